@@ -1,0 +1,97 @@
+# `make help` lists what there is. Everything that is made lives in .venv, build and node_modules; `make clean` deletes it.
+
+PYTHON ?= python3
+ROUTERD_CYTHON ?= auto
+export ROUTERD_CYTHON
+
+BIN := .venv/bin
+PIP := $(BIN)/pip --disable-pip-version-check install --quiet --constraint constraints.txt
+# Installs the project where it stands; its modules are compiled by a step of their own, whose words pip would hide.
+PIP_PROJECT := ROUTERD_CYTHON=off $(PIP) --no-build-isolation --editable
+PURE := build/uncompiled
+WIRE_TESTS := $(wildcard tests/unit/wire tests/unit/core)
+SOURCES := $(shell find routerd -name '*.py' -o -name '*.pxd')
+
+ENVIRONMENT := .venv/.environment
+BUILT := .venv/.built-$(ROUTERD_CYTHON)
+TEST_TOOLS := .venv/.test-tools
+FUZZ_TOOLS := .venv/.fuzz-tools
+RHEA := tests/interop/rhea
+
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+.PHONY: help setup run test bench fuzz lint clean system-packages proton test-built test-uncompiled
+
+help:  ## list the targets
+	@sed -nE 's/^([a-z-]+):.*  ## (.*)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
+
+setup: $(BUILT)  ## make .venv with the router in it, and compile its compiled modules
+
+run: setup  ## start a router
+	@echo "There is no router to run yet: it arrives with the next step. So far this is its AMQP engine, routerd/wire." >&2
+	@exit 1
+
+test: lint test-built test-uncompiled  ## check everything: lint, types, all tests, and routerd/wire again uncompiled
+
+bench: setup  ## run every benchmark and append the figures to bench/RESULTS.md
+	@set -e; { printf '\n## %s\n\n```\n' "$$(date -u +%Y-%m-%d)"; \
+	for name in $$($(BIN)/python -m bench --list); do $(BIN)/python -m bench $$name; done; \
+	printf '```\n'; } | tee -a bench/RESULTS.md
+
+fuzz: setup $(FUZZ_TOOLS)  ## run the coverage-guided fuzzer
+	$(BIN)/python -m tests.fuzz $(FUZZ_ARGUMENTS)
+
+lint: setup $(TEST_TOOLS)  ## ruff, mypy strict and cython-lint
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/cython-lint routerd
+
+clean:  ## delete everything that was made
+	rm -rf .venv build dist *.egg-info .coverage .hypothesis .pytest_cache .mypy_cache .ruff_cache $(RHEA)/node_modules
+	find routerd -name '*.so' -delete
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The stamps: each names what it depends on, so that nothing is made again that did not change.
+
+$(ENVIRONMENT): pyproject.toml setup.py constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "$(PYTHON) is too old: 3.11 or newer is needed")'
+	$(PYTHON) -m venv .venv
+	$(PIP) setuptools Cython
+	$(PIP_PROJECT) .
+	@touch $@
+
+$(BUILT): $(ENVIRONMENT) build_ext.py $(SOURCES)
+	@rm -f .venv/.built-*
+	$(BIN)/python setup.py --quiet build_ext --inplace
+	@touch $@
+
+$(TEST_TOOLS): $(ENVIRONMENT)
+	$(PIP_PROJECT) '.[tests]'
+	@touch $@
+
+$(FUZZ_TOOLS): $(ENVIRONMENT)
+	$(PIP_PROJECT) '.[fuzz]'
+	@touch $@
+
+# What the interop tests need from elsewhere. These look first and are quick when nothing is missing.
+
+system-packages:
+	@tests/interop/system-packages.sh
+
+proton: $(TEST_TOOLS) system-packages
+	@tests/interop/install-proton.sh $(BIN)/python
+
+$(RHEA)/node_modules/.package-lock.json: $(RHEA)/package.json $(RHEA)/package-lock.json | system-packages
+	@if command -v npm >/dev/null; then npm ci --prefix $(RHEA) --no-audit --no-fund --loglevel=error && touch $@; \
+	else echo "npm is not installed: the tests with rhea will be skipped"; fi
+
+test-built: setup $(TEST_TOOLS) proton $(RHEA)/node_modules/.package-lock.json
+	ROUTERD_FORM_UNDER_TEST=$$($(BIN)/python build_ext.py) $(BIN)/python -m pytest $(PYTEST_ARGUMENTS)
+
+# A copy without compiled modules, so that nothing but the sources can be imported; coverage can only see into these.
+test-uncompiled: setup $(TEST_TOOLS)
+	@rm -rf $(PURE) && mkdir -p $(PURE)
+	@tar -c --exclude=node_modules --exclude=__pycache__ --exclude='*.so' routerd tests pyproject.toml build_ext.py \
+	| tar -x -C $(PURE)
+	cd $(PURE) && ROUTERD_FORM_UNDER_TEST=uncompiled $(CURDIR)/$(BIN)/python -m coverage run -m pytest $(WIRE_TESTS)
+	cd $(PURE) && $(CURDIR)/$(BIN)/python -m coverage report --fail-under=100

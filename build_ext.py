@@ -1,0 +1,185 @@
+"""The compiled modules: which they are, and how `ROUTERD_CYTHON` decides whether they are compiled.
+
+`auto` (the default) compiles when a C compiler works, and otherwise says so once and leaves the modules uncompiled;
+`require` fails where `auto` would say so; `off` compiles nothing. It is all or nothing: compiled modules share C types,
+so a build never mixes both forms. Run as a program, this prints the form that a build would have.
+"""
+
+import os
+import shlex
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from pathlib import Path
+
+from setuptools import Extension
+from setuptools.command.build_ext import build_ext
+
+ROOT = Path(__file__).resolve().parent
+
+MODULES = (
+    "routerd/wire/serial.py",
+    "routerd/wire/encoder.py",
+    "routerd/wire/decoder.py",
+    "routerd/wire/composite.py",
+    "routerd/wire/output.py",
+    "routerd/wire/transfer.py",
+    "routerd/wire/flow.py",
+    "routerd/wire/disposition.py",
+    "routerd/wire/delivery.py",
+    "routerd/wire/handles.py",
+    "routerd/wire/link.py",
+    "routerd/wire/sender.py",
+    "routerd/wire/receiver.py",
+    "routerd/wire/session.py",
+    "routerd/wire/connection.py",
+    "routerd/wire/handler.py",
+    "routerd/wire/sections.py",
+)
+"""Each is a .py with its C types in a .pxd beside it."""
+
+MODES = ("off", "auto", "require")
+DIRECTIVES = {"language_level": 3, "annotation_typing": False}
+C_FLAGS = ["-O3", "-g0"]
+C_FILES = "build/cython"
+JOBS = 2
+
+
+class BuildRefused(SystemExit):
+    """The build cannot be what ROUTERD_CYTHON asks for; the message says why."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"routerd: {reason}")
+
+
+def chosen_mode() -> str:
+    """Return the value of ROUTERD_CYTHON, checked."""
+    mode = os.environ.get("ROUTERD_CYTHON") or "auto"
+    if mode not in MODES:
+        raise BuildRefused(f"ROUTERD_CYTHON is {mode!r}; it must be one of {', '.join(MODES)}")
+    return mode
+
+
+def compiler_fault() -> str | None:
+    """Return why no extension can be compiled here, or None when a small one can."""
+    command = shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc")
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder, "probe.c")
+        source.write_text("#include <Python.h>\nint probe(void) { return PY_VERSION_HEX != 0; }\n")
+        include = f"-I{sysconfig.get_path('include')}"
+        try:
+            result = subprocess.run(
+                [*command, include, "-c", str(source), "-o", f"{folder}/probe.o"], capture_output=True, text=True
+            )
+        except OSError as error:
+            return f"{command[0]}: {error.strerror}"
+    if result.returncode == 0:
+        return None
+    complaint = next((line for line in result.stderr.splitlines() if "error" in line), "it said no more")
+    return f"{command[0]} exited with status {result.returncode}: {complaint}"
+
+
+def present_modules(mode: str) -> list[str]:
+    """Return the listed modules that have their .py and .pxd; say which lack one, and refuse them with `require`."""
+    pairs = [(module, Path(module).with_suffix(".pxd")) for module in MODULES]
+    missing = [str(file) for pair in pairs for file in pair if not (ROOT / file).is_file()]
+    if missing:
+        complaint = f"build_ext.py lists modules whose files are missing: {', '.join(missing)}"
+        if mode == "require":
+            raise BuildRefused(complaint)
+        print(f"routerd: {complaint}; they are not compiled", file=sys.stderr)
+    return [module for module, types in pairs if module not in missing and str(types) not in missing]
+
+
+def fault_of_the_build() -> str | None:
+    """Return why the modules cannot be compiled, or None when they can."""
+    if fault := compiler_fault():
+        return f"no working C compiler ({fault})"
+    try:
+        import Cython.Build  # noqa: F401
+    except ImportError:
+        return "Cython is not installed"
+    return None
+
+
+def will_compile(mode: str) -> bool:
+    """Return whether a build in this mode compiles; say why `auto` does not, refuse where `require` cannot."""
+    if mode == "off":
+        return False
+    fault = fault_of_the_build()
+    if fault and mode == "require":
+        raise BuildRefused(f"ROUTERD_CYTHON=require, but {fault}")
+    if fault:
+        print(
+            f"routerd: {fault}, so the router is installed uncompiled: it does the same, many times slower.\n"
+            "routerd: install a C compiler and the Python headers (Debian: gcc, python3-dev) and build again,"
+            " or set ROUTERD_CYTHON=off to build without this message.",
+            file=sys.stderr,
+        )
+    return not fault
+
+
+def extension(source: str) -> Extension:
+    """Return the extension for one compiled module."""
+    name = source.removesuffix(".py").replace("/", ".")
+    return Extension(name, [source], extra_compile_args=C_FLAGS, depends=[Path(__file__).name])
+
+
+def extensions() -> list[Extension]:
+    """Return what setup() is to build: nothing when compiling is switched off."""
+    return [] if chosen_mode() == "off" else [extension(source) for source in MODULES]
+
+
+def remove_compiled(folder: Path, keep: frozenset[str] = frozenset()) -> None:
+    """Delete compiled modules of routerd below a folder, save those of the named modules."""
+    for binary in folder.glob("routerd/**/*.so"):
+        module = binary.relative_to(folder).with_name(binary.name.partition(".")[0])
+        if ".".join(module.parts) not in keep:
+            binary.unlink()
+
+
+class BuildCompiled(build_ext):
+    """The build_ext command: translates what changed, compiles what changed, or leaves everything uncompiled."""
+
+    def finalize_options(self) -> None:
+        super().finalize_options()
+        self.parallel = self.parallel or JOBS
+
+    def run(self) -> None:
+        mode = chosen_mode()
+        present = present_modules(mode) if will_compile(mode) else ()
+        self.extensions = [module for module in self.extensions if module.sources[0] in present]
+        keep = frozenset(module.name for module in self.extensions)
+        # A compiled module that is left behind would be imported instead of the source beside it.
+        for folder in (ROOT, Path(self.build_lib)) if self.inplace else (Path(self.build_lib),):
+            remove_compiled(folder, keep)
+        super().run()
+
+    def build_extensions(self) -> None:
+        from Cython.Build import cythonize
+        from Cython.Compiler.Errors import CompileError
+
+        try:
+            translated = cythonize(
+                self.extensions,
+                build_dir=C_FILES,
+                compiler_directives=DIRECTIVES,
+                force=self.force or self._settings_changed(),
+                nthreads=self.parallel,
+            )
+        except CompileError as error:
+            raise BuildRefused(f"Cython cannot translate {error}, for the reasons above") from error
+        c_files = {module.name: module.sources for module in translated}
+        for module in self.extensions:
+            module.sources = c_files[module.name]
+        super().build_extensions()
+
+    def _settings_changed(self) -> bool:
+        settings = Path(__file__).stat().st_mtime
+        c_files = [Path(C_FILES, module.sources[0]).with_suffix(".c") for module in self.extensions]
+        return any(file.is_file() and file.stat().st_mtime < settings for file in c_files)
+
+
+if __name__ == "__main__":
+    print("compiled" if will_compile(chosen_mode()) else "uncompiled")

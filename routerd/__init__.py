@@ -1,0 +1,1 @@
+"""Mobula: an AMQP 1.0 message router."""

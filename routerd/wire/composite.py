@@ -1,0 +1,422 @@
+"""Composite types to octets and back, driven by tables that are derived from their dataclasses.
+
+At import every class in `_PROVIDES` is turned into a Layout: its descriptor, and for each of its fields
+a Field that knows the name, whether it is mandatory, the default, and how its type is written and read.
+Encoding leaves out what equals its default, and decoding fills it in again.
+
+A field of the wrong type, a missing mandatory one, or one too many is a DecodeError; a value of the
+right type that is not allowed there is an InvalidField. Either tells the offset of the field.
+"""
+
+from collections.abc import Container, Mapping
+from dataclasses import MISSING, fields
+from typing import Any, get_args, get_type_hints
+
+from routerd.wire.amqp_error import Error
+from routerd.wire.decoder import Decoder
+from routerd.wire.encoder import (
+    close_compound,
+    encode_into,
+    open_compound,
+    write_binary,
+    write_boolean,
+    write_null,
+    write_string,
+    write_symbol,
+    write_symbols,
+    write_ubyte,
+    write_uint,
+    write_ulong,
+    write_ushort,
+)
+from routerd.wire.errors import DecodeError, EncodeError, InvalidField
+from routerd.wire.outcomes import (
+    ACCEPTED,
+    RELEASED,
+    Accepted,
+    DeliveryState,
+    Modified,
+    Received,
+    Rejected,
+    Released,
+)
+from routerd.wire.performatives import Attach, Begin, Close, Detach, Disposition, End, Flow, Open, Transfer
+from routerd.wire.sasl_frames import SaslChallenge, SaslInit, SaslMechanisms, SaslOutcome, SaslResponse
+from routerd.wire.terminus import Coordinator, Source, Target
+from routerd.wire.types import Composite, Described, FieldType
+
+# What the standard says that a composite type provides, so that it may stand in a field that requires it.
+_FRAME, _ERROR, _SOURCE, _TARGET, _STATE, _OUTCOME = 1, 2, 4, 8, 16, 32
+_PROVIDES: dict[type[Composite], int] = {
+    Open: _FRAME, Begin: _FRAME, Attach: _FRAME, Flow: _FRAME, Transfer: _FRAME, Disposition: _FRAME,
+    Detach: _FRAME, End: _FRAME, Close: _FRAME, SaslMechanisms: _FRAME, SaslInit: _FRAME,
+    SaslChallenge: _FRAME, SaslResponse: _FRAME, SaslOutcome: _FRAME,
+    Error: _ERROR, Source: _SOURCE, Target: _TARGET, Coordinator: _TARGET, Received: _STATE,
+    Accepted: _STATE | _OUTCOME, Rejected: _STATE | _OUTCOME, Released: _STATE | _OUTCOME,
+    Modified: _STATE | _OUTCOME,
+}  # fmt: skip
+
+_new = object.__new__
+
+
+class Field:
+    """One field of a composite type, of any AMQP type; the subclasses are for one type each."""
+
+    def __init__(
+        self, name: str, default: Any, is_mandatory: bool, allowed: Container[Any] | None, requires: int
+    ) -> None:
+        self.name = name
+        self.default = default
+        self.is_mandatory = is_mandatory
+        self.allowed = allowed
+        self.requires = requires
+
+    def write(self, out: bytearray, value: Any) -> None:
+        encode_into(out, value)
+
+    def read(self, decoder: Decoder) -> Any:
+        return decoder.value()
+
+
+class _Boolean(Field):
+    def write(self, out: bytearray, value: Any) -> None:
+        if value is not True and value is not False:
+            raise _unfit(self, value)
+        write_boolean(out, value)
+
+    def read(self, decoder: Decoder) -> Any:
+        return decoder.read_boolean() == 1
+
+
+class _UByte(Field):
+    def write(self, out: bytearray, value: Any) -> None:
+        _check_number(self, value, 0xFF)
+        write_ubyte(out, value)
+
+    def read(self, decoder: Decoder) -> Any:
+        return decoder.read_ubyte()
+
+
+class _UShort(Field):
+    def write(self, out: bytearray, value: Any) -> None:
+        _check_number(self, value, 0xFFFF)
+        write_ushort(out, value)
+
+    def read(self, decoder: Decoder) -> Any:
+        return decoder.read_ushort()
+
+
+class _UInt(Field):
+    def write(self, out: bytearray, value: Any) -> None:
+        _check_number(self, value, 0xFFFFFFFF)
+        write_uint(out, value)
+
+    def read(self, decoder: Decoder) -> Any:
+        return decoder.read_uint()
+
+
+class _ULong(Field):
+    def write(self, out: bytearray, value: Any) -> None:
+        _check_number(self, value, 0xFFFFFFFFFFFFFFFF)
+        write_ulong(out, value)
+
+    def read(self, decoder: Decoder) -> Any:
+        return decoder.read_ulong()
+
+
+class _String(Field):
+    def write(self, out: bytearray, value: Any) -> None:
+        if not isinstance(value, str):
+            raise _unfit(self, value)
+        write_string(out, value)
+
+    def read(self, decoder: Decoder) -> Any:
+        return decoder.read_string()
+
+
+class _Symbol(Field):
+    def write(self, out: bytearray, value: Any) -> None:
+        if not isinstance(value, str):
+            raise _unfit(self, value)
+        write_symbol(out, value)
+
+    def read(self, decoder: Decoder) -> Any:
+        return decoder.read_symbol()
+
+
+class _Symbols(Field):
+    """A field that is `multiple`: nothing, the bare value, or an array (1.4)."""
+
+    def write(self, out: bytearray, value: Any) -> None:
+        if not isinstance(value, (tuple, list)) or not all([isinstance(text, str) for text in value]):
+            raise _unfit(self, value)
+        count = len(value)
+        if count > 1:
+            write_symbols(out, value)
+        elif count == 1:
+            write_symbol(out, value[0])
+        elif self.is_mandatory:
+            raise EncodeError(f"{self.name} needs one value at least")
+        else:
+            write_null(out)
+
+    def read(self, decoder: Decoder) -> Any:
+        at = decoder.pos
+        symbols = decoder.read_symbols()
+        if self.is_mandatory and not symbols:
+            raise DecodeError(f"{self.name} needs one value at least", offset=at)
+        return symbols
+
+
+class _Binary(Field):
+    def write(self, out: bytearray, value: Any) -> None:
+        if not isinstance(value, (bytes, bytearray, memoryview)):
+            raise _unfit(self, value)
+        write_binary(out, value)
+
+    def read(self, decoder: Decoder) -> Any:
+        return decoder.read_binary()
+
+
+class _DeliveryTag(_Binary):
+    """A binary of at most 32 octets (2.8.7)."""
+
+    def write(self, out: bytearray, value: Any) -> None:
+        _check_tag(value)
+        write_binary(out, value)
+
+    def read(self, decoder: Decoder) -> Any:
+        return _read_tag(decoder)
+
+
+class _Map(Field):
+    def write(self, out: bytearray, value: Any) -> None:
+        if not isinstance(value, Mapping):
+            raise _unfit(self, value)
+        encode_into(out, value)
+
+    def read(self, decoder: Decoder) -> Any:
+        return decoder.read_map()
+
+
+class _Unsettled(Field):
+    """A map from delivery tags to delivery states, either of which may be null in the case of the state."""
+
+    def write(self, out: bytearray, value: Any) -> None:
+        if not isinstance(value, Mapping):
+            raise _unfit(self, value)
+        start = open_compound(out, 0xC1)
+        for tag, state in value.items():
+            _check_tag(tag)
+            write_binary(out, tag)
+            encode_state(out, state)
+        close_compound(out, start, 2 * len(value))
+
+    def read(self, decoder: Decoder) -> Any:
+        start = decoder.pos
+        outer = decoder.list_end
+        count = decoder.read_map_start()
+        stop = decoder.list_end
+        states = {}
+        for _ in range(count):
+            at = decoder.pos
+            tag = _read_tag(decoder)
+            if tag is None or tag in states:
+                raise DecodeError("a delivery tag is null, or there twice", offset=at)
+            states[tag] = decode_state(decoder)
+        if decoder.pos != stop:
+            raise DecodeError("a map is larger or smaller than what is in it", offset=start)
+        decoder.list_end = outer
+        return states
+
+
+class _Nested(Field):
+    """A field that requires what other composite types provide; unless it is an error, it may be unknown to us."""
+
+    def write(self, out: bytearray, value: Any) -> None:
+        layout: Layout | None = _BY_CLASS.get(type(value))
+        if layout is not None and layout.provides & self.requires:
+            layout.write(out, value)
+        elif layout is None and isinstance(value, Described) and self.requires != _ERROR:
+            encode_into(out, value)
+        else:
+            raise _unfit(self, value)
+
+    def read(self, decoder: Decoder) -> Any:
+        at = decoder.pos
+        code = decoder.read_descriptor()
+        layout: Layout | None = _BY_CODE[code] if 0 <= code <= _HIGHEST_CODE else None
+        if layout is not None and layout.provides & self.requires:
+            return layout.read(decoder, at)
+        if layout is not None or self.requires == _ERROR:
+            raise DecodeError(f"{self.name} is described by another type's descriptor", offset=at)
+        decoder.pos = at
+        return decoder.value()
+
+
+class Layout:
+    """How one composite type is laid out on the wire."""
+
+    def __init__(self, composite: type[Composite], provides: int) -> None:
+        self.composite = composite
+        self.provides = provides
+        self.fields = tuple(_fields_of(composite))
+        self.descriptor = bytes((0x00, 0x53, composite.CODE))
+        # What has no fields has no identity either: everybody gets the same one.
+        self.only: Any = {Accepted: ACCEPTED, Released: RELEASED}.get(composite)
+
+    def write(self, out: bytearray, value: Any) -> None:
+        """Append the descriptor, and the list of fields up to the last that is not at its default."""
+        out += self.descriptor
+        start = open_compound(out, 0xC0)
+        count = 0
+        absent = 0
+        for field in self.fields:
+            item = getattr(value, field.name)
+            if item is None or item is field.default or (field.default is not None and item == field.default):
+                if field.is_mandatory:
+                    raise EncodeError(f"{field.name} of {self.composite.__name__} is mandatory")
+                absent += 1
+                continue
+            while absent:
+                out.append(0x40)
+                absent -= 1
+                count += 1
+            if field.allowed is not None and item not in field.allowed:
+                raise EncodeError(f"{item!r} is not allowed for {field.name}")
+            field.write(out, item)
+            count += 1
+        if count:
+            close_compound(out, start, count)
+        else:
+            del out[start:]
+            out.append(0x45)
+
+    def read(self, decoder: Decoder, start: int) -> Any:
+        """Read the list of fields; `start` is where the descriptor is."""
+        outer = decoder.list_end
+        count = decoder.read_list()
+        stop = decoder.list_end
+        if count > len(self.fields):
+            raise DecodeError(f"{count} fields are too many for {self.composite.__name__}", offset=start)
+        value = _new(self.composite) if self.only is None else self.only
+        for field in self.fields:
+            at = decoder.pos
+            if count <= 0 or decoder.read_null():
+                if field.is_mandatory:
+                    raise DecodeError(f"{field.name} of {self.composite.__name__} is mandatory", offset=at)
+                item = field.default
+            else:
+                item = field.read(decoder)
+                if field.allowed is not None and item not in field.allowed:
+                    raise InvalidField(f"{item!r} is not allowed for {field.name}", offset=at)
+            setattr(value, field.name, item)
+            count -= 1
+        if decoder.pos != stop:
+            raise DecodeError(f"the fields of {self.composite.__name__} do not fill their list", offset=start)
+        decoder.list_end = outer
+        return value
+
+
+def encode_composite(out: bytearray, value: Composite) -> None:
+    """Append a composite value; if it is wrong, EncodeError says why and nothing is appended."""
+    layout: Layout | None = _BY_CLASS.get(type(value))
+    if layout is None:
+        raise EncodeError(f"{type(value).__name__} is no composite type")
+    start = len(out)
+    try:
+        layout.write(out, value)
+    except EncodeError:
+        del out[start:]
+        raise
+
+
+def decode_composite(decoder: Decoder) -> Any:
+    """Return the composite value at the decoder's position."""
+    at = decoder.pos
+    code = decoder.read_descriptor()
+    layout: Layout | None = _BY_CODE[code] if 0 <= code <= _HIGHEST_CODE else None
+    if layout is None:
+        raise DecodeError("the descriptor is not that of a composite type known here", offset=at)
+    return layout.read(decoder, at)
+
+
+def encode_state(out: bytearray, state: DeliveryState | None) -> None:
+    """Append a delivery state, or null."""
+    if state is None:
+        write_null(out)
+    else:
+        _STATE_FIELD.write(out, state)
+
+
+def decode_state(decoder: Decoder) -> Any:
+    """Return the delivery state at the decoder's position: None for null, a Described if the standard has none such."""
+    if decoder.read_null():
+        return None
+    return _STATE_FIELD.read(decoder)
+
+
+def _check_number(field: Field, value: Any, highest: int) -> None:
+    if not isinstance(value, int) or not 0 <= value <= highest:
+        raise _unfit(field, value)
+
+
+def _check_tag(tag: Any) -> None:
+    if not isinstance(tag, (bytes, bytearray, memoryview)) or len(tag) > 32:
+        raise EncodeError(f"{tag!r} is no delivery tag of at most 32 octets")
+
+
+def _read_tag(decoder: Decoder) -> bytes | None:
+    at = decoder.pos
+    tag = decoder.read_binary()
+    if tag is not None and len(tag) > 32:
+        raise InvalidField(f"a delivery tag has {len(tag)} octets, and not at most 32", offset=at)
+    return tag
+
+
+def _unfit(field: Field, value: Any) -> EncodeError:
+    return EncodeError(f"{value!r} does not fit the field {field.name}")
+
+
+# The tables
+
+_FIELDS: dict[FieldType, tuple[type[Field], int]] = {
+    FieldType.ANY: (Field, 0),
+    FieldType.BOOLEAN: (_Boolean, 0),
+    FieldType.UBYTE: (_UByte, 0),
+    FieldType.USHORT: (_UShort, 0),
+    FieldType.UINT: (_UInt, 0),
+    FieldType.ULONG: (_ULong, 0),
+    FieldType.STRING: (_String, 0),
+    FieldType.SYMBOL: (_Symbol, 0),
+    FieldType.SYMBOLS: (_Symbols, 0),
+    FieldType.BINARY: (_Binary, 0),
+    FieldType.DELIVERY_TAG: (_DeliveryTag, 0),
+    FieldType.MAP: (_Map, 0),
+    FieldType.UNSETTLED: (_Unsettled, 0),
+    FieldType.SOURCE: (_Nested, _SOURCE),
+    FieldType.TARGET: (_Nested, _TARGET),
+    FieldType.STATE: (_Nested, _STATE),
+    FieldType.OUTCOME: (_Nested, _OUTCOME),
+    FieldType.ERROR: (_Nested, _ERROR),
+}
+
+
+def _fields_of(composite: type[Composite]) -> list[Field]:
+    """Derive the fields of a composite type from its annotations and defaults."""
+    annotations = get_type_hints(composite, include_extras=True)
+    derived = []
+    for declared in fields(composite):  # type: ignore[arg-type]
+        _, field_type, *allowed = get_args(annotations[declared.name])
+        codec, requires = _FIELDS[field_type]
+        is_mandatory = declared.default is MISSING
+        default = None if is_mandatory else declared.default
+        derived.append(codec(declared.name, default, is_mandatory, allowed[0] if allowed else None, requires))
+    return derived
+
+
+_BY_CLASS = {composite: Layout(composite, provides) for composite, provides in _PROVIDES.items()}
+_CODES = {composite.CODE: layout for composite, layout in _BY_CLASS.items()}
+_HIGHEST_CODE = max(_CODES)
+_BY_CODE = [_CODES.get(code) for code in range(_HIGHEST_CODE + 1)]
+_STATE_FIELD = _Nested("state", None, False, None, _STATE)

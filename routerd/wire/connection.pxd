@@ -1,0 +1,76 @@
+import cython
+from routerd.wire.decoder cimport Decoder
+from routerd.wire.disposition cimport DispositionFields
+from routerd.wire.flow cimport FlowFields
+from routerd.wire.handler cimport Handler
+from routerd.wire.handles cimport HandleTable
+from routerd.wire.output cimport Output
+from routerd.wire.session cimport Session
+from routerd.wire.transfer cimport TransferFields
+
+cdef int _OPEN
+cdef int _FLOW
+cdef int _TRANSFER
+cdef int _DISPOSITION
+cdef int _CLOSE
+
+
+cdef class Connection:
+    cdef readonly object config
+    cdef public Handler handler
+    cdef readonly bint is_client
+    cdef readonly object sasl
+    cdef readonly bint is_sasl_required
+    cdef readonly Output output
+    cdef readonly object state
+    cdef readonly bint is_awake
+    cdef readonly unsigned int send_frame_size
+    cdef readonly unsigned int channel_max
+    cdef readonly object remote_open
+    cdef Decoder _decoder
+    cdef readonly TransferFields transfer_fields
+    cdef readonly FlowFields flow_fields
+    cdef readonly DispositionFields disposition_fields
+    cdef bytearray _partial
+    cdef Py_ssize_t _resume_at
+    cdef bint _is_header_due
+    cdef bint _is_in_sasl
+    cdef bint _is_authenticated
+    cdef bint _is_receiving
+    cdef bint _is_reported
+    cdef bint _is_framing_lost
+    cdef bint _is_open_due
+    cdef HandleTable _local
+    cdef HandleTable _remote
+    cdef readonly object links
+    cdef list _busy
+    cdef double _last_received
+    cdef double _last_sent
+    cdef double _remote_timeout
+    cdef public object context
+
+    cpdef void receive_data(self, object data, double now, Py_ssize_t start=*, Py_ssize_t end=*)
+    cpdef bytearray data_to_send(self, double now)
+    cpdef void wake(self)
+    cpdef void make_busy(self, Session session)
+    cpdef void send_performative(self, unsigned int channel, object performative)
+
+    cdef Py_ssize_t _receive(self, object data, Py_ssize_t start, Py_ssize_t end) except -1
+    @cython.locals(partial=bytearray, stop=Py_ssize_t)
+    cdef Py_ssize_t _complete_partial(self, object data, Py_ssize_t start, Py_ssize_t end) except -1
+    cdef Py_ssize_t _wanted(self, bytearray partial) except -1
+    cdef Py_ssize_t _checked_size(self, Py_ssize_t size) except -1
+    @cython.locals(view="const unsigned char*", size=Py_ssize_t)
+    cdef Py_ssize_t _walk(self, object data, Py_ssize_t pos, Py_ssize_t end) except -1
+    @cython.locals(
+        view="const unsigned char*",
+        body=Py_ssize_t,
+        kind=int,
+        decoder=Decoder,
+        code=int,
+        channel="unsigned int",
+        session=Session,
+    )
+    cdef void _receive_frame(self, object data, Py_ssize_t start, Py_ssize_t end)
+    @cython.locals(session=Session)
+    cdef void _flush(self)

@@ -1,0 +1,62 @@
+"""What a connection is made with: the fields of its open, and the limits that it holds its peer to."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from routerd.wire.errors import ValueRangeError
+from routerd.wire.limits import CodecLimits
+
+MIN_MAX_FRAME_SIZE = 512
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectionConfig:
+    """The local side of a connection."""
+
+    container_id: str
+    """Our name in the open; links are identified by the container-ids of both ends."""
+    hostname: str | None = None
+    """The host that a client wants to reach, for virtual hosting."""
+    max_frame_size: int = 65_536
+    """Largest frame we accept, in octets; the peer is told."""
+    send_frame_size: int = 65_536
+    """Largest frame we send, in octets, even when the peer would accept larger ones."""
+    channel_max: int = 32_767
+    """Highest channel number we accept, so one session less than we can hold."""
+    handle_max: int = 65_535
+    """Highest link handle we accept on a session."""
+    incoming_window: int = 2_048
+    """Transfer frames that a session may have on their way to us and unprocessed."""
+    idle_timeout_s: float = 0.0
+    """Seconds without a frame after which we give the peer up; it is told half of that. 0 is for ever."""
+    unsettled_per_session: int = 1_000_000
+    """Incoming deliveries that a session may leave unsettled."""
+    link_names_max: int = 100_000
+    """Links that a peer may have on one connection, over all its sessions."""
+    limits: CodecLimits = field(default_factory=CodecLimits)
+    """Bounds on what is decoded."""
+    offered_capabilities: tuple[str, ...] = ()
+    """Extensions that we support."""
+    desired_capabilities: tuple[str, ...] = ()
+    """Extensions that we can use if the peer supports them."""
+    outgoing_locales: tuple[str, ...] = ()
+    """Locales in which we can send texts."""
+    incoming_locales: tuple[str, ...] = ()
+    """Locales in which we want texts, best first."""
+    properties: Mapping[object, object] | None = None
+    """The properties map of our open."""
+
+    def __post_init__(self) -> None:
+        for name, value, low, high in (
+            ("max_frame_size", self.max_frame_size, MIN_MAX_FRAME_SIZE, 0xFFFFFFFF),
+            ("send_frame_size", self.send_frame_size, MIN_MAX_FRAME_SIZE, 0xFFFFFFFF),
+            ("channel_max", self.channel_max, 0, 0xFFFF),
+            ("handle_max", self.handle_max, 0, 0xFFFFFFFF),
+            ("incoming_window", self.incoming_window, 1, 0x7FFFFFFF),
+            ("unsettled_per_session", self.unsettled_per_session, 1, 0x7FFFFFFF),
+            ("link_names_max", self.link_names_max, 1, 0x7FFFFFFF),
+        ):
+            if not low <= value <= high:
+                raise ValueRangeError(f"{name} is {value}, and must be {low} to {high}")
+        if self.idle_timeout_s < 0:
+            raise ValueRangeError(f"idle_timeout_s is {self.idle_timeout_s}, and must not be negative")

@@ -1,0 +1,198 @@
+"""One message under way on a link, and the ring in which a session finds it by delivery-id.
+
+A `Delivery` is one end's record of a transfer: what this end decided (`state`, `settled`) and what
+the peer said (`remote_state`, `remote_settled`). It stays in the ring of its session until either end has
+settled; from then on nothing more is said of it on the wire.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from routerd.wire.errors import StateError
+from routerd.wire.outcomes import ACCEPTED, RELEASED, Modified, Rejected
+
+if TYPE_CHECKING:
+    from routerd.wire.amqp_error import Error
+    from routerd.wire.link import Link
+
+_SMALLEST = 16
+
+
+class Delivery:
+    """A delivery as this end of the link knows it; made by the engine, not by callers."""
+
+    link: "Link"
+    tag: bytes
+    state: object
+    remote_state: object
+    context: Any
+
+    def __init__(self) -> None:
+        self.id = 0
+        self.message_format = 0
+        self.size = 0
+        self.is_incoming = False
+        self.is_partial = False
+        self.is_aborted = False
+        self.is_resumed = False
+        self.is_tracked = False
+        self.is_queued = False
+        self.is_plain = True
+        self.is_batchable = False
+        self.settled = False
+        self.remote_settled = False
+        self.rcv_settle_mode = 0
+
+    def accept(self) -> None:
+        """Accept, and settle as the link's receiver settle mode asks (2.6.12)."""
+        self.decide(ACCEPTED)
+
+    def release(self) -> None:
+        """Give the delivery back unseen."""
+        self.decide(RELEASED)
+
+    def reject(self, error: "Error | None" = None) -> None:
+        """Refuse the message as invalid."""
+        self.decide(Rejected(error=error))
+
+    def modify(
+        self,
+        *,
+        delivery_failed: bool = False,
+        undeliverable_here: bool = False,
+        message_annotations: dict[object, object] | None = None,
+    ) -> None:
+        """Give the delivery back with changes to its header and annotations."""
+        self.decide(
+            Modified(
+                delivery_failed=delivery_failed,
+                undeliverable_here=undeliverable_here,
+                message_annotations=message_annotations,
+            )
+        )
+
+    def decide(self, outcome: object) -> None:
+        """Apply a terminal outcome; settle at once unless the sender is to settle first."""
+        self.update(outcome, self.rcv_settle_mode != 1)
+
+    def settle(self) -> None:
+        """Settle with the state that was last set."""
+        self.update(self.state, True)
+
+    def update(self, state: object, settled: bool) -> None:
+        """Tell the peer our state of the delivery, and whether we have settled it."""
+        if self.settled:
+            raise StateError(f"delivery {self.tag!r} is settled already")
+        self.state = state
+        self.settled = settled
+        if self.is_tracked:
+            self.link.session.send_disposition(self, state, settled)
+        elif settled:
+            self.link.forget_suspended(self)
+
+
+class DeliveryRing:
+    """The unsettled deliveries of one direction of a session, by delivery-id.
+
+    Ids are handed out in sequence, so a ring of slots serves them. When a few old deliveries stay
+    unsettled while many others pass, the ring would grow with their distance, not their number:
+    they then move to a dict, and memory stays bounded by what is really unsettled.
+    """
+
+    def __init__(self) -> None:
+        self._slots: list[Delivery | None] = []
+        self._mask = 0
+        self._first = 0
+        self._next = 0
+        self._in_ring = 0
+        self._stragglers: dict[int, Delivery] | None = None
+        self.count = 0
+
+    def get(self, delivery_id: int) -> Delivery | None:
+        """Return the delivery with an id, or None."""
+        if (delivery_id - self._first) & 0xFFFFFFFF < (self._next - self._first) & 0xFFFFFFFF:
+            return self._slots[delivery_id & self._mask]
+        if self._stragglers is None:
+            return None
+        return self._stragglers.get(delivery_id)
+
+    def add(self, delivery: Delivery) -> None:
+        """Store a delivery whose id is in no use."""
+        if self._in_ring == 0:
+            self._first = delivery.id
+        offset = (delivery.id - self._first) & 0xFFFFFFFF
+        if offset > self._mask or not self._slots:
+            offset = self._make_room(delivery, offset)
+        self._slots[delivery.id & self._mask] = delivery
+        if self._in_ring == 0 or offset >= (self._next - self._first) & 0xFFFFFFFF:
+            self._next = (delivery.id + 1) & 0xFFFFFFFF
+        self._in_ring += 1
+        self.count += 1
+
+    def remove(self, delivery: Delivery) -> None:
+        """Forget a delivery; one that is not here is ignored."""
+        found = self.get(delivery.id)
+        if found is not delivery:
+            return
+        self.count -= 1
+        if (delivery.id - self._first) & 0xFFFFFFFF >= (self._next - self._first) & 0xFFFFFFFF:
+            self._forget_straggler(delivery.id)
+            return
+        self._slots[delivery.id & self._mask] = None
+        self._in_ring -= 1
+        if self._in_ring == 0:
+            self._first = self._next
+        elif delivery.id == self._first:
+            self._advance()
+
+    def ids_between(self, first: int, last: int) -> list[int]:
+        """Return the known ids of the range first to last, oldest first; work is bounded by what is known."""
+        known = sorted(self._stragglers or (), key=lambda i: (i - self._next) & 0xFFFFFFFF)
+        span = (last - first) & 0xFFFFFFFF
+        found = [i for i in known if (i - first) & 0xFFFFFFFF <= span]
+        for offset in range((self._next - self._first) & 0xFFFFFFFF):
+            number = (self._first + offset) & 0xFFFFFFFF
+            if (number - first) & 0xFFFFFFFF <= span and self._slots[number & self._mask] is not None:
+                found.append(number)
+        return found
+
+    def all(self) -> list[Delivery]:
+        """Return every delivery here, oldest first."""
+        found = [self.get(number) for number in self.ids_between(self._next, (self._next - 1) & 0xFFFFFFFF)]
+        return [delivery for delivery in found if delivery is not None]
+
+    def _advance(self) -> None:
+        while self._slots[self._first & self._mask] is None:
+            self._first = (self._first + 1) & 0xFFFFFFFF
+
+    def _make_room(self, delivery: Delivery, offset: int) -> int:
+        capacity = max(len(self._slots), _SMALLEST)
+        roomy = 8 * (self._in_ring + _SMALLEST)
+        while capacity <= offset and capacity <= roomy:
+            capacity *= 2
+        if capacity <= offset:
+            self._evict()
+            self._first = delivery.id
+            offset = 0
+            capacity = _SMALLEST
+        old, old_mask = self._slots, self._mask
+        self._slots = [None] * capacity
+        self._mask = capacity - 1
+        if self._in_ring:
+            for step in range((self._next - self._first) & 0xFFFFFFFF):
+                number = (self._first + step) & 0xFFFFFFFF
+                self._slots[number & self._mask] = old[number & old_mask]
+        return offset
+
+    def _evict(self) -> None:
+        if self._stragglers is None:
+            self._stragglers = {}
+        for record in self._slots:
+            if record is not None:
+                self._stragglers[record.id] = record
+        self._in_ring = 0
+
+    def _forget_straggler(self, delivery_id: int) -> None:
+        if self._stragglers is not None:
+            del self._stragglers[delivery_id]
+            if not self._stragglers:
+                self._stragglers = None

@@ -1,0 +1,66 @@
+"""What the engine tells the one who uses it: one method an event, called while octets are received.
+
+Subclass `Handler` and override what is of interest. A method may call back into the engine: answer an
+attach, send, settle, close. `data` in `on_transfer` is the very buffer that was received; it is valid during
+the call only, and the payload stands between `start` and `end`.
+"""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from routerd.wire.amqp_error import Error
+    from routerd.wire.connection import Connection
+    from routerd.wire.delivery import Delivery
+    from routerd.wire.errors import RemoteError
+    from routerd.wire.link import Link
+    from routerd.wire.performatives import Attach, Begin, Open
+    from routerd.wire.receiver import Receiver
+    from routerd.wire.session import Session
+
+
+class Handler:
+    """Receives the events of connections; each method does nothing until it is overridden."""
+
+    def on_authenticated(self, connection: "Connection") -> None:
+        """The SASL exchange succeeded; `connection.sasl` says who the peer is."""
+
+    def on_authentication_failed(self, connection: "Connection") -> None:
+        """The SASL exchange failed or was abandoned; the connection is over."""
+
+    def on_opened(self, connection: "Connection", performative: "Open") -> None:
+        """The peer opened; answer with `connection.open()` unless we opened first."""
+
+    def on_closed(self, connection: "Connection", error: "Error | None") -> None:
+        """The peer closed, or the transport ended; all sessions were reported before. The engine has answered."""
+
+    def on_violation(self, connection: "Connection", error: "RemoteError") -> None:
+        """The peer broke the protocol; the connection, session or link of `error.scope` was ended."""
+
+    def on_session_begun(self, session: "Session", performative: "Begin") -> None:
+        """The peer began a session; answer with `session.begin()` unless we began it."""
+
+    def on_session_flow(self, session: "Session") -> None:
+        """The peer's windows moved; what was queued for lack of window has been sent as far as it fits."""
+
+    def on_session_ended(self, session: "Session", error: "Error | None") -> None:
+        """The session is over; its links were reported before. The engine has answered."""
+
+    def on_link_attached(self, link: "Link", performative: "Attach") -> None:
+        """The peer attached; answer with `link.attach()` or `link.refuse()` unless we attached first."""
+
+    def on_link_flow(self, link: "Link") -> None:
+        """Credit, drain or available of the link changed."""
+
+    def on_link_detached(self, link: "Link", closed: bool, error: "Error | None") -> None:
+        """The link is detached, by either end, a stolen name, or the end of its session. Told once a link."""
+
+    def on_transfer(
+        self, receiver: "Receiver", delivery: "Delivery", data: bytes | bytearray, start: int, end: int
+    ) -> None:
+        """Octets of a message arrived; more follow while `delivery.is_partial`, none when it `is_aborted`."""
+
+    def on_disposition(self, delivery: "Delivery") -> None:
+        """The peer changed its state of a delivery (`remote_state`) or settled it (`remote_settled`)."""
+
+    def on_output(self, connection: "Connection") -> None:
+        """There is something to send; told once until `connection.data_to_send` is called."""

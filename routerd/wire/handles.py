@@ -1,0 +1,75 @@
+"""A table from small numbers to objects: channels to sessions, handles to links.
+
+Numbers are dense in practice and looked up in an array; a peer that picks far apart ones is
+served from a dict, so that no number of its choice makes us allocate an array up to it.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+# How far past its end the array may be extended at once.
+_SLACK = 64
+
+
+class HandleTable:
+    """Objects by number; `lowest_free` gives the number for a new one."""
+
+    def __init__(self) -> None:
+        self._dense: list[Any] = []
+        self._sparse: dict[int, Any] | None = None
+        self._lowest = 0
+        self.count = 0
+
+    def get(self, number: int) -> Any:
+        """Return the object at a number, or None."""
+        if number < len(self._dense):
+            return self._dense[number]
+        if self._sparse is None:
+            return None
+        return self._sparse.get(number)
+
+    def put(self, number: int, value: Any) -> None:
+        """Store an object at a number that is free."""
+        self.count += 1
+        size = len(self._dense)
+        if number < size:
+            self._dense[number] = value
+        elif number < size + _SLACK and self._sparse is None:
+            self._dense.extend([None] * (number - size))
+            self._dense.append(value)
+        else:
+            if self._sparse is None:
+                self._sparse = {}
+            self._sparse[number] = value
+
+    def remove(self, number: int) -> None:
+        """Free a number; one that is free already stays so."""
+        if self.get(number) is None:
+            return
+        self.count -= 1
+        if number < len(self._dense):
+            self._dense[number] = None
+        elif self._sparse is not None:
+            del self._sparse[number]
+            if not self._sparse:
+                self._sparse = None
+        if number < self._lowest:
+            self._lowest = number
+        if self.count == 0:
+            self._dense = []
+            self._lowest = 0
+
+    def lowest_free(self) -> int:
+        """Return the lowest number in no use."""
+        number = self._lowest
+        while self.get(number) is not None:
+            number += 1
+        self._lowest = number
+        return number
+
+    def __iter__(self) -> Iterator[Any]:
+        """Iterate over the objects as they are now; the table may change meanwhile."""
+        found = [value for value in self._dense if value is not None]
+        if self._sparse is not None:
+            found.extend(self._sparse.values())
+        return iter(found)

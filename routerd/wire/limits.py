@@ -1,0 +1,37 @@
+"""How much the codec puts up with from a peer: nesting, elements and octets of one value."""
+
+from dataclasses import dataclass
+
+from routerd.wire.errors import ValueRangeError
+
+DEEPEST = 128
+MOST_ELEMENTS = 0xFFFFFFFF
+LARGEST_SIZE = 0x7FFFFFFF
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodecLimits:
+    """The bounds within which octets are decoded."""
+
+    depth: int = 32
+    """How deep lists, maps, arrays and described values may nest; 1 to 128, as each level costs stack."""
+
+    count: int = 65_536
+    """The most elements in one list, map or array, and of elements without octets in all arrays together."""
+
+    size_bytes: int = LARGEST_SIZE
+    """The largest size that one variable-width or compound value may state, in octets."""
+
+    def __post_init__(self) -> None:
+        _check("depth", self.depth, 1, DEEPEST)
+        _check("count", self.count, 0, MOST_ELEMENTS)
+        _check("size_bytes", self.size_bytes, 0, LARGEST_SIZE)
+
+
+def _check(name: str, value: int, low: int, high: int) -> None:
+    """Raise ValueRangeError unless low <= value <= high."""
+    if not low <= value <= high:
+        raise ValueRangeError(f"{name} is {value}, which is not from {low} to {high}")
+
+
+DEFAULT_LIMITS = CodecLimits()

@@ -1,0 +1,44 @@
+from routerd.wire.delivery cimport Delivery
+from routerd.wire.flow cimport FlowFields
+from routerd.wire.session cimport Session
+from routerd.wire.transfer cimport TransferFields
+
+
+cdef class Link:
+    cdef public Session session
+    cdef readonly str name
+    cdef readonly bint is_sender
+    cdef public object state
+    cdef readonly bint is_attached
+    cdef public long long handle
+    cdef public long long remote_handle
+    cdef readonly object source
+    cdef readonly object target
+    cdef readonly object remote_source
+    cdef readonly object remote_target
+    cdef readonly int snd_settle_mode
+    cdef readonly int rcv_settle_mode
+    cdef readonly unsigned long long max_message_size
+    cdef readonly unsigned long long remote_max_message_size
+    cdef public unsigned int delivery_count
+    cdef public long long credit
+    cdef public long long available
+    cdef public bint drain
+    cdef public Py_ssize_t unsettled_count
+    cdef public bint is_closed
+    cdef public bint is_reported
+    cdef public bint is_flow_due
+    cdef public dict suspended
+    cdef public object flow_properties
+    cdef public object context
+
+    cpdef void forget_suspended(self, Delivery delivery)
+    cpdef void move(self, object event)
+    cpdef void receive_attach(self, object performative)
+    cpdef void settle_modes_from(self, object performative)
+    cpdef long long credit_on_wire(self) except -1
+    cpdef void receive_flow(self, FlowFields fields)
+    cpdef void receive_transfer(self, TransferFields fields, object data, Py_ssize_t end)
+    cpdef Py_ssize_t emit(self, Delivery delivery, object data, Py_ssize_t start, Py_ssize_t end, bint more) except -2
+    cpdef void advertise(self)
+    cpdef void drop_queued(self)

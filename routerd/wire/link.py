@@ -1,0 +1,196 @@
+"""A link endpoint: its identity, its termini, and how it attaches and detaches (2.6).
+
+`Sender` and `Receiver` add what each direction does. The performatives themselves are handed to
+`Handler.on_link_attached` and not kept; what stays here is what a link needs as long as it lives.
+Detached without being closed, an endpoint keeps its unsettled deliveries in `suspended`, and a later
+attach can take them over.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from routerd.wire.errors import ErrantLink, LinkError, StateError
+from routerd.wire.performatives import Attach, Detach
+from routerd.wire.states import LINK_TRANSITIONS, LinkMove, LinkState
+
+if TYPE_CHECKING:
+    from routerd.wire.amqp_error import Error
+    from routerd.wire.delivery import Delivery
+    from routerd.wire.flow import FlowFields
+    from routerd.wire.session import Session
+    from routerd.wire.transfer import TransferFields
+
+
+class Link:
+    """One end of a link; `is_sender` says which."""
+
+    session: "Session"
+    suspended: "dict[bytes, Delivery] | None"
+    source: Any
+    target: Any
+    remote_source: Any
+    remote_target: Any
+    context: Any
+    flow_properties: Any
+
+    def __init__(self, session: "Session", name: str, is_sender: bool) -> None:
+        self.session = session
+        self.name = name
+        self.is_sender = is_sender
+        self.state = LinkState.DETACHED
+        self.is_attached = False
+        self.handle = -1
+        self.remote_handle = -1
+        self.snd_settle_mode = 2
+        self.rcv_settle_mode = 0
+        self.max_message_size = 0
+        self.remote_max_message_size = 0
+        self.delivery_count = 0
+        self.credit = 0
+        self.available = 0
+        self.drain = False
+        self.unsettled_count = 0
+        self.is_closed = False
+        self.is_reported = False
+        self.is_flow_due = False
+        self.suspended = None
+        self.source = self.target = self.remote_source = self.remote_target = None
+        self.flow_properties = None
+        self.context = None
+
+    def attach(
+        self,
+        *,
+        source: Any = None,
+        target: Any = None,
+        snd_settle_mode: int = 2,
+        rcv_settle_mode: int = 0,
+        initial_delivery_count: int = 0,
+        max_message_size: int = 0,
+        unsettled: Mapping[bytes, Any] | None = None,
+        incomplete_unsettled: bool = False,
+        offered_capabilities: Sequence[str] = (),
+        desired_capabilities: Sequence[str] = (),
+        properties: Mapping[Any, Any] | None = None,
+    ) -> None:
+        """Attach, or answer the peer's attach; unsettled deliveries taken over are offered in the unsettled map."""
+        if unsettled is None and self.suspended:
+            unsettled = self.unsettled_map()
+        self.move(LinkMove.SEND_ATTACH)
+        self.handle = self.session.take_handle(self)
+        self.source = source
+        self.target = target
+        self.snd_settle_mode = snd_settle_mode
+        self.rcv_settle_mode = rcv_settle_mode
+        self.max_message_size = max_message_size
+        if self.is_sender:
+            self.delivery_count = initial_delivery_count
+        self.session.send_attach(
+            Attach(
+                name=self.name,
+                handle=self.handle,
+                role=not self.is_sender,
+                snd_settle_mode=snd_settle_mode,
+                rcv_settle_mode=rcv_settle_mode,
+                source=source,
+                target=target,
+                unsettled=unsettled,
+                incomplete_unsettled=incomplete_unsettled,
+                initial_delivery_count=initial_delivery_count if self.is_sender else None,
+                max_message_size=max_message_size or None,
+                offered_capabilities=tuple(offered_capabilities),
+                desired_capabilities=tuple(desired_capabilities),
+                properties=properties,
+            ),
+        )
+
+    def refuse(self, error: "Error") -> None:
+        """Answer the peer's attach with no terminus of ours, and close with the reason (2.6.3)."""
+        if self.is_sender:
+            self.attach(source=None, target=self.remote_target)
+        else:
+            self.attach(source=self.remote_source, target=None)
+        self.detach(error=error)
+
+    def detach(self, *, closed: bool = True, error: "Error | None" = None) -> None:
+        """Detach; closed also ends the link's life at both ends, its unsettled deliveries included."""
+        if self.state is LinkState.ATTACH_RCVD:
+            raise StateError(f"link {self.name!r} can't be detached before it is attached; refuse it")
+        self.move(LinkMove.SEND_DETACH)
+        self.is_closed = closed
+        self.session.send_detach(self, Detach(handle=self.handle, closed=closed, error=error))
+
+    def unsettled_map(self) -> "dict[bytes, Any]":
+        """Return the state of each delivery that survived from an earlier attachment, by delivery-tag."""
+        suspended = self.suspended or {}
+        return {
+            tag: delivery.state if delivery.state is not None or delivery.is_incoming else delivery.remote_state
+            for tag, delivery in suspended.items()
+        }
+
+    def take_over(self, earlier: "Link") -> None:
+        """Take the unsettled deliveries of an earlier endpoint of the same link, before attaching."""
+        if self.state not in (LinkState.DETACHED, LinkState.ATTACH_RCVD):
+            raise StateError(f"link {self.name!r} is attached already")
+        if earlier.is_sender != self.is_sender or earlier.name != self.name:
+            raise StateError(f"link {earlier.name!r} is not an earlier endpoint of {self.name!r}")
+        self.suspended = earlier.suspended
+        earlier.suspended = None
+        for delivery in (self.suspended or {}).values():
+            delivery.link = self
+
+    def forget_suspended(self, delivery: "Delivery") -> None:
+        """Drop a delivery that was settled while the link was detached."""
+        if self.suspended is not None:
+            self.suspended.pop(delivery.tag, None)
+
+    def move(self, event: LinkMove) -> None:
+        """Move the state by the table; a move that is not in it is an error."""
+        state = LINK_TRANSITIONS.get((self.state, event))
+        if state is None:
+            raise StateError(f"link {self.name!r}: can't {event.value} when {self.state.value}")
+        self.state = state
+        self.is_attached = state is LinkState.ATTACHED
+
+    def receive_attach(self, performative: Attach) -> None:
+        """Take what the peer's attach says of its end."""
+        self.move(LinkMove.RECV_ATTACH)
+        self.remote_source = performative.source
+        self.remote_target = performative.target
+        self.remote_max_message_size = performative.max_message_size or 0
+        if not self.is_sender:
+            if performative.initial_delivery_count is None:
+                raise LinkError(f"link {self.name!r}: a sender's attach without initial-delivery-count")
+            self.delivery_count = performative.initial_delivery_count
+        self.settle_modes_from(performative)
+
+    def settle_modes_from(self, performative: Attach) -> None:
+        """Settle on the modes: a sender's snd-settle-mode and a receiver's rcv-settle-mode prevail (2.6.5)."""
+        if self.is_sender:
+            self.rcv_settle_mode = performative.rcv_settle_mode
+        else:
+            self.snd_settle_mode = performative.snd_settle_mode
+            if self.state is LinkState.ATTACH_RCVD:
+                self.rcv_settle_mode = performative.rcv_settle_mode
+
+    def credit_on_wire(self) -> int:
+        """Return the credit as the peer is to see it."""
+        return self.credit
+
+    def receive_flow(self, fields: "FlowFields") -> None:
+        """Take the link's part of a flow."""
+        self.flow_properties = fields.properties
+
+    def receive_transfer(self, fields: "TransferFields", data: bytes | bytearray, end: int) -> None:
+        """Take a transfer, which only a receiver may be sent."""
+        raise ErrantLink(f"a transfer on link {self.name!r}, of which the peer is the receiver")
+
+    def emit(self, delivery: "Delivery", data: bytes | bytearray, start: int, end: int, more: bool) -> int:
+        """Write frames as the window allows, which only a sender does."""
+        raise StateError(f"link {self.name!r} does not send")
+
+    def advertise(self) -> None:
+        """Note that the credit of now is being told to the peer."""
+
+    def drop_queued(self) -> None:
+        """Forget what was begun and never sent; the link is gone."""

@@ -1,0 +1,36 @@
+"""The links of a connection by name: between two containers a name and a direction make one link (2.6.1)."""
+
+from typing import TYPE_CHECKING
+
+from routerd.wire.errors import StateError
+
+if TYPE_CHECKING:
+    from routerd.wire.link import Link
+
+
+class LinkNames:
+    """Our endpoints on all sessions of a connection."""
+
+    def __init__(self) -> None:
+        self._senders: dict[str, Link] = {}
+        self._receivers: dict[str, Link] = {}
+
+    def __len__(self) -> int:
+        return len(self._senders) + len(self._receivers)
+
+    def find(self, name: str, is_sender: bool) -> "Link | None":
+        """Return our endpoint of a name and direction."""
+        return (self._senders if is_sender else self._receivers).get(name)
+
+    def add(self, link: "Link") -> None:
+        """Register an endpoint whose name is in no use."""
+        names = self._senders if link.is_sender else self._receivers
+        if link.name in names:
+            raise StateError(f"link {link.name!r} exists already")
+        names[link.name] = link
+
+    def drop(self, link: "Link") -> None:
+        """Free the name of an endpoint, unless another one has it by now."""
+        names = self._senders if link.is_sender else self._receivers
+        if names.get(link.name) is link:
+            del names[link.name]

@@ -1,0 +1,38 @@
+import cython
+
+cdef Py_ssize_t _SMALLEST
+cdef Py_ssize_t _FIELDS_MAX
+cdef Py_ssize_t _PERFORMATIVE_START
+cdef Py_ssize_t _SHORT_COPY
+
+
+@cython.final
+cdef class Output:
+    cdef bytearray _data
+    cdef unsigned char* _view
+    cdef Py_ssize_t _capacity
+    cdef readonly Py_ssize_t end
+
+    @cython.locals(needed=Py_ssize_t)
+    cpdef void reserve(self, Py_ssize_t size)
+    @cython.locals(capacity=Py_ssize_t)
+    cdef void _grow(self, Py_ssize_t needed)
+    @cython.locals(data=bytearray)
+    cpdef bytearray take(self)
+    cpdef void put_octet(self, unsigned int value) noexcept
+    cpdef void put_uint(self, unsigned int value) noexcept
+    @cython.locals(at=Py_ssize_t)
+    cpdef void put_word(self, unsigned int value) noexcept
+    cpdef void put_boolean(self, bint value) noexcept
+    @cython.locals(at=Py_ssize_t, size=Py_ssize_t, i=Py_ssize_t, view="unsigned char*", source="const unsigned char*")
+    cpdef void put_octets(self, object data, Py_ssize_t start, Py_ssize_t end)
+    @cython.locals(size=Py_ssize_t)
+    cpdef void put_raw(self, object data)
+    @cython.locals(start=Py_ssize_t, view="unsigned char*")
+    cpdef Py_ssize_t begin_performative(self, unsigned int channel, unsigned int code, Py_ssize_t room)
+    cpdef void end_fields(self, Py_ssize_t start, unsigned int count) noexcept
+    cpdef void end_frame(self, Py_ssize_t start) noexcept
+    @cython.locals(size=Py_ssize_t)
+    cpdef void put_frame(self, unsigned int channel, unsigned int frame_type, object body)
+    @cython.locals(view="unsigned char*")
+    cdef void _set_word(self, Py_ssize_t at, unsigned int value) noexcept

@@ -1,0 +1,138 @@
+"""The octets that a connection has yet to send.
+
+Frames are composed in place: `begin_performative` lays down the header of a frame and of its list,
+the `put_` methods append fields and payload, and `end_fields` and `end_frame` go back to fill in the sizes.
+Room is reserved once a frame, so that each field is a plain store in the compiled form. The buffer
+is handed to the transport whole, and an idle connection holds none.
+"""
+
+_SMALLEST = 1024
+# Longest field list of a performative that is composed in place; it must fit a list8.
+_FIELDS_MAX = 255
+# Frame header 8, descriptor 3, list8 constructor with size and count 3.
+_PERFORMATIVE_START = 14
+# Below this, a loop over octets beats the set-up of a slice assignment (in the compiled form).
+_SHORT_COPY = 512
+
+
+class Output:
+    """A growing buffer with a cursor; `take` hands off what was written."""
+
+    def __init__(self) -> None:
+        self._data = bytearray()
+        self._view = self._data
+        self._capacity = 0
+        self.end = 0
+
+    def reserve(self, size: int) -> None:
+        """Make sure that `size` more octets fit."""
+        needed = self.end + size
+        if needed > self._capacity:
+            self._grow(needed)
+
+    def _grow(self, needed: int) -> None:
+        capacity = max(self._capacity * 2, _SMALLEST)
+        while capacity < needed:
+            capacity *= 2
+        self._data += bytes(capacity - self._capacity)
+        self._view = self._data
+        self._capacity = capacity
+
+    def take(self) -> bytearray:
+        """Return everything written since the last call, and let go of it."""
+        data = self._data
+        del data[self.end :]
+        self._data = bytearray()
+        self._view = self._data
+        self._capacity = 0
+        self.end = 0
+        return data
+
+    def put_octet(self, value: int) -> None:
+        """Append one octet; the caller has reserved room for it, as for all below."""
+        self._view[self.end] = value
+        self.end += 1
+
+    def put_uint(self, value: int) -> None:
+        """Append an AMQP uint in its shortest encoding."""
+        if value == 0:
+            self.put_octet(0x43)
+        elif value < 256:
+            self.put_octet(0x52)
+            self.put_octet(value)
+        else:
+            self.put_octet(0x70)
+            self.put_word(value)
+
+    def put_word(self, value: int) -> None:
+        """Append 32 bits in network order, with no constructor."""
+        at = self.end
+        self._set_word(at, value)
+        self.end = at + 4
+
+    def put_boolean(self, value: bool) -> None:
+        """Append an AMQP boolean."""
+        self.put_octet(0x41 if value else 0x42)
+
+    def put_octets(self, data: bytes | bytearray, start: int, end: int) -> None:
+        """Append data[start:end]."""
+        at = self.end
+        size = end - start
+        if size > _SHORT_COPY:
+            self._data[at : at + size] = data[start:end]
+        else:
+            view = self._view
+            source = data
+            for i in range(size):
+                view[at + i] = source[start + i]
+        self.end = at + size
+
+    def put_raw(self, data: bytes | bytearray) -> None:
+        """Append all of data, reserving the room for it."""
+        size = len(data)
+        self.reserve(size)
+        self.put_octets(data, 0, size)
+
+    def begin_performative(self, channel: int, code: int, room: int) -> int:
+        """Start a frame with a performative whose fields fit a list8; return where it began."""
+        self.reserve(_PERFORMATIVE_START + _FIELDS_MAX + room)
+        start = self.end
+        view = self._view
+        view[start + 4] = 2
+        view[start + 5] = 0
+        view[start + 6] = (channel >> 8) & 0xFF
+        view[start + 7] = channel & 0xFF
+        view[start + 8] = 0x00
+        view[start + 9] = 0x53
+        view[start + 10] = code
+        view[start + 11] = 0xC0
+        self.end = start + _PERFORMATIVE_START
+        return start
+
+    def end_fields(self, start: int, count: int) -> None:
+        """Fill in the list of the performative that began at `start`."""
+        # The size of a list8 counts its own count octet (part 1, 1.6.22).
+        self._view[start + 12] = self.end - start - _PERFORMATIVE_START + 1
+        self._view[start + 13] = count
+
+    def end_frame(self, start: int) -> None:
+        """Fill in the size of the frame that began at `start`."""
+        self._set_word(start, self.end - start)
+
+    def put_frame(self, channel: int, frame_type: int, body: bytes | bytearray) -> None:
+        """Append a whole frame around an encoded body."""
+        size = len(body) + 8
+        self.reserve(size)
+        self.put_word(size)
+        self.put_octet(2)
+        self.put_octet(frame_type)
+        self.put_octet((channel >> 8) & 0xFF)
+        self.put_octet(channel & 0xFF)
+        self.put_octets(body, 0, size - 8)
+
+    def _set_word(self, at: int, value: int) -> None:
+        view = self._view
+        view[at] = (value >> 24) & 0xFF
+        view[at + 1] = (value >> 16) & 0xFF
+        view[at + 2] = (value >> 8) & 0xFF
+        view[at + 3] = value & 0xFF

@@ -1,0 +1,30 @@
+import cython
+from routerd.wire.delivery cimport Delivery
+from routerd.wire.flow cimport FlowFields
+from routerd.wire.link cimport Link
+from routerd.wire.serial cimport precedes
+from routerd.wire.session cimport Session
+from routerd.wire.transfer cimport TransferFields
+
+
+cdef class Receiver(Link):
+    cdef Delivery _current
+    cdef bint _is_ignoring
+    cdef unsigned int _limit
+
+    cpdef void grant(self, unsigned int credit)
+    cpdef void receive_attach(self, object performative)
+    @cython.locals(limit="unsigned int")
+    cpdef void advertise(self)
+    @cython.locals(delivery=Delivery)
+    cpdef void receive_transfer(self, TransferFields fields, object data, Py_ssize_t end)
+    @cython.locals(ahead="unsigned int")
+    cpdef void receive_flow(self, FlowFields fields)
+    @cython.locals(delivery=Delivery)
+    cdef Delivery _begin(self, TransferFields fields)
+    @cython.locals(session=Session)
+    cdef void _track(self, Delivery delivery)
+    @cython.locals(delivery=Delivery)
+    cdef Delivery _resume(self, TransferFields fields)
+    cdef void _use_credit(self)
+    cdef void _check_continuation(self, Delivery delivery, TransferFields fields)

@@ -1,0 +1,159 @@
+"""The receiving end of a link: credit granted, and transfers put together into deliveries (2.6.7, 2.6.12)."""
+
+from typing import TYPE_CHECKING, Any
+
+from routerd.wire.delivery import Delivery
+from routerd.wire.errors import LinkFieldInvalid, MessageSizeExceeded, SessionLimitExceeded, TransferLimitExceeded
+from routerd.wire.link import Link
+from routerd.wire.performatives import Attach
+from routerd.wire.serial import precedes
+
+if TYPE_CHECKING:
+    from routerd.wire.flow import FlowFields
+    from routerd.wire.session import Session
+    from routerd.wire.transfer import TransferFields
+
+
+class Receiver(Link):
+    """Receives messages; grants credit and says when it is to be drained."""
+
+    def __init__(self, session: "Session", name: str) -> None:
+        Link.__init__(self, session, name, False)
+        self._current: Delivery | None = None
+        self._is_ignoring = False
+        self._limit = 0
+
+    def grant(self, credit: int) -> None:
+        """Allow the sender that many deliveries more; the flow leaves with the next output."""
+        self.credit += credit
+        self.drain = False
+        self.session.flow_due(self)
+
+    def set_credit(self, credit: int, *, drain: bool = False) -> None:
+        """Set the credit outright, also downwards; with drain the sender uses it up at once or gives it back."""
+        self.credit = credit
+        self.drain = drain
+        self.session.flow_due(self)
+
+    def flow(self, *, echo: bool = False, properties: "dict[Any, Any] | None" = None) -> None:
+        """Send the link's flow state now, with properties, or asking for the peer's in return (echo)."""
+        self.session.send_flow(self, echo, properties)
+
+    def receive_attach(self, performative: Attach) -> None:
+        """Take what the sender's attach says, its delivery-count above all."""
+        Link.receive_attach(self, performative)
+        self._limit = (self.delivery_count + self.credit) & 0xFFFFFFFF
+
+    def advertise(self) -> None:
+        """Remember up to which delivery-count the sender was ever allowed to go, since flows cross transfers."""
+        limit = (self.delivery_count + self.credit) & 0xFFFFFFFF
+        if (limit - self._limit) & 0xFFFFFFFF < 0x80000000:
+            self._limit = limit
+
+    def receive_transfer(self, fields: "TransferFields", data: bytes | bytearray, end: int) -> None:
+        """Take one transfer of this link, its payload reaching up to `end`."""
+        delivery = self._current
+        if delivery is not None:
+            self._check_continuation(delivery, fields)
+        elif self._is_ignoring:
+            self._is_ignoring = fields.more and not fields.aborted
+            return
+        elif fields.resume:
+            delivery = self._resume(fields)
+            if delivery is None:
+                self._is_ignoring = fields.more and not fields.aborted
+                return
+        else:
+            delivery = self._begin(fields)
+        delivery.size += end - fields.payload
+        if self.max_message_size and delivery.size > self.max_message_size:
+            raise MessageSizeExceeded(f"link {self.name!r} takes messages of {self.max_message_size} octets at most")
+        if fields.state is not None:
+            delivery.remote_state = fields.state
+        delivery.is_partial = fields.more and not fields.aborted
+        self._current = delivery if delivery.is_partial else None
+        if fields.aborted:
+            delivery.is_aborted = True
+            delivery.settled = True
+        if fields.settled == 1 or fields.aborted:
+            delivery.remote_settled = True
+            if delivery.is_tracked:
+                self.session.untrack(delivery)
+        self.session.handler.on_transfer(
+            self, delivery, data, end if fields.aborted else fields.payload, end
+        )
+
+    def receive_flow(self, fields: "FlowFields") -> None:
+        """Take the sender's state: credit that it gave back by advancing its delivery-count, and what it has left."""
+        Link.receive_flow(self, fields)
+        if fields.delivery_count >= 0:
+            ahead = (fields.delivery_count - self.delivery_count) & 0xFFFFFFFF
+            if 0 < ahead < 0x80000000:
+                self.delivery_count = fields.delivery_count
+                self.credit = max(0, self.credit - ahead)
+        if fields.available >= 0:
+            self.available = fields.available
+
+    def _begin(self, fields: "TransferFields") -> Delivery:
+        if fields.delivery_id < 0 or fields.tag is None:
+            raise LinkFieldInvalid(f"link {self.name!r}: a first transfer without delivery-id or delivery-tag")
+        self._use_credit()
+        delivery: Delivery = Delivery.__new__(Delivery)
+        delivery.link = self
+        delivery.tag = fields.tag
+        delivery.id = fields.delivery_id
+        delivery.size = 0
+        delivery.message_format = fields.message_format if fields.message_format >= 0 else 0
+        delivery.settled = False
+        delivery.remote_settled = False
+        delivery.state = None
+        delivery.remote_state = None
+        delivery.context = None
+        delivery.is_incoming = True
+        delivery.is_aborted = False
+        delivery.is_resumed = False
+        delivery.is_tracked = False
+        delivery.is_queued = False
+        delivery.is_plain = True
+        delivery.is_batchable = fields.batchable
+        delivery.rcv_settle_mode = fields.rcv_settle_mode if fields.rcv_settle_mode >= 0 else self.rcv_settle_mode
+        if fields.settled != 1:
+            self._track(delivery)
+        return delivery
+
+    def _track(self, delivery: Delivery) -> None:
+        session = self.session
+        if session.incoming.count >= session.unsettled_max:
+            raise SessionLimitExceeded(f"a session may leave {session.unsettled_max} deliveries unsettled at most")
+        session.track(delivery)
+
+    def _resume(self, fields: "TransferFields") -> Delivery | None:
+        if fields.delivery_id < 0 or fields.tag is None:
+            raise LinkFieldInvalid(f"link {self.name!r}: a first transfer without delivery-id or delivery-tag")
+        self._use_credit()
+        # A resumed delivery that is not in our unsettled map is to be ignored (2.7.5, resume).
+        delivery = None if self.suspended is None else self.suspended.pop(fields.tag, None)
+        if delivery is not None:
+            delivery.id = fields.delivery_id
+            delivery.is_resumed = True
+            delivery.settled = False
+            if fields.settled != 1:
+                self._track(delivery)
+        return delivery
+
+    def _use_credit(self) -> None:
+        if self.credit > 0:
+            self.credit -= 1
+        elif not precedes(self.delivery_count, self._limit):
+            raise TransferLimitExceeded(f"link {self.name!r}: a delivery for which there was no credit")
+        self.delivery_count = (self.delivery_count + 1) & 0xFFFFFFFF
+
+    def _check_continuation(self, delivery: Delivery, fields: "TransferFields") -> None:
+        if fields.delivery_id >= 0 and fields.delivery_id != delivery.id:
+            raise LinkFieldInvalid(
+                f"link {self.name!r}: delivery-id {fields.delivery_id} within delivery {delivery.id}"
+            )
+        if fields.tag is not None and fields.tag != delivery.tag:
+            raise LinkFieldInvalid(f"link {self.name!r}: another delivery-tag within delivery {delivery.id}")
+        if fields.message_format >= 0 and fields.message_format != delivery.message_format:
+            raise LinkFieldInvalid(f"link {self.name!r}: another message-format within delivery {delivery.id}")

@@ -1,0 +1,67 @@
+"""What to do with each delivery of a link that is attached again (2.6.13).
+
+Both attaches carry an unsettled map: what each end still knows of, and how far it got. Comparing the two
+tells a sender what to resend, continue or only confirm, and either end what the other has settled meanwhile.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from routerd.wire.outcomes import Received
+
+if TYPE_CHECKING:
+    from routerd.wire.delivery import Delivery
+    from routerd.wire.link import Link
+
+
+class Recovery(Enum):
+    """What to do with one delivery."""
+
+    RESEND = "the peer knows nothing of it: send it again, as a new delivery"
+    RESUME = "the peer has a part of it or all: resume it, from the point that its state names"
+    CONFIRM = "an outcome is reached: resume it without octets, to convey the state and settle"
+    FORGET = "the peer has settled it: settle without a word"
+    AWAIT = "the sender is to resume it"
+    UNKNOWN = "the peer's map is incomplete: it may or may not know of it"
+
+
+@dataclass(frozen=True, slots=True)
+class RecoveredDelivery:
+    """One delivery of an earlier attachment, the peer's state of it, and what is to be done."""
+
+    delivery: "Delivery"
+    recovery: Recovery
+    remote_state: Any
+
+
+def plan_recovery(
+    link: "Link", unsettled: Mapping[Any, Any] | None, *, is_incomplete: bool = False
+) -> list[RecoveredDelivery]:
+    """Compare the deliveries that a link took over with the unsettled map of the peer's attach."""
+    remote = unsettled or {}
+    local = link.unsettled_map()
+    return [
+        RecoveredDelivery(
+            delivery,
+            _recovery(link.is_sender, local[tag], tag in remote, remote.get(tag), is_incomplete),
+            remote.get(tag),
+        )
+        for tag, delivery in (link.suspended or {}).items()
+    ]
+
+
+def _recovery(is_sender: bool, local: Any, is_known: bool, remote: Any, is_incomplete: bool) -> Recovery:
+    if not is_known:
+        if is_incomplete:
+            return Recovery.UNKNOWN
+        # A receiver that lost a delivery without an outcome never had it, or settled what nobody heard of.
+        return Recovery.RESEND if is_sender and not _is_outcome(local) else Recovery.FORGET
+    if not is_sender:
+        return Recovery.AWAIT
+    return Recovery.CONFIRM if _is_outcome(local) or _is_outcome(remote) else Recovery.RESUME
+
+
+def _is_outcome(state: Any) -> bool:
+    return state is not None and not isinstance(state, Received)

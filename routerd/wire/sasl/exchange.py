@@ -1,0 +1,137 @@
+"""What an authentication exchange is made of: the steps of a mechanism, who plugs one in, its limits and errors.
+
+A factory is configuration: it can serve any number of exchanges. `start` gives the mechanism of one exchange, which
+`SaslServer` or `SaslClient` steps and then forgets. An application adds a mechanism of its own by these protocols.
+"""
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Protocol, TypeAlias
+
+from routerd.wire.errors import LocalError, RemoteError, ValueRangeError
+from routerd.wire.sasl_frames import SaslChallenge, SaslInit, SaslMechanisms, SaslOutcome, SaslResponse
+
+SaslFrame: TypeAlias = SaslMechanisms | SaslInit | SaslChallenge | SaslResponse | SaslOutcome
+
+
+class SaslCode(IntEnum):
+    """How a SASL exchange ended (5.3.3.6)."""
+
+    OK = 0
+    AUTH = 1
+    SYS = 2
+    SYS_PERM = 3
+    SYS_TEMP = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Challenge:
+    """The mechanism wants a response to these octets."""
+
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Success:
+    """The client is who `identity` says; `data` goes along with the outcome."""
+
+    identity: str
+    data: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """The exchange failed; `reason` is for our log, the peer sees the code alone."""
+
+    reason: str
+    code: SaslCode = SaslCode.AUTH
+
+    def __post_init__(self) -> None:
+        if self.code is SaslCode.OK:
+            raise ValueRangeError("a failure cannot have the code ok")
+
+
+Step: TypeAlias = Challenge | Success | Failure
+
+
+class ServerMechanism(Protocol):
+    """The server's side of one exchange."""
+
+    def step(self, response: bytes | None) -> Step:
+        """Judge what the client sent; None is an init without initial response."""
+
+
+class ServerMechanismFactory(Protocol):
+    """A mechanism that a server offers."""
+
+    @property
+    def name(self) -> str:
+        """Its registered name, such as PLAIN."""
+
+    def start(self, hostname: str | None) -> ServerMechanism:
+        """Begin an exchange with a client that asked for this host."""
+
+
+class ClientMechanism(Protocol):
+    """The client's side of one exchange. Every method may raise SaslFailed."""
+
+    def initial_response(self) -> bytes | None:
+        """Return what goes into the init."""
+
+    def respond(self, challenge: bytes) -> bytes:
+        """Answer a challenge."""
+
+    def finish(self, additional_data: bytes | None) -> None:
+        """Check what came with an outcome of ok: the last chance to find that the server is not genuine."""
+
+
+class ClientMechanismFactory(Protocol):
+    """A mechanism that a client is ready to use."""
+
+    @property
+    def name(self) -> str:
+        """Its registered name, such as PLAIN."""
+
+    def start(self, hostname: str | None) -> ClientMechanism:
+        """Begin an exchange with the server of this host."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SaslLimits:
+    """How far a peer that nobody has authenticated may go."""
+
+    steps: int = 8
+    """Challenges and responses in one exchange. SCRAM needs three; a mechanism that never ends holds a connection."""
+    token_size_bytes: int = 4096
+    """Largest initial response, challenge, response or additional data that reaches a mechanism."""
+
+    def __post_init__(self) -> None:
+        if self.steps < 1:
+            raise ValueRangeError(f"steps is {self.steps}; it must be at least 1")
+        if self.token_size_bytes < 1:
+            raise ValueRangeError(f"token_size_bytes is {self.token_size_bytes}; it must be at least 1")
+
+
+DEFAULT_SASL_LIMITS = SaslLimits()
+
+
+class SaslFailed(RemoteError):
+    """The client gives up: the server asks what the mechanism does not allow, or did not prove itself."""
+
+    condition = "amqp:unauthorized-access"
+
+
+class NoCommonMechanism(SaslFailed):
+    """The server offers no mechanism that we are ready to use."""
+
+    def __init__(self, offered: tuple[str, ...], ready: tuple[str, ...]) -> None:
+        super().__init__(f"the server offers {', '.join(offered)[:200]}; ready to use: {', '.join(ready)}")
+        self.offered, self.ready = offered, ready
+
+
+class AuthenticationUnavailable(LocalError):
+    """What a callback raises when it cannot tell whether the client is genuine, its data base being away."""
+
+    def __init__(self, reason: str, code: SaslCode = SaslCode.SYS_TEMP) -> None:
+        super().__init__(reason)
+        self.failure = Failure(reason, code)

@@ -1,0 +1,76 @@
+"""What a server stores of a user for SCRAM (RFC 5802, section 5), and what it shows of users that do not exist."""
+
+import hmac
+from dataclasses import dataclass, field
+
+import scramp  # type: ignore[import-untyped]
+
+from routerd.wire.errors import ValueRangeError
+
+SALT_MIN = 12
+ITERATIONS_MIN = 4096
+ITERATIONS_MAX = 10_000_000
+SECRET_MIN = 16
+
+
+def _check(salt_octets: int, iterations: int) -> None:
+    if salt_octets < SALT_MIN:
+        raise ValueRangeError(f"a salt of {salt_octets} octets; {SALT_MIN} is the least")
+    if not ITERATIONS_MIN <= iterations <= ITERATIONS_MAX:
+        raise ValueRangeError(f"{iterations} iterations, not {ITERATIONS_MIN} to {ITERATIONS_MAX}")
+
+
+@dataclass(frozen=True, slots=True)
+class ScramCredentials:
+    """The verifier of one user for one mechanism: enough to check a password, not to log in with."""
+
+    salt: bytes
+    stored_key: bytes = field(repr=False)
+    server_key: bytes = field(repr=False)
+    iterations: int
+
+    def __post_init__(self) -> None:
+        _check(len(self.salt), self.iterations)
+
+    @classmethod
+    def derive(
+        cls, mechanism: str, password: str, *, salt: bytes, iterations: int = ITERATIONS_MIN
+    ) -> "ScramCredentials":
+        """Return what to store for this password; slow on purpose, in proportion to the iterations."""
+        try:
+            return cls(*scramp.ScramMechanism(mechanism).make_auth_info(password, iterations, salt))
+        except scramp.ScramException as error:
+            raise ValueRangeError(f"no {mechanism} credentials: {error}") from None
+
+    def matches(self, mechanism: str, password: str) -> bool:
+        """Return whether this is the password: how PLAIN is checked where nothing but verifiers is stored."""
+        try:
+            given = self.derive(mechanism, password, salt=self.salt, iterations=self.iterations)
+        except ValueRangeError:
+            return False
+        return hmac.compare_digest(given.stored_key, self.stored_key)
+
+
+@dataclass(frozen=True, slots=True)
+class ScramDecoys:
+    """Verifiers of users that do not exist: each has its salt, always the same, and no password opens it."""
+
+    secret: bytes = field(repr=False)
+    """Keep it over restarts and share it between processes: a salt that changes tells that the user is unknown."""
+    iterations: int = ITERATIONS_MIN
+    """As of the users that exist."""
+    salt_octets: int = 16
+    """As of the users that exist."""
+
+    def __post_init__(self) -> None:
+        _check(self.salt_octets, self.iterations)
+        if len(self.secret) < SECRET_MIN:
+            raise ValueRangeError(f"a secret of {len(self.secret)} octets; {SECRET_MIN} is the least")
+
+    def credentials(self, mechanism: str, username: str) -> ScramCredentials:
+        """Return the verifier of this name."""
+        salt, stored_key, server_key = (
+            hmac.digest(self.secret, f"{part} {mechanism} {username}".encode(), "sha512")
+            for part in ("salt", "stored key", "server key")
+        )
+        return ScramCredentials(salt[: self.salt_octets], stored_key, server_key, self.iterations)

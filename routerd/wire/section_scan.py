@@ -1,0 +1,126 @@
+"""The steps from section to section of a message, by constructors and sizes alone: no Python object is made.
+
+What looks for the end of something returns its offset, or SHORT when the octets end before it, or MALFORMED. The
+caller knows whether more octets are to come, and so which of the two is an error.
+"""
+
+from routerd.wire.section_codes import Section
+
+_HEADER = Section.HEADER.value
+_PROPERTIES = Section.PROPERTIES.value
+_DATA = Section.DATA.value
+_AMQP_SEQUENCE = Section.AMQP_SEQUENCE.value
+_AMQP_VALUE = Section.AMQP_VALUE.value
+_FOOTER = Section.FOOTER.value
+
+_SHORT = -1
+_MALFORMED = -2
+
+_CODES_BY_NAME = {
+    b"amqp:header:list": _HEADER,
+    b"amqp:delivery-annotations:map": Section.DELIVERY_ANNOTATIONS.value,
+    b"amqp:message-annotations:map": Section.MESSAGE_ANNOTATIONS.value,
+    b"amqp:properties:list": _PROPERTIES,
+    b"amqp:application-properties:map": Section.APPLICATION_PROPERTIES.value,
+    b"amqp:data:binary": _DATA,
+    b"amqp:amqp-sequence:list": _AMQP_SEQUENCE,
+    b"amqp:amqp-value:*": _AMQP_VALUE,
+    b"amqp:footer:map": _FOOTER,
+}
+
+# How many octets follow a constructor (1.2), or what says how many.
+_SIZE8, _SIZE32, _DESCRIPTOR, _UNKNOWN = 32, 33, 34, 35
+_CONSTRUCTORS = {
+    0: (0x40, 0x41, 0x42, 0x43, 0x44, 0x45),
+    1: (0x50, 0x51, 0x52, 0x53, 0x54, 0x55, 0x56),
+    2: (0x60, 0x61),
+    4: (0x70, 0x71, 0x72, 0x73, 0x74),
+    8: (0x80, 0x81, 0x82, 0x83, 0x84),
+    16: (0x94, 0x98),
+    _SIZE8: (0xA0, 0xA1, 0xA3, 0xC0, 0xC1, 0xE0),
+    _SIZE32: (0xB0, 0xB1, 0xB3, 0xD0, 0xD1, 0xF0),
+    _DESCRIPTOR: (0x00,),
+}
+_WIDTHS = {constructor: width for width, constructors in _CONSTRUCTORS.items() for constructor in constructors}
+_WIDTH_TABLE = bytes([_WIDTHS.get(constructor, _UNKNOWN) for constructor in range(256)])
+_widths = _WIDTH_TABLE
+
+
+def follows(code: int, last: int) -> bool:
+    """Return whether a section may come after another (3.2); a `last` of 0 is the beginning of the message."""
+    if last >= _DATA and code < _FOOTER:
+        return code == last and code != _AMQP_VALUE
+    return code > last
+
+
+def read_u32(view: bytes | bytearray, at: int) -> int:
+    """Return the four octets as a number."""
+    return view[at] << 24 | view[at + 1] << 16 | view[at + 2] << 8 | view[at + 3]
+
+
+def skip_value(view: bytes | bytearray, at: int, end: int) -> int:
+    """Return where the value at `at` ends; what is inside of it is not looked at."""
+    wanted = 1
+    while wanted > 0:
+        if at >= end:
+            return _SHORT
+        width = _widths[view[at]]
+        at += 1
+        wanted -= 1
+        if width <= 16:
+            at += width
+        elif width == _SIZE8:
+            if at >= end:
+                return _SHORT
+            at += 1 + view[at]
+        elif width == _SIZE32:
+            if at + 4 > end:
+                return _SHORT
+            at += 4 + read_u32(view, at)
+        elif width == _DESCRIPTOR:
+            wanted += 2
+        else:
+            return _MALFORMED
+    return at if at <= end else _SHORT
+
+
+def descriptor_end(view: bytes | bytearray, start: int, end: int) -> int:
+    """Return where the descriptor of the section at `start` ends, and its value begins."""
+    if view[start] != 0x00:
+        return _MALFORMED
+    return skip_value(view, start + 1, end)
+
+
+def section_code(view: bytes | bytearray, start: int, stop: int) -> int:
+    """Return the code of the section whose descriptor is from `start` to `stop`, 0 if it is not known."""
+    constructor = view[start + 1]
+    if constructor == 0x53:  # smallulong
+        return view[start + 2]
+    if constructor == 0x80:  # ulong
+        return view[stop - 1] if not (read_u32(view, stop - 8) or read_u32(view, stop - 4) >> 8) else 0
+    if constructor == 0xA3:  # sym8
+        return _CODES_BY_NAME.get(bytes(view[start + 3 : stop]), 0)
+    if constructor == 0xB3:  # sym32
+        return _CODES_BY_NAME.get(bytes(view[start + 6 : stop]), 0)
+    return 0
+
+
+def section_end(view: bytes | bytearray, value: int, end: int, code: int) -> int:
+    """Return where the section ends whose value begins at `value`; MALFORMED if that is of the wrong type."""
+    if value >= end:
+        return _SHORT
+    constructor = view[value]
+    if code == _DATA:
+        is_right = constructor == 0xA0 or constructor == 0xB0
+    elif code == _HEADER or code == _PROPERTIES or code == _AMQP_SEQUENCE:
+        is_right = constructor == 0xC0 or constructor == 0xD0 or constructor == 0x45
+    elif code == _AMQP_VALUE:
+        is_right = True
+    else:
+        is_right = constructor == 0xC1 or constructor == 0xD1
+    if not is_right:
+        return _MALFORMED
+    stop = skip_value(view, value, end)
+    if constructor & 0xE0 == 0xC0 and 0 < stop < value + (3 if constructor < 0xD0 else 9):
+        return _MALFORMED  # a list or map without room for its count
+    return stop

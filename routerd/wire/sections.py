@@ -1,0 +1,383 @@
+"""The sections of a message (3.2), found where they lie, without decoding what nobody asks for.
+
+`Sections` walks the descriptors of a message as far as a question makes it, and no further. It also works on the
+beginning of a message of which more is to come (`partial`): what cannot be answered yet is NEEDS_MORE, or raises
+NeedsMore, and what is malformed is a DecodeError, as in a whole message.
+
+A scan steps over values by their sizes, so it does not see what is wrong inside of a value that it does not read.
+The octets are looked up anew at each call: a bytearray may grow or be refilled between calls, but not shrink.
+"""
+
+from typing import Any
+from uuid import UUID
+
+from routerd.wire.decoder import Decoder
+from routerd.wire.errors import DecodeError, LocalError, StateError, ValueRangeError
+from routerd.wire.limits import DEFAULT_LIMITS, CodecLimits
+from routerd.wire.section_codes import Presence, Section
+from routerd.wire.types import ULong
+
+_HEADER = Section.HEADER.value
+_DELIVERY_ANNOTATIONS = Section.DELIVERY_ANNOTATIONS.value
+_MESSAGE_ANNOTATIONS = Section.MESSAGE_ANNOTATIONS.value
+_PROPERTIES = Section.PROPERTIES.value
+_APPLICATION_PROPERTIES = Section.APPLICATION_PROPERTIES.value
+_DATA = Section.DATA.value
+_AMQP_SEQUENCE = Section.AMQP_SEQUENCE.value
+_AMQP_VALUE = Section.AMQP_VALUE.value
+_FOOTER = Section.FOOTER.value
+_ABSENT = Presence.ABSENT.value
+_FOUND = Presence.FOUND.value
+_NEEDS_MORE = Presence.NEEDS_MORE.value
+
+_CODES_BY_NAME = {
+    b"amqp:header:list": _HEADER,
+    b"amqp:delivery-annotations:map": _DELIVERY_ANNOTATIONS,
+    b"amqp:message-annotations:map": _MESSAGE_ANNOTATIONS,
+    b"amqp:properties:list": _PROPERTIES,
+    b"amqp:application-properties:map": _APPLICATION_PROPERTIES,
+    b"amqp:data:binary": _DATA,
+    b"amqp:amqp-sequence:list": _AMQP_SEQUENCE,
+    b"amqp:amqp-value:*": _AMQP_VALUE,
+    b"amqp:footer:map": _FOOTER,
+}
+_IDENTIFIERS = (str, bytes, UUID, ULong)
+"""What a message-id may be (3.2.11 to 3.2.14)."""
+
+# The slots of Sections._starts; the kinds of body share one.
+_BODY_SLOT = 5
+_FOOTER_SLOT = 6
+_HEADER_FIELDS = 5
+_PROPERTIES_FIELDS = 13
+
+# What the functions that look for the end of something return instead of an offset.
+_SHORT = -1
+_MALFORMED = -2
+
+# How many octets follow a constructor (1.2), or that their number does.
+_SIZE8, _SIZE32, _DESCRIPTOR, _UNKNOWN = 32, 33, 34, 35
+_WIDTHS = {
+    0: (0x40, 0x41, 0x42, 0x43, 0x44, 0x45),
+    1: (0x50, 0x51, 0x52, 0x53, 0x54, 0x55, 0x56),
+    2: (0x60, 0x61),
+    4: (0x70, 0x71, 0x72, 0x73, 0x74),
+    8: (0x80, 0x81, 0x82, 0x83, 0x84),
+    16: (0x94, 0x98),
+    _SIZE8: (0xA0, 0xA1, 0xA3, 0xC0, 0xC1, 0xE0),
+    _SIZE32: (0xB0, 0xB1, 0xB3, 0xD0, 0xD1, 0xF0),
+    _DESCRIPTOR: (0x00,),
+}
+_WIDTH_BY_CONSTRUCTOR = {constructor: width for width, codes in _WIDTHS.items() for constructor in codes}
+_WIDTH_TABLE = bytes(_WIDTH_BY_CONSTRUCTOR.get(constructor, _UNKNOWN) for constructor in range(256))
+_widths = _WIDTH_TABLE
+
+
+class NeedsMore(LocalError):
+    """The answer lies behind the octets of a partial message that are there."""
+
+
+class Sections:
+    """The sections of the message in data[start:end]."""
+
+    def __init__(
+        self,
+        data: bytes | bytearray,
+        start: int = 0,
+        end: int = -1,
+        partial: bool = False,
+        limits: CodecLimits = DEFAULT_LIMITS,
+    ) -> None:
+        self._starts = [-1, -1, -1, -1, -1, -1, -1]
+        self._limits = limits
+        self.reset(data, start, len(data) if end < 0 else end, partial)
+
+    def reset(self, data: bytes | bytearray, start: int, end: int, partial: bool) -> None:
+        """Begin again on another message, or on more of the same."""
+        if not 0 <= start <= end <= len(data):
+            raise ValueRangeError(f"{start} to {end} is not within {len(data)} octets")
+        self._data = data
+        self._end = end
+        self._partial = partial
+        self._pos = start
+        self._last = 0
+        self._open = 0
+        self._is_over = False
+        self._body_end = start
+        for slot in range(7):
+            self._starts[slot] = -1
+
+    # Where sections are
+
+    def find(self, code: int) -> int:
+        """Return the Presence of a section; the three kinds of body ask for the body, found once it begins."""
+        if not _HEADER <= code <= _FOOTER:
+            raise ValueRangeError(f"{code} is not the descriptor of a section")
+        return self._find(code)
+
+    def bounds(self, code: int) -> tuple[int, int] | None:
+        """Return where a section begins and ends, None if there is none; all of the body, if one of it is asked for."""
+        presence = self.find(code)
+        if presence == _ABSENT:
+            return None
+        slot = _slot(code)
+        if slot == _BODY_SLOT:
+            self._scan(_FOOTER)
+            presence = _NEEDS_MORE if self._partial and self._last != _FOOTER else presence
+        if presence == _NEEDS_MORE:
+            raise NeedsMore(f"section 0x{code:02x} is not all there")
+        start = self._starts[slot]
+        return start, self._body_end if slot == _BODY_SLOT else self._section_end(start)
+
+    @property
+    def body_kind(self) -> int:
+        """The code of the body: data, amqp-sequence or amqp-value; 0 for a message without."""
+        if self._presence(_DATA) == _ABSENT:
+            return 0
+        view = self._data
+        return _code_at(view, self._starts[_BODY_SLOT])
+
+    # The header (3.2.1)
+
+    @property
+    def durable(self) -> bool:
+        """Whether the message must survive."""
+        return self._boolean(_HEADER, 0)
+
+    @property
+    def priority(self) -> int:
+        """From 0 to 255, higher is more urgent; 4 unless the header says otherwise."""
+        at = self._field(_HEADER, 1)
+        if at < 0:
+            return 4
+        view = self._data
+        if view[at] != 0x50:
+            raise self._unfit(at, "ubyte")
+        return view[at + 1]
+
+    @property
+    def ttl(self) -> int | None:
+        """For how many milliseconds the message is of use; None is for ever."""
+        ttl = self._uint(_HEADER, 2)
+        return None if ttl < 0 else ttl
+
+    @property
+    def first_acquirer(self) -> bool:
+        """Whether nobody else acquired the message before."""
+        return self._boolean(_HEADER, 3)
+
+    @property
+    def delivery_count(self) -> int:
+        """How many attempts to deliver the message have failed."""
+        count = self._uint(_HEADER, 4)
+        return max(count, 0)
+
+    # The properties (3.2.4)
+
+    @property
+    def message_id(self) -> object:
+        """What the sender calls the message: str, bytes, UUID or ULong."""
+        return self._identifier(0)
+
+    @property
+    def to(self) -> str | None:
+        """The address of the node that the message is for."""
+        return self._text(2)
+
+    @property
+    def subject(self) -> str | None:
+        """What the message is about."""
+        return self._text(3)
+
+    @property
+    def reply_to(self) -> str | None:
+        """The address of the node that wants the answer."""
+        return self._text(4)
+
+    @property
+    def correlation_id(self) -> object:
+        """What the answer is to be known by: str, bytes, UUID or ULong."""
+        return self._identifier(5)
+
+    # The sections that are maps (3.2.2, 3.2.3, 3.2.5, 3.2.9)
+
+    @property
+    def delivery_annotations(self) -> Any:
+        """The map of the section, decoded anew at each call; None without the section."""
+        return self._map(_DELIVERY_ANNOTATIONS)
+
+    @property
+    def message_annotations(self) -> Any:
+        """The map of the section, decoded anew at each call; None without the section."""
+        return self._map(_MESSAGE_ANNOTATIONS)
+
+    @property
+    def application_properties(self) -> Any:
+        """The map of the section, decoded anew at each call; None without the section."""
+        return self._map(_APPLICATION_PROPERTIES)
+
+    @property
+    def footer(self) -> Any:
+        """The map of the section, decoded anew at each call; None without the section."""
+        return self._map(_FOOTER)
+
+    # The scan
+
+    def _find(self, code: int) -> int:
+        slot = _slot(code)
+        self._scan(_DATA if slot == _BODY_SLOT else code)
+        if self._starts[slot] >= 0:
+            return _NEEDS_MORE if self._open == code and slot != _BODY_SLOT else _FOUND
+        return _NEEDS_MORE if self._partial and self._last < code else _ABSENT
+
+    def _presence(self, code: int) -> int:
+        """Return ABSENT or FOUND."""
+        presence = self._find(code)
+        if presence == _NEEDS_MORE:
+            raise NeedsMore(f"section 0x{code:02x} is not all there")
+        return presence
+
+    def _scan(self, code: int) -> None:
+        """Advance until it is known whether there is a section with this code, or the octets end."""
+        if len(self._data) < self._end:
+            raise StateError(f"of {self._end} octets only {len(self._data)} are left")
+        while self._last < code and not self._is_over:
+            self._advance()
+
+    def _advance(self) -> None:
+        """Note where the next section is, and step over it if it is all there."""
+        view = self._data
+        start = self._pos
+        if start == self._end:
+            self._is_over = True
+            return
+        value = _descriptor_end(view, start, self._end)
+        if value == _SHORT:
+            self._run_out(start)
+            return
+        code = _code_at(view, start) if value > 0 else 0
+        if not _HEADER <= code <= _FOOTER:
+            raise DecodeError("no section of a message begins here", offset=start)
+        if not follows(code, self._last):
+            raise DecodeError(f"section 0x{code:02x} cannot follow 0x{self._last:02x}", offset=start)
+        stop = _end_of(view, value, self._end, code)
+        if stop == _MALFORMED:
+            raise DecodeError(f"0x{view[value]:02x} begins no value of section 0x{code:02x}", offset=value)
+        slot = _slot(code)
+        if self._starts[slot] < 0:
+            self._starts[slot] = start
+        self._last = code
+        if stop == _SHORT:
+            self._open = code
+            self._run_out(start)
+            return
+        self._pos = stop
+        if slot == _BODY_SLOT:
+            self._body_end = stop
+
+    def _run_out(self, at: int) -> None:
+        if not self._partial:
+            raise DecodeError("the message ends within a section", offset=at)
+        self._is_over = True
+
+    def _annotations_place(self) -> int:
+        """Return where message-annotations are, or would be, once it is known which."""
+        for slot in range(2, 7):
+            if self._starts[slot] >= 0:
+                return self._starts[slot]
+        return self._pos
+
+    def _value_start(self, start: int) -> int:
+        view = self._data
+        return _descriptor_end(view, start, self._end)
+
+    def _section_end(self, start: int) -> int:
+        view = self._data
+        return _end_of(view, _descriptor_end(view, start, self._end), self._end, _code_at(view, start))
+
+    # Fields
+
+    def _field(self, code: int, index: int) -> int:
+        """Return where a field of header or properties is, -1 if it is not, or null; its end is in _field_end."""
+        if self._presence(code) == _ABSENT:
+            return -1
+        view = self._data
+        at = self._value_start(self._starts[_slot(code)])
+        stop = _end_of(view, at, self._end, code)
+        if view[at] == 0x45:  # list0
+            return -1
+        if view[at] == 0xC0:  # list8
+            count = view[at + 2]
+            at += 3
+        else:
+            count = _u32(view, at + 5)
+            at += 9
+        if count > (_HEADER_FIELDS if code == _HEADER else _PROPERTIES_FIELDS):
+            raise DecodeError(f"section 0x{code:02x} has {count} fields", offset=at)
+        if index >= count:
+            return -1
+        field_end = at
+        for _ in range(index + 1):
+            at = field_end
+            field_end = _skip(view, at, stop)
+            if field_end < 0:
+                raise DecodeError(f"the fields of section 0x{code:02x} are malformed", offset=at)
+        self._field_end = field_end
+        return -1 if view[at] == 0x40 else at
+
+    def _unfit(self, at: int, wanted: str) -> DecodeError:
+        view = self._data
+        return DecodeError(f"0x{view[at]:02x} is not the constructor of a {wanted}", offset=at)
+
+    def _boolean(self, code: int, index: int) -> bool:
+        at = self._field(code, index)
+        if at < 0:
+            return False
+        view = self._data
+        if view[at] == 0x41 or view[at] == 0x42:
+            return view[at] == 0x41
+        if view[at] != 0x56 or view[at + 1] > 1:
+            raise self._unfit(at, "boolean")
+        return view[at + 1] == 1
+
+    def _uint(self, code: int, index: int) -> int:
+        """Return a uint, or -1 without one."""
+        at = self._field(code, index)
+        if at < 0:
+            return -1
+        view = self._data
+        if view[at] == 0x52:  # smalluint
+            return view[at + 1]
+        if view[at] == 0x43:  # uint0
+            return 0
+        if view[at] != 0x70:
+            raise self._unfit(at, "uint")
+        return _u32(view, at + 1)
+
+    def _text(self, index: int) -> str | None:
+        at = self._field(_PROPERTIES, index)
+        if at < 0:
+            return None
+        view = self._data
+        if view[at] != 0xA1 and view[at] != 0xB1:
+            raise self._unfit(at, "string")
+        start = at + 2 if view[at] == 0xA1 else at + 5
+        try:
+            return view[start : self._field_end].decode("utf-8")
+        except UnicodeDecodeError:
+            raise DecodeError("a string is not UTF-8", offset=at) from None
+
+    def _identifier(self, index: int) -> object:
+        at = self._field(_PROPERTIES, index)
+        if at < 0:
+            return None
+        identifier = Decoder(self._data, at, self._field_end, self._limits).value()
+        if not isinstance(identifier, _IDENTIFIERS):
+            raise self._unfit(at, "message-id")
+        return identifier
+
+    def _map(self, code: int) -> Any:
+        bounds = self.bounds(code)
+        if bounds is None:
+            return None
+        start, stop = bounds
+        return Decoder(self._data, self._value_start(start), stop, self._limits).value()

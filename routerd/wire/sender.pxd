@@ -1,0 +1,51 @@
+import cython
+from routerd.wire.delivery cimport Delivery
+from routerd.wire.flow cimport FlowFields
+from routerd.wire.link cimport Link
+from routerd.wire.output cimport Output
+from routerd.wire.session cimport Session
+
+cdef Py_ssize_t _FIRST_OVERHEAD
+cdef Py_ssize_t _NEXT_OVERHEAD
+cdef Py_ssize_t _TAG_MAX
+cdef int _UNSETTLED
+cdef int _SETTLED
+
+
+cdef class Sender(Link):
+    cdef Delivery _current
+    cdef unsigned int _next_tag
+    cdef long long _unstarted
+
+    @cython.locals(delivery=Delivery)
+    cpdef Delivery send(
+        self, object data, bytes tag=*, bint settled=*, unsigned int message_format=*, object context=*
+    )
+    @cython.locals(delivery=Delivery)
+    cpdef Delivery begin(
+        self,
+        bytes tag=*,
+        bint settled=*,
+        unsigned int message_format=*,
+        object context=*,
+        object state=*,
+        int rcv_settle_mode=*,
+        bint batchable=*,
+    )
+    cpdef void write(self, Delivery delivery, object data, Py_ssize_t start, Py_ssize_t end, bint more)
+    cpdef void abort(self, Delivery delivery)
+    cpdef void drained(self)
+    @cython.locals(session=Session, out=Output, frame_size=Py_ssize_t, stop=Py_ssize_t)
+    cpdef Py_ssize_t emit(
+        self, Delivery delivery, object data, Py_ssize_t start, Py_ssize_t end, bint more
+    ) except -2
+    cdef void _start(self, Delivery delivery)
+    @cython.locals(body=bytearray, stop=Py_ssize_t)
+    cdef Py_ssize_t _write_in_full(
+        self, Delivery delivery, object data, Py_ssize_t start, Py_ssize_t end, bint more
+    ) except -2
+    cdef bytearray _transfer_in_full(self, Delivery delivery, bint more)
+    cpdef long long credit_on_wire(self) except -1
+    cpdef void drop_queued(self)
+    @cython.locals(seen="unsigned int", limit="unsigned int", granted="long long")
+    cpdef void receive_flow(self, FlowFields fields)

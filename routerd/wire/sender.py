@@ -1,0 +1,246 @@
+"""The sending end of a link: credit, and messages cut into transfers (2.6.7, 2.6.12)."""
+
+from typing import TYPE_CHECKING, Any
+
+from routerd.wire.composite import encode_composite
+from routerd.wire.delivery import Delivery
+from routerd.wire.errors import StateError
+from routerd.wire.link import Link
+from routerd.wire.performatives import Transfer
+from routerd.wire.transfer import write_abort, write_continuation, write_transfer
+
+if TYPE_CHECKING:
+    from routerd.wire.flow import FlowFields
+    from routerd.wire.session import Session
+
+# Octets of frame header and fields at most: of a first transfer without its tag, and of a further one.
+_FIRST_OVERHEAD = 33
+_NEXT_OVERHEAD = 24
+# 2.8.7: a delivery-tag is at most 32 octets.
+_TAG_MAX = 32
+_UNSETTLED, _SETTLED = 0, 1
+
+
+class Sender(Link):
+    """Sends messages; `credit` says how many deliveries may be begun now."""
+
+    def __init__(self, session: "Session", name: str) -> None:
+        Link.__init__(self, session, name, True)
+        self._current: Delivery | None = None
+        self._next_tag = 0
+        self._unstarted = 0
+
+    def send(
+        self,
+        data: bytes | bytearray,
+        tag: bytes | None = None,
+        settled: bool = False,
+        message_format: int = 0,
+        context: Any = None,
+    ) -> Delivery:
+        """Send a whole message; it takes one credit."""
+        delivery = self.begin(tag, settled, message_format, context)
+        self.write(delivery, data, 0, len(data), False)
+        return delivery
+
+    def begin(
+        self,
+        tag: bytes | None = None,
+        settled: bool = False,
+        message_format: int = 0,
+        context: Any = None,
+        state: Any = None,
+        rcv_settle_mode: int = -1,
+        batchable: bool = False,
+    ) -> Delivery:
+        """Begin a delivery whose octets follow by `write`; it takes one credit."""
+        if not self.is_attached:
+            raise StateError(f"link {self.name!r} is {self.state.value}: nothing can be sent")
+        if self.credit <= 0:
+            raise StateError(f"link {self.name!r} has no credit")
+        if self._current is not None:
+            raise StateError(f"link {self.name!r}: the delivery before is not complete")
+        if tag is None:
+            self._next_tag = (self._next_tag + 1) & 0xFFFFFFFF
+            tag = self._next_tag.to_bytes(4, "big")
+        elif len(tag) > _TAG_MAX:
+            raise StateError(f"a delivery-tag has {_TAG_MAX} octets at most, not {len(tag)}")
+        if (settled and self.snd_settle_mode == _UNSETTLED) or (not settled and self.snd_settle_mode == _SETTLED):
+            raise StateError(f"link {self.name!r}: its snd-settle-mode does not allow settled={settled}")
+        delivery: Delivery = Delivery.__new__(Delivery)
+        delivery.link = self
+        delivery.tag = tag
+        delivery.id = 0
+        delivery.size = 0
+        delivery.message_format = message_format
+        delivery.settled = settled
+        delivery.remote_settled = False
+        delivery.state = state
+        delivery.remote_state = None
+        delivery.context = context
+        delivery.is_incoming = False
+        delivery.is_partial = True
+        delivery.is_aborted = False
+        delivery.is_resumed = False
+        delivery.is_tracked = False
+        delivery.is_queued = True
+        delivery.is_plain = state is None and rcv_settle_mode < 0 and not batchable
+        delivery.is_batchable = batchable
+        delivery.rcv_settle_mode = rcv_settle_mode
+        self.credit -= 1
+        self._unstarted += 1
+        self._current = delivery
+        return delivery
+
+    def write(self, delivery: Delivery, data: bytes | bytearray, start: int, end: int, more: bool) -> None:
+        """Send data[start:end] of the delivery that was begun last; what the session window does not take is queued."""
+        if delivery is not self._current:
+            raise StateError(f"link {self.name!r}: delivery {delivery.tag!r} is not the one under way")
+        delivery.size += end - start
+        if self.remote_max_message_size and delivery.size > self.remote_max_message_size:
+            raise StateError(
+                f"link {self.name!r}: the peer takes messages of {self.remote_max_message_size} octets at most"
+            )
+        if not more:
+            self._current = None
+        if not self.session.has_backlog:
+            start = self.emit(delivery, data, start, end, more)
+        if start >= 0:
+            self.session.queue(delivery, bytes(data[start:end]), more)
+
+    def abort(self, delivery: Delivery) -> None:
+        """Give up the delivery under way; the peer drops what it has of it (2.7.5, aborted)."""
+        if delivery is not self._current:
+            raise StateError(f"link {self.name!r}: delivery {delivery.tag!r} is not the one under way")
+        self._current = None
+        delivery.is_aborted = True
+        delivery.is_partial = False
+        self.session.unqueue(delivery)
+        if delivery.is_queued:
+            self._unstarted -= 1
+            self.credit += 1
+            delivery.is_queued = False
+        else:
+            self.session.count_transfer()
+            write_abort(self.session.output, self.session.channel, self.handle)
+            self.session.untrack(delivery)
+        delivery.settled = True
+
+    def drained(self) -> None:
+        """Answer a drain: the credit that is left is used up, and the peer is told (2.6.7)."""
+        if self.drain and self.credit > 0:
+            self.delivery_count = (self.delivery_count + self.credit) & 0xFFFFFFFF
+            self.credit = 0
+        self.session.send_flow(self)
+
+    def resume(self, delivery: Delivery, data: bytes = b"", *, state: Any = None, settled: bool = False) -> None:
+        """Take up a delivery of an earlier attachment: what is left of its octets, or only its state (2.6.13)."""
+        if not self.is_attached or self.suspended is None or self.suspended.get(delivery.tag) is not delivery:
+            raise StateError(f"link {self.name!r}: delivery {delivery.tag!r} is not one to resume")
+        if self.credit <= 0:
+            raise StateError(f"link {self.name!r} has no credit")
+        if self.session.has_backlog or self.session.remote_incoming_window <= 0:
+            raise StateError(f"link {self.name!r}: the session window is used up")
+        del self.suspended[delivery.tag]
+        delivery.is_resumed = True
+        delivery.is_plain = False
+        delivery.is_partial = True
+        delivery.is_queued = True
+        delivery.settled = settled
+        delivery.state = state
+        self.credit -= 1
+        self._unstarted += 1
+        if self.emit(delivery, data, 0, len(data), False) >= 0:
+            raise StateError(f"link {self.name!r}: the session window is used up")
+
+    def emit(self, delivery: Delivery, data: bytes | bytearray, start: int, end: int, more: bool) -> int:
+        """Write frames as the window allows; return where it stopped, or -1 when all is written."""
+        session = self.session
+        out = session.output
+        frame_size = session.send_frame_size
+        while session.remote_incoming_window > 0:
+            session.count_transfer()
+            if delivery.is_queued:
+                self._start(delivery)
+                if delivery.is_plain:
+                    stop = min(end, start + frame_size - _FIRST_OVERHEAD - len(delivery.tag))
+                    write_transfer(
+                        out,
+                        session.channel,
+                        self.handle,
+                        delivery.id,
+                        delivery.tag,
+                        delivery.message_format,
+                        delivery.settled,
+                        more or stop < end,
+                        data,
+                        start,
+                        stop,
+                    )
+                else:
+                    stop = self._write_in_full(delivery, data, start, end, more)
+            else:
+                stop = min(end, start + frame_size - _NEXT_OVERHEAD)
+                write_continuation(out, session.channel, self.handle, more or stop < end, data, start, stop)
+            start = stop
+            if start == end:
+                delivery.is_partial = more
+                return -1
+        return start
+
+    def _start(self, delivery: Delivery) -> None:
+        delivery.is_queued = False
+        delivery.id = self.session.take_delivery_id()
+        self._unstarted -= 1
+        self.delivery_count = (self.delivery_count + 1) & 0xFFFFFFFF
+        if not delivery.settled:
+            self.session.track(delivery)
+
+    def _write_in_full(self, delivery: Delivery, data: bytes | bytearray, start: int, end: int, more: bool) -> int:
+        body = self._transfer_in_full(delivery, True)
+        stop = min(end, start + self.session.send_frame_size - 8 - len(body))
+        if stop == end and not more:
+            body = self._transfer_in_full(delivery, False)
+        body += data[start:stop]
+        self.session.output.put_frame(self.session.channel, 0, body)
+        return stop
+
+    def _transfer_in_full(self, delivery: Delivery, more: bool) -> bytearray:
+        body = bytearray()
+        encode_composite(
+            body,
+            Transfer(
+                handle=self.handle,
+                delivery_id=delivery.id,
+                delivery_tag=delivery.tag,
+                message_format=delivery.message_format,
+                settled=delivery.settled,
+                more=more,
+                rcv_settle_mode=None if delivery.rcv_settle_mode < 0 else delivery.rcv_settle_mode,
+                state=delivery.state,
+                resume=delivery.is_resumed,
+                batchable=delivery.is_batchable,
+            ),
+        )
+        return body
+
+    def credit_on_wire(self) -> int:
+        """Return the credit as the peer sees it: what is queued has not used its own yet."""
+        return self.credit + self._unstarted
+
+    def drop_queued(self) -> None:
+        """Forget what was begun and never sent; the link is gone."""
+        self._unstarted = 0
+        self._current = None
+
+    def receive_flow(self, fields: "FlowFields") -> None:
+        """Take the receiver's credit (2.6.7): what it grants less what it has not seen yet."""
+        Link.receive_flow(self, fields)
+        if fields.link_credit >= 0:
+            seen = fields.delivery_count if fields.delivery_count >= 0 else self.delivery_count
+            limit = (seen + fields.link_credit) & 0xFFFFFFFF
+            granted = (limit - self.delivery_count) & 0xFFFFFFFF
+            if granted >= 0x80000000:
+                granted = 0
+            self.credit = max(0, granted - self._unstarted)
+        self.drain = fields.drain

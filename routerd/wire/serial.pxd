@@ -1,0 +1,2 @@
+cpdef bint precedes(unsigned int a, unsigned int b)
+cpdef unsigned int distance(unsigned int a, unsigned int b)

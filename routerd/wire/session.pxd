@@ -1,0 +1,93 @@
+import cython
+from routerd.wire.connection cimport Connection
+from routerd.wire.decoder cimport Decoder
+from routerd.wire.delivery cimport Delivery, DeliveryRing
+from routerd.wire.disposition cimport DispositionFields, DispositionRange
+from routerd.wire.flow cimport FlowFields, write_flow
+from routerd.wire.handler cimport Handler
+from routerd.wire.handles cimport HandleTable
+from routerd.wire.link cimport Link
+from routerd.wire.output cimport Output
+from routerd.wire.transfer cimport TransferFields
+
+
+cdef class Session:
+    cdef readonly Connection connection
+    cdef readonly Handler handler
+    cdef readonly Output output
+    cdef readonly unsigned int channel
+    cdef public int remote_channel
+    cdef readonly object state
+    cdef readonly bint is_receiving
+    cdef public bint is_busy
+    cdef public unsigned int send_frame_size
+    cdef readonly Py_ssize_t unsettled_max
+    cdef readonly unsigned int handle_max
+    cdef readonly unsigned int remote_handle_max
+    cdef readonly unsigned int next_outgoing_id
+    cdef readonly unsigned int remote_incoming_window
+    cdef readonly unsigned int remote_outgoing_window
+    cdef readonly unsigned int next_incoming_id
+    cdef readonly unsigned int incoming_window
+    cdef unsigned int _window
+    cdef unsigned int _withheld
+    cdef unsigned int _next_delivery_id
+    cdef readonly DeliveryRing outgoing
+    cdef readonly DeliveryRing incoming
+    cdef readonly bint has_backlog
+    cdef object _backlog
+    cdef DispositionRange _as_receiver
+    cdef DispositionRange _as_sender
+    cdef list _flows
+    cdef bint _is_window_due
+    cdef HandleTable _local
+    cdef HandleTable _remote
+    cdef public object flow_properties
+    cdef public object context
+
+    cpdef long long take_handle(self, Link link) except -1
+    cpdef void send_attach(self, object performative)
+    cpdef void send_detach(self, Link link, object performative)
+    @cython.locals(gathered=DispositionRange)
+    cpdef void send_disposition(self, Delivery delivery, object state, bint settled)
+    @cython.locals(
+        handle="long long",
+        delivery_count="long long",
+        credit="long long",
+        available="long long",
+        drain=bint,
+        next_incoming_id="long long",
+    )
+    cpdef void send_flow(self, Link link, bint echo=*, object properties=*)
+    cpdef void flow_due(self, Link link)
+    @cython.locals(ring=DeliveryRing)
+    cpdef void track(self, Delivery delivery)
+    @cython.locals(ring=DeliveryRing)
+    cpdef void untrack(self, Delivery delivery)
+    cpdef unsigned int take_delivery_id(self) noexcept
+    cpdef void count_transfer(self)
+    cpdef void queue(self, Delivery delivery, bytes octets, bint more)
+    cpdef void unqueue(self, Delivery delivery)
+    @cython.locals(link=Link)
+    cpdef void flush(self)
+    @cython.locals(fields=FlowFields, seen="unsigned int", room="unsigned int", ahead="unsigned int", link=Link)
+    cpdef void receive_flow(self, Decoder decoder)
+    @cython.locals(fields=TransferFields, link=Link)
+    cpdef void receive_transfer(self, Decoder decoder, object data, Py_ssize_t end)
+    @cython.locals(
+        fields=DispositionFields,
+        ring=DeliveryRing,
+        first="unsigned int",
+        last="unsigned int",
+        settled=bint,
+        span="unsigned int",
+        step="unsigned int",
+        delivery=Delivery,
+        found=Delivery,
+    )
+    cpdef void receive_disposition(self, Decoder decoder)
+    @cython.locals(link=Link)
+    cdef Link _link_at(self, unsigned int handle)
+    cdef void _apply(self, Delivery delivery, object state, bint settled)
+    @cython.locals(window="unsigned int")
+    cdef void _open_window(self)

@@ -1,0 +1,585 @@
+"""A session: windows, delivery-ids, and the links that share them (2.5).
+
+Both windows count transfer frames. The incoming one bounds what a peer can make us hold: it is opened
+again as frames are handled, less those that the application withholds because it keeps their octets.
+The outgoing one is the peer's; what it has no room for waits in `backlog`, in order.
+Dispositions and flows are gathered while octets are received, and written when output is asked for.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from routerd.wire.amqp_error import Error
+from routerd.wire.backlog import Backlog
+from routerd.wire.delivery import Delivery, DeliveryRing
+from routerd.wire.disposition import DispositionRange
+from routerd.wire.errors import (
+    FramingError,
+    HandleInUse,
+    LinkError,
+    ResourceLimitExceeded,
+    SessionError,
+    SessionFieldInvalid,
+    SessionLimitExceeded,
+    StateError,
+    UnattachedHandle,
+    WindowViolation,
+)
+from routerd.wire.flow import write_flow
+from routerd.wire.handles import HandleTable
+from routerd.wire.link import Link
+from routerd.wire.performatives import Attach, Begin, Detach, End, Flow
+from routerd.wire.receiver import Receiver
+from routerd.wire.sender import Sender
+from routerd.wire.states import SESSION_TRANSITIONS, LinkMove, LinkState, SessionMove, SessionState
+from routerd.wire.types import Symbol
+
+if TYPE_CHECKING:
+    from routerd.wire.connection import Connection
+    from routerd.wire.decoder import Decoder
+
+
+_WAITING_FOR_ATTACH = (LinkState.ATTACH_SENT, LinkState.DETACH_PIPE)
+
+
+class Session:
+    """One end of a session on a connection."""
+
+    context: Any
+    flow_properties: Any
+
+    def __init__(self, connection: "Connection", channel: int) -> None:
+        config = connection.config
+        self.connection = connection
+        self.handler = connection.handler
+        self.output = connection.output
+        self.channel = channel
+        self.remote_channel = -1
+        self.state = SessionState.UNMAPPED
+        self.is_receiving = False
+        self.is_busy = False
+        self.send_frame_size = connection.send_frame_size
+        self.unsettled_max = config.unsettled_per_session
+        self.handle_max = config.handle_max
+        self.remote_handle_max = 0xFFFFFFFF
+        self.next_outgoing_id = 0
+        self.remote_incoming_window = 0
+        self.remote_outgoing_window = 0
+        self.next_incoming_id = 0
+        self.incoming_window = config.incoming_window
+        self._window = config.incoming_window
+        self._withheld = 0
+        self._next_delivery_id = 0
+        self.outgoing = DeliveryRing()
+        self.incoming = DeliveryRing()
+        self.has_backlog = False
+        self._backlog: Backlog | None = None
+        self._as_receiver = DispositionRange(True)
+        self._as_sender = DispositionRange(False)
+        self._flows: list[Link] = []
+        self._is_window_due = False
+        self._local = HandleTable()
+        self._remote = HandleTable()
+        self.flow_properties = None
+        self.context = None
+
+    # --- for the application
+
+    def begin(
+        self,
+        *,
+        incoming_window: int | None = None,
+        handle_max: int | None = None,
+        offered_capabilities: Sequence[str] = (),
+        desired_capabilities: Sequence[str] = (),
+        properties: Mapping[Any, Any] | None = None,
+    ) -> None:
+        """Begin the session, or answer the peer's begin."""
+        if incoming_window is not None:
+            self.incoming_window = self._window = incoming_window
+        if handle_max is not None:
+            self.handle_max = handle_max
+        self.move(SessionMove.SEND_BEGIN)
+        self.connection.send_performative(
+            self.channel,
+            Begin(
+                remote_channel=self.remote_channel if self.remote_channel >= 0 else None,
+                next_outgoing_id=self.next_outgoing_id,
+                incoming_window=self.incoming_window,
+                outgoing_window=self._window,
+                handle_max=self.handle_max,
+                offered_capabilities=tuple(offered_capabilities),
+                desired_capabilities=tuple(desired_capabilities),
+                properties=properties,
+            ),
+        )
+
+    def end(self, error: Error | None = None) -> None:
+        """End the session; with an error, everything that the peer still sends on it is discarded."""
+        self.flush()
+        self.move(SessionMove.SEND_END if error is None else SessionMove.SEND_END_ERROR)
+        self.is_receiving = False
+        self.connection.send_performative(self.channel, End(error=error))
+
+    def sender(self, name: str) -> Sender:
+        """Return a new sending endpoint, to be attached."""
+        link = Sender(self, name)
+        self.connection.links.add(link)
+        return link
+
+    def receiver(self, name: str) -> Receiver:
+        """Return a new receiving endpoint, to be attached."""
+        link = Receiver(self, name)
+        self.connection.links.add(link)
+        return link
+
+    def withhold(self, frames: int) -> None:
+        """Keep the window closed for that many frames, whose octets the application still holds."""
+        self._withheld += frames
+
+    def give_back(self, frames: int) -> None:
+        """Let the window open again for frames that were withheld."""
+        self._withheld = max(0, self._withheld - frames)
+        self._open_window()
+
+    def links(self) -> list[Link]:
+        """Return the links that have a handle on either side."""
+        return list(dict.fromkeys([*self._local, *self._remote]))
+
+    # --- for links and deliveries
+
+    def take_handle(self, link: Link) -> int:
+        """Give a link the lowest handle that is free, or the one that it has."""
+        if link.handle >= 0:
+            return link.handle
+        handle = self._local.lowest_free()
+        if handle > self.remote_handle_max:
+            raise StateError(f"the peer takes handles up to {self.remote_handle_max} on a session")
+        self._local.put(handle, link)
+        return handle
+
+    def send_attach(self, performative: Attach) -> None:
+        """Write an attach of one of our links."""
+        self.connection.send_attach(self.channel, performative)
+
+    def send_detach(self, link: Link, performative: Detach) -> None:
+        """Write a detach behind what was gathered for the link."""
+        self.flush()
+        self._drop_backlog(link)
+        self.connection.send_performative(self.channel, performative)
+
+    def send_disposition(self, delivery: Delivery, state: Any, settled: bool) -> None:
+        """Gather a change of a delivery's state into the range at hand."""
+        gathered = self._as_receiver if delivery.is_incoming else self._as_sender
+        if not gathered.extend(delivery.id, state, settled):
+            gathered.write(self.output, self.channel)
+            gathered.extend(delivery.id, state, settled)
+        if not self.is_busy:
+            self.connection.make_busy(self)
+        if settled:
+            self.untrack(delivery)
+
+    def send_flow(self, link: Link | None, echo: bool = False, properties: Any = None) -> None:
+        """Write a flow now: of a link, or of the session alone."""
+        handle = delivery_count = credit = available = -1
+        drain = False
+        if link is not None:
+            handle = link.handle
+            credit = link.credit_on_wire()
+            drain = link.drain
+            link.is_flow_due = False
+            if link.is_sender:
+                available = link.available
+            link.advertise()
+            if link.remote_handle >= 0 or link.is_sender:
+                delivery_count = link.delivery_count
+        self._is_window_due = False
+        next_incoming_id = self.next_incoming_id if self.remote_channel >= 0 else -1
+        if properties is not None:
+            self._send_flow_with_properties(
+                next_incoming_id, handle, delivery_count, credit, available, drain, echo, properties
+            )
+            return
+        write_flow(
+            self.output,
+            self.channel,
+            next_incoming_id,
+            self.incoming_window,
+            self.next_outgoing_id,
+            self._window,
+            handle,
+            delivery_count,
+            credit,
+            available,
+            drain,
+            echo,
+        )
+        self.connection.wake()
+
+    def _send_flow_with_properties(
+        self,
+        next_incoming_id: int,
+        handle: int,
+        delivery_count: int,
+        credit: int,
+        available: int,
+        drain: bool,
+        echo: bool,
+        properties: Any,
+    ) -> None:
+        self.connection.send_performative(
+            self.channel,
+            Flow(
+                next_incoming_id=_or_none(next_incoming_id),
+                incoming_window=self.incoming_window,
+                next_outgoing_id=self.next_outgoing_id,
+                outgoing_window=self._window,
+                handle=_or_none(handle),
+                delivery_count=_or_none(delivery_count),
+                link_credit=_or_none(credit),
+                available=_or_none(available),
+                drain=drain,
+                echo=echo,
+                properties=properties,
+            ),
+        )
+
+    def flow_due(self, link: Link) -> None:
+        """Have a flow of a link written with the next output."""
+        if not link.is_flow_due:
+            link.is_flow_due = True
+            self._flows.append(link)
+            if not self.is_busy:
+                self.connection.make_busy(self)
+
+    def track(self, delivery: Delivery) -> None:
+        """Enter an unsettled delivery into the ring of its direction."""
+        ring = self.incoming if delivery.is_incoming else self.outgoing
+        if ring.get(delivery.id) is not None:
+            raise SessionFieldInvalid(f"delivery-id {delivery.id} is that of an unsettled delivery")
+        ring.add(delivery)
+        delivery.is_tracked = True
+        delivery.link.unsettled_count += 1
+
+    def untrack(self, delivery: Delivery) -> None:
+        """Take a delivery out of its ring: either end has settled it."""
+        ring = self.incoming if delivery.is_incoming else self.outgoing
+        if delivery.is_tracked:
+            ring.remove(delivery)
+            delivery.is_tracked = False
+            delivery.link.unsettled_count -= 1
+
+    def take_delivery_id(self) -> int:
+        """Return the id for the next delivery that is sent."""
+        delivery_id = self._next_delivery_id
+        self._next_delivery_id = (delivery_id + 1) & 0xFFFFFFFF
+        return delivery_id
+
+    def count_transfer(self) -> None:
+        """Count a transfer that is about to be written against the windows."""
+        self.next_outgoing_id = (self.next_outgoing_id + 1) & 0xFFFFFFFF
+        if self.remote_incoming_window > 0:
+            self.remote_incoming_window -= 1
+        if not self.connection.is_awake:
+            self.connection.wake()
+
+    def queue(self, delivery: Delivery, octets: bytes, more: bool) -> None:
+        """Keep octets of a delivery until the peer's window has room."""
+        if self._backlog is None:
+            self._backlog = Backlog()
+        self._backlog.add(delivery, octets, more)
+        self.has_backlog = True
+
+    def unqueue(self, delivery: Delivery) -> None:
+        """Drop what is queued of a delivery."""
+        if self._backlog is not None:
+            self._backlog.drop_delivery(delivery)
+            self.has_backlog = bool(self._backlog.entries)
+
+    def flush(self) -> None:
+        """Write the dispositions and flows that were gathered."""
+        self.is_busy = False
+        if self._as_receiver.is_pending:
+            self._as_receiver.write(self.output, self.channel)
+        if self._as_sender.is_pending:
+            self._as_sender.write(self.output, self.channel)
+        if self._flows:
+            due = self._flows
+            self._flows = []
+            for link in due:
+                if link.is_attached or link.state is LinkState.ATTACH_SENT:
+                    self.send_flow(link)
+                link.is_flow_due = False
+        if self._is_window_due:
+            self.send_flow(None)
+
+    # --- for the connection
+
+    def move(self, event: SessionMove) -> None:
+        """Move the state by the table; a move that is not in it is an error."""
+        state = SESSION_TRANSITIONS.get((self.state, event))
+        if state is None:
+            raise StateError(f"session on channel {self.channel}: can't {event.value} when {self.state.value}")
+        self.state = state
+
+    def receive_begin(self, performative: Begin, remote_channel: int) -> None:
+        """Take the peer's windows and limits."""
+        self.move(SessionMove.RECV_BEGIN)
+        self.is_receiving = True
+        self.remote_channel = remote_channel
+        self.next_incoming_id = performative.next_outgoing_id
+        self.remote_incoming_window = performative.incoming_window
+        self.remote_outgoing_window = performative.outgoing_window
+        self.remote_handle_max = performative.handle_max
+        self.send_frame_size = self.connection.send_frame_size
+        self.handler.on_session_begun(self, performative)
+
+    def receive_attach(self, performative: Attach) -> None:
+        """Complete a link that we attached, or make the endpoint of one that the peer attaches."""
+        handle = performative.handle
+        if handle > self.handle_max:
+            raise FramingError(f"handle {handle} is above handle-max {self.handle_max}")
+        if self._remote.get(handle) is not None:
+            raise HandleInUse(f"handle {handle} is in use")
+        link = self.connection.links.find(performative.name, performative.role)
+        if link is not None and not (link.session is self and link.state in _WAITING_FOR_ATTACH):
+            link.session.lose_link(link)
+            link = None
+        if link is None:
+            if len(self.connection.links) >= self.connection.config.link_names_max:
+                raise ResourceLimitExceeded("the connection has as many links as it may have")
+            link = Sender(self, performative.name) if performative.role else Receiver(self, performative.name)
+            if self._local.lowest_free() > self.remote_handle_max:
+                raise SessionLimitExceeded("the peer's handle-max leaves no handle for our end of the link")
+            link.handle = self.take_handle(link)
+            self.connection.links.add(link)
+        link.remote_handle = handle
+        self._remote.put(handle, link)
+        try:
+            link.receive_attach(performative)
+        except LinkError as error:
+            self.fail_link(link, error)
+            return
+        if link.state is not LinkState.DETACH_SENT:
+            self.handler.on_link_attached(link, performative)
+
+    def receive_detach(self, performative: Detach) -> None:
+        """Finish a link that we detached, or answer the peer's detach and report it."""
+        link = self._link_at(performative.handle)
+        if link.state is LinkState.ATTACH_RCVD:
+            link.attach(source=link.remote_source, target=link.remote_target)
+        was_detaching = link.state is LinkState.DETACH_SENT
+        link.move(LinkMove.RECV_DETACH)
+        self._remote.remove(performative.handle)
+        link.remote_handle = -1
+        is_late_close = was_detaching and performative.closed and not link.is_closed
+        if not was_detaching:
+            link.is_closed = performative.closed
+            self.flush()
+            self._suspend(link)
+            link.move(LinkMove.SEND_DETACH)
+            self.connection.send_performative(
+                self.channel, Detach(handle=link.handle, closed=performative.closed)
+            )
+        self._local.remove(link.handle)
+        link.handle = -1
+        self.connection.links.drop(link)
+        if is_late_close:
+            self._close_again(link)
+        self._report(link, performative.closed, performative.error)
+
+    def receive_flow(self, decoder: "Decoder") -> None:
+        """Take the peer's windows, and a link's credit if the flow has a handle (2.5.6)."""
+        fields = self.connection.flow_fields
+        fields.read(decoder)
+        seen = fields.next_incoming_id if fields.next_incoming_id >= 0 else 0
+        room = (seen + fields.incoming_window - self.next_outgoing_id) & 0xFFFFFFFF
+        self.remote_incoming_window = room if room < 0x80000000 else 0
+        ahead = (fields.next_outgoing_id + fields.outgoing_window - self.next_incoming_id) & 0xFFFFFFFF
+        self.remote_outgoing_window = ahead if ahead < 0x80000000 else 0
+        echo = fields.echo
+        link: Link | None = None
+        if fields.handle >= 0:
+            link = self._link_at(fields.handle)
+            link.receive_flow(fields)
+        else:
+            self.flow_properties = fields.properties
+        if self.has_backlog:
+            self._send_backlog()
+        if link is None:
+            self.handler.on_session_flow(self)
+        elif link.is_attached:
+            self.handler.on_link_flow(link)
+        if echo and self.state is SessionState.MAPPED and (link is None or link.is_attached):
+            self.send_flow(link)
+
+    def receive_transfer(self, decoder: "Decoder", data: bytes | bytearray, end: int) -> None:
+        """Hand a transfer to its link, and count it against our window."""
+        if self.incoming_window == 0:
+            raise WindowViolation("a transfer beyond the incoming window")
+        self.incoming_window -= 1
+        self.next_incoming_id = (self.next_incoming_id + 1) & 0xFFFFFFFF
+        fields = self.connection.transfer_fields
+        fields.read(decoder)
+        link = self._link_at(fields.handle)
+        if link.is_attached:
+            try:
+                link.receive_transfer(fields, data, end)
+            except LinkError as error:
+                self.fail_link(link, error)
+        if self.incoming_window <= self._window >> 1:
+            self._open_window()
+
+    def receive_disposition(self, decoder: "Decoder") -> None:
+        """Apply a disposition to the deliveries that we know of its range; others are settled already."""
+        fields = self.connection.disposition_fields
+        fields.read(decoder)
+        ring = self.outgoing if fields.is_receiver else self.incoming
+        first = fields.first
+        last = fields.last
+        state = fields.state
+        settled = fields.settled
+        span = (last - first) & 0xFFFFFFFF
+        if span >= 0x80000000:
+            raise SessionFieldInvalid(f"a disposition from {first} back to {last}")
+        if span <= ring.count + ring.count:
+            for step in range(span + 1):
+                delivery = ring.get((first + step) & 0xFFFFFFFF)
+                if delivery is not None:
+                    self._apply(delivery, state, settled)
+            return
+        for delivery_id in ring.ids_between(first, last):
+            found = ring.get(delivery_id)
+            if found is not None:
+                self._apply(found, state, settled)
+
+    def receive_end(self, performative: End) -> None:
+        """Answer the peer's end, and report the links and the session as over."""
+        if self.state is SessionState.BEGIN_RCVD:
+            self.begin()
+        self.is_receiving = False
+        self.move(SessionMove.RECV_END)
+        if self.state is SessionState.END_RCVD:
+            self.flush()
+            self.move(SessionMove.SEND_END)
+            self.connection.send_performative(self.channel, End())
+        self.report_ended(performative.error)
+
+    def report_ended(self, error: Error | None) -> None:
+        """Report every link as detached and the session as ended; its deliveries stay with the links."""
+        self.is_receiving = False
+        self.state = SessionState.UNMAPPED
+        self._flows = []
+        self._is_window_due = False
+        self._as_receiver.is_pending = False
+        self._as_sender.is_pending = False
+        for link in self.links():
+            self._suspend(link)
+            link.state = LinkState.DETACHED
+            link.is_attached = False
+            self._report(link, False, error)
+        self.connection.remove_session(self)
+        self.handler.on_session_ended(self, error)
+
+    def fail(self, error: SessionError) -> None:
+        """End the session for what the peer did."""
+        if self.state is SessionState.BEGIN_RCVD:
+            self.begin()
+        if self.state is not SessionState.MAPPED:
+            return
+        self.end(Error(condition=Symbol(error.condition), description=error.description))
+        self.handler.on_violation(self.connection, error)
+
+    def fail_link(self, link: Link, error: LinkError) -> None:
+        """Detach a link for what the peer did."""
+        condition = Error(condition=Symbol(error.condition), description=error.description)
+        if link.state is LinkState.ATTACH_RCVD:
+            link.refuse(condition)
+        else:
+            link.detach(error=condition)
+        self.handler.on_violation(self.connection, error)
+
+    def lose_link(self, link: Link) -> None:
+        """Detach a link whose name the peer attached anew (2.6.1, link stealing)."""
+        error = Error(condition=Symbol("amqp:link:stolen"), description=f"link {link.name!r} was attached elsewhere")
+        if link.state is LinkState.ATTACH_RCVD:
+            link.attach(source=link.remote_source, target=link.remote_target)
+        if link.state in (LinkState.ATTACHED, LinkState.ATTACH_SENT):
+            link.detach(closed=False, error=error)
+        self._suspend(link)
+        self._report(link, False, error)
+
+    # --- inside
+
+    def _link_at(self, handle: int) -> Link:
+        link: Link | None = self._remote.get(handle)
+        if link is None:
+            raise UnattachedHandle(f"no link is attached to handle {handle}")
+        return link
+
+    def _apply(self, delivery: Delivery, state: Any, settled: bool) -> None:
+        if state is not None:
+            delivery.remote_state = state
+        if settled:
+            delivery.remote_settled = True
+            self.untrack(delivery)
+        self.handler.on_disposition(delivery)
+
+    def _open_window(self) -> None:
+        window = self._window - self._withheld
+        if window > self.incoming_window:
+            self.incoming_window = window
+            self._is_window_due = True
+            if not self.is_busy:
+                self.connection.make_busy(self)
+
+    def _suspend(self, link: Link) -> None:
+        self._drop_backlog(link)
+        if link.unsettled_count == 0:
+            return
+        kept = {} if link.suspended is None else link.suspended
+        for ring in (self.outgoing, self.incoming):
+            for delivery in ring.all():
+                if delivery.link is link:
+                    self.untrack(delivery)
+                    kept[delivery.tag] = delivery
+        link.suspended = kept
+
+    def _report(self, link: Link, closed: bool, error: Error | None) -> None:
+        self.connection.links.drop(link)
+        self._suspend(link)
+        if not link.is_reported:
+            link.is_reported = True
+            self.handler.on_link_detached(link, closed, error)
+        if link.is_closed:
+            link.suspended = None
+
+    def _close_again(self, link: Link) -> None:
+        # The peer closed while our detach, which did not, was on its way: 2.6.6 has us attach again and close.
+        again = self.sender(link.name) if link.is_sender else self.receiver(link.name)
+        again.is_reported = True
+        again.attach(source=link.source, target=link.target)
+        again.detach()
+        link.is_closed = True
+
+    def _send_backlog(self) -> None:
+        backlog = cast(Backlog, self._backlog)
+        while backlog.entries and self.remote_incoming_window > 0:
+            entry = backlog.entries[0]
+            link = entry.delivery.link
+            at = link.emit(entry.delivery, entry.octets, entry.start, len(entry.octets), entry.more)
+            if at >= 0:
+                entry.start = at
+            else:
+                backlog.entries.popleft()
+        self.has_backlog = bool(backlog.entries)
+
+    def _drop_backlog(self, link: Link) -> None:
+        if self._backlog is not None:
+            self._backlog.drop_link(link)
+            self.has_backlog = bool(self._backlog.entries)
+        link.drop_queued()
+
+
+def _or_none(value: int) -> int | None:
+    return None if value < 0 else value

@@ -1,0 +1,49 @@
+import cython
+from routerd.wire.decoder cimport Decoder
+from routerd.wire.output cimport Output
+
+cdef Py_ssize_t _TAG_MAX
+cdef Py_ssize_t _FIELDS
+
+
+@cython.final
+cdef class TransferFields:
+    cdef readonly long long handle
+    cdef readonly long long delivery_id
+    cdef readonly bytes tag
+    cdef readonly long long message_format
+    cdef readonly int settled
+    cdef readonly bint more
+    cdef readonly int rcv_settle_mode
+    cdef readonly object state
+    cdef readonly bint resume
+    cdef readonly bint aborted
+    cdef readonly bint batchable
+    cdef readonly Py_ssize_t payload
+
+    cpdef void clear(self) noexcept
+    @cython.locals(start=Py_ssize_t, count=Py_ssize_t, list_end=Py_ssize_t)
+    cpdef void read(self, Decoder decoder)
+    cdef void _read_rare_fields(self, Decoder decoder, Py_ssize_t count, Py_ssize_t start)
+
+
+@cython.locals(frame=Py_ssize_t, size=Py_ssize_t)
+cpdef void write_transfer(
+    Output out,
+    unsigned int channel,
+    unsigned int handle,
+    unsigned int delivery_id,
+    bytes tag,
+    unsigned int message_format,
+    bint settled,
+    bint more,
+    object data,
+    Py_ssize_t start,
+    Py_ssize_t end,
+)
+@cython.locals(frame=Py_ssize_t, _=int)
+cpdef void write_continuation(
+    Output out, unsigned int channel, unsigned int handle, bint more, object data, Py_ssize_t start, Py_ssize_t end
+)
+@cython.locals(frame=Py_ssize_t, _=int)
+cpdef void write_abort(Output out, unsigned int channel, unsigned int handle)

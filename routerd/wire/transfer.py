@@ -1,0 +1,146 @@
+"""The transfer performative (2.7.5), read and composed in place: no object a frame.
+
+`TransferFields` is filled anew for each frame; the payload stays where it was received, between `payload`
+and the end of the frame. `write_transfer` composes the frames of the common case; one with a
+delivery state or a resumption goes through the performative's dataclass instead.
+"""
+
+from typing import TYPE_CHECKING
+
+from routerd.wire.composite import decode_state
+from routerd.wire.errors import DecodeError, InvalidField
+
+if TYPE_CHECKING:
+    from routerd.wire.decoder import Decoder
+    from routerd.wire.output import Output
+
+_TAG_MAX = 32
+_FIELDS = 11
+
+
+class TransferFields:
+    """The fields of the transfer that is being handled; -1 stands for a field that is absent."""
+
+    tag: bytes | None
+    state: object
+
+    def __init__(self) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        """Set every field as if it were absent."""
+        self.handle = -1
+        self.delivery_id = -1
+        self.tag = None
+        self.message_format = -1
+        self.settled = -1
+        self.more = False
+        self.rcv_settle_mode = -1
+        self.state = None
+        self.resume = False
+        self.aborted = False
+        self.batchable = False
+        self.payload = 0
+
+    def read(self, decoder: "Decoder") -> None:
+        """Read the list of fields behind the descriptor; the decoder ends up at the payload."""
+        self.clear()
+        start = decoder.pos
+        count = decoder.read_list()
+        if count > _FIELDS:
+            raise DecodeError(f"a transfer has {_FIELDS} fields at most, not {count}", offset=start)
+        list_end = decoder.list_end
+        if count > 0:
+            self.handle = decoder.read_uint()
+        if self.handle < 0:
+            raise DecodeError("a transfer without a handle", offset=start)
+        if count > 1:
+            self.delivery_id = decoder.read_uint()
+        if count > 2:
+            self.tag = decoder.read_binary()
+            if self.tag is not None and len(self.tag) > _TAG_MAX:
+                raise InvalidField(f"a delivery-tag has {_TAG_MAX} octets at most", offset=start)
+        if count > 3:
+            self.message_format = decoder.read_uint()
+        if count > 4:
+            self.settled = decoder.read_boolean()
+        if count > 5:
+            self.more = decoder.read_boolean() == 1
+        if count > 6:
+            self._read_rare_fields(decoder, count, start)
+        if decoder.pos != list_end:
+            raise DecodeError("the fields of a transfer do not fill its list", offset=decoder.pos)
+        self.payload = list_end
+
+    def _read_rare_fields(self, decoder: "Decoder", count: int, start: int) -> None:
+        self.rcv_settle_mode = decoder.read_ubyte()
+        if self.rcv_settle_mode > 1:
+            raise InvalidField(f"rcv-settle-mode is 0 or 1, not {self.rcv_settle_mode}", offset=start)
+        if count > 7:
+            self.state = decode_state(decoder)
+        if count > 8:
+            self.resume = decoder.read_boolean() == 1
+        if count > 9:
+            self.aborted = decoder.read_boolean() == 1
+        if count > 10:
+            self.batchable = decoder.read_boolean() == 1
+
+
+def write_transfer(
+    out: "Output",
+    channel: int,
+    handle: int,
+    delivery_id: int,
+    tag: bytes,
+    message_format: int,
+    settled: bool,
+    more: bool,
+    data: bytes | bytearray,
+    start: int,
+    end: int,
+) -> None:
+    """Compose the first (or only) transfer of a delivery around data[start:end]."""
+    frame = out.begin_performative(channel, 0x14, end - start)
+    out.put_uint(handle)
+    out.put_uint(delivery_id)
+    size = len(tag)
+    out.put_octet(0xA0)
+    out.put_octet(size)
+    out.put_octets(tag, 0, size)
+    out.put_uint(message_format)
+    out.put_boolean(settled)
+    if more:
+        out.put_octet(0x41)
+        out.end_fields(frame, 6)
+    else:
+        out.end_fields(frame, 5)
+    out.put_octets(data, start, end)
+    out.end_frame(frame)
+
+
+def write_continuation(
+    out: "Output", channel: int, handle: int, more: bool, data: bytes | bytearray, start: int, end: int
+) -> None:
+    """Compose a further transfer of the delivery that is under way on a link."""
+    frame = out.begin_performative(channel, 0x14, end - start)
+    out.put_uint(handle)
+    if more:
+        for _ in range(4):
+            out.put_octet(0x40)
+        out.put_octet(0x41)
+        out.end_fields(frame, 6)
+    else:
+        out.end_fields(frame, 1)
+    out.put_octets(data, start, end)
+    out.end_frame(frame)
+
+
+def write_abort(out: "Output", channel: int, handle: int) -> None:
+    """Compose the transfer that aborts the delivery under way on a link (2.7.5, aborted)."""
+    frame = out.begin_performative(channel, 0x14, 0)
+    out.put_uint(handle)
+    for _ in range(8):
+        out.put_octet(0x40)
+    out.put_octet(0x41)
+    out.end_fields(frame, 10)
+    out.end_frame(frame)

@@ -1,0 +1,148 @@
+"""The build of the compiled modules, tried on a project with one module in a folder of its own."""
+
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import build_ext
+
+ROOT = Path(build_ext.__file__).resolve().parent
+
+needs_a_compiler = pytest.mark.skipif(
+    build_ext.fault_of_the_build() is not None, reason=f"nothing can be compiled: {build_ext.fault_of_the_build()}"
+)
+
+
+@dataclass(frozen=True)
+class Project:
+    """A copy of the build around one module, routerd/wire/count.py."""
+
+    folder: Path
+
+    def run(self, *arguments: str, listed: tuple[str, ...] = ("routerd/wire/count.py",), **variables: str):
+        """Run setup.py with these modules listed."""
+        program = f"import build_ext, runpy; build_ext.MODULES = {listed!r}; runpy.run_path('setup.py')"
+        return subprocess.run(
+            [sys.executable, "-c", program, *arguments],
+            cwd=self.folder,
+            env={**os.environ, "ROUTERD_CYTHON": "auto", **variables},
+            capture_output=True,
+            text=True,
+        )
+
+    def build(self, mode: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        return self.run("--quiet", "build_ext", "--inplace", ROUTERD_CYTHON=mode, **variables)
+
+    def compiled(self) -> dict[str, int]:
+        """Return the compiled modules beside the sources, with the time each was written."""
+        found = (self.folder / "routerd").glob("**/*.so")
+        return {file.name.partition(".")[0]: file.stat().st_mtime_ns for file in found}
+
+    def file_of_the_imported_module(self) -> Path:
+        program = "import routerd.wire.count as count; assert count.after(41) == 42; print(count.__file__)"
+        done = subprocess.run(
+            [sys.executable, "-c", program], cwd=self.folder, capture_output=True, text=True, check=True
+        )
+        return Path(done.stdout.strip())
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    for name in ("build_ext.py", "setup.py", "pyproject.toml"):
+        shutil.copy2(ROOT / name, tmp_path)
+    for name in ("README.md", "LICENSE"):
+        (tmp_path / name).touch()
+    wire = tmp_path / "routerd" / "wire"
+    wire.mkdir(parents=True)
+    (tmp_path / "routerd/__init__.py").touch()
+    (wire / "__init__.py").touch()
+    (wire / "count.py").write_text("def after(number: int) -> int:\n    return number + 1\n")
+    (wire / "count.pxd").write_text("cpdef unsigned int after(unsigned int number)\n")
+    return Project(tmp_path)
+
+
+def test_each_listed_module_has_its_source_and_its_c_types() -> None:
+    files = [ROOT / name for module in build_ext.MODULES for name in (module, module.replace(".py", ".pxd"))]
+    assert [str(file) for file in files if not file.is_file()] == []
+
+
+def test_each_source_with_c_types_beside_it_is_listed() -> None:
+    pairs = [file.with_suffix(".py") for file in (ROOT / "routerd").glob("**/*.pxd")]
+    assert {str(file.relative_to(ROOT)) for file in pairs if file.is_file()} == set(build_ext.MODULES)
+
+
+@needs_a_compiler
+@pytest.mark.parametrize("mode", ["auto", "require"])
+def test_with_a_compiler_the_module_is_compiled(project: Project, mode: str) -> None:
+    done = project.build(mode)
+    assert (done.returncode, done.stderr, list(project.compiled())) == (0, "", ["count"])
+    assert project.file_of_the_imported_module().suffix == ".so"
+
+
+@needs_a_compiler
+def test_only_what_changed_is_compiled_again(project: Project) -> None:
+    project.build("require")
+    first = project.compiled()
+    project.build("require")
+    assert project.compiled() == first
+    with (project.folder / "routerd/wire/count.pxd").open("a") as types:
+        types.write("\n")
+    project.build("require")
+    assert project.compiled()["count"] > first["count"]
+
+
+@needs_a_compiler
+def test_off_leaves_no_compiled_module_behind(project: Project) -> None:
+    project.build("require")
+    done = project.build("off")
+    assert (done.returncode, done.stderr, project.compiled()) == (0, "", {})
+    assert project.file_of_the_imported_module().suffix == ".py"
+
+
+def test_without_a_compiler_auto_says_so_once_and_leaves_the_module_uncompiled(project: Project) -> None:
+    done = project.build("auto", CC="/bin/false")
+    assert (done.returncode, project.compiled()) == (0, {})
+    assert (done.stdout + done.stderr).count("no working C compiler") == 1
+    assert project.file_of_the_imported_module().suffix == ".py"
+
+
+def test_without_a_compiler_require_fails(project: Project) -> None:
+    done = project.build("require", CC="/no/such/compiler")
+    assert (done.returncode, done.stderr) == (
+        1,
+        "routerd: ROUTERD_CYTHON=require, but no working C compiler (/no/such/compiler: No such file or directory)\n",
+    )
+
+
+def test_without_a_compiler_a_wheel_of_the_sources_is_made(project: Project) -> None:
+    done = project.run("--quiet", "bdist_wheel", CC="/bin/false")
+    (wheel,) = (project.folder / "dist").glob("*.whl")
+    inside = zipfile.ZipFile(wheel).namelist()
+    assert (done.returncode, [name for name in inside if name.startswith("routerd/")]) == (
+        0,
+        ["routerd/__init__.py", "routerd/wire/__init__.py", "routerd/wire/count.py"],
+    )
+
+
+@needs_a_compiler
+def test_a_listed_module_that_is_missing_is_named_and_refused_where_compiling_is_required(project: Project) -> None:
+    complaint = "build_ext.py lists modules whose files are missing: routerd/wire/lost.py, routerd/wire/lost.pxd"
+    listed = ("routerd/wire/count.py", "routerd/wire/lost.py")
+    required = project.run("build_ext", "--inplace", listed=listed, ROUTERD_CYTHON="require")
+    assert (required.returncode, required.stderr.count(complaint)) == (1, 1)
+    tried = project.run("build_ext", "--inplace", listed=listed, ROUTERD_CYTHON="auto")
+    assert (tried.returncode, tried.stderr.count(complaint), list(project.compiled())) == (0, 1, ["count"])
+
+
+def test_an_unknown_mode_is_refused(project: Project) -> None:
+    done = project.build("perhaps")
+    assert (done.returncode, done.stderr) == (
+        1,
+        "routerd: ROUTERD_CYTHON is 'perhaps'; it must be one of off, auto, require\n",
+    )

@@ -1,0 +1,242 @@
+"""Who may import whom: every import of the tree is read and held against the table."""
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+def names(*modules: str) -> frozenset[str]:
+    return frozenset(modules)
+
+
+NOT_DETERMINISTIC = names(
+    *("asyncio", "concurrent", "logging", "multiprocessing", "os", "queue", "random", "sched", "secrets", "select"),
+    *("selectors", "signal", "socket", "socketserver", "ssl", "subprocess", "tempfile", "_thread", "threading", "time"),
+)
+"""Sockets, clocks, threads, randomness and the like, which reach wire, core and mesh as arguments or not at all."""
+
+LAUNCHER = "routerd.cli.routerd"
+LOWER = ("routerd.wire", "routerd.core", "routerd.mesh", "routerd.management", "routerd.records")
+BELOW_CLI = (*LOWER, "routerd.config", "routerd.io")
+
+PLAIN_DATA = names(
+    *("routerd.wire.types", "routerd.wire.errors"),
+    *("routerd.core.addresses", "routerd.core.routes", "routerd.core.commands", "routerd.core.errors"),
+)
+"""Where the types of wire and the plain data of core are defined."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """What one package may import besides itself and the standard library."""
+
+    ours: tuple[str, ...] = ()
+    third_party: frozenset[str] | None = None
+    """Top-level names; None is anything but Ray."""
+    forbidden: frozenset[str] = frozenset()
+    """Modules of the standard library."""
+    only_plain_data: bool = False
+    """Of wire and core, only what the modules of PLAIN_DATA define."""
+
+
+TABLE = {
+    "routerd": Row(third_party=names()),
+    "routerd.wire": Row(third_party=names("scramp"), forbidden=NOT_DETERMINISTIC),
+    "routerd.core": Row(("routerd.wire",), third_party=names(), forbidden=NOT_DETERMINISTIC),
+    "routerd.mesh": Row(
+        ("routerd.wire", "routerd.core"), third_party=names(), forbidden=NOT_DETERMINISTIC, only_plain_data=True
+    ),
+    "routerd.management": Row(("routerd.wire", "routerd.core"), only_plain_data=True),
+    "routerd.records": Row(("routerd.wire", "routerd.core"), only_plain_data=True),
+    "routerd.config": Row(LOWER),
+    "routerd.io": Row((*LOWER, "routerd.config")),
+    "routerd.cli": Row(("routerd", *BELOW_CLI)),
+    LAUNCHER: Row(("routerd", *BELOW_CLI, "routerd.cli", "actors"), third_party=names("ray")),
+    "actors": Row(("routerd", *BELOW_CLI), third_party=names("ray")),
+    "driver": Row(third_party=names("oslo_config", "oslo_log", "oslo_messaging", "oslo_utils", "pyngus", "proton")),
+    "analytics": Row(
+        ("routerd.records", "routerd.mesh.paths"), third_party=names("pyspark", "raydp", "ray", "pyarrow", "plotly")
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Import:
+    """One import: the module that is named, and the name taken from it, if any."""
+
+    line: int
+    module: str
+    name: str | None = None
+
+
+def python_imports(source: str, package: str) -> Iterator[Import]:
+    """Yield every import of a module, wherever it stands."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from (Import(node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = package.split(".")[: len(package.split(".")) + 1 - node.level] if node.level else []
+            module = ".".join([*above, *filter(None, [node.module])])
+            yield from (Import(node.lineno, module, alias.name) for alias in node.names)
+        elif isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
+            called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            if called in ("import_module", "__import__"):
+                yield Import(node.lineno, str(node.args[0].value))
+
+
+def cython_imports(source: str) -> Iterator[Import]:
+    """Yield every cimport of a .pxd."""
+    for number, line in enumerate(source.splitlines(), 1):
+        if found := re.match(r"\s*(?:from\s+([\w.]+)\s+)?cimport\s+([\w.]+)", line):
+            yield Import(number, found[1] or found[2])
+
+
+def exists(root: Path, module: str) -> bool:
+    path = root.joinpath(*module.split("."))
+    return path.is_dir() or path.with_suffix(".py").is_file()
+
+
+def defined_in(root: Path, package: str, name: str | None) -> str:
+    """Return the module that a name of a package's public surface comes from."""
+    init = root.joinpath(*package.split("."), "__init__.py")
+    for found in python_imports(init.read_text(), package) if init.is_file() else ():
+        if found.name == name:
+            return found.module
+    return package
+
+
+def package_of(module: str) -> str | None:
+    """Return the row of the table that a module of ours stands in."""
+    rows = [row for row in TABLE if module == row or module.startswith(f"{row}.")]
+    return max(rows, key=len, default=None)
+
+
+def fault(root: Path, importer: str, found: Import, *, is_cimport: bool) -> str | None:
+    """Return what is wrong with an import, or None."""
+    own = package_of(importer)
+    assert own is not None
+    row = TABLE[own]
+    target = found.module
+    if found.name and exists(root, f"{target}.{found.name}"):
+        target = f"{target}.{found.name}"
+    top = target.partition(".")[0]
+    wanted = package_of(target)
+    if wanted is None:
+        if top in sys.stdlib_module_names:
+            return f"{own} may not import {top}" if top in row.forbidden else None
+        if row.third_party is None:
+            return f"{own} may not import ray" if top == "ray" else None
+        allowed = row.third_party | ({"libc", "cpython", "cython"} if is_cimport else set())
+        return None if top in allowed else f"{own} may not import {top}"
+    if wanted == own or target in row.ours:
+        pass
+    elif wanted not in row.ours:
+        return f"{own} may not import {target}"
+    elif not is_cimport:
+        return f"{own} must import {target} from its package, {wanted}"
+    if row.only_plain_data and wanted in ("routerd.wire", "routerd.core"):
+        origin = defined_in(root, target, found.name)
+        return None if origin in PLAIN_DATA else f"{own} may not import {found.name or 'all'} of {origin}"
+    return None
+
+
+def faults(root: Path) -> list[str]:
+    """Return every import of the tree that the table forbids, as `file:line fault`."""
+    found = []
+    for top in sorted({row.partition(".")[0] for row in TABLE}):
+        for path in sorted(root.glob(f"{top}/**/*.py")) + sorted(root.glob(f"{top}/**/*.pxd")):
+            relative = path.relative_to(root)
+            if relative.parts[0] == "driver" and "tests" in relative.parts:
+                continue
+            module = ".".join(relative.with_suffix("").parts).removesuffix(".__init__")
+            package = module if path.stem == "__init__" else module.rpartition(".")[0]
+            is_cimport = path.suffix == ".pxd"
+            source = path.read_text()
+            for one in cython_imports(source) if is_cimport else python_imports(source, package):
+                if complaint := fault(root, module, one, is_cimport=is_cimport):
+                    found.append(f"{relative}:{one.line} {complaint}")
+    return found
+
+
+def test_no_import_of_the_tree_is_forbidden() -> None:
+    assert faults(ROOT) == []
+
+
+def test_the_tree_has_imports_to_read() -> None:
+    assert list(python_imports((ROOT / "routerd/wire/errors.py").read_text(), "routerd.wire"))
+
+
+FORBIDDEN = [
+    ("routerd/wire/link.py", "import time", "routerd.wire may not import time"),
+    ("routerd/wire/link.py", "def late():\n    from asyncio import sleep", "routerd.wire may not import asyncio"),
+    ("routerd/wire/link.py", "from importlib import *\nimport_module('ssl')", "routerd.wire may not import ssl"),
+    ("routerd/wire/link.py", "import cython", "routerd.wire may not import cython"),
+    ("routerd/wire/link.py", "from routerd.core import Router", "routerd.wire may not import routerd.core"),
+    ("routerd/wire/link.py", "from .. import core", "routerd.wire may not import routerd.core"),
+    ("routerd/wire/link.pxd", "from routerd.core.router cimport R", "routerd.wire may not import routerd.core.router"),
+    ("routerd/core/router.py", "import random", "routerd.core may not import random"),
+    ("routerd/core/router.py", "import uvloop", "routerd.core may not import uvloop"),
+    (
+        "routerd/core/router.py",
+        "from routerd.wire.link import Link",
+        "routerd.core must import routerd.wire.link from its package, routerd.wire",
+    ),
+    ("routerd/mesh/hello.py", "import threading", "routerd.mesh may not import threading"),
+    ("routerd/mesh/hello.py", "from routerd.wire import Link", "routerd.mesh may not import Link of routerd.wire.link"),
+    ("routerd/mesh/hello.py", "import routerd.records", "routerd.mesh may not import routerd.records"),
+    ("routerd/management/agent.py", "from routerd.mesh import X", "routerd.management may not import routerd.mesh"),
+    ("routerd/records/schema.py", "from routerd.io import X", "routerd.records may not import routerd.io"),
+    ("routerd/config/file.py", "from routerd.io import Listener", "routerd.config may not import routerd.io"),
+    ("routerd/io/loop.py", "import ray", "routerd.io may not import ray"),
+    ("routerd/io/loop.py", "import actors.start", "routerd.io may not import actors.start"),
+    ("routerd/cli/routerstat.py", "from actors import start", "routerd.cli may not import actors"),
+    ("routerd/__init__.py", "from routerd.wire import Link", "routerd may not import routerd.wire"),
+    ("actors/start.py", "import uvloop", "actors may not import uvloop"),
+    ("driver/oslo/driver.py", "from routerd.wire import Link", "driver may not import routerd.wire"),
+    ("analytics/stretch.py", "from routerd.core import Router", "analytics may not import routerd.core"),
+]
+
+ALLOWED = [
+    ("routerd/wire/link.py", "import struct, scramp\nfrom routerd.wire.session import Session\nfrom . import link"),
+    ("routerd/wire/link.pxd", "cimport cython\nfrom libc.string cimport memcpy\nfrom routerd.wire.link cimport Link"),
+    ("routerd/core/router.py", "from routerd.wire import Link"),
+    ("routerd/core/router.pxd", "from routerd.wire.link cimport Link"),
+    ("routerd/mesh/hello.py", "from routerd.wire import Symbol"),
+    ("routerd/io/loop.py", "import asyncio, time, uvloop\nfrom routerd.core import Router"),
+    ("routerd/cli/routerd.py", "import ray\nfrom actors import start\nfrom routerd.io import loop"),
+    ("actors/start.py", "import ray\nfrom actors.connection import C\nfrom routerd.io import loop"),
+    ("analytics/stretch.py", "import pyspark\nfrom routerd.records import X\nfrom routerd.mesh.paths import Paths"),
+]
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    for package in (*BELOW_CLI, "routerd.cli", "actors"):
+        tmp_path.joinpath(*package.split(".")).mkdir(parents=True)
+    (tmp_path / "routerd/wire/link.py").touch()
+    (tmp_path / "routerd/wire/__init__.py").write_text("from .link import Link\nfrom .types import Symbol\n")
+    return tmp_path
+
+
+def written(tree: Path, file: str, source: str) -> Path:
+    path = tree / file
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(source)
+    return tree
+
+
+@pytest.mark.parametrize(("file", "source", "complaint"), FORBIDDEN)
+def test_a_forbidden_import_is_found(tree: Path, file: str, source: str, complaint: str) -> None:
+    line = source.count("\n") + 1
+    assert faults(written(tree, file, source)) == [f"{file}:{line} {complaint}"]
+
+
+@pytest.mark.parametrize(("file", "source"), ALLOWED)
+def test_an_import_of_the_table_passes(tree: Path, file: str, source: str) -> None:
+    assert faults(written(tree, file, source)) == []
