@@ -10,7 +10,7 @@ PIP := $(BIN)/pip --disable-pip-version-check install --quiet --constraint const
 PIP_PROJECT := ROUTERD_CYTHON=off $(PIP) --no-build-isolation --editable
 PURE := build/uncompiled
 WIRE_TESTS := $(wildcard tests/unit/wire tests/unit/core)
-SOURCES := $(shell find routerd -name '*.py' -o -name '*.pxd')
+SOURCES := $(shell find routerd bench -name '*.py' -o -name '*.pxd')
 
 ENVIRONMENT := .venv/.environment
 BUILT := .venv/.built-$(ROUTERD_CYTHON)
@@ -48,7 +48,7 @@ lint: setup $(TEST_TOOLS)  ## ruff, mypy strict and cython-lint
 
 clean:  ## delete everything that was made
 	rm -rf .venv build dist *.egg-info .coverage .hypothesis .pytest_cache .mypy_cache .ruff_cache $(RHEA)/node_modules
-	find routerd -name '*.so' -delete
+	find routerd bench -name '*.so' -delete
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The stamps: each names what it depends on, so that nothing is made again that did not change.

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 from setuptools import Extension
@@ -20,6 +21,8 @@ ROOT = Path(__file__).resolve().parent
 
 MODULES = (
     "routerd/wire/serial.py",
+    "routerd/wire/reader.py",
+    "routerd/wire/writer.py",
     "routerd/wire/encoder.py",
     "routerd/wire/decoder.py",
     "routerd/wire/composite.py",
@@ -35,9 +38,15 @@ MODULES = (
     "routerd/wire/session.py",
     "routerd/wire/connection.py",
     "routerd/wire/handler.py",
+    "routerd/wire/section_scan.py",
+    "routerd/wire/annotation_edit.py",
     "routerd/wire/sections.py",
+    "routerd/wire/message.py",
 )
 """Each is a .py with its C types in a .pxd beside it."""
+
+BENCH_MODULES = ("bench/frame_loop.py",)
+"""Compiled where the project stands only: benchmarks are not installed."""
 
 MODES = ("off", "auto", "require")
 DIRECTIVES = {"language_level": 3, "annotation_typing": False}
@@ -80,9 +89,9 @@ def compiler_fault() -> str | None:
     return f"{command[0]} exited with status {result.returncode}: {complaint}"
 
 
-def present_modules(mode: str) -> list[str]:
+def present_modules(mode: str, listed: Iterable[str]) -> list[str]:
     """Return the listed modules that have their .py and .pxd; say which lack one, and refuse them with `require`."""
-    pairs = [(module, Path(module).with_suffix(".pxd")) for module in MODULES]
+    pairs = [(module, Path(module).with_suffix(".pxd")) for module in listed]
     missing = [str(file) for pair in pairs for file in pair if not (ROOT / file).is_file()]
     if missing:
         complaint = f"build_ext.py lists modules whose files are missing: {', '.join(missing)}"
@@ -128,12 +137,12 @@ def extension(source: str) -> Extension:
 
 def extensions() -> list[Extension]:
     """Return what setup() is to build: nothing when compiling is switched off."""
-    return [] if chosen_mode() == "off" else [extension(source) for source in MODULES]
+    return [] if chosen_mode() == "off" else [extension(source) for source in (*MODULES, *BENCH_MODULES)]
 
 
 def remove_compiled(folder: Path, keep: frozenset[str] = frozenset()) -> None:
-    """Delete compiled modules of routerd below a folder, save those of the named modules."""
-    for binary in folder.glob("routerd/**/*.so"):
+    """Delete compiled modules of ours below a folder, save those of the named modules."""
+    for binary in (*folder.glob("routerd/**/*.so"), *folder.glob("bench/*.so")):
         module = binary.relative_to(folder).with_name(binary.name.partition(".")[0])
         if ".".join(module.parts) not in keep:
             binary.unlink()
@@ -148,7 +157,8 @@ class BuildCompiled(build_ext):
 
     def run(self) -> None:
         mode = chosen_mode()
-        present = present_modules(mode) if will_compile(mode) else ()
+        listed = (*MODULES, *BENCH_MODULES) if self.inplace else MODULES
+        present = present_modules(mode, listed) if will_compile(mode) else ()
         self.extensions = [module for module in self.extensions if module.sources[0] in present]
         keep = frozenset(module.name for module in self.extensions)
         # A compiled module that is left behind would be imported instead of the source beside it.

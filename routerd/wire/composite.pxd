@@ -1,9 +1,6 @@
 cimport cython
 from routerd.wire.decoder cimport Decoder
-from routerd.wire.encoder cimport (
-    close_compound, encode_into, open_compound, write_binary, write_boolean, write_null, write_string, write_symbol,
-    write_symbols, write_ubyte, write_uint, write_ulong, write_ushort,
-)
+from routerd.wire.encoder cimport Encoder
 
 cdef int _FRAME
 cdef int _ERROR
@@ -16,7 +13,6 @@ cdef dict _BY_CLASS
 cdef list _BY_CODE
 cdef Py_ssize_t _HIGHEST_CODE
 cdef Field _STATE_FIELD
-cdef object _new
 
 
 cdef class Field:
@@ -25,7 +21,7 @@ cdef class Field:
     cdef bint is_mandatory
     cdef object allowed
     cdef int requires
-    cdef int write(self, bytearray out, object value) except -1
+    cdef int write(self, Encoder encoder, object value) except -1
     cdef object read(self, Decoder decoder)
 
 cdef class _Boolean(Field):
@@ -51,7 +47,7 @@ cdef class _Symbol(Field):
 
 cdef class _Symbols(Field):
     @cython.locals(count=cython.Py_ssize_t)
-    cdef int write(self, bytearray out, object value) except -1
+    cdef int write(self, Encoder encoder, object value) except -1
     @cython.locals(at=cython.Py_ssize_t, symbols=tuple)
     cdef object read(self, Decoder decoder)
 
@@ -66,7 +62,7 @@ cdef class _Map(Field):
 
 cdef class _Unsettled(Field):
     @cython.locals(start=cython.Py_ssize_t)
-    cdef int write(self, bytearray out, object value) except -1
+    cdef int write(self, Encoder encoder, object value) except -1
     @cython.locals(
         start=cython.Py_ssize_t, outer=cython.Py_ssize_t, stop=cython.Py_ssize_t, count=cython.longlong,
         at=cython.Py_ssize_t, states=dict,
@@ -75,14 +71,14 @@ cdef class _Unsettled(Field):
 
 cdef class _Nested(Field):
     @cython.locals(layout=Layout)
-    cdef int write(self, bytearray out, object value) except -1
+    cdef int write(self, Encoder encoder, object value) except -1
     @cython.locals(at=cython.Py_ssize_t, code=cython.longlong, layout=Layout)
     cdef object read(self, Decoder decoder)
 
 
 @cython.final
 cdef class Layout:
-    cdef object composite
+    cdef type composite
     cdef int provides
     cdef tuple fields
     cdef bytes descriptor
@@ -90,21 +86,23 @@ cdef class Layout:
     @cython.locals(
         start=cython.Py_ssize_t, count=cython.Py_ssize_t, absent=cython.Py_ssize_t, field=Field,
     )
-    cdef int write(self, bytearray out, object value) except -1
+    cdef int write(self, Encoder encoder, object value) except -1
     @cython.locals(
         outer=cython.Py_ssize_t, stop=cython.Py_ssize_t, at=cython.Py_ssize_t, count=cython.longlong, field=Field,
+        composite=type,
     )
     cdef object read(self, Decoder decoder, Py_ssize_t start)
 
 
-@cython.locals(layout=Layout, start=cython.Py_ssize_t)
+@cython.locals(layout=Layout, encoder=Encoder)
 cpdef int encode_composite(bytearray out, object value) except -1
 @cython.locals(layout=Layout, at=cython.Py_ssize_t, code=cython.longlong)
 cpdef object decode_composite(Decoder decoder)
+@cython.locals(encoder=Encoder)
 cpdef int encode_state(bytearray out, object state) except -1
 cpdef object decode_state(Decoder decoder)
 
-cdef int _check_number(Field field, object value, unsigned long long highest) except -1
+cdef int _write_state(Encoder encoder, object state) except -1
 cdef int _check_tag(object tag) except -1
 @cython.locals(at=cython.Py_ssize_t)
 cdef object _read_tag(Decoder decoder)

@@ -14,32 +14,9 @@ from typing import Any, get_args, get_type_hints
 
 from routerd.wire.amqp_error import Error
 from routerd.wire.decoder import Decoder
-from routerd.wire.encoder import (
-    close_compound,
-    encode_into,
-    open_compound,
-    write_binary,
-    write_boolean,
-    write_null,
-    write_string,
-    write_symbol,
-    write_symbols,
-    write_ubyte,
-    write_uint,
-    write_ulong,
-    write_ushort,
-)
+from routerd.wire.encoder import Encoder
 from routerd.wire.errors import DecodeError, EncodeError, InvalidField
-from routerd.wire.outcomes import (
-    ACCEPTED,
-    RELEASED,
-    Accepted,
-    DeliveryState,
-    Modified,
-    Received,
-    Rejected,
-    Released,
-)
+from routerd.wire.outcomes import ACCEPTED, RELEASED, Accepted, DeliveryState, Modified, Received, Rejected, Released
 from routerd.wire.performatives import Attach, Begin, Close, Detach, Disposition, End, Flow, Open, Transfer
 from routerd.wire.sasl_frames import SaslChallenge, SaslInit, SaslMechanisms, SaslOutcome, SaslResponse
 from routerd.wire.terminus import Coordinator, Source, Target
@@ -56,8 +33,6 @@ _PROVIDES: dict[type[Composite], int] = {
     Modified: _STATE | _OUTCOME,
 }  # fmt: skip
 
-_new = object.__new__
-
 
 class Field:
     """One field of a composite type, of any AMQP type; the subclasses are for one type each."""
@@ -71,74 +46,80 @@ class Field:
         self.allowed = allowed
         self.requires = requires
 
-    def write(self, out: bytearray, value: Any) -> None:
-        encode_into(out, value)
+    def write(self, encoder: Encoder, value: Any) -> None:
+        """Append a value that is there; null stands for one that is not, and is no business of this method."""
+        encoder.write(value)
 
     def read(self, decoder: Decoder) -> Any:
+        """Read a value that is not null."""
         return decoder.value()
 
 
 class _Boolean(Field):
-    def write(self, out: bytearray, value: Any) -> None:
+    def write(self, encoder: Encoder, value: Any) -> None:
         if value is not True and value is not False:
             raise _unfit(self, value)
-        write_boolean(out, value)
+        encoder.write_boolean(value)
 
     def read(self, decoder: Decoder) -> Any:
         return decoder.read_boolean() == 1
 
 
 class _UByte(Field):
-    def write(self, out: bytearray, value: Any) -> None:
-        _check_number(self, value, 0xFF)
-        write_ubyte(out, value)
+    def write(self, encoder: Encoder, value: Any) -> None:
+        if not isinstance(value, int) or not 0 <= value <= 0xFF:
+            raise _unfit(self, value)
+        encoder.write_ubyte(value)
 
     def read(self, decoder: Decoder) -> Any:
         return decoder.read_ubyte()
 
 
 class _UShort(Field):
-    def write(self, out: bytearray, value: Any) -> None:
-        _check_number(self, value, 0xFFFF)
-        write_ushort(out, value)
+    def write(self, encoder: Encoder, value: Any) -> None:
+        if not isinstance(value, int) or not 0 <= value <= 0xFFFF:
+            raise _unfit(self, value)
+        encoder.write_ushort(value)
 
     def read(self, decoder: Decoder) -> Any:
         return decoder.read_ushort()
 
 
 class _UInt(Field):
-    def write(self, out: bytearray, value: Any) -> None:
-        _check_number(self, value, 0xFFFFFFFF)
-        write_uint(out, value)
+    def write(self, encoder: Encoder, value: Any) -> None:
+        if not isinstance(value, int) or not 0 <= value <= 0xFFFFFFFF:
+            raise _unfit(self, value)
+        encoder.write_uint(value)
 
     def read(self, decoder: Decoder) -> Any:
         return decoder.read_uint()
 
 
 class _ULong(Field):
-    def write(self, out: bytearray, value: Any) -> None:
-        _check_number(self, value, 0xFFFFFFFFFFFFFFFF)
-        write_ulong(out, value)
+    def write(self, encoder: Encoder, value: Any) -> None:
+        if not isinstance(value, int) or not 0 <= value <= 0xFFFFFFFFFFFFFFFF:
+            raise _unfit(self, value)
+        encoder.write_ulong(value)
 
     def read(self, decoder: Decoder) -> Any:
         return decoder.read_ulong()
 
 
 class _String(Field):
-    def write(self, out: bytearray, value: Any) -> None:
+    def write(self, encoder: Encoder, value: Any) -> None:
         if not isinstance(value, str):
             raise _unfit(self, value)
-        write_string(out, value)
+        encoder.write_string(value)
 
     def read(self, decoder: Decoder) -> Any:
         return decoder.read_string()
 
 
 class _Symbol(Field):
-    def write(self, out: bytearray, value: Any) -> None:
+    def write(self, encoder: Encoder, value: Any) -> None:
         if not isinstance(value, str):
             raise _unfit(self, value)
-        write_symbol(out, value)
+        encoder.write_symbol(value)
 
     def read(self, decoder: Decoder) -> Any:
         return decoder.read_symbol()
@@ -147,18 +128,18 @@ class _Symbol(Field):
 class _Symbols(Field):
     """A field that is `multiple`: nothing, the bare value, or an array (1.4)."""
 
-    def write(self, out: bytearray, value: Any) -> None:
-        if not isinstance(value, (tuple, list)) or not all([isinstance(text, str) for text in value]):
+    def write(self, encoder: Encoder, value: Any) -> None:
+        if not isinstance(value, (tuple, list)):
             raise _unfit(self, value)
         count = len(value)
         if count > 1:
-            write_symbols(out, value)
+            encoder.write_symbols(value)
         elif count == 1:
-            write_symbol(out, value[0])
+            encoder.write_symbol(value[0])
         elif self.is_mandatory:
             raise EncodeError(f"{self.name} needs one value at least")
         else:
-            write_null(out)
+            encoder.write_null()
 
     def read(self, decoder: Decoder) -> Any:
         at = decoder.pos
@@ -169,10 +150,10 @@ class _Symbols(Field):
 
 
 class _Binary(Field):
-    def write(self, out: bytearray, value: Any) -> None:
+    def write(self, encoder: Encoder, value: Any) -> None:
         if not isinstance(value, (bytes, bytearray, memoryview)):
             raise _unfit(self, value)
-        write_binary(out, value)
+        encoder.write_binary(bytes(value))
 
     def read(self, decoder: Decoder) -> Any:
         return decoder.read_binary()
@@ -181,36 +162,36 @@ class _Binary(Field):
 class _DeliveryTag(_Binary):
     """A binary of at most 32 octets (2.8.7)."""
 
-    def write(self, out: bytearray, value: Any) -> None:
+    def write(self, encoder: Encoder, value: Any) -> None:
         _check_tag(value)
-        write_binary(out, value)
+        encoder.write_binary(bytes(value))
 
     def read(self, decoder: Decoder) -> Any:
         return _read_tag(decoder)
 
 
 class _Map(Field):
-    def write(self, out: bytearray, value: Any) -> None:
-        if not isinstance(value, Mapping):
+    def write(self, encoder: Encoder, value: Any) -> None:
+        if not isinstance(value, (dict, Mapping)):
             raise _unfit(self, value)
-        encode_into(out, value)
+        encoder.write(value)
 
     def read(self, decoder: Decoder) -> Any:
         return decoder.read_map()
 
 
 class _Unsettled(Field):
-    """A map from delivery tags to delivery states, either of which may be null in the case of the state."""
+    """A map from delivery tags to delivery states; a state may be null (2.7.3)."""
 
-    def write(self, out: bytearray, value: Any) -> None:
-        if not isinstance(value, Mapping):
+    def write(self, encoder: Encoder, value: Any) -> None:
+        if not isinstance(value, (dict, Mapping)):
             raise _unfit(self, value)
-        start = open_compound(out, 0xC1)
+        start = encoder.open_compound(0xC1)
         for tag, state in value.items():
             _check_tag(tag)
-            write_binary(out, tag)
-            encode_state(out, state)
-        close_compound(out, start, 2 * len(value))
+            encoder.write_binary(bytes(tag))
+            _write_state(encoder, state)
+        encoder.close_compound(start, 2 * len(value))
 
     def read(self, decoder: Decoder) -> Any:
         start = decoder.pos
@@ -233,12 +214,12 @@ class _Unsettled(Field):
 class _Nested(Field):
     """A field that requires what other composite types provide; unless it is an error, it may be unknown to us."""
 
-    def write(self, out: bytearray, value: Any) -> None:
+    def write(self, encoder: Encoder, value: Any) -> None:
         layout: Layout | None = _BY_CLASS.get(type(value))
         if layout is not None and layout.provides & self.requires:
-            layout.write(out, value)
+            layout.write(encoder, value)
         elif layout is None and isinstance(value, Described) and self.requires != _ERROR:
-            encode_into(out, value)
+            encoder.write(value)
         else:
             raise _unfit(self, value)
 
@@ -262,13 +243,13 @@ class Layout:
         self.provides = provides
         self.fields = tuple(_fields_of(composite))
         self.descriptor = bytes((0x00, 0x53, composite.CODE))
-        # What has no fields has no identity either: everybody gets the same one.
+        # One without fields is as good as another, so everybody gets the same.
         self.only: Any = {Accepted: ACCEPTED, Released: RELEASED}.get(composite)
 
-    def write(self, out: bytearray, value: Any) -> None:
+    def write(self, encoder: Encoder, value: Any) -> None:
         """Append the descriptor, and the list of fields up to the last that is not at its default."""
-        out += self.descriptor
-        start = open_compound(out, 0xC0)
+        encoder.put_octets(self.descriptor)
+        start = encoder.open_compound(0xC0)
         count = 0
         absent = 0
         for field in self.fields:
@@ -279,18 +260,14 @@ class Layout:
                 absent += 1
                 continue
             while absent:
-                out.append(0x40)
+                encoder.write_null()
                 absent -= 1
                 count += 1
             if field.allowed is not None and item not in field.allowed:
                 raise EncodeError(f"{item!r} is not allowed for {field.name}")
-            field.write(out, item)
+            field.write(encoder, item)
             count += 1
-        if count:
-            close_compound(out, start, count)
-        else:
-            del out[start:]
-            out.append(0x45)
+        encoder.close_list(start, count)
 
     def read(self, decoder: Decoder, start: int) -> Any:
         """Read the list of fields; `start` is where the descriptor is."""
@@ -299,7 +276,8 @@ class Layout:
         stop = decoder.list_end
         if count > len(self.fields):
             raise DecodeError(f"{count} fields are too many for {self.composite.__name__}", offset=start)
-        value = _new(self.composite) if self.only is None else self.only
+        composite = self.composite
+        value = composite.__new__(composite) if self.only is None else self.only
         for field in self.fields:
             at = decoder.pos
             if count <= 0 or decoder.read_null():
@@ -323,12 +301,9 @@ def encode_composite(out: bytearray, value: Composite) -> None:
     layout: Layout | None = _BY_CLASS.get(type(value))
     if layout is None:
         raise EncodeError(f"{type(value).__name__} is no composite type")
-    start = len(out)
-    try:
-        layout.write(out, value)
-    except EncodeError:
-        del out[start:]
-        raise
+    encoder = Encoder()
+    layout.write(encoder, value)
+    out += encoder.octets()
 
 
 def decode_composite(decoder: Decoder) -> Any:
@@ -343,10 +318,9 @@ def decode_composite(decoder: Decoder) -> Any:
 
 def encode_state(out: bytearray, state: DeliveryState | None) -> None:
     """Append a delivery state, or null."""
-    if state is None:
-        write_null(out)
-    else:
-        _STATE_FIELD.write(out, state)
+    encoder = Encoder()
+    _write_state(encoder, state)
+    out += encoder.octets()
 
 
 def decode_state(decoder: Decoder) -> Any:
@@ -356,9 +330,11 @@ def decode_state(decoder: Decoder) -> Any:
     return _STATE_FIELD.read(decoder)
 
 
-def _check_number(field: Field, value: Any, highest: int) -> None:
-    if not isinstance(value, int) or not 0 <= value <= highest:
-        raise _unfit(field, value)
+def _write_state(encoder: Encoder, state: DeliveryState | None) -> None:
+    if state is None:
+        encoder.write_null()
+    else:
+        _STATE_FIELD.write(encoder, state)
 
 
 def _check_tag(tag: Any) -> None:

@@ -1,4 +1,5 @@
 import cython
+from routerd.wire.composite cimport decode_composite, encode_composite
 from routerd.wire.decoder cimport Decoder
 from routerd.wire.disposition cimport DispositionFields
 from routerd.wire.flow cimport FlowFields

@@ -1,7 +1,9 @@
 import cython
 from routerd.wire.link cimport Link
 
+cdef unsigned int _MASK
 cdef Py_ssize_t _SMALLEST
+cdef object _ACCEPTED
 
 
 @cython.final

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
     from routerd.wire.amqp_error import Error
     from routerd.wire.link import Link
 
+# uint arithmetic wraps (2.8.10); as a C constant it stays out of Python's integers.
+_MASK = 0xFFFFFFFF
 _SMALLEST = 16
+_ACCEPTED = ACCEPTED
 
 
 class Delivery:
@@ -44,7 +47,7 @@ class Delivery:
 
     def accept(self) -> None:
         """Accept, and settle as the link's receiver settle mode asks (2.6.12)."""
-        self.decide(ACCEPTED)
+        self.decide(_ACCEPTED)
 
     def release(self) -> None:
         """Give the delivery back unseen."""
@@ -109,7 +112,7 @@ class DeliveryRing:
 
     def get(self, delivery_id: int) -> Delivery | None:
         """Return the delivery with an id, or None."""
-        if (delivery_id - self._first) & 0xFFFFFFFF < (self._next - self._first) & 0xFFFFFFFF:
+        if (delivery_id - self._first) & _MASK < (self._next - self._first) & _MASK:
             return self._slots[delivery_id & self._mask]
         if self._stragglers is None:
             return None
@@ -119,12 +122,12 @@ class DeliveryRing:
         """Store a delivery whose id is in no use."""
         if self._in_ring == 0:
             self._first = delivery.id
-        offset = (delivery.id - self._first) & 0xFFFFFFFF
+        offset = (delivery.id - self._first) & _MASK
         if offset > self._mask or not self._slots:
             offset = self._make_room(delivery, offset)
         self._slots[delivery.id & self._mask] = delivery
-        if self._in_ring == 0 or offset >= (self._next - self._first) & 0xFFFFFFFF:
-            self._next = (delivery.id + 1) & 0xFFFFFFFF
+        if self._in_ring == 0 or offset >= (self._next - self._first) & _MASK:
+            self._next = (delivery.id + 1) & _MASK
         self._in_ring += 1
         self.count += 1
 
@@ -134,7 +137,7 @@ class DeliveryRing:
         if found is not delivery:
             return
         self.count -= 1
-        if (delivery.id - self._first) & 0xFFFFFFFF >= (self._next - self._first) & 0xFFFFFFFF:
+        if (delivery.id - self._first) & _MASK >= (self._next - self._first) & _MASK:
             self._forget_straggler(delivery.id)
             return
         self._slots[delivery.id & self._mask] = None
@@ -146,23 +149,23 @@ class DeliveryRing:
 
     def ids_between(self, first: int, last: int) -> list[int]:
         """Return the known ids of the range first to last, oldest first; work is bounded by what is known."""
-        known = sorted(self._stragglers or (), key=lambda i: (i - self._next) & 0xFFFFFFFF)
-        span = (last - first) & 0xFFFFFFFF
-        found = [i for i in known if (i - first) & 0xFFFFFFFF <= span]
-        for offset in range((self._next - self._first) & 0xFFFFFFFF):
-            number = (self._first + offset) & 0xFFFFFFFF
-            if (number - first) & 0xFFFFFFFF <= span and self._slots[number & self._mask] is not None:
+        known = sorted(self._stragglers or (), key=lambda i: (i - self._next) & _MASK)
+        span = (last - first) & _MASK
+        found = [i for i in known if (i - first) & _MASK <= span]
+        for offset in range((self._next - self._first) & _MASK):
+            number = (self._first + offset) & _MASK
+            if (number - first) & _MASK <= span and self._slots[number & self._mask] is not None:
                 found.append(number)
         return found
 
     def all(self) -> list[Delivery]:
         """Return every delivery here, oldest first."""
-        found = [self.get(number) for number in self.ids_between(self._next, (self._next - 1) & 0xFFFFFFFF)]
+        found = [self.get(number) for number in self.ids_between(self._next, (self._next - 1) & _MASK)]
         return [delivery for delivery in found if delivery is not None]
 
     def _advance(self) -> None:
         while self._slots[self._first & self._mask] is None:
-            self._first = (self._first + 1) & 0xFFFFFFFF
+            self._first = (self._first + 1) & _MASK
 
     def _make_room(self, delivery: Delivery, offset: int) -> int:
         capacity = max(len(self._slots), _SMALLEST)
@@ -178,8 +181,8 @@ class DeliveryRing:
         self._slots = [None] * capacity
         self._mask = capacity - 1
         if self._in_ring:
-            for step in range((self._next - self._first) & 0xFFFFFFFF):
-                number = (self._first + step) & 0xFFFFFFFF
+            for step in range((self._next - self._first) & _MASK):
+                number = (self._first + step) & _MASK
                 self._slots[number & self._mask] = old[number & old_mask]
         return offset
 

@@ -1,7 +1,9 @@
 import cython
+from routerd.wire.composite cimport decode_state, encode_composite, encode_state
 from routerd.wire.decoder cimport Decoder
 from routerd.wire.output cimport Output
 
+cdef unsigned int _MASK
 cdef Py_ssize_t _FIELDS
 cdef Py_ssize_t _STATE_MAX
 

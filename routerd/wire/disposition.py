@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from routerd.wire.decoder import Decoder
     from routerd.wire.output import Output
 
+# uint arithmetic wraps (2.8.10); as a C constant it stays out of Python's integers.
+_MASK = 0xFFFFFFFF
 _FIELDS = 6
 # A state that is longer than this does not fit a list8 beside the other fields.
 _STATE_MAX = 200
@@ -76,7 +78,7 @@ class DispositionRange:
             self.state = state
             self.settled = settled
             self.is_pending = True
-        elif delivery_id != (self.last + 1) & 0xFFFFFFFF or settled != self.settled:
+        elif delivery_id != (self.last + 1) & _MASK or settled != self.settled:
             return False
         elif state is not self.state and state != self.state:
             return False

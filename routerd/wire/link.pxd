@@ -3,6 +3,13 @@ from routerd.wire.flow cimport FlowFields
 from routerd.wire.session cimport Session
 from routerd.wire.transfer cimport TransferFields
 
+cdef object _ATTACHED
+cdef object _ATTACH_RCVD
+cdef object _DETACHED
+cdef object _RECV_ATTACH
+cdef object _SEND_ATTACH
+cdef object _SEND_DETACH
+
 
 cdef class Link:
     cdef public Session session

@@ -20,6 +20,14 @@ if TYPE_CHECKING:
     from routerd.wire.session import Session
     from routerd.wire.transfer import TransferFields
 
+# Kept at hand: the members of an enum are looked up by a Python call in CPython 3.11.
+_ATTACHED = LinkState.ATTACHED
+_ATTACH_RCVD = LinkState.ATTACH_RCVD
+_DETACHED = LinkState.DETACHED
+_RECV_ATTACH = LinkMove.RECV_ATTACH
+_SEND_ATTACH = LinkMove.SEND_ATTACH
+_SEND_DETACH = LinkMove.SEND_DETACH
+
 
 class Link:
     """One end of a link; `is_sender` says which."""
@@ -37,7 +45,7 @@ class Link:
         self.session = session
         self.name = name
         self.is_sender = is_sender
-        self.state = LinkState.DETACHED
+        self.state = _DETACHED
         self.is_attached = False
         self.handle = -1
         self.remote_handle = -1
@@ -76,7 +84,7 @@ class Link:
         """Attach, or answer the peer's attach; unsettled deliveries taken over are offered in the unsettled map."""
         if unsettled is None and self.suspended:
             unsettled = self.unsettled_map()
-        self.move(LinkMove.SEND_ATTACH)
+        self.move(_SEND_ATTACH)
         self.handle = self.session.take_handle(self)
         self.source = source
         self.target = target
@@ -114,9 +122,9 @@ class Link:
 
     def detach(self, *, closed: bool = True, error: "Error | None" = None) -> None:
         """Detach; closed also ends the link's life at both ends, its unsettled deliveries included."""
-        if self.state is LinkState.ATTACH_RCVD:
+        if self.state is _ATTACH_RCVD:
             raise StateError(f"link {self.name!r} can't be detached before it is attached; refuse it")
-        self.move(LinkMove.SEND_DETACH)
+        self.move(_SEND_DETACH)
         self.is_closed = closed
         self.session.send_detach(self, Detach(handle=self.handle, closed=closed, error=error))
 
@@ -130,7 +138,7 @@ class Link:
 
     def take_over(self, earlier: "Link") -> None:
         """Take the unsettled deliveries of an earlier endpoint of the same link, before attaching."""
-        if self.state not in (LinkState.DETACHED, LinkState.ATTACH_RCVD):
+        if self.state not in (_DETACHED, _ATTACH_RCVD):
             raise StateError(f"link {self.name!r} is attached already")
         if earlier.is_sender != self.is_sender or earlier.name != self.name:
             raise StateError(f"link {earlier.name!r} is not an earlier endpoint of {self.name!r}")
@@ -150,11 +158,11 @@ class Link:
         if state is None:
             raise StateError(f"link {self.name!r}: can't {event.value} when {self.state.value}")
         self.state = state
-        self.is_attached = state is LinkState.ATTACHED
+        self.is_attached = state is _ATTACHED
 
     def receive_attach(self, performative: Attach) -> None:
         """Take what the peer's attach says of its end."""
-        self.move(LinkMove.RECV_ATTACH)
+        self.move(_RECV_ATTACH)
         self.remote_source = performative.source
         self.remote_target = performative.target
         self.remote_max_message_size = performative.max_message_size or 0
@@ -170,7 +178,7 @@ class Link:
             self.rcv_settle_mode = performative.rcv_settle_mode
         else:
             self.snd_settle_mode = performative.snd_settle_mode
-            if self.state is LinkState.ATTACH_RCVD:
+            if self.state is _ATTACH_RCVD:
                 self.rcv_settle_mode = performative.rcv_settle_mode
 
     def credit_on_wire(self) -> int:

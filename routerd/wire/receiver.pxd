@@ -6,6 +6,9 @@ from routerd.wire.serial cimport precedes
 from routerd.wire.session cimport Session
 from routerd.wire.transfer cimport TransferFields
 
+cdef unsigned int _MASK
+cdef unsigned int _HALF
+
 
 cdef class Receiver(Link):
     cdef Delivery _current

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from routerd.wire.session import Session
     from routerd.wire.transfer import TransferFields
 
+# uint arithmetic wraps (2.8.10); as a C constant it stays out of Python's integers.
+_MASK = 0xFFFFFFFF
+_HALF = 0x80000000
+
 
 class Receiver(Link):
     """Receives messages; grants credit and says when it is to be drained."""
@@ -42,12 +46,12 @@ class Receiver(Link):
     def receive_attach(self, performative: Attach) -> None:
         """Take what the sender's attach says, its delivery-count above all."""
         Link.receive_attach(self, performative)
-        self._limit = (self.delivery_count + self.credit) & 0xFFFFFFFF
+        self._limit = (self.delivery_count + self.credit) & _MASK
 
     def advertise(self) -> None:
         """Remember up to which delivery-count the sender was ever allowed to go, since flows cross transfers."""
-        limit = (self.delivery_count + self.credit) & 0xFFFFFFFF
-        if (limit - self._limit) & 0xFFFFFFFF < 0x80000000:
+        limit = (self.delivery_count + self.credit) & _MASK
+        if (limit - self._limit) & _MASK < _HALF:
             self._limit = limit
 
     def receive_transfer(self, fields: "TransferFields", data: bytes | bytearray, end: int) -> None:
@@ -87,8 +91,8 @@ class Receiver(Link):
         """Take the sender's state: credit that it gave back by advancing its delivery-count, and what it has left."""
         Link.receive_flow(self, fields)
         if fields.delivery_count >= 0:
-            ahead = (fields.delivery_count - self.delivery_count) & 0xFFFFFFFF
-            if 0 < ahead < 0x80000000:
+            ahead = (fields.delivery_count - self.delivery_count) & _MASK
+            if 0 < ahead < _HALF:
                 self.delivery_count = fields.delivery_count
                 self.credit = max(0, self.credit - ahead)
         if fields.available >= 0:
@@ -146,7 +150,7 @@ class Receiver(Link):
             self.credit -= 1
         elif not precedes(self.delivery_count, self._limit):
             raise TransferLimitExceeded(f"link {self.name!r}: a delivery for which there was no credit")
-        self.delivery_count = (self.delivery_count + 1) & 0xFFFFFFFF
+        self.delivery_count = (self.delivery_count + 1) & _MASK
 
     def _check_continuation(self, delivery: Delivery, fields: "TransferFields") -> None:
         if fields.delivery_id >= 0 and fields.delivery_id != delivery.id:

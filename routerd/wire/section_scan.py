@@ -76,7 +76,8 @@ def skip_value(view: bytes | bytearray, at: int, end: int) -> int:
         elif width == _SIZE32:
             if at + 4 > end:
                 return _SHORT
-            at += 4 + read_u32(view, at)
+            at += read_u32(view, at)
+            at += 4
         elif width == _DESCRIPTOR:
             wanted += 2
         else:
@@ -88,6 +89,8 @@ def descriptor_end(view: bytes | bytearray, start: int, end: int) -> int:
     """Return where the descriptor of the section at `start` ends, and its value begins."""
     if view[start] != 0x00:
         return _MALFORMED
+    if start + 3 <= end and view[start + 1] == 0x53:  # smallulong, as nearly everybody has it
+        return start + 3
     return skip_value(view, start + 1, end)
 
 
@@ -112,7 +115,7 @@ def section_end(view: bytes | bytearray, value: int, end: int, code: int) -> int
     constructor = view[value]
     if code == _DATA:
         is_right = constructor == 0xA0 or constructor == 0xB0
-    elif code == _HEADER or code == _PROPERTIES or code == _AMQP_SEQUENCE:
+    elif code in (_HEADER, _PROPERTIES, _AMQP_SEQUENCE):
         is_right = constructor == 0xC0 or constructor == 0xD0 or constructor == 0x45
     elif code == _AMQP_VALUE:
         is_right = True

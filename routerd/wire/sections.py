@@ -15,6 +15,7 @@ from routerd.wire.decoder import Decoder
 from routerd.wire.errors import DecodeError, LocalError, StateError, ValueRangeError
 from routerd.wire.limits import DEFAULT_LIMITS, CodecLimits
 from routerd.wire.section_codes import Presence, Section
+from routerd.wire.section_scan import descriptor_end, follows, read_u32, section_code, section_end, skip_value
 from routerd.wire.types import ULong
 
 _HEADER = Section.HEADER.value
@@ -23,26 +24,13 @@ _MESSAGE_ANNOTATIONS = Section.MESSAGE_ANNOTATIONS.value
 _PROPERTIES = Section.PROPERTIES.value
 _APPLICATION_PROPERTIES = Section.APPLICATION_PROPERTIES.value
 _DATA = Section.DATA.value
-_AMQP_SEQUENCE = Section.AMQP_SEQUENCE.value
-_AMQP_VALUE = Section.AMQP_VALUE.value
 _FOOTER = Section.FOOTER.value
 _ABSENT = Presence.ABSENT.value
 _FOUND = Presence.FOUND.value
 _NEEDS_MORE = Presence.NEEDS_MORE.value
 
-_CODES_BY_NAME = {
-    b"amqp:header:list": _HEADER,
-    b"amqp:delivery-annotations:map": _DELIVERY_ANNOTATIONS,
-    b"amqp:message-annotations:map": _MESSAGE_ANNOTATIONS,
-    b"amqp:properties:list": _PROPERTIES,
-    b"amqp:application-properties:map": _APPLICATION_PROPERTIES,
-    b"amqp:data:binary": _DATA,
-    b"amqp:amqp-sequence:list": _AMQP_SEQUENCE,
-    b"amqp:amqp-value:*": _AMQP_VALUE,
-    b"amqp:footer:map": _FOOTER,
-}
-_IDENTIFIERS = (str, bytes, UUID, ULong)
-"""What a message-id may be (3.2.11 to 3.2.14)."""
+# What a message-id may be (3.2.11 to 3.2.14).
+_IDENTIFIERS = frozenset({str, bytes, UUID, ULong})
 
 # The slots of Sections._starts; the kinds of body share one.
 _BODY_SLOT = 5
@@ -50,26 +38,8 @@ _FOOTER_SLOT = 6
 _HEADER_FIELDS = 5
 _PROPERTIES_FIELDS = 13
 
-# What the functions that look for the end of something return instead of an offset.
 _SHORT = -1
 _MALFORMED = -2
-
-# How many octets follow a constructor (1.2), or that their number does.
-_SIZE8, _SIZE32, _DESCRIPTOR, _UNKNOWN = 32, 33, 34, 35
-_WIDTHS = {
-    0: (0x40, 0x41, 0x42, 0x43, 0x44, 0x45),
-    1: (0x50, 0x51, 0x52, 0x53, 0x54, 0x55, 0x56),
-    2: (0x60, 0x61),
-    4: (0x70, 0x71, 0x72, 0x73, 0x74),
-    8: (0x80, 0x81, 0x82, 0x83, 0x84),
-    16: (0x94, 0x98),
-    _SIZE8: (0xA0, 0xA1, 0xA3, 0xC0, 0xC1, 0xE0),
-    _SIZE32: (0xB0, 0xB1, 0xB3, 0xD0, 0xD1, 0xF0),
-    _DESCRIPTOR: (0x00,),
-}
-_WIDTH_BY_CONSTRUCTOR = {constructor: width for width, codes in _WIDTHS.items() for constructor in codes}
-_WIDTH_TABLE = bytes(_WIDTH_BY_CONSTRUCTOR.get(constructor, _UNKNOWN) for constructor in range(256))
-_widths = _WIDTH_TABLE
 
 
 class NeedsMore(LocalError):
@@ -126,7 +96,7 @@ class Sections:
         if presence == _NEEDS_MORE:
             raise NeedsMore(f"section 0x{code:02x} is not all there")
         start = self._starts[slot]
-        return start, self._body_end if slot == _BODY_SLOT else self._section_end(start)
+        return start, self._body_end if slot == _BODY_SLOT else self._stop(start, code)
 
     @property
     def body_kind(self) -> int:
@@ -134,7 +104,15 @@ class Sections:
         if self._presence(_DATA) == _ABSENT:
             return 0
         view = self._data
-        return _code_at(view, self._starts[_BODY_SLOT])
+        start = self._starts[_BODY_SLOT]
+        return section_code(view, start, descriptor_end(view, start, self._end))
+
+    def annotations_place(self) -> int:
+        """Return where message-annotations begin, or would; ask only when `find` told that they are found or absent."""
+        for slot in range(_MESSAGE_ANNOTATIONS - _HEADER, 7):
+            if self._starts[slot] >= 0:
+                return self._starts[slot]
+        return self._pos
 
     # The header (3.2.1)
 
@@ -250,49 +228,44 @@ class Sections:
         if start == self._end:
             self._is_over = True
             return
-        value = _descriptor_end(view, start, self._end)
+        value = descriptor_end(view, start, self._end)
         if value == _SHORT:
             self._run_out(start)
             return
-        code = _code_at(view, start) if value > 0 else 0
+        code = section_code(view, start, value) if value > 0 else 0
         if not _HEADER <= code <= _FOOTER:
             raise DecodeError("no section of a message begins here", offset=start)
         if not follows(code, self._last):
             raise DecodeError(f"section 0x{code:02x} cannot follow 0x{self._last:02x}", offset=start)
-        stop = _end_of(view, value, self._end, code)
+        stop = section_end(view, value, self._end, code)
         if stop == _MALFORMED:
             raise DecodeError(f"0x{view[value]:02x} begins no value of section 0x{code:02x}", offset=value)
+        if code == _FOOTER and 0 <= stop < self._end:
+            raise DecodeError("there are octets after the footer", offset=stop)
+        if stop == _SHORT:
+            self._run_out(start)
+            self._open = code
         slot = _slot(code)
         if self._starts[slot] < 0:
             self._starts[slot] = start
         self._last = code
-        if stop == _SHORT:
-            self._open = code
-            self._run_out(start)
-            return
-        self._pos = stop
-        if slot == _BODY_SLOT:
-            self._body_end = stop
+        if stop != _SHORT:
+            self._pos = stop
+            self._body_end = stop if slot == _BODY_SLOT else self._body_end
 
     def _run_out(self, at: int) -> None:
+        """End the scan where the octets end; only more of them could tell what is there."""
         if not self._partial:
             raise DecodeError("the message ends within a section", offset=at)
         self._is_over = True
 
-    def _annotations_place(self) -> int:
-        """Return where message-annotations are, or would be, once it is known which."""
-        for slot in range(2, 7):
-            if self._starts[slot] >= 0:
-                return self._starts[slot]
-        return self._pos
-
     def _value_start(self, start: int) -> int:
         view = self._data
-        return _descriptor_end(view, start, self._end)
+        return descriptor_end(view, start, self._end)
 
-    def _section_end(self, start: int) -> int:
+    def _stop(self, start: int, code: int) -> int:
         view = self._data
-        return _end_of(view, _descriptor_end(view, start, self._end), self._end, _code_at(view, start))
+        return section_end(view, descriptor_end(view, start, self._end), self._end, code)
 
     # Fields
 
@@ -302,14 +275,14 @@ class Sections:
             return -1
         view = self._data
         at = self._value_start(self._starts[_slot(code)])
-        stop = _end_of(view, at, self._end, code)
+        stop = section_end(view, at, self._end, code)
         if view[at] == 0x45:  # list0
             return -1
         if view[at] == 0xC0:  # list8
             count = view[at + 2]
             at += 3
         else:
-            count = _u32(view, at + 5)
+            count = read_u32(view, at + 5)
             at += 9
         if count > (_HEADER_FIELDS if code == _HEADER else _PROPERTIES_FIELDS):
             raise DecodeError(f"section 0x{code:02x} has {count} fields", offset=at)
@@ -318,7 +291,7 @@ class Sections:
         field_end = at
         for _ in range(index + 1):
             at = field_end
-            field_end = _skip(view, at, stop)
+            field_end = skip_value(view, at, stop)
             if field_end < 0:
                 raise DecodeError(f"the fields of section 0x{code:02x} are malformed", offset=at)
         self._field_end = field_end
@@ -351,7 +324,7 @@ class Sections:
             return 0
         if view[at] != 0x70:
             raise self._unfit(at, "uint")
-        return _u32(view, at + 1)
+        return read_u32(view, at + 1)
 
     def _text(self, index: int) -> str | None:
         at = self._field(_PROPERTIES, index)
@@ -371,7 +344,7 @@ class Sections:
         if at < 0:
             return None
         identifier = Decoder(self._data, at, self._field_end, self._limits).value()
-        if not isinstance(identifier, _IDENTIFIERS):
+        if type(identifier) not in _IDENTIFIERS:
             raise self._unfit(at, "message-id")
         return identifier
 
@@ -381,3 +354,10 @@ class Sections:
             return None
         start, stop = bounds
         return Decoder(self._data, self._value_start(start), stop, self._limits).value()
+
+
+def _slot(code: int) -> int:
+    """Return which of Sections._starts is a section's."""
+    if code < _DATA:
+        return code - _HEADER
+    return _FOOTER_SLOT if code == _FOOTER else _BODY_SLOT

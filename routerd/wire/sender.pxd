@@ -1,20 +1,26 @@
 import cython
+from routerd.wire.composite cimport encode_composite
 from routerd.wire.delivery cimport Delivery
 from routerd.wire.flow cimport FlowFields
 from routerd.wire.link cimport Link
 from routerd.wire.output cimport Output
 from routerd.wire.session cimport Session
+from routerd.wire.transfer cimport write_abort, write_continuation, write_transfer
 
+cdef unsigned int _MASK
+cdef unsigned int _HALF
 cdef Py_ssize_t _FIRST_OVERHEAD
 cdef Py_ssize_t _NEXT_OVERHEAD
 cdef Py_ssize_t _TAG_MAX
 cdef int _UNSETTLED
 cdef int _SETTLED
+cdef list _OCTETS
 
 
 cdef class Sender(Link):
     cdef Delivery _current
     cdef unsigned int _next_tag
+    cdef bytes _tag_start
     cdef long long _unstarted
 
     @cython.locals(delivery=Delivery)
@@ -39,6 +45,8 @@ cdef class Sender(Link):
     cpdef Py_ssize_t emit(
         self, Delivery delivery, object data, Py_ssize_t start, Py_ssize_t end, bint more
     ) except -2
+    @cython.locals(low="unsigned int")
+    cdef bytes _take_tag(self)
     cdef void _start(self, Delivery delivery)
     @cython.locals(body=bytearray, stop=Py_ssize_t)
     cdef Py_ssize_t _write_in_full(

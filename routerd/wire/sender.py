@@ -13,12 +13,16 @@ if TYPE_CHECKING:
     from routerd.wire.flow import FlowFields
     from routerd.wire.session import Session
 
+# uint arithmetic wraps (2.8.10); as a C constant it stays out of Python's integers.
+_MASK = 0xFFFFFFFF
+_HALF = 0x80000000
 # Octets of frame header and fields at most: of a first transfer without its tag, and of a further one.
 _FIRST_OVERHEAD = 33
 _NEXT_OVERHEAD = 24
 # 2.8.7: a delivery-tag is at most 32 octets.
 _TAG_MAX = 32
 _UNSETTLED, _SETTLED = 0, 1
+_OCTETS = [bytes((octet,)) for octet in range(256)]
 
 
 class Sender(Link):
@@ -28,6 +32,7 @@ class Sender(Link):
         Link.__init__(self, session, name, True)
         self._current: Delivery | None = None
         self._next_tag = 0
+        self._tag_start = b""
         self._unstarted = 0
 
     def send(
@@ -61,8 +66,7 @@ class Sender(Link):
         if self._current is not None:
             raise StateError(f"link {self.name!r}: the delivery before is not complete")
         if tag is None:
-            self._next_tag = (self._next_tag + 1) & 0xFFFFFFFF
-            tag = self._next_tag.to_bytes(4, "big")
+            tag = self._take_tag()
         elif len(tag) > _TAG_MAX:
             raise StateError(f"a delivery-tag has {_TAG_MAX} octets at most, not {len(tag)}")
         if (settled and self.snd_settle_mode == _UNSETTLED) or (not settled and self.snd_settle_mode == _SETTLED):
@@ -129,7 +133,7 @@ class Sender(Link):
     def drained(self) -> None:
         """Answer a drain: the credit that is left is used up, and the peer is told (2.6.7)."""
         if self.drain and self.credit > 0:
-            self.delivery_count = (self.delivery_count + self.credit) & 0xFFFFFFFF
+            self.delivery_count = (self.delivery_count + self.credit) & _MASK
             self.credit = 0
         self.session.send_flow(self)
 
@@ -188,11 +192,19 @@ class Sender(Link):
                 return -1
         return start
 
+    def _take_tag(self) -> bytes:
+        # Joining two cached parts is half the price of `int.to_bytes`.
+        low = self._next_tag & 0xFF
+        if low == 0:
+            self._tag_start = (self._next_tag >> 8).to_bytes(3, "big")
+        self._next_tag = (self._next_tag + 1) & _MASK
+        return self._tag_start + _OCTETS[low]
+
     def _start(self, delivery: Delivery) -> None:
         delivery.is_queued = False
         delivery.id = self.session.take_delivery_id()
         self._unstarted -= 1
-        self.delivery_count = (self.delivery_count + 1) & 0xFFFFFFFF
+        self.delivery_count = (self.delivery_count + 1) & _MASK
         if not delivery.settled:
             self.session.track(delivery)
 
@@ -238,9 +250,9 @@ class Sender(Link):
         Link.receive_flow(self, fields)
         if fields.link_credit >= 0:
             seen = fields.delivery_count if fields.delivery_count >= 0 else self.delivery_count
-            limit = (seen + fields.link_credit) & 0xFFFFFFFF
-            granted = (limit - self.delivery_count) & 0xFFFFFFFF
-            if granted >= 0x80000000:
+            limit = (seen + fields.link_credit) & _MASK
+            granted = (limit - self.delivery_count) & _MASK
+            if granted >= _HALF:
                 granted = 0
             self.credit = max(0, granted - self._unstarted)
         self.drain = fields.drain

@@ -10,6 +10,26 @@ from routerd.wire.link cimport Link
 from routerd.wire.output cimport Output
 from routerd.wire.transfer cimport TransferFields
 
+cdef unsigned int _MASK
+cdef unsigned int _HALF
+cdef object _ATTACHED
+cdef object _ATTACH_RCVD
+cdef object _ATTACH_SENT
+cdef object _DETACHED
+cdef object _DETACH_PIPE
+cdef object _DETACH_SENT
+cdef object _RECV_DETACH
+cdef object _SEND_DETACH
+cdef object _BEGIN_RCVD
+cdef object _END_RCVD
+cdef object _MAPPED
+cdef object _UNMAPPED
+cdef object _RECV_BEGIN
+cdef object _RECV_END
+cdef object _SEND_BEGIN
+cdef object _SEND_END
+cdef object _SEND_END_ERROR
+
 
 cdef class Session:
     cdef readonly Connection connection

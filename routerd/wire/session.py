@@ -39,7 +39,29 @@ if TYPE_CHECKING:
     from routerd.wire.decoder import Decoder
 
 
-_WAITING_FOR_ATTACH = (LinkState.ATTACH_SENT, LinkState.DETACH_PIPE)
+# Kept at hand: the members of an enum are looked up by a Python call in CPython 3.11.
+_ATTACHED = LinkState.ATTACHED
+_ATTACH_RCVD = LinkState.ATTACH_RCVD
+_ATTACH_SENT = LinkState.ATTACH_SENT
+_DETACHED = LinkState.DETACHED
+_DETACH_PIPE = LinkState.DETACH_PIPE
+_DETACH_SENT = LinkState.DETACH_SENT
+_RECV_DETACH = LinkMove.RECV_DETACH
+_SEND_DETACH = LinkMove.SEND_DETACH
+_BEGIN_RCVD = SessionState.BEGIN_RCVD
+_END_RCVD = SessionState.END_RCVD
+_MAPPED = SessionState.MAPPED
+_UNMAPPED = SessionState.UNMAPPED
+_RECV_BEGIN = SessionMove.RECV_BEGIN
+_RECV_END = SessionMove.RECV_END
+_SEND_BEGIN = SessionMove.SEND_BEGIN
+_SEND_END = SessionMove.SEND_END
+_SEND_END_ERROR = SessionMove.SEND_END_ERROR
+_WAITING_FOR_ATTACH = (_ATTACH_SENT, _DETACH_PIPE)
+
+# uint arithmetic wraps (2.8.10); as a C constant it stays out of Python's integers.
+_MASK = 0xFFFFFFFF
+_HALF = 0x80000000
 
 
 class Session:
@@ -55,7 +77,7 @@ class Session:
         self.output = connection.output
         self.channel = channel
         self.remote_channel = -1
-        self.state = SessionState.UNMAPPED
+        self.state = _UNMAPPED
         self.is_receiving = False
         self.is_busy = False
         self.send_frame_size = connection.send_frame_size
@@ -99,7 +121,7 @@ class Session:
             self.incoming_window = self._window = incoming_window
         if handle_max is not None:
             self.handle_max = handle_max
-        self.move(SessionMove.SEND_BEGIN)
+        self.move(_SEND_BEGIN)
         self.connection.send_performative(
             self.channel,
             Begin(
@@ -117,7 +139,7 @@ class Session:
     def end(self, error: Error | None = None) -> None:
         """End the session; with an error, everything that the peer still sends on it is discarded."""
         self.flush()
-        self.move(SessionMove.SEND_END if error is None else SessionMove.SEND_END_ERROR)
+        self.move(_SEND_END if error is None else _SEND_END_ERROR)
         self.is_receiving = False
         self.connection.send_performative(self.channel, End(error=error))
 
@@ -272,12 +294,12 @@ class Session:
     def take_delivery_id(self) -> int:
         """Return the id for the next delivery that is sent."""
         delivery_id = self._next_delivery_id
-        self._next_delivery_id = (delivery_id + 1) & 0xFFFFFFFF
+        self._next_delivery_id = (delivery_id + 1) & _MASK
         return delivery_id
 
     def count_transfer(self) -> None:
         """Count a transfer that is about to be written against the windows."""
-        self.next_outgoing_id = (self.next_outgoing_id + 1) & 0xFFFFFFFF
+        self.next_outgoing_id = (self.next_outgoing_id + 1) & _MASK
         if self.remote_incoming_window > 0:
             self.remote_incoming_window -= 1
         if not self.connection.is_awake:
@@ -307,7 +329,7 @@ class Session:
             due = self._flows
             self._flows = []
             for link in due:
-                if link.is_attached or link.state is LinkState.ATTACH_SENT:
+                if link.is_attached or link.state is _ATTACH_SENT:
                     self.send_flow(link)
                 link.is_flow_due = False
         if self._is_window_due:
@@ -324,7 +346,7 @@ class Session:
 
     def receive_begin(self, performative: Begin, remote_channel: int) -> None:
         """Take the peer's windows and limits."""
-        self.move(SessionMove.RECV_BEGIN)
+        self.move(_RECV_BEGIN)
         self.is_receiving = True
         self.remote_channel = remote_channel
         self.next_incoming_id = performative.next_outgoing_id
@@ -360,16 +382,16 @@ class Session:
         except LinkError as error:
             self.fail_link(link, error)
             return
-        if link.state is not LinkState.DETACH_SENT:
+        if link.state is not _DETACH_SENT:
             self.handler.on_link_attached(link, performative)
 
     def receive_detach(self, performative: Detach) -> None:
         """Finish a link that we detached, or answer the peer's detach and report it."""
         link = self._link_at(performative.handle)
-        if link.state is LinkState.ATTACH_RCVD:
+        if link.state is _ATTACH_RCVD:
             link.attach(source=link.remote_source, target=link.remote_target)
-        was_detaching = link.state is LinkState.DETACH_SENT
-        link.move(LinkMove.RECV_DETACH)
+        was_detaching = link.state is _DETACH_SENT
+        link.move(_RECV_DETACH)
         self._remote.remove(performative.handle)
         link.remote_handle = -1
         is_late_close = was_detaching and performative.closed and not link.is_closed
@@ -377,7 +399,7 @@ class Session:
             link.is_closed = performative.closed
             self.flush()
             self._suspend(link)
-            link.move(LinkMove.SEND_DETACH)
+            link.move(_SEND_DETACH)
             self.connection.send_performative(
                 self.channel, Detach(handle=link.handle, closed=performative.closed)
             )
@@ -393,10 +415,10 @@ class Session:
         fields = self.connection.flow_fields
         fields.read(decoder)
         seen = fields.next_incoming_id if fields.next_incoming_id >= 0 else 0
-        room = (seen + fields.incoming_window - self.next_outgoing_id) & 0xFFFFFFFF
-        self.remote_incoming_window = room if room < 0x80000000 else 0
-        ahead = (fields.next_outgoing_id + fields.outgoing_window - self.next_incoming_id) & 0xFFFFFFFF
-        self.remote_outgoing_window = ahead if ahead < 0x80000000 else 0
+        room = (seen + fields.incoming_window - self.next_outgoing_id) & _MASK
+        self.remote_incoming_window = room if room < _HALF else 0
+        ahead = (fields.next_outgoing_id + fields.outgoing_window - self.next_incoming_id) & _MASK
+        self.remote_outgoing_window = ahead if ahead < _HALF else 0
         echo = fields.echo
         link: Link | None = None
         if fields.handle >= 0:
@@ -410,7 +432,7 @@ class Session:
             self.handler.on_session_flow(self)
         elif link.is_attached:
             self.handler.on_link_flow(link)
-        if echo and self.state is SessionState.MAPPED and (link is None or link.is_attached):
+        if echo and self.state is _MAPPED and (link is None or link.is_attached):
             self.send_flow(link)
 
     def receive_transfer(self, decoder: "Decoder", data: bytes | bytearray, end: int) -> None:
@@ -418,7 +440,7 @@ class Session:
         if self.incoming_window == 0:
             raise WindowViolation("a transfer beyond the incoming window")
         self.incoming_window -= 1
-        self.next_incoming_id = (self.next_incoming_id + 1) & 0xFFFFFFFF
+        self.next_incoming_id = (self.next_incoming_id + 1) & _MASK
         fields = self.connection.transfer_fields
         fields.read(decoder)
         link = self._link_at(fields.handle)
@@ -439,12 +461,12 @@ class Session:
         last = fields.last
         state = fields.state
         settled = fields.settled
-        span = (last - first) & 0xFFFFFFFF
-        if span >= 0x80000000:
+        span = (last - first) & _MASK
+        if span >= _HALF:
             raise SessionFieldInvalid(f"a disposition from {first} back to {last}")
         if span <= ring.count + ring.count:
             for step in range(span + 1):
-                delivery = ring.get((first + step) & 0xFFFFFFFF)
+                delivery = ring.get((first + step) & _MASK)
                 if delivery is not None:
                     self._apply(delivery, state, settled)
             return
@@ -455,27 +477,27 @@ class Session:
 
     def receive_end(self, performative: End) -> None:
         """Answer the peer's end, and report the links and the session as over."""
-        if self.state is SessionState.BEGIN_RCVD:
+        if self.state is _BEGIN_RCVD:
             self.begin()
         self.is_receiving = False
-        self.move(SessionMove.RECV_END)
-        if self.state is SessionState.END_RCVD:
+        self.move(_RECV_END)
+        if self.state is _END_RCVD:
             self.flush()
-            self.move(SessionMove.SEND_END)
+            self.move(_SEND_END)
             self.connection.send_performative(self.channel, End())
         self.report_ended(performative.error)
 
     def report_ended(self, error: Error | None) -> None:
         """Report every link as detached and the session as ended; its deliveries stay with the links."""
         self.is_receiving = False
-        self.state = SessionState.UNMAPPED
+        self.state = _UNMAPPED
         self._flows = []
         self._is_window_due = False
         self._as_receiver.is_pending = False
         self._as_sender.is_pending = False
         for link in self.links():
             self._suspend(link)
-            link.state = LinkState.DETACHED
+            link.state = _DETACHED
             link.is_attached = False
             self._report(link, False, error)
         self.connection.remove_session(self)
@@ -483,9 +505,9 @@ class Session:
 
     def fail(self, error: SessionError) -> None:
         """End the session for what the peer did."""
-        if self.state is SessionState.BEGIN_RCVD:
+        if self.state is _BEGIN_RCVD:
             self.begin()
-        if self.state is not SessionState.MAPPED:
+        if self.state is not _MAPPED:
             return
         self.end(Error(condition=Symbol(error.condition), description=error.description))
         self.handler.on_violation(self.connection, error)
@@ -493,7 +515,7 @@ class Session:
     def fail_link(self, link: Link, error: LinkError) -> None:
         """Detach a link for what the peer did."""
         condition = Error(condition=Symbol(error.condition), description=error.description)
-        if link.state is LinkState.ATTACH_RCVD:
+        if link.state is _ATTACH_RCVD:
             link.refuse(condition)
         else:
             link.detach(error=condition)
@@ -502,9 +524,9 @@ class Session:
     def lose_link(self, link: Link) -> None:
         """Detach a link whose name the peer attached anew (2.6.1, link stealing)."""
         error = Error(condition=Symbol("amqp:link:stolen"), description=f"link {link.name!r} was attached elsewhere")
-        if link.state is LinkState.ATTACH_RCVD:
+        if link.state is _ATTACH_RCVD:
             link.attach(source=link.remote_source, target=link.remote_target)
-        if link.state in (LinkState.ATTACHED, LinkState.ATTACH_SENT):
+        if link.state in (_ATTACHED, _ATTACH_SENT):
             link.detach(closed=False, error=error)
         self._suspend(link)
         self._report(link, False, error)

@@ -4,10 +4,10 @@ A move that has no row is a mistake: `StateError` when a caller asks for it, and
 Transfers, flows and dispositions move nothing and do not go through the tables.
 """
 
-from enum import Enum
+from enum import StrEnum
 
 
-class ConnectionState(Enum):
+class ConnectionState(StrEnum):
     """The states of a connection, by their names in 2.4.6."""
 
     START = "start"
@@ -26,7 +26,7 @@ class ConnectionState(Enum):
     END = "ended"
 
 
-class ConnectionMove(Enum):
+class ConnectionMove(StrEnum):
     """What moves the state of a connection."""
 
     SEND_HEADER = "send the header"
@@ -64,7 +64,7 @@ CONNECTION_TRANSITIONS = {
 }
 
 
-class SessionState(Enum):
+class SessionState(StrEnum):
     """How far the two endpoints of a session have come."""
 
     UNMAPPED = "unmapped"
@@ -76,7 +76,7 @@ class SessionState(Enum):
     DISCARDING = "discarding"
 
 
-class SessionMove(Enum):
+class SessionMove(StrEnum):
     """What moves the state of a session."""
 
     SEND_BEGIN = "send begin"
@@ -100,7 +100,7 @@ SESSION_TRANSITIONS = {
 }
 
 
-class LinkState(Enum):
+class LinkState(StrEnum):
     """How far the two endpoints of a link have come."""
 
     DETACHED = "detached"
@@ -112,7 +112,7 @@ class LinkState(Enum):
     DETACH_RCVD = "detach received"
 
 
-class LinkMove(Enum):
+class LinkMove(StrEnum):
     """What moves the state of a link."""
 
     SEND_ATTACH = "send attach"

@@ -1,4 +1,5 @@
 import cython
+from routerd.wire.composite cimport decode_state
 from routerd.wire.decoder cimport Decoder
 from routerd.wire.output cimport Output
 

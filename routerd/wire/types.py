@@ -203,8 +203,9 @@ class DescribedType:
 
 
 TYPE_NAMES = frozenset(
-    "null boolean ubyte ushort uint ulong byte short int long float double decimal32 decimal64 decimal128 "
-    "char timestamp uuid binary string symbol list map array".split()
+    {"null", "boolean", "ubyte", "ushort", "uint", "ulong", "byte", "short", "int", "long", "float", "double"}
+    | {"decimal32", "decimal64", "decimal128", "char", "timestamp", "uuid", "binary", "string", "symbol"}
+    | {"list", "map", "array"}
 )
 
 

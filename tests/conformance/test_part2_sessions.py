@@ -99,6 +99,7 @@ def test_a_new_session_takes_the_lowest_free_channel():
     assert [each.channel for each in sessions] == [0, 1, 2]
     sessions[1].end()
     peer.send(End(), channel=1)
+    assert [(each.performative, each.channel) for each in peer.frames_sent()] == [(End(), 1)]
     assert [begun(peer).channel, peer.engine.session().channel] == [1, 3]
 
 
@@ -282,6 +283,8 @@ def test_after_ending_for_an_error_frames_are_dropped_until_end():
 def test_after_our_end_frames_still_come_in_and_none_go_out():
     peer = SessionPeer()
     link = peer.attached_sender(credit=5)
+    receiver = peer.attached_receiver(handle=1, credit=5)
+    peer.send(transfer(0, handle=1))
     peer.session.end()
     assert [type(each) for each in peer.sent()] == [End]
     peer.send(peer.credit(9, echo=True), flow(echo=True))
@@ -294,9 +297,12 @@ def test_after_our_end_frames_still_come_in_and_none_go_out():
     ):
         with pytest.raises(StateError):
             attempt()
+    peer.events.deliveries[0].accept()
+    receiver.grant(5)
     assert peer.octets_sent() == b""
     peer.send(End())
     assert peer.events.names[-1] == "ended"
+    assert peer.octets_sent() == b""
 
 
 def test_a_frame_behind_the_peers_end_is_refused():

@@ -9,6 +9,7 @@ from routerd.wire.errors import DecodeError
 from routerd.wire.outcomes import Accepted, Modified, Received, Rejected, Released
 from routerd.wire.performatives import Disposition
 from routerd.wire.types import Described, Symbol, UInt, ULong
+from tests.conformance.raw_peer import SessionPeer, transfer
 
 
 def octets(text: str) -> bytes:
@@ -69,3 +70,27 @@ def test_modified_carries_all_its_fields():
     assert composite(text) == state
     assert written(state) == octets(text)
     assert composite("00 53 27 c0 03 02 40 42") == Modified(undeliverable_here=False)
+
+
+@pytest.mark.parametrize(
+    ("decide", "state"),
+    [
+        (lambda delivery: delivery.accept(), Accepted()),
+        (lambda delivery: delivery.reject(Error(condition="x:bad")), Rejected(error=Error(condition="x:bad"))),
+        (lambda delivery: delivery.release(), Released()),
+        (
+            lambda delivery: delivery.modify(delivery_failed=True, message_annotations={Symbol("x-opt"): "v"}),
+            Modified(delivery_failed=True, undeliverable_here=False, message_annotations={Symbol("x-opt"): "v"}),
+        ),
+        (lambda delivery: delivery.update(Described(ULong(0x34), [b"t"]), True), Described(ULong(0x34), [b"t"])),
+    ],
+)
+def test_each_outcome_of_the_receiver_reaches_the_sender(decide, state):
+    peer = SessionPeer()
+    peer.attached_receiver("in", handle=0, credit=1)
+    peer.send(transfer(0))
+    decide(peer.events.deliveries[0])
+    assert peer.sent() == [Disposition(role=True, first=0, settled=True, state=state)]
+    delivery = peer.attached_sender("out", handle=1, credit=1).send(b"m")
+    peer.send(Disposition(role=True, first=0, settled=True, state=state))
+    assert (delivery.remote_state, delivery.remote_settled) == (state, True)

@@ -27,7 +27,10 @@ class Project:
 
     def run(self, *arguments: str, listed: tuple[str, ...] = ("routerd/wire/count.py",), **variables: str):
         """Run setup.py with these modules listed."""
-        program = f"import build_ext, runpy; build_ext.MODULES = {listed!r}; runpy.run_path('setup.py')"
+        program = (
+            f"import build_ext, runpy; build_ext.MODULES = {listed!r}; build_ext.BENCH_MODULES = ();"
+            " runpy.run_path('setup.py')"
+        )
         return subprocess.run(
             [sys.executable, "-c", program, *arguments],
             cwd=self.folder,
@@ -68,13 +71,15 @@ def project(tmp_path: Path) -> Project:
 
 
 def test_each_listed_module_has_its_source_and_its_c_types() -> None:
-    files = [ROOT / name for module in build_ext.MODULES for name in (module, module.replace(".py", ".pxd"))]
+    listed = (*build_ext.MODULES, *build_ext.BENCH_MODULES)
+    files = [ROOT / name for module in listed for name in (module, module.replace(".py", ".pxd"))]
     assert [str(file) for file in files if not file.is_file()] == []
 
 
 def test_each_source_with_c_types_beside_it_is_listed() -> None:
-    pairs = [file.with_suffix(".py") for file in (ROOT / "routerd").glob("**/*.pxd")]
-    assert {str(file.relative_to(ROOT)) for file in pairs if file.is_file()} == set(build_ext.MODULES)
+    sources = [file.with_suffix(".py") for top in ("routerd", "bench") for file in (ROOT / top).glob("**/*.pxd")]
+    found = {str(file.relative_to(ROOT)) for file in sources if file.is_file()}
+    assert found == {*build_ext.MODULES, *build_ext.BENCH_MODULES}
 
 
 @needs_a_compiler

@@ -4,6 +4,7 @@ OPTIONS is a JSON object; see DEFAULTS and tests/interop/README.md, which also n
 connection. Each line of output is a JSON object, `fact` naming what was observed; the last is the summary.
 """
 
+import contextlib
 import json
 import select
 import socket
@@ -14,10 +15,11 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from proton import SASL, Collector, Condition, Connection, Endpoint, Event, Handler, Link, ProtonException, Transport
+from proton import Collector, Condition, Connection, Endpoint, Event, Handler, Link, ProtonException, Transport
 from proton_links import RCV_SETTLE_MODES, SND_SETTLE_MODES, Receiving, Sending, error_fact
 from proton_users import CONFIG_NAME, write_users
 
+UNLIMITED = 0xFFFFFFFF
 SCENARIOS = ("send", "receive", "echo", "open")
 
 DEFAULTS: dict[str, Any] = {
@@ -48,7 +50,7 @@ class Peer(Handler):
         self.gone: set[str] = set()
         self.totals: Counter[str] = Counter()
         self.sessions: list[Any] = []
-        self.is_open = self.is_frozen = False
+        self.is_open = self.is_frozen = self.has_failed = False
         self.closed_with: dict[str, Any] | None = None
         self.close_at: float | None = None
 
@@ -63,10 +65,10 @@ class Peer(Handler):
         report(
             "opened",
             container=event.connection.remote_container,
-            max_frame_size=transport.remote_max_frame_size,
+            max_frame_size=size if (size := transport.remote_max_frame_size) != UNLIMITED else None,
             idle_timeout_ms=round(transport.remote_idle_timeout * 1000),
             mechanism=sasl.mech if sasl else None,
-            user=transport.user,
+            user=transport.user if sasl else None,
         )
         if not self.is_client:
             self.open()
@@ -189,7 +191,9 @@ class Peer(Handler):
         event.connection.close()
 
     def on_transport_error(self, event: Event) -> None:
-        report("failed" if self.is_open else "refused", error=error_fact(event.transport.condition))
+        if not self.has_failed:
+            self.has_failed = True
+            report("failed" if self.is_open else "refused", error=error_fact(event.transport.condition))
 
     def summary(self) -> None:
         report("summary", opened=self.is_open, error=self.closed_with, **{"links": 0, **self.totals})
@@ -208,14 +212,15 @@ def transport_for(peer: Peer, folder: Path) -> Transport:
         sasl.allow_insecure_mechs = True
         if peer.is_client:
             sasl.allowed_mechs(options["mechanism"])
-            if options["user"]:
+            if options["mechanism"] != "ANONYMOUS":
+                # With a user set, proton does not choose ANONYMOUS.
                 peer.connection.user, peer.connection.password = options["user"], options["password"]
         else:
             write_users(folder, options["users"], options["mechanisms"])
             sasl.config_name(CONFIG_NAME)
             sasl.config_path(str(folder))
             sasl.allowed_mechs(" ".join(options["mechanisms"]))
-            transport.require_auth(True)
+            transport.require_auth("ANONYMOUS" not in options["mechanisms"])
     return transport
 
 
@@ -233,7 +238,7 @@ class Pump:
     def run(self, deadline: float) -> None:
         while True:
             self.dispatch()
-            if self.peer.is_frozen:
+            if self.peer.is_frozen and not self.transport.pending():
                 # Nothing is read, written or ticked until the test closes our standard input.
                 self.peer.is_frozen = False
                 sys.stdin.read()
@@ -246,8 +251,14 @@ class Pump:
                 sys.exit(3)
             wake_at = self.transport.tick(time.monotonic())
             capacity, pending = self.transport.capacity(), self.transport.pending()
-            if capacity < 0 and pending < 0:
+            if pending < 0 and (capacity < 0 or self.transport.closed):
                 return self.dispatch()
+            if pending < 0:
+                self.end_output()
+            if capacity < 0 and not pending:
+                # The other end has gone, so that nothing can be waited for.
+                self.transport.close_head()
+                continue
             times = [at for at in (wake_at, self.peer.close_at, deadline) if at]
             self.wait(capacity, pending, max(0.0, min(times) - time.monotonic()))
 
@@ -255,6 +266,10 @@ class Pump:
         while (event := self.collector.peek()) is not None:
             event.dispatch(self.peer)
             self.collector.pop()
+
+    def end_output(self) -> None:
+        with contextlib.suppress(OSError):
+            self.sock.shutdown(socket.SHUT_WR)
 
     def wait(self, capacity: int, pending: int, timeout: float) -> None:
         readers, writers = [self.sock] if capacity > 0 else [], [self.sock] if pending > 0 else []
@@ -268,8 +283,6 @@ class Pump:
                     self.transport.close_tail()
             if writable:
                 self.transport.pop(self.sock.send(self.transport.peek(pending)))
-            if pending < 0:
-                self.sock.shutdown(socket.SHUT_WR)
         except OSError:
             self.transport.close_tail()
             self.transport.close_head()

@@ -1,0 +1,1 @@
+"""Benchmarks: each module measures one thing and returns rows; `python -m bench --list` names them."""

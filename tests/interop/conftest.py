@@ -1,0 +1,30 @@
+"""Fixtures that start peers, and end them whatever happens."""
+
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+import pytest
+
+from tests.interop.peer_process import PeerProcess, absence, absence_of_sasl
+
+
+class StartPeer(Protocol):
+    def __call__(self, kind: str, role: str, scenario: str, **options: Any) -> PeerProcess: ...
+
+
+@pytest.fixture
+def start_peer() -> Iterator[StartPeer]:
+    """Start a peer with options (see peers/proton_peer.py), or skip the test when it is not installed."""
+    running: list[PeerProcess] = []
+
+    def start(kind: str, role: str, scenario: str, **options: Any) -> PeerProcess:
+        mechanisms = [*options.get("mechanisms", []), *filter(None, [options.get("mechanism")])]
+        for reason in (absence(kind), *(absence_of_sasl(kind, role, mechanism) for mechanism in mechanisms)):
+            if reason:
+                pytest.skip(reason)
+        running.append(PeerProcess(kind, role, scenario, options))
+        return running[-1]
+
+    yield start
+    for peer in running:
+        peer.end()
