@@ -2,14 +2,14 @@
 
 PYTHON ?= python3
 ROUTERD_CYTHON ?= auto
-export ROUTERD_CYTHON
+export PYTHON ROUTERD_CYTHON
 
 BIN := .venv/bin
 PIP := $(BIN)/pip --disable-pip-version-check install --quiet --constraint constraints.txt
 # Installs the project where it stands; its modules are compiled by a step of their own, whose words pip would hide.
 PIP_PROJECT := ROUTERD_CYTHON=off $(PIP) --no-build-isolation --editable
 PURE := build/uncompiled
-WIRE_TESTS := $(wildcard tests/unit/wire tests/unit/core)
+WIRE_TESTS := $(wildcard tests/unit/wire tests/unit/core tests/conformance)
 SOURCES := $(shell find routerd bench -name '*.py' -o -name '*.pxd')
 
 ENVIRONMENT := .venv/.environment
@@ -31,7 +31,7 @@ run: setup  ## start a router
 	@echo "There is no router to run yet: it arrives with the next step. So far this is its AMQP engine, routerd/wire." >&2
 	@exit 1
 
-test: lint test-built test-uncompiled  ## check everything: lint, types, all tests, and routerd/wire again uncompiled
+test: system-packages lint test-built test-uncompiled  ## check everything: lint, types, all tests, and routerd/wire again uncompiled
 
 bench: setup  ## run every benchmark and append the figures to bench/RESULTS.md
 	@set -e; { printf '\n## %s\n\n```\n' "$$(date -u +%Y-%m-%d)"; \
@@ -44,7 +44,7 @@ fuzz: setup $(FUZZ_TOOLS)  ## run the coverage-guided fuzzer
 lint: setup $(TEST_TOOLS)  ## ruff, mypy strict and cython-lint
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/cython-lint routerd
+	PATH="$(CURDIR)/$(BIN):$$PATH" cython-lint $(shell find routerd bench -name '*.pxd')
 
 clean:  ## delete everything that was made
 	rm -rf .venv build dist *.egg-info .coverage .hypothesis .pytest_cache .mypy_cache .ruff_cache $(RHEA)/node_modules
@@ -55,7 +55,8 @@ clean:  ## delete everything that was made
 
 $(ENVIRONMENT): pyproject.toml setup.py constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "$(PYTHON) is too old: 3.11 or newer is needed")'
-	$(PYTHON) -m venv .venv
+	@# An environment that is there keeps its Python; `make clean` comes before a change of it.
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(PIP) setuptools Cython
 	$(PIP_PROJECT) .
 	@touch $@
@@ -73,7 +74,7 @@ $(FUZZ_TOOLS): $(ENVIRONMENT)
 	$(PIP_PROJECT) '.[fuzz]'
 	@touch $@
 
-# What the interop tests need from elsewhere. These look first and are quick when nothing is missing.
+# What the tests need from elsewhere. These look first and are quick when nothing is missing.
 
 system-packages:
 	@tests/interop/system-packages.sh

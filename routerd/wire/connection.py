@@ -50,6 +50,7 @@ _BEFORE_HEADERS = (
     ConnectionState.OPEN_PIPE,
     ConnectionState.OC_PIPE,
 )
+_MAY_SEND = (ConnectionState.OPEN_PIPE, ConnectionState.OPEN_SENT, ConnectionState.OPENED)
 _CLOSING = (ConnectionState.CLOSE_PIPE, ConnectionState.CLOSE_SENT, ConnectionState.DISCARDING)
 
 _OPEN = 0x10
@@ -154,12 +155,17 @@ class Connection:
         self._flush()
         self._move(ConnectionMove.SEND_CLOSE if error is None else ConnectionMove.SEND_CLOSE_ERROR)
         self.send_performative(0, Close(error=error))
+        self._is_receiving = False
+        for session in self.sessions():
+            session.fall_silent()
 
     def session(self) -> Session:
         """Return a new session on the lowest channel that is free, to be begun."""
         channel = self._local.lowest_free()
-        if channel > self.channel_max:
-            raise StateError(f"the connection has channels up to {self.channel_max}")
+        # Until the peer has told its channel-max, only channel 0 is sure to be taken (2.4.1).
+        highest = 0 if self.remote_open is None else self.channel_max
+        if channel > highest:
+            raise StateError(f"the connection has channels up to {highest}")
         session = Session(self, channel)
         self._local.put(channel, session)
         return session
@@ -197,7 +203,7 @@ class Connection:
         deadline = _NEVER
         if self.config.idle_timeout_s > 0:
             deadline = self._last_received + self.config.idle_timeout_s
-        if self._remote_timeout > 0:
+        if self._remote_timeout > 0 and self.state is ConnectionState.OPENED:
             deadline = min(deadline, self._last_sent + self._remote_timeout / 2)
         return deadline
 
@@ -210,7 +216,7 @@ class Connection:
             self._fail(ResourceLimitExceeded(f"nothing was received for {timeout:g} s"))
             self._report_closed(None)
             self.state = ConnectionState.END
-        elif self._remote_timeout > 0 and now - self._last_sent >= self._remote_timeout / 2:
+        elif self.state is ConnectionState.OPENED and self._remote_timeout > 0 and now - self._last_sent >= self._remote_timeout / 2:
             self._last_sent = now
             self.output.put_raw(EMPTY_FRAME)
             self.wake()
@@ -229,6 +235,13 @@ class Connection:
         if not self.is_awake:
             self.is_awake = True
             self.handler.on_output(self)
+
+    def check_open(self) -> None:
+        """Refuse what needs our open to have gone out, and our close not; an open that is awaited goes out now."""
+        if self.state is ConnectionState.OPEN_RCVD:
+            self.open()
+        if self.state not in _MAY_SEND:
+            raise StateError(f"a connection in the state {self.state.value!r} has no sessions")
 
     def make_busy(self, session: Session) -> None:
         """Have a session flushed with the next output."""
@@ -374,16 +387,18 @@ class Connection:
         if body == end:
             return
         code = decoder.read_descriptor()
+        channel = view[start + 6] << 8 | view[start + 7]
         if not self._is_receiving:
+            if code == _OPEN and channel != 0:
+                raise FramingError(f"an open on channel {channel} instead of 0")
             self._receive_outside(decoder, code, data, body, end)
             return
-        channel = view[start + 6] << 8 | view[start + 7]
         if code != _TRANSFER and code != _DISPOSITION and code != _FLOW:
             self._receive_performative(decoder, channel, data, body, end)
             return
         session: Session | None = self._remote.get(channel)
         if session is None:
-            raise IllegalState(f"a frame on channel {channel}, which has no session")
+            raise self._no_session(channel)
         if not session.is_receiving:
             return
         try:
@@ -426,7 +441,7 @@ class Connection:
             return
         session: Session | None = self._remote.get(channel)
         if session is None:
-            raise IllegalState(f"a frame on channel {channel}, which has no session")
+            raise self._no_session(channel)
         if isinstance(performative, End):
             session.receive_end(performative)
         elif isinstance(performative, Open):
@@ -450,13 +465,23 @@ class Connection:
         self.send_frame_size = min(performative.max_frame_size, self.config.send_frame_size)
         self.channel_max = min(performative.channel_max, self.config.channel_max)
         self._remote_timeout = (performative.idle_time_out or 0) / 1000
+        if 0 < self._remote_timeout < self.config.shortest_idle_timeout_s:
+            raise InvalidField(
+                f"an idle-time-out of {performative.idle_time_out} ms can't be kept; "
+                f"{self.config.shortest_idle_timeout_s:g} s is the least"
+            )
         if self.state is not ConnectionState.CLOSE_SENT:
             self._is_receiving = True
             self.handler.on_opened(self, performative)
 
+    def _no_session(self, channel: int) -> RemoteError:
+        if channel > self.config.channel_max:
+            return FramingError(f"channel {channel} is above channel-max {self.config.channel_max}")
+        return IllegalState(f"a frame on channel {channel}, which has no session")
+
     def _receive_begin(self, performative: Begin, channel: int) -> None:
         if channel > self.config.channel_max:
-            raise FramingError(f"channel {channel} is above channel-max {self.config.channel_max}")
+            raise self._no_session(channel)
         if self._remote.get(channel) is not None:
             raise IllegalState(f"a begin on channel {channel}, which has a session")
         if performative.remote_channel is not None:
@@ -487,7 +512,7 @@ class Connection:
         if decoder.pos != decoder.end:
             raise DecodeError("octets behind a SASL frame's body", offset=decoder.pos)
         self._send_sasl(sasl.receive(frame))
-        if not sasl.done:
+        if not sasl.done or self.state is ConnectionState.END:
             return
         self._is_in_sasl = False
         if sasl.outcome == SaslCode.OK:
@@ -497,9 +522,12 @@ class Connection:
                 self._send_header()
             self.handler.on_authenticated(self)
         else:
-            self.state = ConnectionState.END
-            self.handler.on_authentication_failed(self)
-            self._report_closed(None)
+            self._authentication_failed()
+
+    def _authentication_failed(self) -> None:
+        self.state = ConnectionState.END
+        self.handler.on_authentication_failed(self)
+        self._report_closed(None)
 
     # --- inside
 
@@ -513,6 +541,10 @@ class Connection:
         for frame in frames:
             body = bytearray()
             encode_composite(body, frame)
+            if len(body) + 8 > MIN_MAX_FRAME_SIZE:
+                # 5.3.1 leaves no way to say it: credentials that long can't be used with AMQP.
+                self._authentication_failed()
+                return
             self.output.put_frame(0, SASL_FRAME, body)
         self.wake()
 

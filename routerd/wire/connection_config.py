@@ -29,6 +29,8 @@ class ConnectionConfig:
     """Transfer frames that a session may have on their way to us and unprocessed."""
     idle_timeout_s: float = 0.0
     """Seconds without a frame after which we give the peer up; it is told half of that. 0 is for ever."""
+    shortest_idle_timeout_s: float = 0.1
+    """Shortest idle time-out that we keep up with; a peer that asks for less is refused. 0 refuses none."""
     unsettled_per_session: int = 1_000_000
     """Incoming deliveries that a session may leave unsettled."""
     link_names_max: int = 100_000
@@ -58,5 +60,9 @@ class ConnectionConfig:
         ):
             if not low <= value <= high:
                 raise ValueRangeError(f"{name} is {value}, and must be {low} to {high}")
-        if self.idle_timeout_s < 0:
-            raise ValueRangeError(f"idle_timeout_s is {self.idle_timeout_s}, and must not be negative")
+        for name, seconds in (
+            ("idle_timeout_s", self.idle_timeout_s),
+            ("shortest_idle_timeout_s", self.shortest_idle_timeout_s),
+        ):
+            if seconds < 0:
+                raise ValueRangeError(f"{name} is {seconds}, and must not be negative")

@@ -103,14 +103,8 @@ class WindowViolation(SessionError):
     condition = "amqp:session:window-violation"
 
 
-class ErrantLink(SessionError):
-    """Input for a link that was detached with an error."""
-
-    condition = "amqp:session:errant-link"
-
-
-class HandleInUse(SessionError):
-    """An attach with a handle that another link of the session has."""
+class HandleInUse(RemoteError):
+    """An attach with a handle that another link of the session has; 2.7.3 has the connection closed for it."""
 
     condition = "amqp:session:handle-in-use"
 

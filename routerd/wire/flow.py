@@ -91,7 +91,10 @@ def write_flow(
         _put_optional(out, delivery_count)
         _put_optional(out, link_credit)
         _put_optional(out, available)
-        out.put_boolean(drain)
+        if handle < 0:
+            out.put_octet(0x40)
+        else:
+            out.put_boolean(drain)
         out.put_boolean(echo)
         count = 10
     out.end_fields(frame, count)

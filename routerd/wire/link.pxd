@@ -16,7 +16,7 @@ cdef class Link:
     cdef readonly str name
     cdef readonly bint is_sender
     cdef public object state
-    cdef readonly bint is_attached
+    cdef public bint is_attached
     cdef public long long handle
     cdef public long long remote_handle
     cdef readonly object source
@@ -32,6 +32,8 @@ cdef class Link:
     cdef public long long available
     cdef public bint drain
     cdef public Py_ssize_t unsettled_count
+    cdef readonly unsigned int initial_delivery_count
+    cdef public bint is_incomplete
     cdef public bint is_closed
     cdef public bint is_reported
     cdef public bint is_flow_due
@@ -42,7 +44,6 @@ cdef class Link:
     cpdef void forget_suspended(self, Delivery delivery)
     cpdef void move(self, object event)
     cpdef void receive_attach(self, object performative)
-    cpdef void settle_modes_from(self, object performative)
     cpdef long long credit_on_wire(self) except -1
     cpdef void receive_flow(self, FlowFields fields)
     cpdef void receive_transfer(self, TransferFields fields, object data, Py_ssize_t end)

@@ -9,7 +9,7 @@ attach can take them over.
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from routerd.wire.errors import ErrantLink, LinkError, StateError
+from routerd.wire.errors import LinkError, StateError
 from routerd.wire.performatives import Attach, Detach
 from routerd.wire.states import LINK_TRANSITIONS, LinkMove, LinkState
 
@@ -58,6 +58,8 @@ class Link:
         self.available = 0
         self.drain = False
         self.unsettled_count = 0
+        self.initial_delivery_count = 0
+        self.is_incomplete = False
         self.is_closed = False
         self.is_reported = False
         self.is_flow_due = False
@@ -71,8 +73,8 @@ class Link:
         *,
         source: Any = None,
         target: Any = None,
-        snd_settle_mode: int = 2,
-        rcv_settle_mode: int = 0,
+        snd_settle_mode: int | None = None,
+        rcv_settle_mode: int | None = None,
         initial_delivery_count: int = 0,
         max_message_size: int = 0,
         unsettled: Mapping[bytes, Any] | None = None,
@@ -81,9 +83,19 @@ class Link:
         desired_capabilities: Sequence[str] = (),
         properties: Mapping[Any, Any] | None = None,
     ) -> None:
-        """Attach, or answer the peer's attach; unsettled deliveries taken over are offered in the unsettled map."""
+        """Attach, or answer the peer's attach, with its settle modes unless others are given.
+
+        Unsettled deliveries that were taken over are offered in the unsettled map.
+        """
+        if self.is_closed:
+            raise StateError(f"link {self.name!r} was closed; attach a new endpoint")
+        self.session.check_open()
         if unsettled is None and self.suspended:
             unsettled = self.unsettled_map()
+        if snd_settle_mode is None:
+            snd_settle_mode = self.snd_settle_mode
+        if rcv_settle_mode is None:
+            rcv_settle_mode = self.rcv_settle_mode
         self.move(_SEND_ATTACH)
         self.handle = self.session.take_handle(self)
         self.source = source
@@ -92,25 +104,26 @@ class Link:
         self.rcv_settle_mode = rcv_settle_mode
         self.max_message_size = max_message_size
         if self.is_sender:
-            self.delivery_count = initial_delivery_count
-        self.session.send_attach(
-            Attach(
-                name=self.name,
-                handle=self.handle,
-                role=not self.is_sender,
-                snd_settle_mode=snd_settle_mode,
-                rcv_settle_mode=rcv_settle_mode,
-                source=source,
-                target=target,
-                unsettled=unsettled,
-                incomplete_unsettled=incomplete_unsettled,
-                initial_delivery_count=initial_delivery_count if self.is_sender else None,
-                max_message_size=max_message_size or None,
-                offered_capabilities=tuple(offered_capabilities),
-                desired_capabilities=tuple(desired_capabilities),
-                properties=properties,
-            ),
+            self.delivery_count = self.initial_delivery_count = initial_delivery_count
+        performative = Attach(
+            name=self.name,
+            handle=self.handle,
+            role=not self.is_sender,
+            snd_settle_mode=snd_settle_mode,
+            rcv_settle_mode=rcv_settle_mode,
+            source=source,
+            target=target,
+            unsettled=unsettled,
+            incomplete_unsettled=incomplete_unsettled,
+            initial_delivery_count=initial_delivery_count if self.is_sender else None,
+            max_message_size=max_message_size or None,
+            offered_capabilities=tuple(offered_capabilities),
+            desired_capabilities=tuple(desired_capabilities),
+            properties=properties,
         )
+        self.session.connection.send_attach(self.session.channel, performative)
+        if performative.incomplete_unsettled:
+            self.is_incomplete = True
 
     def refuse(self, error: "Error") -> None:
         """Answer the peer's attach with no terminus of ours, and close with the reason (2.6.3)."""
@@ -145,6 +158,7 @@ class Link:
         self.suspended = earlier.suspended
         earlier.suspended = None
         for delivery in (self.suspended or {}).values():
+            earlier.session.untrack(delivery)
             delivery.link = self
 
     def forget_suspended(self, delivery: "Delivery") -> None:
@@ -166,20 +180,13 @@ class Link:
         self.remote_source = performative.source
         self.remote_target = performative.target
         self.remote_max_message_size = performative.max_message_size or 0
-        if not self.is_sender:
-            if performative.initial_delivery_count is None:
-                raise LinkError(f"link {self.name!r}: a sender's attach without initial-delivery-count")
-            self.delivery_count = performative.initial_delivery_count
-        self.settle_modes_from(performative)
-
-    def settle_modes_from(self, performative: Attach) -> None:
-        """Settle on the modes: a sender's snd-settle-mode and a receiver's rcv-settle-mode prevail (2.6.5)."""
-        if self.is_sender:
-            self.rcv_settle_mode = performative.rcv_settle_mode
-        else:
+        self.is_incomplete = performative.incomplete_unsettled or self.is_incomplete
+        # A sender's snd-settle-mode and a receiver's rcv-settle-mode prevail; the other is a wish (2.7.3).
+        is_answer = self.state is not _ATTACH_RCVD
+        if not (is_answer and self.is_sender):
             self.snd_settle_mode = performative.snd_settle_mode
-            if self.state is _ATTACH_RCVD:
-                self.rcv_settle_mode = performative.rcv_settle_mode
+        if not (is_answer and not self.is_sender):
+            self.rcv_settle_mode = performative.rcv_settle_mode
 
     def credit_on_wire(self) -> int:
         """Return the credit as the peer is to see it."""
@@ -191,7 +198,7 @@ class Link:
 
     def receive_transfer(self, fields: "TransferFields", data: bytes | bytearray, end: int) -> None:
         """Take a transfer, which only a receiver may be sent."""
-        raise ErrantLink(f"a transfer on link {self.name!r}, of which the peer is the receiver")
+        raise LinkError(f"a transfer on link {self.name!r}, of which the peer is the receiver")
 
     def emit(self, delivery: "Delivery", data: bytes | bytearray, start: int, end: int, more: bool) -> int:
         """Write frames as the window allows, which only a sender does."""

@@ -1,5 +1,5 @@
 import cython
-from routerd.wire.delivery cimport Delivery
+from routerd.wire.delivery cimport Delivery, is_outcome
 from routerd.wire.flow cimport FlowFields
 from routerd.wire.link cimport Link
 from routerd.wire.serial cimport precedes
@@ -29,5 +29,6 @@ cdef class Receiver(Link):
     cdef void _track(self, Delivery delivery)
     @cython.locals(delivery=Delivery)
     cdef Delivery _resume(self, TransferFields fields)
+    cdef int _mode_of(self, TransferFields fields) except -2
     cdef void _use_credit(self)
     cdef void _check_continuation(self, Delivery delivery, TransferFields fields)

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from routerd.wire.delivery import Delivery
+from routerd.wire.delivery import Delivery, is_outcome
 from routerd.wire.errors import LinkFieldInvalid, MessageSizeExceeded, SessionLimitExceeded, TransferLimitExceeded
 from routerd.wire.link import Link
 from routerd.wire.performatives import Attach
@@ -46,6 +46,9 @@ class Receiver(Link):
     def receive_attach(self, performative: Attach) -> None:
         """Take what the sender's attach says, its delivery-count above all."""
         Link.receive_attach(self, performative)
+        if performative.initial_delivery_count is None:
+            raise LinkFieldInvalid(f"link {self.name!r}: a sender's attach without initial-delivery-count")
+        self.delivery_count = performative.initial_delivery_count
         self._limit = (self.delivery_count + self.credit) & _MASK
 
     def advertise(self) -> None:
@@ -72,7 +75,9 @@ class Receiver(Link):
         delivery.size += end - fields.payload
         if self.max_message_size and delivery.size > self.max_message_size:
             raise MessageSizeExceeded(f"link {self.name!r} takes messages of {self.max_message_size} octets at most")
-        if fields.state is not None:
+        if fields.batchable:
+            delivery.is_batchable = True
+        if fields.state is not None and not is_outcome(delivery.remote_state):
             delivery.remote_state = fields.state
         delivery.is_partial = fields.more and not fields.aborted
         self._current = delivery if delivery.is_partial else None
@@ -101,6 +106,8 @@ class Receiver(Link):
     def _begin(self, fields: "TransferFields") -> Delivery:
         if fields.delivery_id < 0 or fields.tag is None:
             raise LinkFieldInvalid(f"link {self.name!r}: a first transfer without delivery-id or delivery-tag")
+        if self.is_incomplete:
+            raise LinkFieldInvalid(f"link {self.name!r}: a new delivery where an unsettled map was incomplete")
         self._use_credit()
         delivery: Delivery = Delivery.__new__(Delivery)
         delivery.link = self
@@ -120,7 +127,7 @@ class Receiver(Link):
         delivery.is_queued = False
         delivery.is_plain = True
         delivery.is_batchable = fields.batchable
-        delivery.rcv_settle_mode = fields.rcv_settle_mode if fields.rcv_settle_mode >= 0 else self.rcv_settle_mode
+        delivery.rcv_settle_mode = self._mode_of(fields)
         if fields.settled != 1:
             self._track(delivery)
         return delivery
@@ -138,12 +145,21 @@ class Receiver(Link):
         # A resumed delivery that is not in our unsettled map is to be ignored (2.7.5, resume).
         delivery = None if self.suspended is None else self.suspended.pop(fields.tag, None)
         if delivery is not None:
+            self.session.untrack(delivery)
             delivery.id = fields.delivery_id
             delivery.is_resumed = True
             delivery.settled = False
+            delivery.is_batchable = False
+            delivery.rcv_settle_mode = self._mode_of(fields)
             if fields.settled != 1:
                 self._track(delivery)
         return delivery
+
+    def _mode_of(self, fields: "TransferFields") -> int:
+        # Mode second on a transfer is not for a link whose mode is first (2.7.5).
+        if fields.rcv_settle_mode > self.rcv_settle_mode and fields.settled != 1:
+            raise LinkFieldInvalid(f"link {self.name!r}: a delivery to be settled second, where first was agreed")
+        return fields.rcv_settle_mode if fields.rcv_settle_mode >= 0 else self.rcv_settle_mode
 
     def _use_credit(self) -> None:
         if self.credit > 0:
@@ -151,6 +167,8 @@ class Receiver(Link):
         elif not precedes(self.delivery_count, self._limit):
             raise TransferLimitExceeded(f"link {self.name!r}: a delivery for which there was no credit")
         self.delivery_count = (self.delivery_count + 1) & _MASK
+        if self.available > 0:
+            self.available -= 1
 
     def _check_continuation(self, delivery: Delivery, fields: "TransferFields") -> None:
         if fields.delivery_id >= 0 and fields.delivery_id != delivery.id:

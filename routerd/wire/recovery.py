@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from routerd.wire.outcomes import Received
+from routerd.wire.delivery import is_outcome
 
 if TYPE_CHECKING:
     from routerd.wire.delivery import Delivery
@@ -57,11 +57,7 @@ def _recovery(is_sender: bool, local: Any, is_known: bool, remote: Any, is_incom
         if is_incomplete:
             return Recovery.UNKNOWN
         # A receiver that lost a delivery without an outcome never had it, or settled what nobody heard of.
-        return Recovery.RESEND if is_sender and not _is_outcome(local) else Recovery.FORGET
+        return Recovery.RESEND if is_sender and not is_outcome(local) else Recovery.FORGET
     if not is_sender:
         return Recovery.AWAIT
-    return Recovery.CONFIRM if _is_outcome(local) or _is_outcome(remote) else Recovery.RESUME
-
-
-def _is_outcome(state: Any) -> bool:
-    return state is not None and not isinstance(state, Received)
+    return Recovery.CONFIRM if is_outcome(local) or is_outcome(remote) else Recovery.RESUME

@@ -89,8 +89,6 @@ def descriptor_end(view: bytes | bytearray, start: int, end: int) -> int:
     """Return where the descriptor of the section at `start` ends, and its value begins."""
     if view[start] != 0x00:
         return _MALFORMED
-    if start + 3 <= end and view[start + 1] == 0x53:  # smallulong, as nearly everybody has it
-        return start + 3
     return skip_value(view, start + 1, end)
 
 

@@ -65,6 +65,8 @@ class Sender(Link):
             raise StateError(f"link {self.name!r} has no credit")
         if self._current is not None:
             raise StateError(f"link {self.name!r}: the delivery before is not complete")
+        if self.is_incomplete:
+            raise StateError(f"link {self.name!r}: an unsettled map was incomplete; resume, detach and attach again")
         if tag is None:
             tag = self._take_tag()
         elif len(tag) > _TAG_MAX:
@@ -98,8 +100,8 @@ class Sender(Link):
 
     def write(self, delivery: Delivery, data: bytes | bytearray, start: int, end: int, more: bool) -> None:
         """Send data[start:end] of the delivery that was begun last; what the session window does not take is queued."""
-        if delivery is not self._current:
-            raise StateError(f"link {self.name!r}: delivery {delivery.tag!r} is not the one under way")
+        if delivery is not self._current or not self.is_attached:
+            raise StateError(f"link {self.name!r}: delivery {delivery.tag!r} is not under way")
         delivery.size += end - start
         if self.remote_max_message_size and delivery.size > self.remote_max_message_size:
             raise StateError(
@@ -114,8 +116,8 @@ class Sender(Link):
 
     def abort(self, delivery: Delivery) -> None:
         """Give up the delivery under way; the peer drops what it has of it (2.7.5, aborted)."""
-        if delivery is not self._current:
-            raise StateError(f"link {self.name!r}: delivery {delivery.tag!r} is not the one under way")
+        if delivery is not self._current or not self.is_attached:
+            raise StateError(f"link {self.name!r}: delivery {delivery.tag!r} is not under way")
         self._current = None
         delivery.is_aborted = True
         delivery.is_partial = False
@@ -137,25 +139,37 @@ class Sender(Link):
             self.credit = 0
         self.session.send_flow(self)
 
-    def resume(self, delivery: Delivery, data: bytes = b"", *, state: Any = None, settled: bool = False) -> None:
-        """Take up a delivery of an earlier attachment: what is left of its octets, or only its state (2.6.13)."""
+    def resume(
+        self,
+        delivery: Delivery,
+        data: bytes = b"",
+        *,
+        state: Any = None,
+        settled: bool = False,
+        aborted: bool = False,
+    ) -> None:
+        """Take up a delivery of an earlier attachment: the rest of its octets, only its state, or its abortion (2.6.13)."""
         if not self.is_attached or self.suspended is None or self.suspended.get(delivery.tag) is not delivery:
             raise StateError(f"link {self.name!r}: delivery {delivery.tag!r} is not one to resume")
         if self.credit <= 0:
             raise StateError(f"link {self.name!r} has no credit")
-        if self.session.has_backlog or self.session.remote_incoming_window <= 0:
-            raise StateError(f"link {self.name!r}: the session window is used up")
+        if self._current is not None:
+            raise StateError(f"link {self.name!r}: the delivery before is not complete")
         del self.suspended[delivery.tag]
+        self.session.untrack(delivery)
         delivery.is_resumed = True
+        delivery.is_aborted = aborted
         delivery.is_plain = False
+        delivery.is_batchable = False
+        delivery.rcv_settle_mode = -1
         delivery.is_partial = True
         delivery.is_queued = True
-        delivery.settled = settled
+        delivery.settled = settled or aborted
         delivery.state = state
         self.credit -= 1
         self._unstarted += 1
-        if self.emit(delivery, data, 0, len(data), False) >= 0:
-            raise StateError(f"link {self.name!r}: the session window is used up")
+        self._current = delivery
+        self.write(delivery, data, 0, len(data), False)
 
     def emit(self, delivery: Delivery, data: bytes | bytearray, start: int, end: int, more: bool) -> int:
         """Write frames as the window allows; return where it stopped, or -1 when all is written."""
@@ -198,7 +212,9 @@ class Sender(Link):
         if low == 0:
             self._tag_start = (self._next_tag >> 8).to_bytes(3, "big")
         self._next_tag = (self._next_tag + 1) & _MASK
-        return self._tag_start + _OCTETS[low]
+        tag = self._tag_start + _OCTETS[low]
+        # A delivery that was taken over may have the very tag.
+        return self._take_tag() if self.suspended and tag in self.suspended else tag
 
     def _start(self, delivery: Delivery) -> None:
         delivery.is_queued = False
@@ -231,6 +247,7 @@ class Sender(Link):
                 rcv_settle_mode=None if delivery.rcv_settle_mode < 0 else delivery.rcv_settle_mode,
                 state=delivery.state,
                 resume=delivery.is_resumed,
+                aborted=delivery.is_aborted,
                 batchable=delivery.is_batchable,
             ),
         )
@@ -249,7 +266,7 @@ class Sender(Link):
         """Take the receiver's credit (2.6.7): what it grants less what it has not seen yet."""
         Link.receive_flow(self, fields)
         if fields.link_credit >= 0:
-            seen = fields.delivery_count if fields.delivery_count >= 0 else self.delivery_count
+            seen = fields.delivery_count if fields.delivery_count >= 0 else self.initial_delivery_count
             limit = (seen + fields.link_credit) & _MASK
             granted = (limit - self.delivery_count) & _MASK
             if granted >= _HALF:

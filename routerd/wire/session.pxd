@@ -1,7 +1,7 @@
 import cython
 from routerd.wire.connection cimport Connection
 from routerd.wire.decoder cimport Decoder
-from routerd.wire.delivery cimport Delivery, DeliveryRing
+from routerd.wire.delivery cimport Delivery, DeliveryRing, is_outcome
 from routerd.wire.disposition cimport DispositionFields, DispositionRange
 from routerd.wire.flow cimport FlowFields, write_flow
 from routerd.wire.handler cimport Handler
@@ -39,6 +39,7 @@ cdef class Session:
     cdef public int remote_channel
     cdef readonly object state
     cdef readonly bint is_receiving
+    cdef readonly bint is_open
     cdef public bint is_busy
     cdef public unsigned int send_frame_size
     cdef readonly Py_ssize_t unsettled_max
@@ -52,6 +53,7 @@ cdef class Session:
     cdef unsigned int _window
     cdef unsigned int _withheld
     cdef unsigned int _next_delivery_id
+    cdef unsigned int _initial_outgoing_id
     cdef readonly DeliveryRing outgoing
     cdef readonly DeliveryRing incoming
     cdef readonly bint has_backlog
@@ -66,7 +68,8 @@ cdef class Session:
     cdef public object context
 
     cpdef long long take_handle(self, Link link) except -1
-    cpdef void send_attach(self, object performative)
+    cpdef void check_open(self)
+    cpdef void fall_silent(self)
     cpdef void send_detach(self, Link link, object performative)
     @cython.locals(gathered=DispositionRange)
     cpdef void send_disposition(self, Delivery delivery, object state, bint settled)
@@ -90,7 +93,7 @@ cdef class Session:
     cpdef void unqueue(self, Delivery delivery)
     @cython.locals(link=Link)
     cpdef void flush(self)
-    @cython.locals(fields=FlowFields, seen="unsigned int", room="unsigned int", ahead="unsigned int", link=Link)
+    @cython.locals(fields=FlowFields, seen="unsigned int", room="unsigned int", link=Link)
     cpdef void receive_flow(self, Decoder decoder)
     @cython.locals(fields=TransferFields, link=Link)
     cpdef void receive_transfer(self, Decoder decoder, object data, Py_ssize_t end)

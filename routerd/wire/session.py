@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from routerd.wire.amqp_error import Error
 from routerd.wire.backlog import Backlog
-from routerd.wire.delivery import Delivery, DeliveryRing
+from routerd.wire.delivery import Delivery, DeliveryRing, is_outcome
 from routerd.wire.disposition import DispositionRange
 from routerd.wire.errors import (
     FramingError,
@@ -79,6 +79,7 @@ class Session:
         self.remote_channel = -1
         self.state = _UNMAPPED
         self.is_receiving = False
+        self.is_open = False
         self.is_busy = False
         self.send_frame_size = connection.send_frame_size
         self.unsettled_max = config.unsettled_per_session
@@ -92,6 +93,7 @@ class Session:
         self._window = config.incoming_window
         self._withheld = 0
         self._next_delivery_id = 0
+        self._initial_outgoing_id = 0
         self.outgoing = DeliveryRing()
         self.incoming = DeliveryRing()
         self.has_backlog = False
@@ -110,6 +112,7 @@ class Session:
     def begin(
         self,
         *,
+        next_outgoing_id: int = 0,
         incoming_window: int | None = None,
         handle_max: int | None = None,
         offered_capabilities: Sequence[str] = (),
@@ -117,11 +120,14 @@ class Session:
         properties: Mapping[Any, Any] | None = None,
     ) -> None:
         """Begin the session, or answer the peer's begin."""
+        self.next_outgoing_id = self._next_delivery_id = self._initial_outgoing_id = next_outgoing_id
         if incoming_window is not None:
             self.incoming_window = self._window = incoming_window
         if handle_max is not None:
             self.handle_max = handle_max
+        self.connection.check_open()
         self.move(_SEND_BEGIN)
+        self.is_open = True
         self.connection.send_performative(
             self.channel,
             Begin(
@@ -138,10 +144,12 @@ class Session:
 
     def end(self, error: Error | None = None) -> None:
         """End the session; with an error, everything that the peer still sends on it is discarded."""
+        self.connection.check_open()
         self.flush()
         self.move(_SEND_END if error is None else _SEND_END_ERROR)
         self.is_receiving = False
         self.connection.send_performative(self.channel, End(error=error))
+        self.fall_silent()
 
     def sender(self, name: str) -> Sender:
         """Return a new sending endpoint, to be attached."""
@@ -180,29 +188,40 @@ class Session:
         self._local.put(handle, link)
         return handle
 
-    def send_attach(self, performative: Attach) -> None:
-        """Write an attach of one of our links."""
-        self.connection.send_attach(self.channel, performative)
+    def check_open(self) -> None:
+        """Refuse what needs a session that we have begun and not ended."""
+        if not self.is_open:
+            raise StateError(f"session on channel {self.channel} is {self.state.value}")
+
+    def fall_silent(self) -> None:
+        """Send nothing more, on none of the links: we have said our end, or our close."""
+        self.is_open = False
+        for link in self.links():
+            link.is_attached = False
 
     def send_detach(self, link: Link, performative: Detach) -> None:
         """Write a detach behind what was gathered for the link."""
+        self.check_open()
         self.flush()
         self._drop_backlog(link)
         self.connection.send_performative(self.channel, performative)
 
     def send_disposition(self, delivery: Delivery, state: Any, settled: bool) -> None:
-        """Gather a change of a delivery's state into the range at hand."""
+        """Gather a change of a delivery's state into the range at hand; a session that is over tells nobody."""
+        if settled:
+            self.untrack(delivery)
+        if not self.is_open:
+            return
         gathered = self._as_receiver if delivery.is_incoming else self._as_sender
         if not gathered.extend(delivery.id, state, settled):
             gathered.write(self.output, self.channel)
             gathered.extend(delivery.id, state, settled)
         if not self.is_busy:
             self.connection.make_busy(self)
-        if settled:
-            self.untrack(delivery)
 
     def send_flow(self, link: Link | None, echo: bool = False, properties: Any = None) -> None:
         """Write a flow now: of a link, or of the session alone."""
+        self.check_open()
         handle = delivery_count = credit = available = -1
         drain = False
         if link is not None:
@@ -267,8 +286,8 @@ class Session:
         )
 
     def flow_due(self, link: Link) -> None:
-        """Have a flow of a link written with the next output."""
-        if not link.is_flow_due:
+        """Have a flow of a link written with the next output; a session that is over tells nobody."""
+        if self.is_open and not link.is_flow_due:
             link.is_flow_due = True
             self._flows.append(link)
             if not self.is_busy:
@@ -321,6 +340,8 @@ class Session:
     def flush(self) -> None:
         """Write the dispositions and flows that were gathered."""
         self.is_busy = False
+        if not self.is_open:
+            return
         if self._as_receiver.is_pending:
             self._as_receiver.write(self.output, self.channel)
         if self._as_sender.is_pending:
@@ -398,7 +419,7 @@ class Session:
         if not was_detaching:
             link.is_closed = performative.closed
             self.flush()
-            self._suspend(link)
+            self._drop_backlog(link)
             link.move(_SEND_DETACH)
             self.connection.send_performative(
                 self.channel, Detach(handle=link.handle, closed=performative.closed)
@@ -414,11 +435,11 @@ class Session:
         """Take the peer's windows, and a link's credit if the flow has a handle (2.5.6)."""
         fields = self.connection.flow_fields
         fields.read(decoder)
-        seen = fields.next_incoming_id if fields.next_incoming_id >= 0 else 0
+        seen = fields.next_incoming_id if fields.next_incoming_id >= 0 else self._initial_outgoing_id
         room = (seen + fields.incoming_window - self.next_outgoing_id) & _MASK
         self.remote_incoming_window = room if room < _HALF else 0
-        ahead = (fields.next_outgoing_id + fields.outgoing_window - self.next_incoming_id) & _MASK
-        self.remote_outgoing_window = ahead if ahead < _HALF else 0
+        self.next_incoming_id = fields.next_outgoing_id
+        self.remote_outgoing_window = fields.outgoing_window
         echo = fields.echo
         link: Link | None = None
         if fields.handle >= 0:
@@ -440,6 +461,8 @@ class Session:
         if self.incoming_window == 0:
             raise WindowViolation("a transfer beyond the incoming window")
         self.incoming_window -= 1
+        if self.remote_outgoing_window > 0:
+            self.remote_outgoing_window -= 1
         self.next_incoming_id = (self.next_incoming_id + 1) & _MASK
         fields = self.connection.transfer_fields
         fields.read(decoder)
@@ -495,8 +518,8 @@ class Session:
         self._is_window_due = False
         self._as_receiver.is_pending = False
         self._as_sender.is_pending = False
+        self.is_open = False
         for link in self.links():
-            self._suspend(link)
             link.state = _DETACHED
             link.is_attached = False
             self._report(link, False, error)
@@ -527,8 +550,7 @@ class Session:
         if link.state is _ATTACH_RCVD:
             link.attach(source=link.remote_source, target=link.remote_target)
         if link.state in (_ATTACHED, _ATTACH_SENT):
-            link.detach(closed=False, error=error)
-        self._suspend(link)
+            link.detach(error=error)
         self._report(link, False, error)
 
     # --- inside
@@ -540,40 +562,43 @@ class Session:
         return link
 
     def _apply(self, delivery: Delivery, state: Any, settled: bool) -> None:
-        if state is not None:
+        if state is not None and not (delivery.is_incoming and is_outcome(delivery.remote_state)):
             delivery.remote_state = state
         if settled:
             delivery.remote_settled = True
             self.untrack(delivery)
+            delivery.link.forget_suspended(delivery)
         self.handler.on_disposition(delivery)
 
     def _open_window(self) -> None:
         window = self._window - self._withheld
-        if window > self.incoming_window:
+        if self.is_open and window > self.incoming_window:
             self.incoming_window = window
             self._is_window_due = True
             if not self.is_busy:
                 self.connection.make_busy(self)
 
-    def _suspend(self, link: Link) -> None:
-        self._drop_backlog(link)
+    def _suspend(self, link: Link, is_known_on: bool) -> None:
+        # After a plain detach the peer may still speak of the deliveries by their ids (2.7.6).
         if link.unsettled_count == 0:
             return
         kept = {} if link.suspended is None else link.suspended
-        for ring in (self.outgoing, self.incoming):
-            for delivery in ring.all():
-                if delivery.link is link:
+        ring = self.outgoing if link.is_sender else self.incoming
+        for delivery in ring.all():
+            if delivery.link is link:
+                kept[delivery.tag] = delivery
+                if not is_known_on:
                     self.untrack(delivery)
-                    kept[delivery.tag] = delivery
         link.suspended = kept
 
     def _report(self, link: Link, closed: bool, error: Error | None) -> None:
         self.connection.links.drop(link)
-        self._suspend(link)
+        self._drop_backlog(link)
+        self._suspend(link, self.is_open and error is None and not link.is_closed)
         if not link.is_reported:
             link.is_reported = True
             self.handler.on_link_detached(link, closed, error)
-        if link.is_closed:
+        if closed:
             link.suspended = None
 
     def _close_again(self, link: Link) -> None:

@@ -108,12 +108,13 @@ class Float(float):
     __slots__ = ()
 
     def __new__(cls, value: float) -> Self:
-        if value == value:  # a NaN is kept as it is, for the sake of its payload
-            try:
-                (value,) = _SINGLE.unpack(_SINGLE.pack(value))
-            except OverflowError:
-                raise ValueRangeError(f"{value} is beyond single precision") from None
-        return super().__new__(cls, value)
+        try:
+            number = float(value)
+            if number == number:  # a NaN is kept as it is, for the sake of its payload
+                (number,) = _SINGLE.unpack(_SINGLE.pack(number))
+        except OverflowError:
+            raise ValueRangeError(f"{value} is beyond single precision") from None
+        return super().__new__(cls, number)
 
     def __repr__(self) -> str:
         return f"Float({float(self)})"

@@ -610,7 +610,6 @@ def test_the_announced_idle_time_out_is_half_of_the_threshold():
 def test_an_idle_time_out_that_is_too_short_is_refused():
     peer = Peer()
     peer.send(AMQP_HEADER, Open(container_id="peer", idle_time_out=1))
-    peer.engine.open()
     close = parsed(split(peer.octets_sent()[8:])[-1]).performative
     assert isinstance(close, Close)
     assert close.error is not None

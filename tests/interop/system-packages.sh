@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the system packages that the interop tests need and that are missing; quick when none is.
+# Installs the system packages that `make test` needs and that are missing; quick when none is.
 # Without the right to install them it names them; the tests that need them are then skipped and say so.
 set -uo pipefail
 
@@ -16,10 +16,17 @@ done
 for command in nodejs:node npm:npm; do
     command -v "${command#*:}" >/dev/null || missing+=("${command%:*}")
 done
+# The compiled form is tested too.
+if [ "${ROUTERD_CYTHON:-auto}" != off ]; then
+    include=$("${PYTHON:-python3}" -c 'import sysconfig; print(sysconfig.get_path("include"))')
+    compiler=${CC:-gcc}
+    command -v "${compiler%% *}" >/dev/null || missing+=(gcc libc6-dev)
+    [ -f "$include/Python.h" ] || missing+=(python3-dev)
+fi
 [ ${#missing[@]} -gt 0 ] || exit 0
 
 say_what_is_missing() {
-    echo "The interop tests need these packages, without which some are skipped: ${missing[*]}"
+    echo "The tests need these packages, without which some are skipped: ${missing[*]}"
     echo "As root: apt-get install --no-install-recommends ${missing[*]}"
 }
 
@@ -28,8 +35,12 @@ if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then
     exit 0
 fi
 
-echo "Installing the packages that the interop tests need: ${missing[*]}"
+echo "Installing the packages that the tests need: ${missing[*]}"
 export DEBIAN_FRONTEND=noninteractive
 if ! { apt-get update -qq && apt-get install -qq -y --no-install-recommends "${missing[@]}" </dev/null >/dev/null; }; then
     say_what_is_missing
 fi
+# What was built without a compiler is built again, now that there is one.
+case " ${missing[*]} " in
+    *" gcc "* | *" python3-dev "*) rm -f .venv/.built-* ;;
+esac

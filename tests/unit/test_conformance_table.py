@@ -11,7 +11,7 @@ FOLDER = ROOT / "tests" / "conformance"
 
 LEVELS = {"MUST", "MUST NOT", "SHOULD", "SHOULD NOT", "MAY", "RULE"}
 DUTIES = {"codec", "both", "client", "server", "sender", "receiver", "intermediary", "node", "application"}
-REASONS = ("Carried by ", "Nothing to show")
+REASONS = ("Carried by ", "Nothing to show", "Departs: ")
 NODE_ID = re.compile(r"`(tests/[\w/]+\.py::test_\w+)`")
 
 

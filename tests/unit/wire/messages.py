@@ -31,11 +31,11 @@ DESCRIPTORS = {
 uints = st.integers(0, 0xFFFFFFFF)
 texts = st.text(max_size=6)
 symbols = st.text(st.characters(codec="ascii"), max_size=12).map(Symbol)
-simple_values = (
+scalars = (
     st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | texts | symbols | st.binary(max_size=6) | st.uuids()
 )
 values = st.recursive(
-    simple_values, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3), max_leaves=5
+    scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3), max_leaves=5
 )
 annotation_keys = (
     st.sampled_from(["x-opt-qd.to", "x-opt-qd.trace", "x-opt-qd.", "x-opt-q", "x-user"]).map(Symbol)
@@ -80,7 +80,7 @@ messages = st.builds(
     delivery_annotations=st.none() | annotations,
     message_annotations=st.none() | annotations,
     properties=st.none() | properties,
-    application_properties=st.none() | st.dictionaries(texts, simple_values, max_size=3),
+    application_properties=st.none() | st.dictionaries(texts, scalars, max_size=3),
     body=bodies,
     footer=st.none() | annotations,
 )

@@ -52,6 +52,20 @@ def double_of(bits: int) -> float:
     return struct.unpack(">d", bits.to_bytes(8, "big"))[0]
 
 
+def float_of(bits: int) -> Float:
+    """The float of 32 bits; a NaN keeps its payload, which struct may change."""
+    if bits & 0x7F800000 == 0x7F800000:
+        return Float(double_of((bits & 0x80000000) << 32 | 0x7FF << 52 | (bits & 0x7FFFFF) << 29))
+    return Float(struct.unpack(">f", bits.to_bytes(4, "big"))[0])
+
+
+def bits_of(value: Float) -> bytes:
+    if value == value:
+        return struct.pack(">f", value)
+    (bits,) = struct.unpack(">Q", struct.pack(">d", value))
+    return ((bits >> 32) & 0x80000000 | 0x7F800000 | (bits >> 29) & 0x7FFFFF).to_bytes(4, "big")
+
+
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 symbols = st.text(st.characters(max_codepoint=127), max_size=20).map(Symbol)
 binaries = st.binary(max_size=20)
@@ -69,7 +83,7 @@ SCALARS: dict[str, st.SearchStrategy[Any]] = {
     "short": ranged(Short),
     "int": ranged(Int),
     "long": longs,
-    "float": st.floats(width=32).map(Float),
+    "float": st.integers(0, 2**32 - 1).map(float_of),
     "double": doubles,
     "decimal32": st.binary(min_size=4, max_size=4).map(Decimal32),
     "decimal64": st.binary(min_size=8, max_size=8).map(Decimal64),
@@ -203,7 +217,7 @@ SCALAR_FORMS: dict[str, dict[int, Callable[[Any], bytes | None]]] = {
     "short": {0x61: packed("h")},
     "int": {0x54: packed("b"), 0x71: packed("i")},
     "long": {0x55: packed("b"), 0x81: packed("q")},
-    "float": {0x72: packed("f")},
+    "float": {0x72: bits_of},
     "double": {0x82: packed("d")},
     "decimal32": {0x74: bytes},
     "decimal64": {0x84: bytes},

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from routerd.wire.errors import IllegalState, InvalidField, RemoteError, ValueRangeError
@@ -212,6 +212,7 @@ SERVER_FRAMES = (
 
 
 @given(frames=st.lists(SERVER_FRAMES, max_size=5), mechanism=st.sampled_from(["SCRAM-SHA-1", "PLAIN", "EXTERNAL"]))
+@settings(deadline=None)
 def test_whatever_a_server_sends_is_answered_or_refused_and_scram_never_fooled(frames, mechanism):
     ready = {
         "SCRAM-SHA-1": ScramClient("SCRAM-SHA-1", "user", "pencil", lambda: "abcdefghijklmnop", iterations_max=5000),

@@ -1,7 +1,7 @@
 """ANONYMOUS, PLAIN and EXTERNAL: what each side says, and what the server makes of it."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from routerd.wire.errors import ValueRangeError
@@ -99,11 +99,13 @@ def test_who_to_act_as_does_not_matter_with_a_wrong_password():
 
 
 @given(message=st.binary(max_size=40))
+@settings(deadline=None)
 def test_plain_without_the_password_never_succeeds(message):
     assert isinstance(judged_by(PlainServer(lambda name, password: False), message), Failure)
 
 
 @given(message=st.binary(max_size=20), password=st.text(min_size=1).filter(lambda text: "\0" not in text))
+@settings(deadline=None)
 def test_the_reason_of_a_failure_never_has_the_password(message, password):
     secret = f"<{password}>"
     step = judged_by(PlainServer(knows_alice), message + b"\0alice\0" + secret.encode(errors="replace"))

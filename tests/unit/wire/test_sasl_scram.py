@@ -315,7 +315,7 @@ def test_a_server_cannot_keep_the_client_computing():
 
 
 @given(username=st.text(max_size=12), password=st.text(max_size=12))
-@settings(max_examples=25)
+@settings(deadline=None, max_examples=25)
 def test_every_name_and_password_that_scram_allows_gets_in(username, password):
     try:
         ready = client_of("SCRAM-SHA-1", password, username=username)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from routerd.wire.errors import IllegalState, RemoteError, StateError, ValueRangeError
@@ -265,6 +265,7 @@ CLIENT_FRAMES = (
 
 
 @given(frames=st.lists(CLIENT_FRAMES, min_size=1, max_size=5))
+@settings(deadline=None)
 def test_whatever_a_client_sends_is_answered_or_refused(frames):
     server = started(*every_server())
     for frame in frames:
