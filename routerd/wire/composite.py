@@ -152,7 +152,8 @@ class _Symbols(Field):
 class _Binary(Field):
     def write(self, encoder: Encoder, value: Any) -> None:
         if not isinstance(value, (bytes, bytearray, memoryview)):
-            raise _unfit(self, value)
+            # It may be a secret that was given as text, so the value is not shown.
+            raise EncodeError(f"a {type(value).__name__} does not fit the field {self.name}")
         encoder.write_binary(bytes(value))
 
     def read(self, decoder: Decoder) -> Any:

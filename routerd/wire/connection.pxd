@@ -5,6 +5,7 @@ from routerd.wire.disposition cimport DispositionFields
 from routerd.wire.flow cimport FlowFields
 from routerd.wire.handler cimport Handler
 from routerd.wire.handles cimport HandleTable
+from routerd.wire.link_names cimport LinkNames
 from routerd.wire.output cimport Output
 from routerd.wire.session cimport Session
 from routerd.wire.transfer cimport TransferFields
@@ -43,7 +44,7 @@ cdef class Connection:
     cdef bint _is_open_due
     cdef HandleTable _local
     cdef HandleTable _remote
-    cdef readonly object links
+    cdef readonly LinkNames links
     cdef list _busy
     cdef double _last_received
     cdef double _last_sent

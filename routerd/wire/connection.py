@@ -449,9 +449,9 @@ class Connection:
         elif session.is_receiving:
             try:
                 if isinstance(performative, Attach):
-                    session.receive_attach(performative)
+                    session.attachments.receive_attach(performative)
                 elif isinstance(performative, Detach):
-                    session.receive_detach(performative)
+                    session.attachments.receive_detach(performative)
                 else:
                     raise DecodeError(f"{type(performative).__name__} is not a performative", offset=body)
             except SessionError as error:

@@ -30,8 +30,8 @@ class Delivery:
 
     link: "Link"
     tag: bytes
-    state: object
-    remote_state: object
+    state: Any
+    remote_state: Any
     context: Any
 
     def __init__(self) -> None:

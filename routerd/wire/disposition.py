@@ -4,7 +4,7 @@ A receiver that accepts a thousand deliveries in a row says so in one frame: con
 same state and settlement extend the range at hand, and anything else sends it off.
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from routerd.wire.composite import decode_state, encode_composite, encode_state
 from routerd.wire.errors import DecodeError
@@ -61,7 +61,7 @@ class DispositionFields:
 class DispositionRange:
     """The range of deliveries for which one disposition is still to be written."""
 
-    state: object
+    state: Any
 
     def __init__(self, is_receiver: bool) -> None:
         self.is_receiver = is_receiver
@@ -71,16 +71,18 @@ class DispositionRange:
         self.settled = False
         self.state = None
 
-    def extend(self, delivery_id: int, state: object, settled: bool) -> bool:
+    def extend(self, delivery_id: int, state: Any, settled: bool) -> bool:
         """Take in one more delivery if it continues the range; otherwise leave all as it is."""
         if not self.is_pending:
             self.first = delivery_id
             self.state = state
             self.settled = settled
             self.is_pending = True
-        elif delivery_id != (self.last + 1) & _MASK or settled != self.settled:
-            return False
-        elif state is not self.state and state != self.state:
+        elif (
+            delivery_id != (self.last + 1) & _MASK
+            or settled != self.settled
+            or (state is not self.state and state != self.state)
+        ):
             return False
         self.last = delivery_id
         return True
@@ -126,7 +128,7 @@ class DispositionRange:
         out.put_frame(channel, 0, body)
 
 
-def _encoded(state: object) -> bytes:
+def _encoded(state: Any) -> bytes:
     octets = bytearray()
     encode_state(octets, state)
     return bytes(octets)

@@ -97,7 +97,7 @@ class Link:
         if rcv_settle_mode is None:
             rcv_settle_mode = self.rcv_settle_mode
         self.move(_SEND_ATTACH)
-        self.handle = self.session.take_handle(self)
+        self.handle = self.session.attachments.take_handle(self)
         self.source = source
         self.target = target
         self.snd_settle_mode = snd_settle_mode

@@ -148,7 +148,7 @@ class Sender(Link):
         settled: bool = False,
         aborted: bool = False,
     ) -> None:
-        """Take up a delivery of an earlier attachment: the rest of its octets, only its state, or its abortion (2.6.13)."""
+        """Take up a delivery of an earlier attachment: the rest of it, only its state, or its abortion (2.6.13)."""
         if not self.is_attached or self.suspended is None or self.suspended.get(delivery.tag) is not delivery:
             raise StateError(f"link {self.name!r}: delivery {delivery.tag!r} is not one to resume")
         if self.credit <= 0:

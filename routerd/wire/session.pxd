@@ -1,25 +1,18 @@
 import cython
+from routerd.wire.attachments cimport Attachments
 from routerd.wire.connection cimport Connection
 from routerd.wire.decoder cimport Decoder
 from routerd.wire.delivery cimport Delivery, DeliveryRing, is_outcome
 from routerd.wire.disposition cimport DispositionFields, DispositionRange
 from routerd.wire.flow cimport FlowFields, write_flow
 from routerd.wire.handler cimport Handler
-from routerd.wire.handles cimport HandleTable
 from routerd.wire.link cimport Link
 from routerd.wire.output cimport Output
 from routerd.wire.transfer cimport TransferFields
 
 cdef unsigned int _MASK
 cdef unsigned int _HALF
-cdef object _ATTACHED
-cdef object _ATTACH_RCVD
 cdef object _ATTACH_SENT
-cdef object _DETACHED
-cdef object _DETACH_PIPE
-cdef object _DETACH_SENT
-cdef object _RECV_DETACH
-cdef object _SEND_DETACH
 cdef object _BEGIN_RCVD
 cdef object _END_RCVD
 cdef object _MAPPED
@@ -62,12 +55,10 @@ cdef class Session:
     cdef DispositionRange _as_sender
     cdef list _flows
     cdef bint _is_window_due
-    cdef HandleTable _local
-    cdef HandleTable _remote
+    cdef readonly Attachments attachments
     cdef public object flow_properties
     cdef public object context
 
-    cpdef long long take_handle(self, Link link) except -1
     cpdef void check_open(self)
     cpdef void fall_silent(self)
     cpdef void send_detach(self, Link link, object performative)
@@ -93,6 +84,7 @@ cdef class Session:
     cpdef void unqueue(self, Delivery delivery)
     @cython.locals(link=Link)
     cpdef void flush(self)
+    cpdef void drop_backlog(self, Link link)
     @cython.locals(fields=FlowFields, seen="unsigned int", room="unsigned int", link=Link)
     cpdef void receive_flow(self, Decoder decoder)
     @cython.locals(fields=TransferFields, link=Link)
@@ -109,8 +101,6 @@ cdef class Session:
         found=Delivery,
     )
     cpdef void receive_disposition(self, Decoder decoder)
-    @cython.locals(link=Link)
-    cdef Link _link_at(self, unsigned int handle)
     cdef void _apply(self, Delivery delivery, object state, bint settled)
     @cython.locals(window="unsigned int")
     cdef void _open_window(self)

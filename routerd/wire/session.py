@@ -10,28 +10,23 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from routerd.wire.amqp_error import Error
+from routerd.wire.attachments import Attachments
 from routerd.wire.backlog import Backlog
 from routerd.wire.delivery import Delivery, DeliveryRing, is_outcome
 from routerd.wire.disposition import DispositionRange
 from routerd.wire.errors import (
-    FramingError,
-    HandleInUse,
     LinkError,
-    ResourceLimitExceeded,
     SessionError,
     SessionFieldInvalid,
-    SessionLimitExceeded,
     StateError,
-    UnattachedHandle,
     WindowViolation,
 )
 from routerd.wire.flow import write_flow
-from routerd.wire.handles import HandleTable
 from routerd.wire.link import Link
-from routerd.wire.performatives import Attach, Begin, Detach, End, Flow
+from routerd.wire.performatives import Begin, Detach, End, Flow
 from routerd.wire.receiver import Receiver
 from routerd.wire.sender import Sender
-from routerd.wire.states import SESSION_TRANSITIONS, LinkMove, LinkState, SessionMove, SessionState
+from routerd.wire.states import SESSION_TRANSITIONS, LinkState, SessionMove, SessionState
 from routerd.wire.types import Symbol
 
 if TYPE_CHECKING:
@@ -40,14 +35,7 @@ if TYPE_CHECKING:
 
 
 # Kept at hand: the members of an enum are looked up by a Python call in CPython 3.11.
-_ATTACHED = LinkState.ATTACHED
-_ATTACH_RCVD = LinkState.ATTACH_RCVD
 _ATTACH_SENT = LinkState.ATTACH_SENT
-_DETACHED = LinkState.DETACHED
-_DETACH_PIPE = LinkState.DETACH_PIPE
-_DETACH_SENT = LinkState.DETACH_SENT
-_RECV_DETACH = LinkMove.RECV_DETACH
-_SEND_DETACH = LinkMove.SEND_DETACH
 _BEGIN_RCVD = SessionState.BEGIN_RCVD
 _END_RCVD = SessionState.END_RCVD
 _MAPPED = SessionState.MAPPED
@@ -57,7 +45,6 @@ _RECV_END = SessionMove.RECV_END
 _SEND_BEGIN = SessionMove.SEND_BEGIN
 _SEND_END = SessionMove.SEND_END
 _SEND_END_ERROR = SessionMove.SEND_END_ERROR
-_WAITING_FOR_ATTACH = (_ATTACH_SENT, _DETACH_PIPE)
 
 # uint arithmetic wraps (2.8.10); as a C constant it stays out of Python's integers.
 _MASK = 0xFFFFFFFF
@@ -102,8 +89,7 @@ class Session:
         self._as_sender = DispositionRange(False)
         self._flows: list[Link] = []
         self._is_window_due = False
-        self._local = HandleTable()
-        self._remote = HandleTable()
+        self.attachments = Attachments(self)
         self.flow_properties = None
         self.context = None
 
@@ -174,19 +160,9 @@ class Session:
 
     def links(self) -> list[Link]:
         """Return the links that have a handle on either side."""
-        return list(dict.fromkeys([*self._local, *self._remote]))
+        return self.attachments.all()
 
     # --- for links and deliveries
-
-    def take_handle(self, link: Link) -> int:
-        """Give a link the lowest handle that is free, or the one that it has."""
-        if link.handle >= 0:
-            return link.handle
-        handle = self._local.lowest_free()
-        if handle > self.remote_handle_max:
-            raise StateError(f"the peer takes handles up to {self.remote_handle_max} on a session")
-        self._local.put(handle, link)
-        return handle
 
     def check_open(self) -> None:
         """Refuse what needs a session that we have begun and not ended."""
@@ -196,14 +172,14 @@ class Session:
     def fall_silent(self) -> None:
         """Send nothing more, on none of the links: we have said our end, or our close."""
         self.is_open = False
-        for link in self.links():
+        for link in self.attachments.all():
             link.is_attached = False
 
     def send_detach(self, link: Link, performative: Detach) -> None:
         """Write a detach behind what was gathered for the link."""
         self.check_open()
         self.flush()
-        self._drop_backlog(link)
+        self.drop_backlog(link)
         self.connection.send_performative(self.channel, performative)
 
     def send_disposition(self, delivery: Delivery, state: Any, settled: bool) -> None:
@@ -377,60 +353,6 @@ class Session:
         self.send_frame_size = self.connection.send_frame_size
         self.handler.on_session_begun(self, performative)
 
-    def receive_attach(self, performative: Attach) -> None:
-        """Complete a link that we attached, or make the endpoint of one that the peer attaches."""
-        handle = performative.handle
-        if handle > self.handle_max:
-            raise FramingError(f"handle {handle} is above handle-max {self.handle_max}")
-        if self._remote.get(handle) is not None:
-            raise HandleInUse(f"handle {handle} is in use")
-        link = self.connection.links.find(performative.name, performative.role)
-        if link is not None and not (link.session is self and link.state in _WAITING_FOR_ATTACH):
-            link.session.lose_link(link)
-            link = None
-        if link is None:
-            if len(self.connection.links) >= self.connection.config.link_names_max:
-                raise ResourceLimitExceeded("the connection has as many links as it may have")
-            link = Sender(self, performative.name) if performative.role else Receiver(self, performative.name)
-            if self._local.lowest_free() > self.remote_handle_max:
-                raise SessionLimitExceeded("the peer's handle-max leaves no handle for our end of the link")
-            link.handle = self.take_handle(link)
-            self.connection.links.add(link)
-        link.remote_handle = handle
-        self._remote.put(handle, link)
-        try:
-            link.receive_attach(performative)
-        except LinkError as error:
-            self.fail_link(link, error)
-            return
-        if link.state is not _DETACH_SENT:
-            self.handler.on_link_attached(link, performative)
-
-    def receive_detach(self, performative: Detach) -> None:
-        """Finish a link that we detached, or answer the peer's detach and report it."""
-        link = self._link_at(performative.handle)
-        if link.state is _ATTACH_RCVD:
-            link.attach(source=link.remote_source, target=link.remote_target)
-        was_detaching = link.state is _DETACH_SENT
-        link.move(_RECV_DETACH)
-        self._remote.remove(performative.handle)
-        link.remote_handle = -1
-        is_late_close = was_detaching and performative.closed and not link.is_closed
-        if not was_detaching:
-            link.is_closed = performative.closed
-            self.flush()
-            self._drop_backlog(link)
-            link.move(_SEND_DETACH)
-            self.connection.send_performative(
-                self.channel, Detach(handle=link.handle, closed=performative.closed)
-            )
-        self._local.remove(link.handle)
-        link.handle = -1
-        self.connection.links.drop(link)
-        if is_late_close:
-            self._close_again(link)
-        self._report(link, performative.closed, performative.error)
-
     def receive_flow(self, decoder: "Decoder") -> None:
         """Take the peer's windows, and a link's credit if the flow has a handle (2.5.6)."""
         fields = self.connection.flow_fields
@@ -443,7 +365,7 @@ class Session:
         echo = fields.echo
         link: Link | None = None
         if fields.handle >= 0:
-            link = self._link_at(fields.handle)
+            link = self.attachments.link_at(fields.handle)
             link.receive_flow(fields)
         else:
             self.flow_properties = fields.properties
@@ -466,12 +388,12 @@ class Session:
         self.next_incoming_id = (self.next_incoming_id + 1) & _MASK
         fields = self.connection.transfer_fields
         fields.read(decoder)
-        link = self._link_at(fields.handle)
+        link = self.attachments.link_at(fields.handle)
         if link.is_attached:
             try:
                 link.receive_transfer(fields, data, end)
             except LinkError as error:
-                self.fail_link(link, error)
+                self.attachments.fail(link, error)
         if self.incoming_window <= self._window >> 1:
             self._open_window()
 
@@ -519,10 +441,7 @@ class Session:
         self._as_receiver.is_pending = False
         self._as_sender.is_pending = False
         self.is_open = False
-        for link in self.links():
-            link.state = _DETACHED
-            link.is_attached = False
-            self._report(link, False, error)
+        self.attachments.report_all(error)
         self.connection.remove_session(self)
         self.handler.on_session_ended(self, error)
 
@@ -535,31 +454,7 @@ class Session:
         self.end(Error(condition=Symbol(error.condition), description=error.description))
         self.handler.on_violation(self.connection, error)
 
-    def fail_link(self, link: Link, error: LinkError) -> None:
-        """Detach a link for what the peer did."""
-        condition = Error(condition=Symbol(error.condition), description=error.description)
-        if link.state is _ATTACH_RCVD:
-            link.refuse(condition)
-        else:
-            link.detach(error=condition)
-        self.handler.on_violation(self.connection, error)
-
-    def lose_link(self, link: Link) -> None:
-        """Detach a link whose name the peer attached anew (2.6.1, link stealing)."""
-        error = Error(condition=Symbol("amqp:link:stolen"), description=f"link {link.name!r} was attached elsewhere")
-        if link.state is _ATTACH_RCVD:
-            link.attach(source=link.remote_source, target=link.remote_target)
-        if link.state in (_ATTACHED, _ATTACH_SENT):
-            link.detach(error=error)
-        self._report(link, False, error)
-
     # --- inside
-
-    def _link_at(self, handle: int) -> Link:
-        link: Link | None = self._remote.get(handle)
-        if link is None:
-            raise UnattachedHandle(f"no link is attached to handle {handle}")
-        return link
 
     def _apply(self, delivery: Delivery, state: Any, settled: bool) -> None:
         if state is not None and not (delivery.is_incoming and is_outcome(delivery.remote_state)):
@@ -578,37 +473,6 @@ class Session:
             if not self.is_busy:
                 self.connection.make_busy(self)
 
-    def _suspend(self, link: Link, is_known_on: bool) -> None:
-        # After a plain detach the peer may still speak of the deliveries by their ids (2.7.6).
-        if link.unsettled_count == 0:
-            return
-        kept = {} if link.suspended is None else link.suspended
-        ring = self.outgoing if link.is_sender else self.incoming
-        for delivery in ring.all():
-            if delivery.link is link:
-                kept[delivery.tag] = delivery
-                if not is_known_on:
-                    self.untrack(delivery)
-        link.suspended = kept
-
-    def _report(self, link: Link, closed: bool, error: Error | None) -> None:
-        self.connection.links.drop(link)
-        self._drop_backlog(link)
-        self._suspend(link, self.is_open and error is None and not link.is_closed)
-        if not link.is_reported:
-            link.is_reported = True
-            self.handler.on_link_detached(link, closed, error)
-        if closed:
-            link.suspended = None
-
-    def _close_again(self, link: Link) -> None:
-        # The peer closed while our detach, which did not, was on its way: 2.6.6 has us attach again and close.
-        again = self.sender(link.name) if link.is_sender else self.receiver(link.name)
-        again.is_reported = True
-        again.attach(source=link.source, target=link.target)
-        again.detach()
-        link.is_closed = True
-
     def _send_backlog(self) -> None:
         backlog = cast(Backlog, self._backlog)
         while backlog.entries and self.remote_incoming_window > 0:
@@ -621,7 +485,8 @@ class Session:
                 backlog.entries.popleft()
         self.has_backlog = bool(backlog.entries)
 
-    def _drop_backlog(self, link: Link) -> None:
+    def drop_backlog(self, link: Link) -> None:
+        """Forget what is queued of a link."""
         if self._backlog is not None:
             self._backlog.drop_link(link)
             self.has_backlog = bool(self._backlog.entries)

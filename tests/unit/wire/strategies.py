@@ -13,6 +13,7 @@ from uuid import UUID
 from hypothesis import strategies as st
 
 from routerd.wire.amqp_error import Error
+from routerd.wire.errors import RemoteError
 from routerd.wire.outcomes import Accepted, Modified, Received, Rejected, Released
 from routerd.wire.performatives import Attach, Begin, Close, Detach, Disposition, End, Flow, Open, Transfer
 from routerd.wire.sasl_frames import SaslChallenge, SaslInit, SaslMechanisms, SaslOutcome, SaslResponse
@@ -308,6 +309,14 @@ def damaged(draw: Draw, encodings: st.SearchStrategy[bytes]) -> bytes:
     return bytes(octets)
 
 
+def outcome_of(read: Callable[[], Any]) -> tuple[Any, RemoteError | None]:
+    """What a read gives, or the peer's error that it raises; any other error goes on."""
+    try:
+        return read(), None
+    except RemoteError as refused:
+        return None, refused
+
+
 # Composite values
 
 COMPOSITES: tuple[type[Composite], ...] = (
@@ -362,3 +371,12 @@ FIELD_VALUES[FieldType.SOURCE] = composites(Source) | unknown_states
 FIELD_VALUES[FieldType.TARGET] = composites(Target) | composites(Coordinator) | unknown_states
 
 any_composite = st.one_of(*map(composites, COMPOSITES))
+
+
+def likeness(value: Any) -> Any:
+    """What two composite values share exactly when they are the same, be there NaNs in them or not."""
+    if isinstance(value, Composite):
+        return type(value), [likeness(getattr(value, field.name)) for field in fields(value)]
+    if isinstance(value, dict):
+        return [(likeness(key), likeness(item)) for key, item in value.items()]
+    return identity(value)

@@ -32,7 +32,7 @@ from routerd.wire.types import (
     UShort,
     identity,
 )
-from tests.unit.wire.strategies import damaged, legal_encodings, values
+from tests.unit.wire.strategies import damaged, legal_encodings, outcome_of, values
 
 
 def check_refused(octets, message, offset=0, **limits):
@@ -115,7 +115,7 @@ VECTORS = [
     ("e0 09 02 e0 03 01 52 01 02 00 40", Array("array", [Array("uint", [UInt(1)]), Array("null", [])])),
     ("e0 07 01 00 a30161 52 01", Array(DescribedType(Symbol("a"), "uint"), [UInt(1)])),
     ("00 5324 45", Described(ULong(0x24), [])),
-    ("00 8000000000000024 c0 01 00".replace("80", "80 00"), Described(ULong(0x24), [])),
+    ("00 80 0000000000000024 c0 01 00", Described(ULong(0x24), [])),
     ("00 00 5501 5502 00 a30161 40", Described(Described(1, 2), Described(Symbol("a"), None))),
 ]
 
@@ -201,7 +201,7 @@ def map_of(*parts):
     "pairs",
     [
         {"a": 1, "b": 2},
-        {Symbol("a"): 1, "b": 2, b"c": 3, UInt(1): 4, ULong(2): 5, 3: 6, None: 7, True + 1: 8},
+        {Symbol("a"): 1, "b": 2, b"c": 3, UInt(1): 4, ULong(2): 5, 3: 6, None: 7, False: 8},
         {-1: "these two", -2: "have one hash"},
         {UUID(int=1): 1, UUID(int=2): 2},
         {Described(Symbol("a"), 1): 1, Described(Symbol("a"), 2): 2},
@@ -209,7 +209,7 @@ def map_of(*parts):
     ],
 )
 def test_a_map_that_a_dict_can_hold_is_a_dict(pairs):
-    parts = [part for pair in {key: value for key, value in pairs.items() if key != 2}.items() for part in pair]
+    parts = [part for pair in pairs.items() for part in pair]
     decoded = decode(map_of(*parts))
     assert type(decoded) is dict
     assert [identity(part) for pair in decoded.items() for part in pair] == [*map(identity, parts)]
@@ -382,21 +382,21 @@ def test_a_value_cut_short_at_any_octet_is_a_decode_error(data, value):
 
 @given(st.binary() | damaged(values.flatmap(legal_encodings)))
 def test_any_octets_are_a_value_that_can_be_encoded_again_or_a_decode_error(octets):
-    try:
-        value = decode(octets)
-    except DecodeError as refused:
-        assert 0 <= refused.offset <= len(octets)
-    else:
+    value, refused = outcome_of(lambda: decode(octets))
+    if refused is None:
         assert identity(decode(encode(value))) == identity(value)
         assert len(encode(value)) <= len(octets)
+    else:
+        assert type(refused) is DecodeError
+        assert 0 <= refused.offset <= len(octets)
 
 
 @given(damaged(values.flatmap(legal_encodings)), st.integers(1, 4), st.integers(0, 6), st.integers(0, 30))
 def test_any_limits_leave_a_value_or_a_decode_error(octets, depth, count, size):
     limits = CodecLimits(depth=depth, count=count, size_bytes=size)
-    try:
-        value = decode(octets, limits)
-    except DecodeError:
-        return
-    assert identity(value) == identity(decode(octets))
-    assert encode(value, depth)
+    value, refused = outcome_of(lambda: decode(octets, limits))
+    if refused is None:
+        assert identity(value) == identity(decode(octets))
+        assert encode(value, depth)
+    else:
+        assert type(refused) is DecodeError

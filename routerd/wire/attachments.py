@@ -1,0 +1,177 @@
+"""The links of a session by their handles: attached, detached, stolen, and reported as gone (2.6.1 to 2.6.6)."""
+
+from typing import TYPE_CHECKING
+
+from routerd.wire.amqp_error import Error
+from routerd.wire.errors import (
+    FramingError,
+    HandleInUse,
+    LinkError,
+    ResourceLimitExceeded,
+    SessionLimitExceeded,
+    StateError,
+    UnattachedHandle,
+)
+from routerd.wire.handles import HandleTable
+from routerd.wire.link import Link
+from routerd.wire.performatives import Attach, Detach
+from routerd.wire.receiver import Receiver
+from routerd.wire.sender import Sender
+from routerd.wire.states import LinkMove, LinkState
+from routerd.wire.types import Symbol
+
+if TYPE_CHECKING:
+    from routerd.wire.session import Session
+
+# Kept at hand: the members of an enum are looked up by a Python call in CPython 3.11.
+_ATTACHED = LinkState.ATTACHED
+_ATTACH_RCVD = LinkState.ATTACH_RCVD
+_ATTACH_SENT = LinkState.ATTACH_SENT
+_DETACHED = LinkState.DETACHED
+_DETACH_PIPE = LinkState.DETACH_PIPE
+_DETACH_SENT = LinkState.DETACH_SENT
+_RECV_DETACH = LinkMove.RECV_DETACH
+_SEND_DETACH = LinkMove.SEND_DETACH
+
+
+class Attachments:
+    """Our ends of a session's links, by our handle and by the peer's."""
+
+    def __init__(self, session: "Session") -> None:
+        self.session = session
+        self.names = session.connection.links
+        self.local = HandleTable()
+        self.remote = HandleTable()
+
+    def all(self) -> list[Link]:
+        """Return the links that have a handle on either side."""
+        return list(dict.fromkeys([*self.local, *self.remote]))
+
+    def take_handle(self, link: Link) -> int:
+        """Give a link the lowest handle that is free, or the one that it has."""
+        if link.handle >= 0:
+            return link.handle
+        handle = self.local.lowest_free()
+        if handle > self.session.remote_handle_max:
+            raise StateError(f"the peer takes handles up to {self.session.remote_handle_max} on a session")
+        self.local.put(handle, link)
+        return handle
+
+    def receive_attach(self, performative: Attach) -> None:
+        """Complete a link that we attached, or make the endpoint of one that the peer attaches."""
+        handle = performative.handle
+        if handle > self.session.handle_max:
+            raise FramingError(f"handle {handle} is above handle-max {self.session.handle_max}")
+        if self.remote.get(handle) is not None:
+            raise HandleInUse(f"handle {handle} is in use")
+        link = self.names.find(performative.name, performative.role)
+        if link is not None and not (link.session is self.session and link.state in (_ATTACH_SENT, _DETACH_PIPE)):
+            link.session.attachments.lose(link)
+            link = None
+        if link is None:
+            if len(self.names) >= self.session.connection.config.link_names_max:
+                raise ResourceLimitExceeded("the connection has as many links as it may have")
+            kind = Sender if performative.role else Receiver
+            link = kind(self.session, performative.name)
+            if self.local.lowest_free() > self.session.remote_handle_max:
+                raise SessionLimitExceeded("the peer's handle-max leaves no handle for our end of the link")
+            link.handle = self.take_handle(link)
+            self.names.add(link)
+        link.remote_handle = handle
+        self.remote.put(handle, link)
+        try:
+            link.receive_attach(performative)
+        except LinkError as error:
+            self.fail(link, error)
+            return
+        if link.state is not _DETACH_SENT:
+            self.session.handler.on_link_attached(link, performative)
+
+    def receive_detach(self, performative: Detach) -> None:
+        """Finish a link that we detached, or answer the peer's detach and report it."""
+        link = self.link_at(performative.handle)
+        if link.state is _ATTACH_RCVD:
+            link.attach(source=link.remote_source, target=link.remote_target)
+        was_detaching = link.state is _DETACH_SENT
+        link.move(_RECV_DETACH)
+        self.remote.remove(performative.handle)
+        link.remote_handle = -1
+        is_late_close = was_detaching and performative.closed and not link.is_closed
+        if not was_detaching:
+            link.is_closed = performative.closed
+            self.session.flush()
+            self.session.drop_backlog(link)
+            link.move(_SEND_DETACH)
+            self.session.connection.send_performative(
+                self.session.channel, Detach(handle=link.handle, closed=performative.closed)
+            )
+        self.local.remove(link.handle)
+        link.handle = -1
+        self.names.drop(link)
+        if is_late_close:
+            self._close_again(link)
+        self.report(link, performative.closed, performative.error)
+
+    def fail(self, link: Link, error: LinkError) -> None:
+        """Detach a link for what the peer did."""
+        condition = Error(condition=Symbol(error.condition), description=error.description)
+        if link.state is _ATTACH_RCVD:
+            link.refuse(condition)
+        else:
+            link.detach(error=condition)
+        self.session.handler.on_violation(self.session.connection, error)
+
+    def lose(self, link: Link) -> None:
+        """Detach a link whose name the peer attached anew (2.6.1, link stealing)."""
+        error = Error(condition=Symbol("amqp:link:stolen"), description=f"link {link.name!r} was attached elsewhere")
+        if link.state is _ATTACH_RCVD:
+            link.attach(source=link.remote_source, target=link.remote_target)
+        if link.state in (_ATTACHED, _ATTACH_SENT):
+            link.detach(error=error)
+        self.report(link, False, error)
+
+    def link_at(self, handle: int) -> Link:
+        """Return the link that the peer calls by a handle."""
+        link: Link | None = self.remote.get(handle)
+        if link is None:
+            raise UnattachedHandle(f"no link is attached to handle {handle}")
+        return link
+
+    def report_all(self, error: Error | None) -> None:
+        """Report every link as detached: the session is over."""
+        for link in self.all():
+            link.state = _DETACHED
+            link.is_attached = False
+            self.report(link, False, error)
+
+    def report(self, link: Link, closed: bool, error: Error | None) -> None:
+        """Free the name of a link, keep its unsettled deliveries with it, and tell the handler, once."""
+        self.names.drop(link)
+        self.session.drop_backlog(link)
+        self._suspend(link, self.session.is_open and error is None and not link.is_closed)
+        if not link.is_reported:
+            link.is_reported = True
+            self.session.handler.on_link_detached(link, closed, error)
+        if closed:
+            link.suspended = None
+
+    def _suspend(self, link: Link, is_known_on: bool) -> None:
+        # After a plain detach the peer may still speak of the deliveries by their ids (2.7.6).
+        if link.unsettled_count == 0:
+            return
+        kept = {} if link.suspended is None else link.suspended
+        ring = self.session.outgoing if link.is_sender else self.session.incoming
+        for delivery in ring.all():
+            if delivery.link is link:
+                kept[delivery.tag] = delivery
+                if not is_known_on:
+                    self.session.untrack(delivery)
+        link.suspended = kept
+
+    def _close_again(self, link: Link) -> None:
+        # The peer closed while our detach, which did not, was on its way: 2.6.6 has us attach again and close.
+        again = self.session.sender(link.name) if link.is_sender else self.session.receiver(link.name)
+        again.is_reported = True
+        again.attach(source=link.source, target=link.target)
+        again.detach()
+        link.is_closed = True

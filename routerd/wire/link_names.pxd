@@ -1,0 +1,14 @@
+import cython
+from routerd.wire.link cimport Link
+
+
+@cython.final
+cdef class LinkNames:
+    cdef dict _senders
+    cdef dict _receivers
+
+    cpdef Link find(self, str name, bint is_sender)
+    @cython.locals(names=dict)
+    cpdef void add(self, Link link)
+    @cython.locals(names=dict)
+    cpdef void drop(self, Link link)
