@@ -1,4 +1,4 @@
-"""A loop over transfer frames as a router would have it: parse one, write it anew for another link, copy the payload."""
+"""A loop over transfer frames as a router has it: parse one, write it for another link, copy the payload."""
 
 from routerd.wire.decoder import Decoder
 from routerd.wire.output import Output

@@ -264,9 +264,9 @@ class Layout:
                 encoder.write_null()
                 absent -= 1
                 count += 1
+            field.write(encoder, item)
             if field.allowed is not None and item not in field.allowed:
                 raise EncodeError(f"{item!r} is not allowed for {field.name}")
-            field.write(encoder, item)
             count += 1
         encoder.close_list(start, count)
 

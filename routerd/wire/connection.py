@@ -216,7 +216,7 @@ class Connection:
             self._fail(ResourceLimitExceeded(f"nothing was received for {timeout:g} s"))
             self._report_closed(None)
             self.state = ConnectionState.END
-        elif self.state is ConnectionState.OPENED and self._remote_timeout > 0 and now - self._last_sent >= self._remote_timeout / 2:
+        elif 0 < self._remote_timeout / 2 <= now - self._last_sent and self.state is ConnectionState.OPENED:
             self._last_sent = now
             self.output.put_raw(EMPTY_FRAME)
             self.wake()
@@ -431,7 +431,9 @@ class Connection:
         else:
             self._receive_close(performative)
 
-    def _receive_performative(self, decoder: Decoder, channel: int, data: bytes | bytearray, body: int, end: int) -> None:
+    def _receive_performative(
+        self, decoder: Decoder, channel: int, data: bytes | bytearray, body: int, end: int
+    ) -> None:
         performative = self._decode(decoder, data, body, end)
         if isinstance(performative, Begin):
             self._receive_begin(performative, channel)

@@ -6,9 +6,6 @@ cdef Py_ssize_t _SMALLEST
 cdef object _ACCEPTED
 
 
-cpdef bint is_outcome(object state)
-
-
 @cython.final
 @cython.freelist(256)
 cdef class Delivery:

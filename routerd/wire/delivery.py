@@ -8,7 +8,7 @@ settled; from then on nothing more is said of it on the wire.
 from typing import TYPE_CHECKING, Any
 
 from routerd.wire.errors import StateError
-from routerd.wire.outcomes import ACCEPTED, RELEASED, Modified, Received, Rejected
+from routerd.wire.outcomes import ACCEPTED, RELEASED, Modified, Rejected, is_outcome
 
 if TYPE_CHECKING:
     from routerd.wire.amqp_error import Error
@@ -18,11 +18,6 @@ if TYPE_CHECKING:
 _MASK = 0xFFFFFFFF
 _SMALLEST = 16
 _ACCEPTED = ACCEPTED
-
-
-def is_outcome(state: object) -> bool:
-    """Return whether a delivery state is terminal (3.4)."""
-    return state is not None and not isinstance(state, Received)
 
 
 class Delivery:
@@ -90,7 +85,7 @@ class Delivery:
         """Tell the peer our state of the delivery, and whether we have settled it."""
         if self.settled:
             raise StateError(f"delivery {self.tag!r} is settled already")
-        if not self.is_incoming and is_outcome(self.state) and state is not self.state and state != self.state:
+        if self.state is not None and not self.is_incoming and is_outcome(self.state) and state is not self.state and state != self.state:
             raise StateError(f"delivery {self.tag!r} has its outcome: {self.state!r}")
         self.state = state
         self.settled = settled

@@ -57,3 +57,8 @@ DeliveryState: TypeAlias = Received | Outcome
 
 ACCEPTED = Accepted()
 RELEASED = Released()
+
+
+def is_outcome(state: DeliveryState | None) -> bool:
+    """Return whether a delivery state is terminal (3.4)."""
+    return state is not None and not isinstance(state, Received)

@@ -1,5 +1,5 @@
 import cython
-from routerd.wire.delivery cimport Delivery, is_outcome
+from routerd.wire.delivery cimport Delivery
 from routerd.wire.flow cimport FlowFields
 from routerd.wire.link cimport Link
 from routerd.wire.serial cimport precedes

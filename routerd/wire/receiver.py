@@ -2,9 +2,10 @@
 
 from typing import TYPE_CHECKING, Any
 
-from routerd.wire.delivery import Delivery, is_outcome
+from routerd.wire.delivery import Delivery
 from routerd.wire.errors import LinkFieldInvalid, MessageSizeExceeded, SessionLimitExceeded, TransferLimitExceeded
 from routerd.wire.link import Link
+from routerd.wire.outcomes import is_outcome
 from routerd.wire.performatives import Attach
 from routerd.wire.serial import precedes
 

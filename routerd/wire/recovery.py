@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from routerd.wire.delivery import is_outcome
+from routerd.wire.outcomes import is_outcome
 
 if TYPE_CHECKING:
     from routerd.wire.delivery import Delivery

@@ -2,7 +2,7 @@ import cython
 from routerd.wire.attachments cimport Attachments
 from routerd.wire.connection cimport Connection
 from routerd.wire.decoder cimport Decoder
-from routerd.wire.delivery cimport Delivery, DeliveryRing, is_outcome
+from routerd.wire.delivery cimport Delivery, DeliveryRing
 from routerd.wire.disposition cimport DispositionFields, DispositionRange
 from routerd.wire.flow cimport FlowFields, write_flow
 from routerd.wire.handler cimport Handler

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from routerd.wire.amqp_error import Error
 from routerd.wire.attachments import Attachments
 from routerd.wire.backlog import Backlog
-from routerd.wire.delivery import Delivery, DeliveryRing, is_outcome
+from routerd.wire.delivery import Delivery, DeliveryRing
 from routerd.wire.disposition import DispositionRange
 from routerd.wire.errors import (
     LinkError,
@@ -23,6 +23,7 @@ from routerd.wire.errors import (
 )
 from routerd.wire.flow import write_flow
 from routerd.wire.link import Link
+from routerd.wire.outcomes import is_outcome
 from routerd.wire.performatives import Begin, Detach, End, Flow
 from routerd.wire.receiver import Receiver
 from routerd.wire.sender import Sender
