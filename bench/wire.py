@@ -17,6 +17,8 @@ from routerd.wire.terminus import Source, Target
 
 CREDIT = 1000
 _HALF_OF_THE_CREDIT = CREDIT // 2
+SOURCE = Source(address="bench")
+TARGET = Target(address="bench")
 BODY = b"\x00\x53\x75\xa0\x64" + b"x" * 100
 _SESSION_IS_OFFERED = SessionState.BEGIN_RCVD
 _LINK_IS_OFFERED = LinkState.ATTACH_RCVD
@@ -76,7 +78,7 @@ class Joined:
     def attach(self, name: str) -> Any:
         """Attach a sender to an address, and return it once it is answered."""
         link = self.session.sender(name)
-        link.attach(source=Source(address="bench"), target=Target(address="bench"))
+        link.attach(source=SOURCE, target=TARGET)
         self.carry()
         return link
 

@@ -11,9 +11,13 @@ from routerd.wire.session cimport Session
 from routerd.wire.transfer cimport TransferFields
 
 cdef int _OPEN
+cdef int _BEGIN
+cdef int _ATTACH
 cdef int _FLOW
 cdef int _TRANSFER
 cdef int _DISPOSITION
+cdef int _DETACH
+cdef int _END
 cdef int _CLOSE
 
 
@@ -56,6 +60,8 @@ cdef class Connection:
     cpdef void wake(self)
     cpdef void make_busy(self, Session session)
     cpdef void send_performative(self, unsigned int channel, object performative)
+    cpdef void send_attach(self, unsigned int channel, object performative)
+    cpdef void check_open(self)
 
     cdef Py_ssize_t _receive(self, object data, Py_ssize_t start, Py_ssize_t end) except -1
     @cython.locals(partial=bytearray, stop=Py_ssize_t)
@@ -74,5 +80,11 @@ cdef class Connection:
         session=Session,
     )
     cdef void _receive_frame(self, object data, Py_ssize_t start, Py_ssize_t end)
+    cdef object _decode(self, Decoder decoder, object data, Py_ssize_t body, Py_ssize_t end)
+    @cython.locals(session=Session)
+    cdef void _receive_performative(
+        self, Decoder decoder, unsigned int channel, int code, object data, Py_ssize_t body, Py_ssize_t end
+    )
+    cdef void _put_frame(self, unsigned int channel, bytearray body, object performative)
     @cython.locals(session=Session)
     cdef void _flush(self)

@@ -31,7 +31,7 @@ from routerd.wire.handler import Handler
 from routerd.wire.handles import HandleTable
 from routerd.wire.link_names import LinkNames
 from routerd.wire.output import Output
-from routerd.wire.performatives import Attach, Begin, Close, Detach, End, Open
+from routerd.wire.performatives import Attach, Begin, Close, Open
 from routerd.wire.sasl import SaslCode
 from routerd.wire.session import Session
 from routerd.wire.states import CONNECTION_TRANSITIONS, ConnectionMove, ConnectionState, SessionState
@@ -54,9 +54,13 @@ _MAY_SEND = (ConnectionState.OPEN_PIPE, ConnectionState.OPEN_SENT, ConnectionSta
 _CLOSING = (ConnectionState.CLOSE_PIPE, ConnectionState.CLOSE_SENT, ConnectionState.DISCARDING)
 
 _OPEN = 0x10
+_BEGIN = 0x11
+_ATTACH = 0x12
 _FLOW = 0x13
 _TRANSFER = 0x14
 _DISPOSITION = 0x15
+_DETACH = 0x16
+_END = 0x17
 _CLOSE = 0x18
 _NEVER = float("inf")
 
@@ -394,7 +398,7 @@ class Connection:
             self._receive_outside(decoder, code, data, body, end)
             return
         if code != _TRANSFER and code != _DISPOSITION and code != _FLOW:
-            self._receive_performative(decoder, channel, data, body, end)
+            self._receive_performative(decoder, channel, code, data, body, end)
             return
         session: Session | None = self._remote.get(channel)
         if session is None:
@@ -432,30 +436,30 @@ class Connection:
             self._receive_close(performative)
 
     def _receive_performative(
-        self, decoder: Decoder, channel: int, data: bytes | bytearray, body: int, end: int
+        self, decoder: Decoder, channel: int, code: int, data: bytes | bytearray, body: int, end: int
     ) -> None:
         performative = self._decode(decoder, data, body, end)
-        if isinstance(performative, Begin):
+        if code == _BEGIN:
             self._receive_begin(performative, channel)
             return
-        if isinstance(performative, Close):
+        if code == _CLOSE:
             self._receive_close(performative)
             return
         session: Session | None = self._remote.get(channel)
         if session is None:
             raise self._no_session(channel)
-        if isinstance(performative, End):
+        if code == _END:
             session.receive_end(performative)
-        elif isinstance(performative, Open):
+        elif code == _OPEN:
             raise IllegalState("a second open")
+        elif code != _ATTACH and code != _DETACH:
+            raise DecodeError(f"{type(performative).__name__} is not a performative", offset=body)
         elif session.is_receiving:
             try:
-                if isinstance(performative, Attach):
+                if code == _ATTACH:
                     session.attachments.receive_attach(performative)
-                elif isinstance(performative, Detach):
-                    session.attachments.receive_detach(performative)
                 else:
-                    raise DecodeError(f"{type(performative).__name__} is not a performative", offset=body)
+                    session.attachments.receive_detach(performative)
             except SessionError as error:
                 session.fail(error)
 

@@ -54,8 +54,8 @@ class DispositionFields:
         self.state = decode_state(decoder) if count > 4 else None
         if count > 5:
             decoder.read_boolean()
-        if decoder.pos != decoder.list_end:
-            raise DecodeError("the fields of a disposition do not fill its list", offset=decoder.pos)
+        if decoder.pos != decoder.list_end or decoder.pos != decoder.end:
+            raise DecodeError("the fields of a disposition do not fill its frame", offset=decoder.pos)
 
 
 class DispositionRange:

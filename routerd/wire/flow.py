@@ -61,8 +61,8 @@ class FlowFields:
             self.echo = decoder.read_boolean() == 1
         if count > 10:
             self.properties = decoder.read_map()
-        if decoder.pos != decoder.list_end:
-            raise DecodeError("the fields of a flow do not fill its list", offset=decoder.pos)
+        if decoder.pos != decoder.list_end or decoder.pos != decoder.end:
+            raise DecodeError("the fields of a flow do not fill its frame", offset=decoder.pos)
 
 
 def write_flow(

@@ -96,7 +96,8 @@ class Link:
             snd_settle_mode = self.snd_settle_mode
         if rcv_settle_mode is None:
             rcv_settle_mode = self.rcv_settle_mode
-        self.move(_SEND_ATTACH)
+        if (self.state, _SEND_ATTACH) not in LINK_TRANSITIONS:
+            raise StateError(f"link {self.name!r}: can't attach when {self.state.value}")
         self.handle = self.session.attachments.take_handle(self)
         self.source = source
         self.target = target
@@ -121,7 +122,9 @@ class Link:
             desired_capabilities=tuple(desired_capabilities),
             properties=properties,
         )
+        # The state moves when all else has succeeded, so that what can't be encoded can be put right.
         self.session.connection.send_attach(self.session.channel, performative)
+        self.move(_SEND_ATTACH)
         if performative.incomplete_unsettled:
             self.is_incomplete = True
 

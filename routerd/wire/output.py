@@ -34,7 +34,10 @@ class Output:
         capacity = max(self._capacity * 2, _SMALLEST)
         while capacity < needed:
             capacity *= 2
-        self._data += bytes(capacity - self._capacity)
+        if self.end == 0:
+            self._data = bytearray(capacity)
+        else:
+            self._data += bytes(capacity - self._capacity)
         self._view = self._data
         self._capacity = capacity
 
