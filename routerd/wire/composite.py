@@ -20,7 +20,7 @@ from routerd.wire.outcomes import ACCEPTED, RELEASED, Accepted, DeliveryState, M
 from routerd.wire.performatives import Attach, Begin, Close, Detach, Disposition, End, Flow, Open, Transfer
 from routerd.wire.sasl_frames import SaslChallenge, SaslInit, SaslMechanisms, SaslOutcome, SaslResponse
 from routerd.wire.terminus import Coordinator, Source, Target
-from routerd.wire.types import Composite, Described, FieldType
+from routerd.wire.types import Composite, Described, FieldType, Symbol
 
 # What the standard says that a composite type provides, so that it may stand in a field that requires it.
 _FRAME, _ERROR, _SOURCE, _TARGET, _STATE, _OUTCOME = 1, 2, 4, 8, 16, 32
@@ -172,9 +172,13 @@ class _DeliveryTag(_Binary):
 
 
 class _Map(Field):
+    """A map whose keys are symbols, as those of every field are (2.8.13, 3.2.10, 3.5.8); a plain str stands for one."""
+
     def write(self, encoder: Encoder, value: Any) -> None:
         if not isinstance(value, (dict, Mapping)):
             raise _unfit(self, value)
+        if isinstance(value, dict) and any([type(key) is str for key in value]):
+            value = {Symbol(key) if type(key) is str else key: item for key, item in value.items()}
         encoder.write(value)
 
     def read(self, decoder: Decoder) -> Any:

@@ -3,7 +3,10 @@ from libc.stdint cimport int64_t
 
 cdef dict _codes_by_name
 cdef object _new_str
-cdef dict _FAMILIAR_SYMBOLS
+cdef list _familiar_octets
+cdef list _familiar_symbols
+cdef Py_ssize_t _SLOTS
+cdef Py_ssize_t _slot(Py_ssize_t size, Py_ssize_t middle) except -1
 
 
 @cython.freelist(16)
@@ -37,7 +40,9 @@ cdef class Reader:
     cdef bytes _binary(self, int code, Py_ssize_t at)
     @cython.locals(size=cython.Py_ssize_t, start=cython.Py_ssize_t)
     cdef object _string(self, int code, Py_ssize_t at)
-    @cython.locals(size=cython.Py_ssize_t, start=cython.Py_ssize_t)
+    @cython.locals(view="const unsigned char*", other="const unsigned char*", i=cython.Py_ssize_t)
+    cdef bint _is_at(self, Py_ssize_t start, Py_ssize_t size, bytes octets) noexcept
+    @cython.locals(size=cython.Py_ssize_t, start=cython.Py_ssize_t, slot=cython.Py_ssize_t, octets=bytes)
     cdef object _symbol(self, int code, Py_ssize_t at)
     cdef bint _truth(self, int number, Py_ssize_t at) except -1
 
@@ -50,6 +55,7 @@ cdef class Reader:
     @cython.locals(size=cython.Py_ssize_t, stop=cython.Py_ssize_t, count=cython.longlong)
     cdef int64_t _step_into(self, int code, Py_ssize_t at) except -1
 
+    @cython.locals(at=cython.Py_ssize_t)
     cpdef bint read_null(self) except -1
     @cython.locals(at=cython.Py_ssize_t, code=cython.int)
     cpdef int read_boolean(self) except -2

@@ -16,15 +16,26 @@ _codes_by_name = CODES_BY_NAME
 # Makes a symbol without checking again that it is ASCII.
 _new_str = str.__new__
 
-# Symbols that peers send all the time are not made anew.
-_FAMILIAR_SYMBOLS = {
-    name: Symbol(name)
-    for name in (
-        "amqp:accepted:list", "amqp:rejected:list", "amqp:released:list", "amqp:modified:list", "amqp:received:list",
-        "queue", "topic", "shared", "global", "move", "copy", "link-detach", "session-end", "connection-close", "never",
-        "ANONYMOUS", "PLAIN", "EXTERNAL", "ANONYMOUS-RELAY", "product", "version", "platform",
-    )
-}  # fmt: skip
+# Symbols that peers send all the time are looked up by their octets instead of made anew.
+_FAMILIAR_SYMBOLS = (
+    "amqp:accepted:list", "amqp:rejected:list", "amqp:released:list", "amqp:modified:list", "amqp:received:list",
+    "queue", "topic", "shared", "global", "move", "copy", "link-detach", "session-end", "connection-close", "never",
+    "ANONYMOUS", "PLAIN", "EXTERNAL", "ANONYMOUS-RELAY", "product", "version", "platform",
+)  # fmt: skip
+_SLOTS = 256
+
+
+def _slot(size: int, middle: int) -> int:
+    """Return where a symbol is looked up, given its size and the octet in its middle."""
+    return (size * 8 + middle) % _SLOTS
+
+
+_familiar_octets: list[bytes | None] = [None] * _SLOTS
+_familiar_symbols: list[Symbol | None] = [None] * _SLOTS
+for _name in _FAMILIAR_SYMBOLS:
+    _at = _slot(len(_name), ord(_name[len(_name) // 2]))
+    _familiar_octets[_at] = _name.encode()
+    _familiar_symbols[_at] = Symbol(_name)
 
 
 class Reader:
@@ -124,12 +135,26 @@ class Reader:
         size = self._size(code, at)
         start = self.pos
         self.pos = start + size
+        if size > 0:
+            slot = _slot(size, self._view[start + (size >> 1)])
+            octets = _familiar_octets[slot]
+            if octets is not None and self._is_at(start, size, octets):
+                return _familiar_symbols[slot]
         try:
             text = self._view[start : start + size].decode("ascii")
         except UnicodeDecodeError:
             raise DecodeError("a symbol is not ASCII", offset=at) from None
-        familiar = _FAMILIAR_SYMBOLS.get(text)
-        return _new_str(Symbol, text) if familiar is None else familiar
+        return _new_str(Symbol, text)
+
+    def _is_at(self, start: int, size: int, octets: bytes) -> bool:
+        if size != len(octets):
+            return False
+        view = self._view
+        other = octets
+        for i in range(size):
+            if view[start + i] != other[i]:
+                return False
+        return True
 
     def _truth(self, number: int, at: int) -> bool:
         if number > 1:
@@ -193,9 +218,12 @@ class Reader:
 
     def read_null(self) -> bool:
         """Step over a null, and return whether there was one; anything else stays."""
-        if self.peek() != 0x40:
+        at = self.pos
+        if at >= self.end:
+            raise DecodeError("a value is missing", offset=at)
+        if self._view[at] != 0x40:
             return False
-        self.pos += 1
+        self.pos = at + 1
         return True
 
     def read_boolean(self) -> int:

@@ -45,7 +45,7 @@ VECTORS = [
     ),
     (
         Open(container_id="a", offered_capabilities=("b",), desired_capabilities=("b", "c"), properties={"d": 1}),
-        "00 53 10 c0 1d 0a a10161 40 40 40 40 40 40 a30162 e0 06 02 a3 01 62 01 63 c1 06 02 a10164 5501",
+        "00 53 10 c0 1d 0a a10161 40 40 40 40 40 40 a30162 e0 06 02 a3 01 62 01 63 c1 06 02 a30164 5501",
     ),
     (Begin(next_outgoing_id=0, incoming_window=1, outgoing_window=256), "00 53 11 c0 0a 04 40 43 52 01 70 00000100"),
     (
