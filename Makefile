@@ -34,8 +34,9 @@ run: setup  ## start a router
 test: system-packages lint test-built test-uncompiled  ## check everything: lint, types, all tests, and routerd/wire again uncompiled
 
 bench: setup  ## run every benchmark and append the figures to bench/RESULTS.md
-	@set -e; { printf '\n## %s\n\n```\n' "$$(date -u +%Y-%m-%d)"; \
-	for name in $$($(BIN)/python -m bench --list); do $(BIN)/python -m bench $$name; done; \
+	@set -e; { printf '\n## %s, commit %s, %s cores\n\n```\n' \
+	"$$(date -u +%Y-%m-%d)" "$$(git describe --always --dirty 2>/dev/null || echo unknown)" "$$(nproc)"; \
+	for name in $$($(BIN)/python -m bench --list); do echo "$$ python -m bench $$name"; $(BIN)/python -m bench $$name; done; \
 	printf '```\n'; } | tee -a bench/RESULTS.md
 
 fuzz: setup $(FUZZ_TOOLS)  ## run the coverage-guided fuzzer

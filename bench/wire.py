@@ -9,11 +9,7 @@ from typing import Any
 from bench.frame_loop import relay
 from bench.report import Row
 from bench.uncompiled import run_uncompiled
-from routerd.wire.connection import Connection
-from routerd.wire.connection_config import ConnectionConfig
-from routerd.wire.handler import Handler
-from routerd.wire.states import LinkState, SessionState
-from routerd.wire.terminus import Source, Target
+from routerd.wire import Connection, ConnectionConfig, Handler, LinkState, SessionState, Source, Target
 
 CREDIT = 1000
 _HALF_OF_THE_CREDIT = CREDIT // 2

@@ -2,10 +2,7 @@
 
 from typing import Any
 
-from routerd.wire.connection import Connection
-from routerd.wire.connection_config import ConnectionConfig
-from routerd.wire.handler import Handler
-from routerd.wire.states import LinkState, SessionState
+from routerd.wire import Connection, ConnectionConfig, Handler, LinkState, SessionState
 
 
 class Recorder(Handler):

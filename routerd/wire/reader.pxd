@@ -6,7 +6,6 @@ cdef object _new_str
 cdef list _familiar_octets
 cdef list _familiar_symbols
 cdef Py_ssize_t _SLOTS
-cdef Py_ssize_t _slot(Py_ssize_t size, Py_ssize_t middle) except -1
 
 
 @cython.freelist(16)
@@ -40,9 +39,9 @@ cdef class Reader:
     cdef bytes _binary(self, int code, Py_ssize_t at)
     @cython.locals(size=cython.Py_ssize_t, start=cython.Py_ssize_t)
     cdef object _string(self, int code, Py_ssize_t at)
-    @cython.locals(view="const unsigned char*", other="const unsigned char*", i=cython.Py_ssize_t)
-    cdef bint _is_at(self, Py_ssize_t start, Py_ssize_t size, bytes octets) noexcept
-    @cython.locals(size=cython.Py_ssize_t, start=cython.Py_ssize_t, slot=cython.Py_ssize_t, octets=bytes)
+    @cython.locals(view="const unsigned char*", other="const unsigned char*", same=cython.Py_ssize_t)
+    cdef bint _matches(self, Py_ssize_t start, Py_ssize_t size, bytes octets) noexcept
+    @cython.locals(size=cython.Py_ssize_t, start=cython.Py_ssize_t, slot=cython.Py_ssize_t)
     cdef object _symbol(self, int code, Py_ssize_t at)
     cdef bint _truth(self, int number, Py_ssize_t at) except -1
 
@@ -80,4 +79,5 @@ cdef class Reader:
     cpdef tuple read_symbols(self)
 
 
+cdef Py_ssize_t _slot(Py_ssize_t size, Py_ssize_t middle) except -1
 cdef object _wrong(str wanted, int code, Py_ssize_t at)

@@ -16,8 +16,8 @@ _codes_by_name = CODES_BY_NAME
 # Makes a symbol without checking again that it is ASCII.
 _new_str = str.__new__
 
-# Symbols that peers send all the time are looked up by their octets instead of made anew.
-_FAMILIAR_SYMBOLS = (
+# Symbols that peers send all the time are found by their octets, instead of being made anew each time.
+_FAMILIAR = (
     "amqp:accepted:list", "amqp:rejected:list", "amqp:released:list", "amqp:modified:list", "amqp:received:list",
     "queue", "topic", "shared", "global", "move", "copy", "link-detach", "session-end", "connection-close", "never",
     "ANONYMOUS", "PLAIN", "EXTERNAL", "ANONYMOUS-RELAY", "product", "version", "platform",
@@ -26,16 +26,13 @@ _SLOTS = 256
 
 
 def _slot(size: int, middle: int) -> int:
-    """Return where a symbol is looked up, given its size and the octet in its middle."""
+    """Return where to look for a symbol of so many octets with that octet in its middle."""
     return (size * 8 + middle) % _SLOTS
 
 
-_familiar_octets: list[bytes | None] = [None] * _SLOTS
-_familiar_symbols: list[Symbol | None] = [None] * _SLOTS
-for _name in _FAMILIAR_SYMBOLS:
-    _at = _slot(len(_name), ord(_name[len(_name) // 2]))
-    _familiar_octets[_at] = _name.encode()
-    _familiar_symbols[_at] = Symbol(_name)
+_BY_SLOT = {_slot(len(name), ord(name[len(name) // 2])): name for name in _FAMILIAR}
+_familiar_octets = [_BY_SLOT[slot].encode() if slot in _BY_SLOT else b"" for slot in range(_SLOTS)]
+_familiar_symbols = [Symbol(_BY_SLOT.get(slot, "")) for slot in range(_SLOTS)]
 
 
 class Reader:
@@ -135,10 +132,9 @@ class Reader:
         size = self._size(code, at)
         start = self.pos
         self.pos = start + size
-        if size > 0:
+        if size:
             slot = _slot(size, self._view[start + (size >> 1)])
-            octets = _familiar_octets[slot]
-            if octets is not None and self._is_at(start, size, octets):
+            if self._matches(start, size, _familiar_octets[slot]):
                 return _familiar_symbols[slot]
         try:
             text = self._view[start : start + size].decode("ascii")
@@ -146,15 +142,15 @@ class Reader:
             raise DecodeError("a symbol is not ASCII", offset=at) from None
         return _new_str(Symbol, text)
 
-    def _is_at(self, start: int, size: int, octets: bytes) -> bool:
+    def _matches(self, start: int, size: int, octets: bytes) -> bool:
         if size != len(octets):
             return False
         view = self._view
         other = octets
-        for i in range(size):
-            if view[start + i] != other[i]:
-                return False
-        return True
+        same = 0
+        while same < size and view[start + same] == other[same]:
+            same += 1
+        return same == size
 
     def _truth(self, number: int, at: int) -> bool:
         if number > 1:

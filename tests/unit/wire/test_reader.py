@@ -164,6 +164,13 @@ def test_a_peek_changes_nothing():
     assert [decoder.peek(), decoder.peek(), decoder.read_uint()] == [0x52, 0x52, 5]
 
 
+@pytest.mark.parametrize("text", ["amqp:accepted:list", "amqp:accepted:LIST", "queue", "quEue", "queueue", "", "q"])
+def test_a_symbol_that_is_or_resembles_a_frequent_one_is_read_exactly(text):
+    for octets in (b"\xa3" + bytes((len(text),)), b"\xb3" + len(text).to_bytes(4, "big")):
+        symbol = Decoder(octets + text.encode()).read_symbol()
+        assert (symbol, type(symbol)) == (text, Symbol)
+
+
 def test_limits_hold_for_typed_reads():
     check_refused(decoder_of("a1 03 616263", size_bytes=2), "read_string", 0, "3 octets is over the limit of 2")
     assert decoder_of("a1 02 6162", size_bytes=2).read_string() == "ab"
