@@ -230,6 +230,10 @@ class Connection:
         self._partial = None
         self.state = ConnectionState.END
         self._is_receiving = False
+        if self._is_in_sasl:
+            self._is_in_sasl = False
+            cast("SaslClient | SaslServer", self.sasl).abandon()
+            self.handler.on_authentication_failed(self)
         self._report_closed(None)
 
     # --- for sessions and links
@@ -531,6 +535,7 @@ class Connection:
             self._authentication_failed()
 
     def _authentication_failed(self) -> None:
+        self._is_in_sasl = False
         self.state = ConnectionState.END
         self.handler.on_authentication_failed(self)
         self._report_closed(None)
@@ -586,6 +591,9 @@ class Connection:
             self.handler.on_violation(self, error)
         if is_over or self._is_framing_lost:
             self.state = ConnectionState.END
+            if self._is_in_sasl:
+                self._is_in_sasl = False
+                self.handler.on_authentication_failed(self)
             self._report_closed(None)
 
     def _report_sessions(self, error: Error | None) -> None:

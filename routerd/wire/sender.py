@@ -127,9 +127,9 @@ class Sender(Link):
             self.credit += 1
             delivery.is_queued = False
         else:
-            self.session.count_transfer()
-            write_abort(self.session.output, self.session.channel, self.handle)
             self.session.untrack(delivery)
+            if self.session.has_backlog or self.emit(delivery, b"", 0, 0, False) >= 0:
+                self.session.queue(delivery, b"", False)
         delivery.settled = True
 
     def drained(self) -> None:
@@ -197,6 +197,9 @@ class Sender(Link):
                     )
                 else:
                     stop = self._write_in_full(delivery, data, start, end, more)
+            elif delivery.is_aborted:
+                stop = end
+                write_abort(out, session.channel, self.handle)
             else:
                 stop = min(end, start + frame_size - _NEXT_OVERHEAD)
                 write_continuation(out, session.channel, self.handle, more or stop < end, data, start, stop)

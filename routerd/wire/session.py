@@ -395,8 +395,7 @@ class Session:
                 link.receive_transfer(fields, data, end)
             except LinkError as error:
                 self.attachments.fail(link, error)
-        if self.incoming_window <= self._window >> 1:
-            self._open_window()
+        self._open_window()
 
     def receive_disposition(self, decoder: "Decoder") -> None:
         """Apply a disposition to the deliveries that we know of its range; others are settled already."""
@@ -467,8 +466,9 @@ class Session:
         self.handler.on_disposition(delivery)
 
     def _open_window(self) -> None:
-        window = self._window - self._withheld
-        if self.is_open and window > self.incoming_window:
+        # At half of what may be open, so that the sender does not stall and flows stay few.
+        window = self._window - self._withheld if self._window > self._withheld else 0
+        if self.incoming_window <= window >> 1 and self.incoming_window < window and self.is_open:
             self.incoming_window = window
             self._is_window_due = True
             if not self.is_busy:

@@ -5,7 +5,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 from routerd.wire.annotation_edit import AnnotationEdit
-from routerd.wire.errors import DecodeError, EncodeError
+from routerd.wire.errors import DecodeError, EncodeError, InvalidField
 from routerd.wire.message import AmqpSequence, AmqpValue, Data, Message
 from routerd.wire.section_codes import Presence, Section
 from routerd.wire.sections import NeedsMore, Sections
@@ -36,6 +36,7 @@ QUESTIONS: dict[str, Callable[[Sections], object]] = {
     **{f"bounds {code.name}": _bounds(code) for code in Section},
     **{name: _attribute(name) for name in ATTRIBUTES},
 }
+NAMES = list(QUESTIONS)
 DROPPED, PREFIX = "x-user", "x-opt-qd."
 PUT = {"x-opt-qd.to": "there", "new": 1}
 EDITS = (
@@ -57,9 +58,10 @@ def run(data: bytes) -> None:
     if message is not None:
         _check_agreement(message, whole)
         _check_encoding(message)
-    middle = len(data) // 2
-    for cut in {middle, data[middle] % len(data)} if data else ():
-        _check_part(whole, _answers(data, cut, True))
+    unended = _answers(data, len(data), True)
+    _check_end(whole, unended)
+    if data:
+        _check_part(unended, _answers(data, data[len(data) // 2] % len(data), True))
     for edit, drop, prefix, put in EDITS:
         _check_edit(data, message, edit, drop, prefix, put)
 
@@ -67,21 +69,19 @@ def run(data: bytes) -> None:
 def _decoded(data: bytes) -> Message | None:
     try:
         return Message.decode(data)
-    except DecodeError as error:
+    except (DecodeError, InvalidField) as error:
         check(error.offset is not None and 0 <= error.offset <= len(data), f"an error at {error.offset}: {error}")
         return None
 
 
 def _answers(data: bytes, end: int, partial: bool) -> dict[str, tuple[str, Any]]:
     """Return what the sections say to each question, asked in an order that the octets choose."""
-    names = list(QUESTIONS)
-    start = len(data) % len(names)
+    start = data[-1] % len(NAMES) if data else 0
     sections = Sections(data, 0, end, partial)
-    answers = {}
-    for name in names[start:] + names[:start]:
-        answers[name] = _answer(QUESTIONS[name], sections)
-        fresh = _answer(QUESTIONS[name], Sections(data, 0, end, partial))
-        check(answers[name] == fresh, f"{name}: {answers[name]} after other questions, {fresh} at first")
+    answers = {name: _answer(QUESTIONS[name], sections) for name in NAMES[start:] + NAMES[:start]}
+    name = NAMES[start - 1]
+    fresh = _answer(QUESTIONS[name], Sections(data, 0, end, partial))
+    check(answers[name] == fresh, f"{name}: {answers[name]} after other questions, {fresh} at first")
     return answers
 
 
@@ -95,11 +95,22 @@ def _answer(question: Callable[[Sections], object], sections: Sections) -> tuple
     return "answer", identity(answer)
 
 
-def _check_part(whole: dict[str, tuple[str, Any]], part: dict[str, tuple[str, Any]]) -> None:
-    """What the beginning of a message tells, the whole does not take back."""
+def _is_pending(name: str, answer: tuple[str, Any]) -> bool:
+    return answer == NEEDS_MORE or (name.startswith("find") and answer == NOT_YET_FOUND)
+
+
+def _check_part(more: dict[str, tuple[str, Any]], part: dict[str, tuple[str, Any]]) -> None:
+    """What the beginning of a message tells, more of it does not take back."""
     for name, answer in part.items():
-        if answer != NEEDS_MORE and not (name.startswith("find") and answer == NOT_YET_FOUND):
-            check(answer == whole[name], f"{name}: {answer} of a part, {whole[name]} of the whole")
+        if not _is_pending(name, answer):
+            check(answer == more[name], f"{name}: {answer} of a part, {more[name]} of more")
+
+
+def _check_end(whole: dict[str, tuple[str, Any]], unended: dict[str, tuple[str, Any]]) -> None:
+    """What is told before the end is known stands, unless the end is a fault."""
+    for name, answer in unended.items():
+        if not _is_pending(name, answer):
+            check(whole[name] in (answer, FAULT), f"{name}: {answer} before the end, {whole[name]} after it")
 
 
 def _check_agreement(message: Message, whole: dict[str, tuple[str, Any]]) -> None:

@@ -13,6 +13,7 @@ from uuid import UUID
 from hypothesis import strategies as st
 
 from routerd.wire.amqp_error import Error
+from routerd.wire.composite import encode_composite
 from routerd.wire.errors import RemoteError
 from routerd.wire.outcomes import Accepted, Modified, Received, Rejected, Released
 from routerd.wire.performatives import Attach, Begin, Close, Detach, Disposition, End, Flow, Open, Transfer
@@ -245,6 +246,12 @@ def legal_encodings(draw: Draw, value: Any) -> bytes:
     return drawn_encoding(draw, value)
 
 
+@st.composite
+def encoded_values(draw: Draw) -> bytes:
+    """Any legal encoding of any value."""
+    return drawn_encoding(draw, draw(values))
+
+
 def drawn_encoding(draw: Draw, value: Any) -> bytes:
     if isinstance(value, Described):
         return b"\x00" + drawn_encoding(draw, value.descriptor) + drawn_encoding(draw, value.value)
@@ -300,9 +307,9 @@ def counted_content(draw: Draw, name: str, value: Any) -> tuple[int, bytes]:
 
 
 @st.composite
-def damaged(draw: Draw, encodings: st.SearchStrategy[bytes]) -> bytes:
+def damaged(draw: Draw, encodings: Callable[[], st.SearchStrategy[bytes]]) -> bytes:
     """An encoding with some octets replaced, removed or put in."""
-    octets = bytearray(draw(encodings))
+    octets = bytearray(draw(encodings()))
     for _ in range(draw(st.integers(1, 3))):
         at = draw(st.integers(0, len(octets)))
         octets[at : at + draw(st.integers(0, 2))] = draw(st.binary(max_size=2))
@@ -371,6 +378,14 @@ FIELD_VALUES[FieldType.SOURCE] = composites(Source) | unknown_states
 FIELD_VALUES[FieldType.TARGET] = composites(Target) | composites(Coordinator) | unknown_states
 
 any_composite = st.one_of(*map(composites, COMPOSITES))
+
+
+@st.composite
+def encoded_composites(draw: Draw) -> bytes:
+    """The octets of any composite value."""
+    out = bytearray()
+    encode_composite(out, draw(any_composite))
+    return bytes(out)
 
 
 def likeness(value: Any) -> Any:

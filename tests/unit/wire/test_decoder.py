@@ -32,7 +32,7 @@ from routerd.wire.types import (
     UShort,
     identity,
 )
-from tests.unit.wire.strategies import damaged, legal_encodings, outcome_of, values
+from tests.unit.wire.strategies import damaged, encoded_values, legal_encodings, outcome_of, values
 
 
 def check_refused(octets, message, offset=0, **limits):
@@ -380,7 +380,7 @@ def test_a_value_cut_short_at_any_octet_is_a_decode_error(data, value):
             decode(octets[:cut])
 
 
-@given(st.binary() | damaged(values.flatmap(legal_encodings)))
+@given(st.binary() | damaged(encoded_values))
 def test_any_octets_are_a_value_that_can_be_encoded_again_or_a_decode_error(octets):
     value, refused = outcome_of(lambda: decode(octets))
     if refused is None:
@@ -391,7 +391,7 @@ def test_any_octets_are_a_value_that_can_be_encoded_again_or_a_decode_error(octe
         assert 0 <= refused.offset <= len(octets)
 
 
-@given(damaged(values.flatmap(legal_encodings)), st.integers(1, 4), st.integers(0, 6), st.integers(0, 30))
+@given(damaged(encoded_values), st.integers(1, 4), st.integers(0, 6), st.integers(0, 30))
 def test_any_limits_leave_a_value_or_a_decode_error(octets, depth, count, size):
     limits = CodecLimits(depth=depth, count=count, size_bytes=size)
     value, refused = outcome_of(lambda: decode(octets, limits))

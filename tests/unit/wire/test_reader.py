@@ -8,7 +8,16 @@ from routerd.wire.decoder import Decoder
 from routerd.wire.errors import DecodeError, ValueRangeError
 from routerd.wire.limits import CodecLimits
 from routerd.wire.types import Symbol, UByte, UInt, ULong, UShort
-from tests.unit.wire.strategies import binaries, damaged, legal_encodings, outcome_of, ranged, symbols, texts, values
+from tests.unit.wire.strategies import (
+    binaries,
+    damaged,
+    encoded_values,
+    legal_encodings,
+    outcome_of,
+    ranged,
+    symbols,
+    texts,
+)
 
 
 def decoder_of(text, **limits):
@@ -217,7 +226,7 @@ def test_every_legal_encoding_is_read_wherever_it_lies(data, typed_value, before
 
 @given(
     st.sampled_from(sorted({method for method, _, _ in READS} | {"peek", "skip"})),
-    st.binary() | damaged(values.flatmap(legal_encodings)),
+    st.binary() | damaged(encoded_values),
 )
 def test_any_octets_give_a_value_or_a_decode_error(method, octets):
     decoder = Decoder(octets)
