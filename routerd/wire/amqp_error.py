@@ -4,7 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
+from routerd.wire.errors import RemoteError
 from routerd.wire.types import Composite, FieldType
+
+# What we say of a violation fits the smallest frames (2.3.1), whatever of the peer's it cites.
+_DESCRIPTION_OCTETS = 256
 
 
 @dataclass(slots=True, kw_only=True, repr=False)
@@ -15,3 +19,9 @@ class Error(Composite):
     condition: Annotated[str, FieldType.SYMBOL]
     description: Annotated[str | None, FieldType.STRING] = None
     info: Annotated[Mapping[Any, Any] | None, FieldType.MAP] = None
+
+
+def error_about(violation: RemoteError) -> Error:
+    """Return what the peer is told of its violation."""
+    octets = violation.description.encode("utf-8", "replace")[:_DESCRIPTION_OCTETS]
+    return Error(condition=violation.condition, description=octets.decode("utf-8", "ignore"))

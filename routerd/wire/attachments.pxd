@@ -12,6 +12,7 @@ cdef object _DETACH_PIPE
 cdef object _DETACH_SENT
 cdef object _RECV_DETACH
 cdef object _SEND_DETACH
+cdef Py_ssize_t _ATTACH_OVERHEAD
 
 
 @cython.final
@@ -20,11 +21,17 @@ cdef class Attachments:
     cdef readonly LinkNames names
     cdef readonly HandleTable local
     cdef readonly HandleTable remote
+    cdef readonly dict abandoned
 
     # Not `long long`: Cython 3.3 writes the exception value of such a function wrongly.
     cpdef Py_ssize_t take_handle(self, Link link) except -1
     @cython.locals(handle="unsigned int", link=Link)
     cpdef void receive_attach(self, object performative)
+    cdef void _check_answerable(self, object performative)
+    @cython.locals(link=Link, abandoned=Link)
+    cdef Link _claim(self, object performative)
+    @cython.locals(link=Link)
+    cdef Link _endpoint(self, object performative)
     @cython.locals(link=Link, was_detaching=bint, is_late_close=bint)
     cpdef void receive_detach(self, object performative)
     @cython.locals(link=Link)

@@ -2,12 +2,15 @@
 
 from typing import TYPE_CHECKING
 
-from routerd.wire.amqp_error import Error
+from routerd.wire.amqp_error import Error, error_about
 from routerd.wire.errors import (
+    FrameSizeTooSmall,
     FramingError,
     HandleInUse,
     LinkError,
+    LinkStolen,
     ResourceLimitExceeded,
+    SessionError,
     SessionLimitExceeded,
     StateError,
     UnattachedHandle,
@@ -18,7 +21,6 @@ from routerd.wire.performatives import Attach, Detach
 from routerd.wire.receiver import Receiver
 from routerd.wire.sender import Sender
 from routerd.wire.states import LinkMove, LinkState
-from routerd.wire.types import Symbol
 
 if TYPE_CHECKING:
     from routerd.wire.session import Session
@@ -32,6 +34,8 @@ _DETACH_PIPE = LinkState.DETACH_PIPE
 _DETACH_SENT = LinkState.DETACH_SENT
 _RECV_DETACH = LinkMove.RECV_DETACH
 _SEND_DETACH = LinkMove.SEND_DETACH
+# Octets of an attach at most, beside the name of the link, when it has no termini.
+_ATTACH_OVERHEAD = 64
 
 
 class Attachments:
@@ -42,6 +46,8 @@ class Attachments:
         self.names = session.connection.links
         self.local = HandleTable()
         self.remote = HandleTable()
+        # Endpoints that lost their name before the peer answered their attach.
+        self.abandoned: dict[tuple[str, bool], Link] = {}
 
     def all(self) -> list[Link]:
         """Return the links that have a handle on either side."""
@@ -64,19 +70,10 @@ class Attachments:
             raise FramingError(f"handle {handle} is above handle-max {self.session.handle_max}")
         if self.remote.get(handle) is not None:
             raise HandleInUse(f"handle {handle} is in use")
-        link = self.names.find(performative.name, performative.role)
-        if link is not None and not (link.session is self.session and link.state in (_ATTACH_SENT, _DETACH_PIPE)):
-            link.session.attachments.lose(link)
-            link = None
-        if link is None:
-            if len(self.names) >= self.session.connection.config.link_names_max:
-                raise ResourceLimitExceeded("the connection has as many links as it may have")
-            kind = Sender if performative.role else Receiver
-            link = kind(self.session, performative.name)
-            if self.local.lowest_free() > self.session.remote_handle_max:
-                raise SessionLimitExceeded("the peer's handle-max leaves no handle for our end of the link")
-            link.handle = self.take_handle(link)
-            self.names.add(link)
+        self._check_answerable(performative)
+        link = self._claim(performative)
+        if link is None or not self.session.is_receiving:
+            return
         link.remote_handle = handle
         self.remote.put(handle, link)
         try:
@@ -87,11 +84,57 @@ class Attachments:
         if link.state is not _DETACH_SENT:
             self.session.handler.on_link_attached(link, performative)
 
+    def _check_answerable(self, performative: Attach) -> None:
+        if len(performative.name.encode()) + _ATTACH_OVERHEAD > self.session.send_frame_size:
+            raise FrameSizeTooSmall("the name of the link does not fit the frames that the peer accepts")
+        if len(self.names) >= self.session.connection.config.link_names_max:
+            raise ResourceLimitExceeded("the connection has as many links as it may have")
+
+    def _claim(self, performative: Attach) -> Link | None:
+        # Finds or makes our endpoint; an older one of the same name is lost to it (2.6.1).
+        name, is_sender = performative.name, performative.role
+        link = self.names.find(name, is_sender)
+        if link is not None and link.session is self.session and link.state in (_ATTACH_SENT, _DETACH_PIPE):
+            return link
+        if self.abandoned:
+            abandoned: Link | None = self.abandoned.pop((name, is_sender), None)
+            if abandoned is not None:
+                return abandoned
+        if link is not None and link.state is _ATTACH_SENT and not self.session.connection.is_client:
+            # Both ends attach one link on two sessions at once: the server's attempt stays, or it would never end.
+            self._turn_away(performative)
+            return None
+        if link is not None:
+            link.session.attachments.lose(link)
+            if self.names.find(name, is_sender) is not None:
+                raise SessionError(f"link {name!r} is being attached elsewhere")
+        if self.local.lowest_free() > self.session.remote_handle_max:
+            raise SessionLimitExceeded("the peer's handle-max leaves no handle for our end of the link")
+        link = self._endpoint(performative)
+        self.names.add(link)
+        return link
+
+    def _endpoint(self, performative: Attach) -> Link:
+        kind = Sender if performative.role else Receiver
+        link = kind(self.session, performative.name)
+        link.handle = self.take_handle(link)
+        return link
+
+    def _turn_away(self, performative: Attach) -> None:
+        link = self._endpoint(performative)
+        link.is_reported = True
+        link.remote_handle = performative.handle
+        self.remote.put(performative.handle, link)
+        Link.receive_attach(link, performative)
+        self.session.answer()
+        link.refuse(_stolen(link))
+
     def receive_detach(self, performative: Detach) -> None:
         """Finish a link that we detached, or answer the peer's detach and report it."""
         link = self.link_at(performative.handle)
+        self.session.answer()
         if link.state is _ATTACH_RCVD:
-            link.attach(source=link.remote_source, target=link.remote_target)
+            link.attach(source=None, target=None)
         was_detaching = link.state is _DETACH_SENT
         link.move(_RECV_DETACH)
         self.remote.remove(performative.handle)
@@ -114,19 +157,23 @@ class Attachments:
 
     def fail(self, link: Link, error: LinkError) -> None:
         """Detach a link for what the peer did."""
-        condition = Error(condition=Symbol(error.condition), description=error.description)
+        self.session.answer()
         if link.state is _ATTACH_RCVD:
-            link.refuse(condition)
-        else:
-            link.detach(error=condition)
+            link.refuse(error_about(error))
+        elif link.is_attached:
+            link.detach(error=error_about(error))
         self.session.handler.on_violation(self.session.connection, error)
 
     def lose(self, link: Link) -> None:
         """Detach a link whose name the peer attached anew (2.6.1, link stealing)."""
-        error = Error(condition=Symbol("amqp:link:stolen"), description=f"link {link.name!r} was attached elsewhere")
+        error = _stolen(link)
+        self.session.answer()
         if link.state is _ATTACH_RCVD:
-            link.attach(source=link.remote_source, target=link.remote_target)
-        if link.state in (_ATTACHED, _ATTACH_SENT):
+            link.refuse(error)
+        elif link.state is _ATTACH_SENT:
+            self.abandoned[link.name, link.is_sender] = link
+            link.detach(error=error)
+        elif link.is_attached:
             link.detach(error=error)
         self.report(link, False, error)
 
@@ -175,3 +222,7 @@ class Attachments:
         again.attach(source=link.source, target=link.target)
         again.detach()
         link.is_closed = True
+
+
+def _stolen(link: Link) -> Error:
+    return error_about(LinkStolen(f"link {link.name!r} was attached elsewhere"))

@@ -9,6 +9,7 @@ cdef int _TARGET
 cdef int _STATE
 cdef int _OUTCOME
 cdef dict _PROVIDES
+cdef int _DEPTH_INSIDE
 cdef dict _BY_CLASS
 cdef list _BY_CODE
 cdef Py_ssize_t _HIGHEST_CODE
@@ -58,7 +59,8 @@ cdef class _DeliveryTag(_Binary):
     pass
 
 cdef class _Map(Field):
-    pass
+    @cython.locals(start=cython.Py_ssize_t)
+    cdef int write(self, Encoder encoder, object value) except -1
 
 cdef class _Unsettled(Field):
     @cython.locals(start=cython.Py_ssize_t)

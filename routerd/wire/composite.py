@@ -16,11 +16,12 @@ from routerd.wire.amqp_error import Error
 from routerd.wire.decoder import Decoder
 from routerd.wire.encoder import Encoder
 from routerd.wire.errors import DecodeError, EncodeError, InvalidField
+from routerd.wire.limits import DEFAULT_LIMITS
 from routerd.wire.outcomes import ACCEPTED, RELEASED, Accepted, DeliveryState, Modified, Received, Rejected, Released
 from routerd.wire.performatives import Attach, Begin, Close, Detach, Disposition, End, Flow, Open, Transfer
 from routerd.wire.sasl_frames import SaslChallenge, SaslInit, SaslMechanisms, SaslOutcome, SaslResponse
 from routerd.wire.terminus import Coordinator, Source, Target
-from routerd.wire.types import Composite, Described, FieldType, Symbol
+from routerd.wire.types import Composite, Described, FieldType, PairMap
 
 # What the standard says that a composite type provides, so that it may stand in a field that requires it.
 _FRAME, _ERROR, _SOURCE, _TARGET, _STATE, _OUTCOME = 1, 2, 4, 8, 16, 32
@@ -32,6 +33,9 @@ _PROVIDES: dict[type[Composite], int] = {
     Accepted: _STATE | _OUTCOME, Rejected: _STATE | _OUTCOME, Released: _STATE | _OUTCOME,
     Modified: _STATE | _OUTCOME,
 }  # fmt: skip
+
+# How deep a value may nest that is a part of a map.
+_DEPTH_INSIDE = DEFAULT_LIMITS.depth - 1
 
 
 class Field:
@@ -177,9 +181,17 @@ class _Map(Field):
     def write(self, encoder: Encoder, value: Any) -> None:
         if not isinstance(value, (dict, Mapping)):
             raise _unfit(self, value)
-        if isinstance(value, dict) and any([type(key) is str for key in value]):
-            value = {Symbol(key) if type(key) is str else key: item for key, item in value.items()}
-        encoder.write(value)
+        if isinstance(value, PairMap):
+            encoder.write(value)
+        else:
+            start = encoder.open_compound(0xC1)
+            for key, item in value.items():
+                if type(key) is str:
+                    encoder.write_symbol(key)
+                else:
+                    encoder.write(key, _DEPTH_INSIDE)
+                encoder.write(item, _DEPTH_INSIDE)
+            encoder.close_compound(start, 2 * len(value))
 
     def read(self, decoder: Decoder) -> Any:
         return decoder.read_map()
@@ -362,25 +374,13 @@ def _unfit(field: Field, value: Any) -> EncodeError:
 # The tables
 
 _FIELDS: dict[FieldType, tuple[type[Field], int]] = {
-    FieldType.ANY: (Field, 0),
-    FieldType.BOOLEAN: (_Boolean, 0),
-    FieldType.UBYTE: (_UByte, 0),
-    FieldType.USHORT: (_UShort, 0),
-    FieldType.UINT: (_UInt, 0),
-    FieldType.ULONG: (_ULong, 0),
-    FieldType.STRING: (_String, 0),
-    FieldType.SYMBOL: (_Symbol, 0),
-    FieldType.SYMBOLS: (_Symbols, 0),
-    FieldType.BINARY: (_Binary, 0),
-    FieldType.DELIVERY_TAG: (_DeliveryTag, 0),
-    FieldType.MAP: (_Map, 0),
-    FieldType.UNSETTLED: (_Unsettled, 0),
-    FieldType.SOURCE: (_Nested, _SOURCE),
-    FieldType.TARGET: (_Nested, _TARGET),
-    FieldType.STATE: (_Nested, _STATE),
-    FieldType.OUTCOME: (_Nested, _OUTCOME),
-    FieldType.ERROR: (_Nested, _ERROR),
-}
+    FieldType.ANY: (Field, 0), FieldType.BOOLEAN: (_Boolean, 0), FieldType.UBYTE: (_UByte, 0),
+    FieldType.USHORT: (_UShort, 0), FieldType.UINT: (_UInt, 0), FieldType.ULONG: (_ULong, 0),
+    FieldType.STRING: (_String, 0), FieldType.SYMBOL: (_Symbol, 0), FieldType.SYMBOLS: (_Symbols, 0),
+    FieldType.BINARY: (_Binary, 0), FieldType.DELIVERY_TAG: (_DeliveryTag, 0), FieldType.MAP: (_Map, 0),
+    FieldType.UNSETTLED: (_Unsettled, 0), FieldType.SOURCE: (_Nested, _SOURCE), FieldType.TARGET: (_Nested, _TARGET),
+    FieldType.STATE: (_Nested, _STATE), FieldType.OUTCOME: (_Nested, _OUTCOME), FieldType.ERROR: (_Nested, _ERROR),
+}  # fmt: skip
 
 
 def _fields_of(composite: type[Composite]) -> list[Field]:

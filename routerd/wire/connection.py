@@ -9,14 +9,14 @@ standard, for the connection, session or link that it concerns, and what the pee
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from routerd.wire.amqp_error import Error
+from routerd.wire.amqp_error import Error, error_about
 from routerd.wire.composite import decode_composite, encode_composite
 from routerd.wire.connection_config import MIN_MAX_FRAME_SIZE, ConnectionConfig
 from routerd.wire.decoder import Decoder
 from routerd.wire.disposition import DispositionFields
 from routerd.wire.errors import (
     DecodeError,
-    FrameSizeTooSmall,
+    FrameTooLarge,
     FramingError,
     IllegalState,
     InvalidField,
@@ -36,7 +36,6 @@ from routerd.wire.sasl import SaslCode
 from routerd.wire.session import Session
 from routerd.wire.states import CONNECTION_TRANSITIONS, ConnectionMove, ConnectionState, SessionState
 from routerd.wire.transfer import TransferFields
-from routerd.wire.types import Symbol
 
 if TYPE_CHECKING:
     from routerd.wire.sasl import SaslClient, SaslServer
@@ -135,7 +134,7 @@ class Connection:
         if self.state is ConnectionState.START:
             self._is_open_due = True
             return
-        self._move(ConnectionMove.SEND_OPEN)
+        self._check_move(ConnectionMove.SEND_OPEN)
         config = self.config
         self.send_performative(
             0,
@@ -153,12 +152,15 @@ class Connection:
                 properties=config.properties,
             ),
         )
+        self._move(ConnectionMove.SEND_OPEN)
 
     def close(self, error: Error | None = None) -> None:
         """Close the connection; the peer's close ends it. With an error, all else that it sends is discarded."""
+        move = ConnectionMove.SEND_CLOSE if error is None else ConnectionMove.SEND_CLOSE_ERROR
+        self._check_move(move)
         self._flush()
-        self._move(ConnectionMove.SEND_CLOSE if error is None else ConnectionMove.SEND_CLOSE_ERROR)
         self.send_performative(0, Close(error=error))
+        self._move(move)
         self._is_receiving = False
         for session in self.sessions():
             session.fall_silent()
@@ -543,10 +545,12 @@ class Connection:
     # --- inside
 
     def _move(self, event: ConnectionMove) -> None:
-        state = CONNECTION_TRANSITIONS.get((self.state, event))
-        if state is None:
+        self._check_move(event)
+        self.state = CONNECTION_TRANSITIONS[self.state, event]
+
+    def _check_move(self, event: ConnectionMove) -> None:
+        if (self.state, event) not in CONNECTION_TRANSITIONS:
             raise StateError(f"can't {event.value} on a connection in the state {self.state.value!r}")
-        self.state = state
 
     def _send_sasl(self, frames: Sequence[Any]) -> None:
         for frame in frames:
@@ -561,7 +565,7 @@ class Connection:
 
     def _put_frame(self, channel: int, body: bytearray, performative: Any) -> None:
         if len(body) + 8 > self.send_frame_size:
-            raise FrameSizeTooSmall(
+            raise FrameTooLarge(
                 f"{type(performative).__name__.lower()} takes a frame of {len(body) + 8} octets; "
                 f"the peer accepts {self.send_frame_size}"
             )
@@ -584,7 +588,7 @@ class Connection:
         if not is_closing and not is_over:
             if self.state in _BEFORE_OPEN:
                 self.open()
-            condition = Error(condition=Symbol(error.condition), description=error.description)
+            condition = error_about(error)
             self.close(condition)
             self._report_sessions(condition)
         if not is_closing:

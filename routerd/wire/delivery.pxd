@@ -46,7 +46,7 @@ cdef class DeliveryRing:
     cdef dict _stragglers
     cdef readonly Py_ssize_t count
 
-    @cython.locals(offset="unsigned int")
+    @cython.locals(delivery=Delivery)
     cpdef Delivery get(self, unsigned int delivery_id)
     @cython.locals(offset="unsigned int")
     cpdef void add(self, Delivery delivery)
@@ -55,4 +55,3 @@ cdef class DeliveryRing:
     cdef void _advance(self)
     cdef unsigned int _make_room(self, Delivery delivery, unsigned int offset) except? 0xFFFFFFFF
     cdef void _evict(self)
-    cdef void _forget_straggler(self, unsigned int delivery_id)

@@ -85,8 +85,10 @@ class Delivery:
         """Tell the peer our state of the delivery, and whether we have settled it."""
         if self.settled:
             raise StateError(f"delivery {self.tag!r} is settled already")
-        if self.state is not None and not self.is_incoming and is_outcome(self.state) and state is not self.state and state != self.state:
+        if self.state is not None and not self.is_incoming and is_outcome(self.state) and state != self.state:
             raise StateError(f"delivery {self.tag!r} has its outcome: {self.state!r}")
+        if self.is_tracked and state is not None and state is not _ACCEPTED:
+            self.link.session.check_fits(state)
         self.state = state
         self.settled = settled
         if self.is_tracked:
@@ -115,7 +117,9 @@ class DeliveryRing:
     def get(self, delivery_id: int) -> Delivery | None:
         """Return the delivery with an id, or None."""
         if (delivery_id - self._first) & _MASK < (self._next - self._first) & _MASK:
-            return self._slots[delivery_id & self._mask]
+            delivery = self._slots[delivery_id & self._mask]
+            if delivery is not None:
+                return delivery
         if self._stragglers is None:
             return None
         return self._stragglers.get(delivery_id)
@@ -139,8 +143,9 @@ class DeliveryRing:
         if found is not delivery:
             return
         self.count -= 1
-        if (delivery.id - self._first) & _MASK >= (self._next - self._first) & _MASK:
-            self._forget_straggler(delivery.id)
+        if self._stragglers is not None and self._stragglers.pop(delivery.id, None) is not None:
+            if not self._stragglers:
+                self._stragglers = None
             return
         self._slots[delivery.id & self._mask] = None
         self._in_ring -= 1
@@ -151,14 +156,13 @@ class DeliveryRing:
 
     def ids_between(self, first: int, last: int) -> list[int]:
         """Return the known ids of the range first to last, oldest first; work is bounded by what is known."""
-        known = sorted(self._stragglers or (), key=lambda i: (i - self._next) & _MASK)
         span = (last - first) & _MASK
-        found = [i for i in known if (i - first) & _MASK <= span]
-        for offset in range((self._next - self._first) & _MASK):
-            number = (self._first + offset) & _MASK
-            if (number - first) & _MASK <= span and self._slots[number & self._mask] is not None:
-                found.append(number)
-        return found
+        ring = [(self._first + offset) & _MASK for offset in range((self._next - self._first) & _MASK)]
+        known = [number for number in ring if self._slots[number & self._mask] is not None]
+        if self._stragglers:
+            # Nothing that is unsettled is newer than the newest in the ring.
+            known = sorted([*known, *self._stragglers], key=lambda number: (number - self._next) & _MASK)
+        return [number for number in known if (number - first) & _MASK <= span]
 
     def all(self) -> list[Delivery]:
         """Return every delivery here, oldest first."""
@@ -195,9 +199,3 @@ class DeliveryRing:
             if record is not None:
                 self._stragglers[record.id] = record
         self._in_ring = 0
-
-    def _forget_straggler(self, delivery_id: int) -> None:
-        if self._stragglers is not None:
-            del self._stragglers[delivery_id]
-            if not self._stragglers:
-                self._stragglers = None

@@ -137,6 +137,8 @@ class Encoder(Writer):
             code, octets_of = _RARE[kind]
             self._put(code)
             self.put_octets(octets_of(value))
+        elif (kind is list or kind is tuple) and not value:
+            self._put(0x45)
         elif kind in _NESTED:
             self._write_nested(value, kind, depth - 1)
         else:
@@ -161,8 +163,7 @@ class Encoder(Writer):
     def _write_nested(self, value: Any, kind: type, depth: int) -> None:
         _check_depth(depth)
         if kind is list or kind is tuple:
-            start = self.open_compound(0xC0)
-            self.close_list(start, self._write_content(value, 0xC0, depth))
+            self._write_compound(value, 0xC0, depth)
         elif kind is dict:
             self._write_compound(value, 0xC1, depth)
         elif kind is Array:
@@ -245,13 +246,14 @@ class Encoder(Writer):
 
     def _write_compounds(self, values: Sequence[Any], element: str, depth: int) -> None:
         """Append the constructor and the elements of an array of compound values."""
-        _check_depth(depth)
         code, kinds = _COMPOUND[element]
         contents = []
         is_narrow = True
         for value in values:
             if not isinstance(value, kinds):
                 raise TypeError(f"{value!r} is no {element}")
+            if element != "list" or value:
+                _check_depth(depth)
             encoder = Encoder()
             count = encoder._write_content(value, code, depth)
             is_narrow = is_narrow and encoder.end < 0xFF and count <= 0xFF

@@ -128,6 +128,12 @@ class LinkFieldInvalid(LinkError):
     condition = "amqp:invalid-field"
 
 
+class LinkStolen(LinkError):
+    """The peer attached the link's name anew (2.6.1)."""
+
+    condition = "amqp:link:stolen"
+
+
 class TransferLimitExceeded(LinkError):
     """The peer sent more deliveries than it had credit for (2.6.7)."""
 
@@ -141,6 +147,10 @@ class MessageSizeExceeded(LinkError):
 
 
 class FrameSizeTooSmall(RemoteError):
-    """A performative does not fit the frames that the peer accepts."""
+    """What the peer asks for can't be answered in frames as small as it accepts."""
 
     condition = "amqp:frame-size-too-small"
+
+
+class FrameTooLarge(LocalError):
+    """A performative does not fit the frames that the peer accepts; nothing was sent and nothing has changed."""

@@ -5,9 +5,9 @@ served from a dict, so that no number of its choice makes us allocate an array u
 """
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
-# How far past its end the array may be extended at once.
+# The array is extended up to this much beyond twice what is in it.
 _SLACK = 64
 
 
@@ -34,7 +34,7 @@ class HandleTable:
         size = len(self._dense)
         if number < size:
             self._dense[number] = value
-        elif number < size + _SLACK and self._sparse is None:
+        elif number < 2 * self.count + _SLACK and self._sparse is None:
             self._dense.extend([None] * (number - size))
             self._dense.append(value)
         else:
@@ -49,9 +49,10 @@ class HandleTable:
         self.count -= 1
         if number < len(self._dense):
             self._dense[number] = None
-        elif self._sparse is not None:
-            del self._sparse[number]
-            if not self._sparse:
+        else:
+            sparse = cast("dict[int, Any]", self._sparse)
+            del sparse[number]
+            if not sparse:
                 self._sparse = None
         if number < self._lowest:
             self._lowest = number

@@ -35,6 +35,7 @@ cdef class Link:
     cdef readonly unsigned int initial_delivery_count
     cdef public bint is_incomplete
     cdef public bint is_closed
+    cdef public bint is_over
     cdef public bint is_reported
     cdef public bint is_flow_due
     cdef public dict suspended
@@ -42,7 +43,9 @@ cdef class Link:
     cdef public object context
 
     cpdef void forget_suspended(self, Delivery delivery)
+    cpdef void take_over(self, Link earlier)
     cpdef void move(self, object event)
+    cpdef void check_move(self, object event)
     cpdef void receive_attach(self, object performative)
     cpdef long long credit_on_wire(self) except -1
     cpdef void receive_flow(self, FlowFields fields)

@@ -9,7 +9,7 @@ attach can take them over.
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from routerd.wire.errors import LinkError, StateError
+from routerd.wire.errors import FrameTooLarge, LinkError, StateError
 from routerd.wire.performatives import Attach, Detach
 from routerd.wire.states import LINK_TRANSITIONS, LinkMove, LinkState
 
@@ -61,6 +61,7 @@ class Link:
         self.initial_delivery_count = 0
         self.is_incomplete = False
         self.is_closed = False
+        self.is_over = False
         self.is_reported = False
         self.is_flow_due = False
         self.suspended = None
@@ -87,8 +88,8 @@ class Link:
 
         Unsettled deliveries that were taken over are offered in the unsettled map.
         """
-        if self.is_closed:
-            raise StateError(f"link {self.name!r} was closed; attach a new endpoint")
+        if self.is_over:
+            raise StateError(f"link {self.name!r} was attached before; a new endpoint can take over its deliveries")
         self.session.check_open()
         if unsettled is None and self.suspended:
             unsettled = self.unsettled_map()
@@ -96,8 +97,7 @@ class Link:
             snd_settle_mode = self.snd_settle_mode
         if rcv_settle_mode is None:
             rcv_settle_mode = self.rcv_settle_mode
-        if (self.state, _SEND_ATTACH) not in LINK_TRANSITIONS:
-            raise StateError(f"link {self.name!r}: can't attach when {self.state.value}")
+        self.check_move(_SEND_ATTACH)
         self.handle = self.session.attachments.take_handle(self)
         self.source = source
         self.target = target
@@ -127,22 +127,28 @@ class Link:
         self.move(_SEND_ATTACH)
         if performative.incomplete_unsettled:
             self.is_incomplete = True
+        if self.credit > 0:
+            self.session.flow_due(self)
 
     def refuse(self, error: "Error") -> None:
         """Answer the peer's attach with no terminus of ours, and close with the reason (2.6.3)."""
-        if self.is_sender:
-            self.attach(source=None, target=self.remote_target)
-        else:
-            self.attach(source=self.remote_source, target=None)
+        try:
+            self.attach(
+                source=None if self.is_sender else self.remote_source,
+                target=self.remote_target if self.is_sender else None,
+            )
+        except FrameTooLarge:
+            self.attach(source=None, target=None)
         self.detach(error=error)
 
     def detach(self, *, closed: bool = True, error: "Error | None" = None) -> None:
         """Detach; closed also ends the link's life at both ends, its unsettled deliveries included."""
         if self.state is _ATTACH_RCVD:
             raise StateError(f"link {self.name!r} can't be detached before it is attached; refuse it")
+        self.check_move(_SEND_DETACH)
+        self.session.send_detach(self, Detach(handle=self.handle, closed=closed, error=error))
         self.move(_SEND_DETACH)
         self.is_closed = closed
-        self.session.send_detach(self, Detach(handle=self.handle, closed=closed, error=error))
 
     def unsettled_map(self) -> "dict[bytes, Any]":
         """Return the state of each delivery that survived from an earlier attachment, by delivery-tag."""
@@ -171,11 +177,16 @@ class Link:
 
     def move(self, event: LinkMove) -> None:
         """Move the state by the table; a move that is not in it is an error."""
-        state = LINK_TRANSITIONS.get((self.state, event))
-        if state is None:
+        self.check_move(event)
+        self.state = LINK_TRANSITIONS[self.state, event]
+        self.is_attached = self.state is _ATTACHED
+        if self.state is _DETACHED:
+            self.is_over = True
+
+    def check_move(self, event: LinkMove) -> None:
+        """Refuse a move that is not in the table."""
+        if (self.state, event) not in LINK_TRANSITIONS:
             raise StateError(f"link {self.name!r}: can't {event.value} when {self.state.value}")
-        self.state = state
-        self.is_attached = state is _ATTACHED
 
     def receive_attach(self, performative: Attach) -> None:
         """Take what the peer's attach says of its end."""

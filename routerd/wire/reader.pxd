@@ -27,7 +27,7 @@ cdef class Reader:
     cdef int _constructor(self) except -1
     @cython.locals(start=cython.Py_ssize_t)
     cdef Py_ssize_t _take(self, Py_ssize_t count, Py_ssize_t at) except -1
-    @cython.locals(view="const unsigned char*")
+    @cython.locals(view="const unsigned char*", first=cython.uint)
     cdef unsigned int _u32(self, Py_ssize_t at) noexcept
     @cython.locals(size=cython.Py_ssize_t)
     cdef Py_ssize_t _size(self, int code, Py_ssize_t at) except -1

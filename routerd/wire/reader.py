@@ -82,7 +82,8 @@ class Reader:
 
     def _u32(self, at: int) -> int:
         view = self._view
-        return view[at] << 24 | view[at + 1] << 16 | view[at + 2] << 8 | view[at + 3]
+        first = view[at]
+        return first << 24 | view[at + 1] << 16 | view[at + 2] << 8 | view[at + 3]
 
     def _size(self, code: int, at: int) -> int:
         """Read a size, of one octet or of four as the constructor says; there are as many octets."""

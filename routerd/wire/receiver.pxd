@@ -8,6 +8,7 @@ from routerd.wire.transfer cimport TransferFields
 
 cdef unsigned int _MASK
 cdef unsigned int _HALF
+cdef long long _CREDIT_MAX
 
 
 cdef class Receiver(Link):
@@ -15,7 +16,7 @@ cdef class Receiver(Link):
     cdef bint _is_ignoring
     cdef unsigned int _limit
 
-    cpdef void grant(self, unsigned int credit)
+    cpdef void grant(self, long long credit)
     cpdef void receive_attach(self, object performative)
     @cython.locals(limit="unsigned int")
     cpdef void advertise(self)

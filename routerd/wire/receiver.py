@@ -3,7 +3,14 @@
 from typing import TYPE_CHECKING, Any
 
 from routerd.wire.delivery import Delivery
-from routerd.wire.errors import LinkFieldInvalid, MessageSizeExceeded, SessionLimitExceeded, TransferLimitExceeded
+from routerd.wire.errors import (
+    LinkFieldInvalid,
+    MessageSizeExceeded,
+    SessionLimitExceeded,
+    StateError,
+    TransferLimitExceeded,
+    ValueRangeError,
+)
 from routerd.wire.link import Link
 from routerd.wire.outcomes import is_outcome
 from routerd.wire.performatives import Attach
@@ -17,6 +24,8 @@ if TYPE_CHECKING:
 # uint arithmetic wraps (2.8.10); as a C constant it stays out of Python's integers.
 _MASK = 0xFFFFFFFF
 _HALF = 0x80000000
+# More could not be told from a receiver that lags behind (2.6.7).
+_CREDIT_MAX = 0x7FFFFFFF
 
 
 class Receiver(Link):
@@ -30,18 +39,24 @@ class Receiver(Link):
 
     def grant(self, credit: int) -> None:
         """Allow the sender that many deliveries more; the flow leaves with the next output."""
+        if not 0 <= self.credit + credit <= _CREDIT_MAX:
+            raise ValueRangeError(f"the credit of a link is {_CREDIT_MAX} at most")
         self.credit += credit
         self.drain = False
         self.session.flow_due(self)
 
     def set_credit(self, credit: int, *, drain: bool = False) -> None:
         """Set the credit outright, also downwards; with drain the sender uses it up at once or gives it back."""
+        if not 0 <= credit <= _CREDIT_MAX:
+            raise ValueRangeError(f"the credit of a link is 0 to {_CREDIT_MAX}, not {credit}")
         self.credit = credit
         self.drain = drain
         self.session.flow_due(self)
 
     def flow(self, *, echo: bool = False, properties: "dict[Any, Any] | None" = None) -> None:
         """Send the link's flow state now, with properties, or asking for the peer's in return (echo)."""
+        if not self.is_attached:
+            raise StateError(f"link {self.name!r} is {self.state.value}: it has no flow")
         self.session.send_flow(self, echo, properties)
 
     def receive_attach(self, performative: Attach) -> None:
@@ -149,6 +164,7 @@ class Receiver(Link):
             self.session.untrack(delivery)
             delivery.id = fields.delivery_id
             delivery.is_resumed = True
+            delivery.size = 0
             delivery.settled = False
             delivery.is_batchable = False
             delivery.rcv_settle_mode = self._mode_of(fields)

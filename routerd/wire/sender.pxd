@@ -8,7 +8,6 @@ from routerd.wire.session cimport Session
 from routerd.wire.transfer cimport write_abort, write_continuation, write_transfer
 
 cdef unsigned int _MASK
-cdef unsigned int _HALF
 cdef Py_ssize_t _FIRST_OVERHEAD
 cdef Py_ssize_t _NEXT_OVERHEAD
 cdef Py_ssize_t _TAG_MAX
@@ -23,6 +22,8 @@ cdef class Sender(Link):
     cdef bytes _tag_start
     cdef long long _unstarted
 
+    @cython.locals(predecessor=Sender)
+    cpdef void take_over(self, Link earlier)
     @cython.locals(delivery=Delivery)
     cpdef Delivery send(
         self, object data, bytes tag=*, bint settled=*, unsigned int message_format=*, object context=*
@@ -47,13 +48,15 @@ cdef class Sender(Link):
     ) except -2
     @cython.locals(low="unsigned int")
     cdef bytes _take_tag(self)
+    cdef void _check_size(self, unsigned long long size)
+    cdef void _check_fits(self, Delivery delivery)
     cdef void _start(self, Delivery delivery)
     @cython.locals(body=bytearray, stop=Py_ssize_t)
     cdef Py_ssize_t _write_in_full(
         self, Delivery delivery, object data, Py_ssize_t start, Py_ssize_t end, bint more
     ) except -2
-    cdef bytearray _transfer_in_full(self, Delivery delivery, bint more)
+    cdef bytearray _transfer_in_full(self, Delivery delivery, unsigned int delivery_id, bint more)
     cpdef long long credit_on_wire(self) except -1
     cpdef void drop_queued(self)
-    @cython.locals(seen="unsigned int", limit="unsigned int", granted="long long")
+    @cython.locals(seen="unsigned int", unseen="unsigned int")
     cpdef void receive_flow(self, FlowFields fields)

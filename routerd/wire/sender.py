@@ -1,10 +1,10 @@
 """The sending end of a link: credit, and messages cut into transfers (2.6.7, 2.6.12)."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from routerd.wire.composite import encode_composite
 from routerd.wire.delivery import Delivery
-from routerd.wire.errors import StateError
+from routerd.wire.errors import FrameTooLarge, StateError
 from routerd.wire.link import Link
 from routerd.wire.performatives import Transfer
 from routerd.wire.transfer import write_abort, write_continuation, write_transfer
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 # uint arithmetic wraps (2.8.10); as a C constant it stays out of Python's integers.
 _MASK = 0xFFFFFFFF
-_HALF = 0x80000000
 # Octets of frame header and fields at most: of a first transfer without its tag, and of a further one.
 _FIRST_OVERHEAD = 33
 _NEXT_OVERHEAD = 24
@@ -35,6 +34,13 @@ class Sender(Link):
         self._tag_start = b""
         self._unstarted = 0
 
+    def take_over(self, earlier: Link) -> None:
+        """Take the unsettled deliveries of an earlier endpoint, and go on where its automatic tags ended."""
+        Link.take_over(self, earlier)
+        predecessor = cast(Sender, earlier)
+        self._next_tag = predecessor._next_tag
+        self._tag_start = b""
+
     def send(
         self,
         data: bytes | bytearray,
@@ -44,6 +50,7 @@ class Sender(Link):
         context: Any = None,
     ) -> Delivery:
         """Send a whole message; it takes one credit."""
+        self._check_size(len(data))
         delivery = self.begin(tag, settled, message_format, context)
         self.write(delivery, data, 0, len(data), False)
         return delivery
@@ -93,6 +100,8 @@ class Sender(Link):
         delivery.is_plain = state is None and rcv_settle_mode < 0 and not batchable
         delivery.is_batchable = batchable
         delivery.rcv_settle_mode = rcv_settle_mode
+        if not delivery.is_plain:
+            self._check_fits(delivery)
         self.credit -= 1
         self._unstarted += 1
         self._current = delivery
@@ -102,11 +111,8 @@ class Sender(Link):
         """Send data[start:end] of the delivery that was begun last; what the session window does not take is queued."""
         if delivery is not self._current or not self.is_attached:
             raise StateError(f"link {self.name!r}: delivery {delivery.tag!r} is not under way")
+        self._check_size(delivery.size + end - start)
         delivery.size += end - start
-        if self.remote_max_message_size and delivery.size > self.remote_max_message_size:
-            raise StateError(
-                f"link {self.name!r}: the peer takes messages of {self.remote_max_message_size} octets at most"
-            )
         if not more:
             self._current = None
         if not self.session.has_backlog:
@@ -134,6 +140,8 @@ class Sender(Link):
 
     def drained(self) -> None:
         """Answer a drain: the credit that is left is used up, and the peer is told (2.6.7)."""
+        if not self.is_attached:
+            raise StateError(f"link {self.name!r} is {self.state.value}: it has no flow")
         if self.drain and self.credit > 0:
             self.delivery_count = (self.delivery_count + self.credit) & _MASK
             self.credit = 0
@@ -155,17 +163,20 @@ class Sender(Link):
             raise StateError(f"link {self.name!r} has no credit")
         if self._current is not None:
             raise StateError(f"link {self.name!r}: the delivery before is not complete")
-        del self.suspended[delivery.tag]
-        self.session.untrack(delivery)
+        self._check_size(len(data))
         delivery.is_resumed = True
         delivery.is_aborted = aborted
         delivery.is_plain = False
         delivery.is_batchable = False
         delivery.rcv_settle_mode = -1
+        delivery.state = state
+        self._check_fits(delivery)
+        del self.suspended[delivery.tag]
+        self.session.untrack(delivery)
+        delivery.size = 0
         delivery.is_partial = True
         delivery.is_queued = True
         delivery.settled = settled or aborted
-        delivery.state = state
         self.credit -= 1
         self._unstarted += 1
         self._current = delivery
@@ -211,13 +222,28 @@ class Sender(Link):
 
     def _take_tag(self) -> bytes:
         # Joining two cached parts is half the price of `int.to_bytes`.
-        low = self._next_tag & 0xFF
-        if low == 0:
-            self._tag_start = (self._next_tag >> 8).to_bytes(3, "big")
-        self._next_tag = (self._next_tag + 1) & _MASK
-        tag = self._tag_start + _OCTETS[low]
-        # A delivery that was taken over may have the very tag.
-        return self._take_tag() if self.suspended and tag in self.suspended else tag
+        while True:
+            low = self._next_tag & 0xFF
+            if low == 0 or not self._tag_start:
+                self._tag_start = (self._next_tag >> 8).to_bytes(3, "big")
+            self._next_tag = (self._next_tag + 1) & _MASK
+            tag = self._tag_start + _OCTETS[low]
+            # A delivery that was taken over may have the very tag.
+            if not self.suspended or tag not in self.suspended:
+                return tag
+
+    def _check_size(self, size: int) -> None:
+        if self.remote_max_message_size and size > self.remote_max_message_size:
+            raise StateError(
+                f"link {self.name!r}: the peer takes messages of {self.remote_max_message_size} octets at most"
+            )
+
+    def _check_fits(self, delivery: Delivery) -> None:
+        size = 8 + len(self._transfer_in_full(delivery, _MASK, True))
+        if size > self.session.send_frame_size:
+            raise FrameTooLarge(
+                f"the fields of a transfer take {size} octets; the peer takes frames of {self.session.send_frame_size}"
+            )
 
     def _start(self, delivery: Delivery) -> None:
         delivery.is_queued = False
@@ -228,21 +254,21 @@ class Sender(Link):
             self.session.track(delivery)
 
     def _write_in_full(self, delivery: Delivery, data: bytes | bytearray, start: int, end: int, more: bool) -> int:
-        body = self._transfer_in_full(delivery, True)
+        body = self._transfer_in_full(delivery, delivery.id, True)
         stop = min(end, start + self.session.send_frame_size - 8 - len(body))
         if stop == end and not more:
-            body = self._transfer_in_full(delivery, False)
+            body = self._transfer_in_full(delivery, delivery.id, False)
         body += data[start:stop]
         self.session.output.put_frame(self.session.channel, 0, body)
         return stop
 
-    def _transfer_in_full(self, delivery: Delivery, more: bool) -> bytearray:
+    def _transfer_in_full(self, delivery: Delivery, delivery_id: int, more: bool) -> bytearray:
         body = bytearray()
         encode_composite(
             body,
             Transfer(
                 handle=self.handle,
-                delivery_id=delivery.id,
+                delivery_id=delivery_id,
                 delivery_tag=delivery.tag,
                 message_format=delivery.message_format,
                 settled=delivery.settled,
@@ -270,9 +296,6 @@ class Sender(Link):
         Link.receive_flow(self, fields)
         if fields.link_credit >= 0:
             seen = fields.delivery_count if fields.delivery_count >= 0 else self.initial_delivery_count
-            limit = (seen + fields.link_credit) & _MASK
-            granted = (limit - self.delivery_count) & _MASK
-            if granted >= _HALF:
-                granted = 0
-            self.credit = max(0, granted - self._unstarted)
+            unseen = (self.delivery_count - seen) & _MASK
+            self.credit = max(0, fields.link_credit - unseen - self._unstarted)
         self.drain = fields.drain

@@ -12,6 +12,7 @@ from routerd.wire.transfer cimport TransferFields
 
 cdef unsigned int _MASK
 cdef unsigned int _HALF
+cdef Py_ssize_t _DISPOSITION_OVERHEAD
 cdef object _ATTACH_SENT
 cdef object _BEGIN_RCVD
 cdef object _END_RCVD
@@ -60,6 +61,8 @@ cdef class Session:
     cdef public object context
 
     cpdef void check_open(self)
+    cpdef void check_fits(self, object state)
+    cpdef void answer(self)
     cpdef void fall_silent(self)
     cpdef void send_detach(self, Link link, object performative)
     @cython.locals(gathered=DispositionRange)
@@ -85,7 +88,7 @@ cdef class Session:
     @cython.locals(link=Link)
     cpdef void flush(self)
     cpdef void drop_backlog(self, Link link)
-    @cython.locals(fields=FlowFields, seen="unsigned int", room="unsigned int", link=Link)
+    @cython.locals(fields=FlowFields, seen="unsigned int", unseen="unsigned int", link=Link)
     cpdef void receive_flow(self, Decoder decoder)
     @cython.locals(fields=TransferFields, link=Link)
     cpdef void receive_transfer(self, Decoder decoder, object data, Py_ssize_t end)

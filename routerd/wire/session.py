@@ -9,12 +9,14 @@ Dispositions and flows are gathered while octets are received, and written when 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from routerd.wire.amqp_error import Error
+from routerd.wire.amqp_error import Error, error_about
 from routerd.wire.attachments import Attachments
 from routerd.wire.backlog import Backlog
+from routerd.wire.composite import encode_state
 from routerd.wire.delivery import Delivery, DeliveryRing
 from routerd.wire.disposition import DispositionRange
 from routerd.wire.errors import (
+    FrameTooLarge,
     LinkError,
     SessionError,
     SessionFieldInvalid,
@@ -28,7 +30,6 @@ from routerd.wire.performatives import Begin, Detach, End, Flow
 from routerd.wire.receiver import Receiver
 from routerd.wire.sender import Sender
 from routerd.wire.states import SESSION_TRANSITIONS, LinkState, SessionMove, SessionState
-from routerd.wire.types import Symbol
 
 if TYPE_CHECKING:
     from routerd.wire.connection import Connection
@@ -50,6 +51,8 @@ _SEND_END_ERROR = SessionMove.SEND_END_ERROR
 # uint arithmetic wraps (2.8.10); as a C constant it stays out of Python's integers.
 _MASK = 0xFFFFFFFF
 _HALF = 0x80000000
+# Octets of a disposition at most, but for its state.
+_DISPOSITION_OVERHEAD = 40
 
 
 class Session:
@@ -107,14 +110,13 @@ class Session:
         properties: Mapping[Any, Any] | None = None,
     ) -> None:
         """Begin the session, or answer the peer's begin."""
+        self.check_move(_SEND_BEGIN)
+        self.connection.check_open()
         self.next_outgoing_id = self._next_delivery_id = self._initial_outgoing_id = next_outgoing_id
         if incoming_window is not None:
             self.incoming_window = self._window = incoming_window
         if handle_max is not None:
             self.handle_max = handle_max
-        self.connection.check_open()
-        self.move(_SEND_BEGIN)
-        self.is_open = True
         self.connection.send_performative(
             self.channel,
             Begin(
@@ -128,14 +130,18 @@ class Session:
                 properties=properties,
             ),
         )
+        self.move(_SEND_BEGIN)
+        self.is_open = True
 
     def end(self, error: Error | None = None) -> None:
         """End the session; with an error, everything that the peer still sends on it is discarded."""
+        move = _SEND_END if error is None else _SEND_END_ERROR
+        self.check_move(move)
         self.connection.check_open()
         self.flush()
-        self.move(_SEND_END if error is None else _SEND_END_ERROR)
-        self.is_receiving = False
         self.connection.send_performative(self.channel, End(error=error))
+        self.move(move)
+        self.is_receiving = False
         self.fall_silent()
 
     def sender(self, name: str) -> Sender:
@@ -169,6 +175,20 @@ class Session:
         """Refuse what needs a session that we have begun and not ended."""
         if not self.is_open:
             raise StateError(f"session on channel {self.channel} is {self.state.value}")
+
+    def check_fits(self, state: Any) -> None:
+        """Refuse a delivery state that is too long for the peer's frames."""
+        octets = bytearray()
+        encode_state(octets, state)
+        if len(octets) + _DISPOSITION_OVERHEAD > self.send_frame_size:
+            raise FrameTooLarge(
+                f"a delivery state of {len(octets)} octets; the peer accepts frames of {self.send_frame_size}"
+            )
+
+    def answer(self) -> None:
+        """Begin a session that the peer began and the application has not answered yet, since it is to be used."""
+        if self.state is _BEGIN_RCVD:
+            self.begin()
 
     def fall_silent(self) -> None:
         """Send nothing more, on none of the links: we have said our end, or our close."""
@@ -337,10 +357,13 @@ class Session:
 
     def move(self, event: SessionMove) -> None:
         """Move the state by the table; a move that is not in it is an error."""
-        state = SESSION_TRANSITIONS.get((self.state, event))
-        if state is None:
+        self.check_move(event)
+        self.state = SESSION_TRANSITIONS[self.state, event]
+
+    def check_move(self, event: SessionMove) -> None:
+        """Refuse a move that is not in the table."""
+        if (self.state, event) not in SESSION_TRANSITIONS:
             raise StateError(f"session on channel {self.channel}: can't {event.value} when {self.state.value}")
-        self.state = state
 
     def receive_begin(self, performative: Begin, remote_channel: int) -> None:
         """Take the peer's windows and limits."""
@@ -359,8 +382,8 @@ class Session:
         fields = self.connection.flow_fields
         fields.read(decoder)
         seen = fields.next_incoming_id if fields.next_incoming_id >= 0 else self._initial_outgoing_id
-        room = (seen + fields.incoming_window - self.next_outgoing_id) & _MASK
-        self.remote_incoming_window = room if room < _HALF else 0
+        unseen = (self.next_outgoing_id - seen) & _MASK
+        self.remote_incoming_window = fields.incoming_window - unseen if fields.incoming_window > unseen else 0
         self.next_incoming_id = fields.next_outgoing_id
         self.remote_outgoing_window = fields.outgoing_window
         echo = fields.echo
@@ -376,7 +399,7 @@ class Session:
             self.handler.on_session_flow(self)
         elif link.is_attached:
             self.handler.on_link_flow(link)
-        if echo and self.state is _MAPPED and (link is None or link.is_attached):
+        if echo and self.is_open and (link is None or link.is_attached):
             self.send_flow(link)
 
     def receive_transfer(self, decoder: "Decoder", data: bytes | bytearray, end: int) -> None:
@@ -422,8 +445,7 @@ class Session:
 
     def receive_end(self, performative: End) -> None:
         """Answer the peer's end, and report the links and the session as over."""
-        if self.state is _BEGIN_RCVD:
-            self.begin()
+        self.answer()
         self.is_receiving = False
         self.move(_RECV_END)
         if self.state is _END_RCVD:
@@ -447,11 +469,9 @@ class Session:
 
     def fail(self, error: SessionError) -> None:
         """End the session for what the peer did."""
-        if self.state is _BEGIN_RCVD:
-            self.begin()
-        if self.state is not _MAPPED:
-            return
-        self.end(Error(condition=Symbol(error.condition), description=error.description))
+        self.answer()
+        if self.is_open:
+            self.end(error_about(error))
         self.handler.on_violation(self.connection, error)
 
     # --- inside

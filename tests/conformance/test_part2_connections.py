@@ -3,7 +3,7 @@
 import pytest
 
 from routerd.wire.amqp_error import Error
-from routerd.wire.errors import FrameSizeTooSmall, StateError
+from routerd.wire.errors import FrameTooLarge, StateError
 from routerd.wire.performatives import Attach, Begin, Close, Detach, Disposition, End, Flow, Open, Transfer
 from routerd.wire.types import Symbol, UInt
 from tests.conformance.raw_peer import (
@@ -279,13 +279,13 @@ def test_an_open_on_another_channel_is_refused():
 
 def test_before_the_peers_open_our_frames_have_at_most_512_octets():
     peer = Peer(is_client=True, hostname="h" * 600)
-    with pytest.raises(FrameSizeTooSmall):
+    with pytest.raises(FrameTooLarge):
         peer.engine.open()
     peer = Peer(is_client=True)
     peer.engine.open()
     session = peer.engine.session()
     session.begin()
-    with pytest.raises(FrameSizeTooSmall):
+    with pytest.raises(FrameTooLarge):
         session.sender("n" * 600).attach(source=SOURCE, target=TARGET)
     with pytest.raises(StateError):
         peer.engine.session()
@@ -418,7 +418,7 @@ def test_properties_are_sent_with_symbols_as_keys():
 
 def test_a_performative_larger_than_a_frame_is_not_sent():
     peer = SessionPeer(peers_open=Open(container_id="peer", max_frame_size=512))
-    with pytest.raises(FrameSizeTooSmall):
+    with pytest.raises(FrameTooLarge):
         peer.session.sender("n" * 600).attach(source=SOURCE, target=TARGET)
     assert peer.octets_sent() == b""
 

@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
 WITHIN_S = 60.0
 
 Fact = dict[str, Any]
 
 COMMANDS = {
+    "engine": [sys.executable, "-W", "error", "-m", "tests.interop.engine.peer"],
     "proton": [sys.executable, str(HERE / "peers" / "proton_peer.py")],
     "rhea": ["node", str(HERE / "rhea" / "peer.js")],
 }
@@ -24,6 +26,8 @@ COMMANDS = {
 
 def absence(kind: str) -> str | None:
     """Return why this peer cannot be started here, or None."""
+    if kind == "engine":
+        return None
     if kind == "proton":
         try:
             import proton  # noqa: F401
@@ -65,6 +69,7 @@ class PeerProcess:
             stderr=subprocess.STDOUT,
             text=True,
             env=environment,
+            cwd=ROOT,
         )
         self._lines: queue.Queue[str | None] = queue.Queue()
         self._reader = threading.Thread(target=self._read, daemon=True)

@@ -9,7 +9,7 @@ from tests.interop.peer_process import Fact
 from tests.interop.scenarios import ERROR, TRANSFERS, in_order, link_names, receiver_facts, sender_facts
 from tests.interop.typed_values import EVERY_VALUE, TYPED_VALUES
 
-PAIRS = [("proton", "rhea"), ("rhea", "proton")]
+PAIRS = [("engine", "proton"), ("proton", "engine"), ("engine","rhea"),("rhea","engine"), ("engine","engine")]
 
 both_ways = pytest.mark.parametrize(("client", "server"), PAIRS)
 

@@ -101,7 +101,8 @@ scalars = st.one_of(*SCALARS.values())
 
 
 def as_map(pairs: list[tuple[Any, Any]]) -> Any:
-    """A dict if that loses nothing, else a PairMap."""
+    """A dict if that loses nothing, else a PairMap; of pairs with the same key, the last is in it."""
+    pairs = [*{identity(key): (key, value) for key, value in pairs}.values()]
     try:
         mapping = dict(pairs)
     except TypeError:
@@ -110,8 +111,7 @@ def as_map(pairs: list[tuple[Any, Any]]) -> Any:
 
 
 def maps_of(keys: st.SearchStrategy[Any], values: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    pairs = st.lists(st.tuples(keys, values), max_size=5, unique_by=lambda pair: identity(pair[0]))
-    return pairs.map(as_map)
+    return st.lists(st.tuples(keys, values), max_size=5).map(as_map)
 
 
 def arrays_of(values: st.SearchStrategy[Any]) -> st.SearchStrategy[Array]:
@@ -337,7 +337,7 @@ plain_uints = st.integers(0, 2**32 - 1) | st.integers(0, 260)
 unknown_states = st.builds(Described, st.just(ULong(0x34)) | symbols, st.lists(scalars, max_size=3))
 
 FIELD_VALUES: dict[FieldType, st.SearchStrategy[Any]] = {
-    FieldType.ANY: texts | values.filter(lambda value: value is not None),
+    FieldType.ANY: texts | values.map(lambda value: "null" if value is None else value),
     FieldType.BOOLEAN: st.booleans(),
     FieldType.UBYTE: st.integers(0, 255),
     FieldType.USHORT: st.integers(0, 65535),

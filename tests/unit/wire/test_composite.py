@@ -253,6 +253,24 @@ def test_what_is_no_unsettled_map_is_refused(unsettled, error, message, offset):
     check_refused(attach_of("40", "40", unsettled), error, message, offset)
 
 
+def test_the_keys_of_a_fields_map_may_be_given_as_plain_text():
+    given = {"a": 1, Symbol("b"): 2, ULong(3): 4, UInt(5): "x"}
+    properties = decoded(encoded(Open(container_id="c", properties=given))).properties
+    assert identity(properties) == identity({Symbol("a"): 1, Symbol("b"): 2, ULong(3): 4, UInt(5): "x"})
+
+
+def test_a_fields_map_nests_as_deep_as_any_value():
+    def nested(levels):
+        value = None
+        for _ in range(levels):
+            value = [value]
+        return Open(container_id="c", properties={"a": value})
+
+    assert decoded(encoded(nested(31))) == nested(31)
+    with pytest.raises(EncodeError, match="nested too deep"):
+        encoded(nested(32))
+
+
 def test_a_map_may_be_one_that_no_dict_can_hold():
     properties = PairMap([(Symbol("a"), 1), ("a", 2)])
     assert decoded(encoded(Open(container_id="a", properties=properties))).properties == properties
@@ -297,6 +315,7 @@ def transfer(**fields):
         (Open(container_id="a", offered_capabilities=("é",)), "'é' is no symbol"),
         (Open(container_id="a", offered_capabilities=("a", 1)), "1 is no symbol"),
         (Open(container_id="a", properties=[]), "does not fit the field properties"),
+        (Open(container_id="a", properties={"é": 1}), "'é' is no symbol"),
         (Open(container_id="a", properties={"a": object()}), "object has no AMQP type"),
         (Received(section_number=1, section_offset=2**64), "does not fit the field section_offset"),
         (Received(section_number=1, section_offset=-1), "does not fit the field section_offset"),

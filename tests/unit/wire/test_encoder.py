@@ -311,6 +311,13 @@ def test_nesting_of_arrays_is_bounded(wrap):
         encode(wrap(deep))
 
 
+def test_a_list_without_elements_needs_no_level():
+    assert encode([[], ()], 1) == bytes.fromhex("c0 03 02 45 45")
+    assert encode(Array("list", [[], ()]), 1) == bytes.fromhex("e0 02 02 45")
+    with pytest.raises(EncodeError, match="nested too deep"):
+        encode(Array("list", [[], [1]]), 1)
+
+
 def test_a_list_that_holds_itself_is_an_encode_error():
     endless = []
     endless.append(endless)

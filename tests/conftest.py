@@ -1,0 +1,12 @@
+"""What holds for all tests: hypothesis draws the same examples in every run, and no clock decides over a test."""
+
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "repeatable",
+    derandomize=True,
+    deadline=None,
+    database=None,
+    suppress_health_check=[HealthCheck.large_base_example, HealthCheck.data_too_large, HealthCheck.too_slow],
+)
+settings.load_profile("repeatable")

@@ -1,0 +1,87 @@
+"""What went wrong with an input: one kind of failure is kept once, by the smallest input that shows it."""
+
+import re
+import traceback
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+
+from tests.fuzz.broken import Broken
+
+MOST_TRIES = 4000
+_VARIABLE = re.compile(r"0x[0-9a-f]+|\b[0-9a-f]{8,}\b|\d+|'[^']*'|b'[^']*'")
+
+
+def kind_of(error: BaseException) -> str:
+    """Return what failures with the same cause have in common: the text without numbers, and the place."""
+    text = _VARIABLE.sub("#", str(error))[:60]
+    if isinstance(error, Broken) and not isinstance(error.__cause__, Exception):
+        return f"{type(error).__name__}: {text}"
+    frames = traceback.extract_tb((error.__cause__ or error).__traceback__)
+    place = f"{Path(frames[-1].filename).name}:{frames[-1].name}" if frames else "nowhere"
+    return f"{type(error).__name__}: {text} at {place}"
+
+
+def shrink(data: bytes, is_same: Callable[[bytes], bool]) -> bytes:
+    """Return a smaller input for which `is_same` holds, after a bounded number of tries."""
+    tries = MOST_TRIES
+    size = max(len(data) // 2, 1)
+    while size and tries > 0:
+        at = 0
+        while at < len(data) and tries > 0:
+            tries -= 1
+            shorter = data[:at] + data[at + size :]
+            if is_same(shorter):
+                data = shorter
+            else:
+                at += size
+        size //= 2
+    for at in range(len(data)):
+        for simpler in (0, data[at] & 0x0F, data[at] // 2):
+            tries -= 1
+            simpler_data = data[:at] + bytes((simpler,)) + data[at + 1 :]
+            if tries > 0 and simpler < data[at] and is_same(simpler_data):
+                data = simpler_data
+                break
+    return data
+
+
+class Failures:
+    """The kinds of failure of one target, each with its smallest input on disk."""
+
+    def __init__(self, folder: Path, target: str) -> None:
+        self.found: dict[str, Path] = {}
+        self._folder = folder
+        self._target = target
+
+    def add(self, data: bytes, error: BaseException, run: Callable[[bytes], None]) -> None:
+        """Keep a failure if it is of a new kind, shrunk, and print how to see it again."""
+        kind = kind_of(error)
+        if kind in self.found:
+            return
+        self.found[kind] = self._folder
+        small = shrink(data, lambda other: kind_of_run(other, run) == kind)
+        self.found[kind] = self.save(small)
+        print(f"\n{self._target}: {kind}", *traceback.format_exception(error)[-3:], sep="\n")
+        print(f"again: {command_to_reproduce(self.found[kind], self._target)}", flush=True)
+
+    def save(self, data: bytes) -> Path:
+        """Write an input to a file that is named by its content."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        path = self._folder / f"{self._target}-{sha256(data).hexdigest()[:12]}"
+        path.write_bytes(data)
+        return path
+
+
+def kind_of_run(data: bytes, run: Callable[[bytes], None]) -> str | None:
+    """Return the kind of failure that an input makes, or None."""
+    try:
+        run(data)
+    except Exception as error:
+        return kind_of(error)
+    return None
+
+
+def command_to_reproduce(path: Path, target: str) -> str:
+    """Return what to type to see a failure again."""
+    return f"python -m tests.fuzz {target} --reproduce {path}"
