@@ -23,14 +23,13 @@ cdef class Attachments:
     cdef readonly HandleTable remote
     cdef readonly dict abandoned
 
-    # Not `long long`: Cython 3.3 writes the exception value of such a function wrongly.
-    cpdef Py_ssize_t take_handle(self, Link link) except -1
+    @cython.locals(handle="unsigned int")
+    cpdef void claim(self, Link link)
+    cpdef void give_up(self, Link link)
     @cython.locals(handle="unsigned int", link=Link)
     cpdef void receive_attach(self, object performative)
     cdef void _check_answerable(self, object performative)
     @cython.locals(link=Link, abandoned=Link)
-    cdef Link _claim(self, object performative)
-    @cython.locals(link=Link)
     cdef Link _endpoint(self, object performative)
     @cython.locals(link=Link, was_detaching=bint, is_late_close=bint)
     cpdef void receive_detach(self, object performative)

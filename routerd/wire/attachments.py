@@ -53,15 +53,23 @@ class Attachments:
         """Return the links that have a handle on either side."""
         return list(dict.fromkeys([*self.local, *self.remote]))
 
-    def take_handle(self, link: Link) -> int:
-        """Give a link the lowest handle that is free, or the one that it has."""
+    def claim(self, link: Link) -> None:
+        """Give an endpoint that is about to attach its name and the lowest free handle, unless it has them."""
         if link.handle >= 0:
-            return link.handle
+            return
         handle = self.local.lowest_free()
         if handle > self.session.remote_handle_max:
             raise StateError(f"the peer takes handles up to {self.session.remote_handle_max} on a session")
+        self.names.add(link)
         self.local.put(handle, link)
-        return handle
+        link.handle = handle
+
+    def give_up(self, link: Link) -> None:
+        """Take name and handle back from an endpoint of ours that could not attach."""
+        if link.remote_handle < 0:
+            self.names.drop(link)
+            self.local.remove(link.handle)
+            link.handle = -1
 
     def receive_attach(self, performative: Attach) -> None:
         """Complete a link that we attached, or make the endpoint of one that the peer attaches."""
@@ -71,7 +79,7 @@ class Attachments:
         if self.remote.get(handle) is not None:
             raise HandleInUse(f"handle {handle} is in use")
         self._check_answerable(performative)
-        link = self._claim(performative)
+        link = self._endpoint(performative)
         if link is None or not self.session.is_receiving:
             return
         link.remote_handle = handle
@@ -90,7 +98,7 @@ class Attachments:
         if len(self.names) >= self.session.connection.config.link_names_max:
             raise ResourceLimitExceeded("the connection has as many links as it may have")
 
-    def _claim(self, performative: Attach) -> Link | None:
+    def _endpoint(self, performative: Attach) -> Link | None:
         # Finds or makes our endpoint; an older one of the same name is lost to it (2.6.1).
         name, is_sender = performative.name, performative.role
         link = self.names.find(name, is_sender)
@@ -100,6 +108,8 @@ class Attachments:
             abandoned: Link | None = self.abandoned.pop((name, is_sender), None)
             if abandoned is not None:
                 return abandoned
+        if self.local.lowest_free() > self.session.remote_handle_max:
+            raise SessionLimitExceeded("the peer's handle-max leaves no handle for our end of the link")
         if link is not None and link.state is _ATTACH_SENT and not self.session.connection.is_client:
             # Both ends attach one link on two sessions at once: the server's attempt stays, or it would never end.
             self._turn_away(performative)
@@ -108,25 +118,21 @@ class Attachments:
             link.session.attachments.lose(link)
             if self.names.find(name, is_sender) is not None:
                 raise SessionError(f"link {name!r} is being attached elsewhere")
-        if self.local.lowest_free() > self.session.remote_handle_max:
-            raise SessionLimitExceeded("the peer's handle-max leaves no handle for our end of the link")
-        link = self._endpoint(performative)
-        self.names.add(link)
-        return link
-
-    def _endpoint(self, performative: Attach) -> Link:
-        kind = Sender if performative.role else Receiver
-        link = kind(self.session, performative.name)
-        link.handle = self.take_handle(link)
+        kind = Sender if is_sender else Receiver
+        link = kind(self.session, name)
+        self.claim(link)
         return link
 
     def _turn_away(self, performative: Attach) -> None:
-        link = self._endpoint(performative)
+        self.session.answer()
+        kind = Sender if performative.role else Receiver
+        link = kind(self.session, performative.name)
         link.is_reported = True
+        link.handle = self.local.lowest_free()
+        self.local.put(link.handle, link)
         link.remote_handle = performative.handle
         self.remote.put(performative.handle, link)
         Link.receive_attach(link, performative)
-        self.session.answer()
         link.refuse(_stolen(link))
 
     def receive_detach(self, performative: Detach) -> None:
@@ -186,9 +192,12 @@ class Attachments:
 
     def report_all(self, error: Error | None) -> None:
         """Report every link as detached: the session is over."""
-        for link in self.all():
+        links = self.all()
+        for link in links:
             link.state = _DETACHED
             link.is_attached = False
+            link.is_over = True
+        for link in links:
             self.report(link, False, error)
 
     def report(self, link: Link, closed: bool, error: Error | None) -> None:

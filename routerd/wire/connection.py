@@ -167,6 +167,8 @@ class Connection:
 
     def session(self) -> Session:
         """Return a new session on the lowest channel that is free, to be begun."""
+        if self.state is ConnectionState.END or self.state in _CLOSING:
+            raise StateError(f"a connection in the state {self.state.value!r} takes no new session")
         channel = self._local.lowest_free()
         # Until the peer has told its channel-max, only channel 0 is sure to be taken (2.4.1).
         highest = 0 if self.remote_open is None else self.channel_max
@@ -338,7 +340,9 @@ class Connection:
                 self._receive_header(bytes(data[pos : pos + HEADER_SIZE]))
                 pos += HEADER_SIZE
                 continue
-            size = view[pos] << 24 | view[pos + 1] << 16 | view[pos + 2] << 8 | view[pos + 3]
+            # In steps, since in C the whole would be an int, and a large size a negative one.
+            size = view[pos] << 8 | view[pos + 1]
+            size = size << 16 | view[pos + 2] << 8 | view[pos + 3]
             if size < 8 or size > MIN_MAX_FRAME_SIZE:
                 self._checked_size(size)
             if end - pos < size:
@@ -545,12 +549,13 @@ class Connection:
     # --- inside
 
     def _move(self, event: ConnectionMove) -> None:
-        self._check_move(event)
-        self.state = CONNECTION_TRANSITIONS[self.state, event]
+        self.state = self._check_move(event)
 
-    def _check_move(self, event: ConnectionMove) -> None:
-        if (self.state, event) not in CONNECTION_TRANSITIONS:
+    def _check_move(self, event: ConnectionMove) -> ConnectionState:
+        state = CONNECTION_TRANSITIONS.get((self.state, event))
+        if state is None:
             raise StateError(f"can't {event.value} on a connection in the state {self.state.value!r}")
+        return state
 
     def _send_sasl(self, frames: Sequence[Any]) -> None:
         for frame in frames:
@@ -601,7 +606,10 @@ class Connection:
             self._report_closed(None)
 
     def _report_sessions(self, error: Error | None) -> None:
-        for session in self.sessions():
+        sessions = self.sessions()
+        for session in sessions:
+            session.fall_silent()
+        for session in sessions:
             session.report_ended(error)
 
     def _report_closed(self, error: Error | None) -> None:

@@ -45,7 +45,7 @@ cdef class Link:
     cpdef void forget_suspended(self, Delivery delivery)
     cpdef void take_over(self, Link earlier)
     cpdef void move(self, object event)
-    cpdef void check_move(self, object event)
+    cpdef object check_move(self, object event)
     cpdef void receive_attach(self, object performative)
     cpdef long long credit_on_wire(self) except -1
     cpdef void receive_flow(self, FlowFields fields)

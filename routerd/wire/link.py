@@ -9,7 +9,7 @@ attach can take them over.
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from routerd.wire.errors import FrameTooLarge, LinkError, StateError
+from routerd.wire.errors import FrameTooLarge, LinkError, LocalError, StateError
 from routerd.wire.performatives import Attach, Detach
 from routerd.wire.states import LINK_TRANSITIONS, LinkMove, LinkState
 
@@ -98,7 +98,7 @@ class Link:
         if rcv_settle_mode is None:
             rcv_settle_mode = self.rcv_settle_mode
         self.check_move(_SEND_ATTACH)
-        self.handle = self.session.attachments.take_handle(self)
+        self.session.attachments.claim(self)
         self.source = source
         self.target = target
         self.snd_settle_mode = snd_settle_mode
@@ -122,8 +122,11 @@ class Link:
             desired_capabilities=tuple(desired_capabilities),
             properties=properties,
         )
-        # The state moves when all else has succeeded, so that what can't be encoded can be put right.
-        self.session.connection.send_attach(self.session.channel, performative)
+        try:
+            self.session.connection.send_attach(self.session.channel, performative)
+        except LocalError:
+            self.session.attachments.give_up(self)
+            raise
         self.move(_SEND_ATTACH)
         if performative.incomplete_unsettled:
             self.is_incomplete = True
@@ -177,16 +180,17 @@ class Link:
 
     def move(self, event: LinkMove) -> None:
         """Move the state by the table; a move that is not in it is an error."""
-        self.check_move(event)
-        self.state = LINK_TRANSITIONS[self.state, event]
+        self.state = self.check_move(event)
         self.is_attached = self.state is _ATTACHED
         if self.state is _DETACHED:
             self.is_over = True
 
-    def check_move(self, event: LinkMove) -> None:
-        """Refuse a move that is not in the table."""
-        if (self.state, event) not in LINK_TRANSITIONS:
+    def check_move(self, event: LinkMove) -> LinkState:
+        """Return where a move leads; refuse one that is not in the table."""
+        state = LINK_TRANSITIONS.get((self.state, event))
+        if state is None:
             raise StateError(f"link {self.name!r}: can't {event.value} when {self.state.value}")
+        return state
 
     def receive_attach(self, performative: Attach) -> None:
         """Take what the peer's attach says of its end."""

@@ -34,6 +34,7 @@ cdef class Session:
     cdef readonly object state
     cdef readonly bint is_receiving
     cdef readonly bint is_open
+    cdef readonly bint is_over
     cdef public bint is_busy
     cdef public unsigned int send_frame_size
     cdef readonly Py_ssize_t unsettled_max

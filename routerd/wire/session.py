@@ -71,6 +71,7 @@ class Session:
         self.state = _UNMAPPED
         self.is_receiving = False
         self.is_open = False
+        self.is_over = False
         self.is_busy = False
         self.send_frame_size = connection.send_frame_size
         self.unsettled_max = config.unsettled_per_session
@@ -111,6 +112,8 @@ class Session:
     ) -> None:
         """Begin the session, or answer the peer's begin."""
         self.check_move(_SEND_BEGIN)
+        if self.is_over:
+            raise StateError(f"session on channel {self.channel} has ended; begin a new one")
         self.connection.check_open()
         self.next_outgoing_id = self._next_delivery_id = self._initial_outgoing_id = next_outgoing_id
         if incoming_window is not None:
@@ -146,15 +149,11 @@ class Session:
 
     def sender(self, name: str) -> Sender:
         """Return a new sending endpoint, to be attached."""
-        link = Sender(self, name)
-        self.connection.links.add(link)
-        return link
+        return Sender(self, name)
 
     def receiver(self, name: str) -> Receiver:
         """Return a new receiving endpoint, to be attached."""
-        link = Receiver(self, name)
-        self.connection.links.add(link)
-        return link
+        return Receiver(self, name)
 
     def withhold(self, frames: int) -> None:
         """Keep the window closed for that many frames, whose octets the application still holds."""
@@ -357,13 +356,14 @@ class Session:
 
     def move(self, event: SessionMove) -> None:
         """Move the state by the table; a move that is not in it is an error."""
-        self.check_move(event)
-        self.state = SESSION_TRANSITIONS[self.state, event]
+        self.state = self.check_move(event)
 
-    def check_move(self, event: SessionMove) -> None:
-        """Refuse a move that is not in the table."""
-        if (self.state, event) not in SESSION_TRANSITIONS:
+    def check_move(self, event: SessionMove) -> SessionState:
+        """Return where a move leads; refuse one that is not in the table."""
+        state = SESSION_TRANSITIONS.get((self.state, event))
+        if state is None:
             raise StateError(f"session on channel {self.channel}: can't {event.value} when {self.state.value}")
+        return state
 
     def receive_begin(self, performative: Begin, remote_channel: int) -> None:
         """Take the peer's windows and limits."""
@@ -456,13 +456,14 @@ class Session:
 
     def report_ended(self, error: Error | None) -> None:
         """Report every link as detached and the session as ended; its deliveries stay with the links."""
+        self.fall_silent()
         self.is_receiving = False
+        self.is_over = True
         self.state = _UNMAPPED
         self._flows = []
         self._is_window_due = False
         self._as_receiver.is_pending = False
         self._as_sender.is_pending = False
-        self.is_open = False
         self.attachments.report_all(error)
         self.connection.remove_session(self)
         self.handler.on_session_ended(self, error)

@@ -37,9 +37,9 @@ def test_a_name_may_serve_one_link_in_each_direction():
     receiver = peer.attached_receiver("l", handle=1)
     assert (sender.is_attached, receiver.is_attached) == (True, True)
     with pytest.raises(StateError):
-        peer.session.sender("l")
+        peer.session.sender("l").attach(source=SOURCE, target=TARGET)
     with pytest.raises(StateError):
-        peer.session.receiver("l")
+        peer.session.receiver("l").attach(source=SOURCE, target=TARGET)
 
 
 @pytest.mark.parametrize("channel", [0, 1])

@@ -22,7 +22,7 @@ from routerd.wire.sasl.exchange import (
 from routerd.wire.sasl.external import ExternalClient, ExternalServer
 from routerd.wire.sasl.plain import PlainClient, PlainServer
 from routerd.wire.sasl.scram import SCRAM_MECHANISMS, ScramClient, ScramServer
-from routerd.wire.sasl.scram_credentials import ScramCredentials
+from routerd.wire.sasl.scram_credentials import ScramCredentials, ScramDecoys
 from routerd.wire.sasl.server import SaslServer
 
 __all__ = [
@@ -48,6 +48,7 @@ __all__ = [
     "SaslServer",
     "ScramClient",
     "ScramCredentials",
+    "ScramDecoys",
     "ScramServer",
     "ServerMechanism",
     "ServerMechanismFactory",
