@@ -93,7 +93,8 @@ class Attachments:
             self.session.handler.on_link_attached(link, performative)
 
     def _check_answerable(self, performative: Attach) -> None:
-        if len(performative.name.encode()) + _ATTACH_OVERHEAD > self.session.send_frame_size:
+        room = self.session.send_frame_size - _ATTACH_OVERHEAD
+        if 4 * len(performative.name) > room and len(performative.name.encode()) > room:
             raise FrameSizeTooSmall("the name of the link does not fit the frames that the peer accepts")
         if len(self.names) >= self.session.connection.config.link_names_max:
             raise ResourceLimitExceeded("the connection has as many links as it may have")

@@ -96,8 +96,9 @@ cdef class Layout:
     cdef object read(self, Decoder decoder, Py_ssize_t start)
 
 
-@cython.locals(layout=Layout, encoder=Encoder)
 cpdef int encode_composite(bytearray out, object value) except -1
+@cython.locals(layout=Layout)
+cpdef bytes composite_octets(Encoder encoder, object value)
 @cython.locals(layout=Layout, at=cython.Py_ssize_t, code=cython.longlong)
 cpdef object decode_composite(Decoder decoder)
 @cython.locals(encoder=Encoder)

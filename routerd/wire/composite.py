@@ -315,12 +315,17 @@ class Layout:
 
 def encode_composite(out: bytearray, value: Composite) -> None:
     """Append a composite value; if it is wrong, EncodeError says why and nothing is appended."""
+    out += composite_octets(Encoder(), value)
+
+
+def composite_octets(encoder: Encoder, value: Composite) -> bytes:
+    """Return a composite value encoded by an encoder that is cleared first; EncodeError if it is wrong."""
     layout: Layout | None = _BY_CLASS.get(type(value))
     if layout is None:
         raise EncodeError(f"{type(value).__name__} is no composite type")
-    encoder = Encoder()
+    encoder.clear()
     layout.write(encoder, value)
-    out += encoder.octets()
+    return encoder.octets()
 
 
 def decode_composite(decoder: Decoder) -> Any:

@@ -1,7 +1,8 @@
 import cython
-from routerd.wire.composite cimport decode_composite, encode_composite
+from routerd.wire.composite cimport composite_octets, decode_composite
 from routerd.wire.decoder cimport Decoder
 from routerd.wire.disposition cimport DispositionFields
+from routerd.wire.encoder cimport Encoder
 from routerd.wire.flow cimport FlowFields
 from routerd.wire.handler cimport Handler
 from routerd.wire.handles cimport HandleTable
@@ -34,6 +35,7 @@ cdef class Connection:
     cdef readonly unsigned int channel_max
     cdef readonly object remote_open
     cdef Decoder _decoder
+    cdef Encoder _encoder
     cdef readonly TransferFields transfer_fields
     cdef readonly FlowFields flow_fields
     cdef readonly DispositionFields disposition_fields
@@ -85,6 +87,6 @@ cdef class Connection:
     cdef void _receive_performative(
         self, Decoder decoder, unsigned int channel, int code, object data, Py_ssize_t body, Py_ssize_t end
     )
-    cdef void _put_frame(self, unsigned int channel, bytearray body, object performative)
+    cdef void _put_frame(self, unsigned int channel, bytes body, object performative)
     @cython.locals(session=Session)
     cdef void _flush(self)

@@ -10,10 +10,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from routerd.wire.amqp_error import Error, error_about
-from routerd.wire.composite import decode_composite, encode_composite
+from routerd.wire.composite import composite_octets, decode_composite
 from routerd.wire.connection_config import MIN_MAX_FRAME_SIZE, ConnectionConfig
 from routerd.wire.decoder import Decoder
 from routerd.wire.disposition import DispositionFields
+from routerd.wire.encoder import Encoder
 from routerd.wire.errors import (
     DecodeError,
     FrameTooLarge,
@@ -89,6 +90,7 @@ class Connection:
         self.is_awake = False
         self.send_frame_size = MIN_MAX_FRAME_SIZE
         self.channel_max = config.channel_max
+        self._encoder = Encoder()
         self._decoder = Decoder(b"", 0, 0, config.limits)
         self.transfer_fields = TransferFields()
         self.flow_fields = FlowFields()
@@ -263,20 +265,16 @@ class Connection:
 
     def send_performative(self, channel: int, performative: Any) -> None:
         """Write a frame around a performative that is encoded whole."""
-        body = bytearray()
-        encode_composite(body, performative)
-        self._put_frame(channel, body, performative)
+        self._put_frame(channel, composite_octets(self._encoder, performative), performative)
 
     def send_attach(self, channel: int, performative: Attach) -> None:
         """Write an attach; an unsettled map that does not fit a frame is cut, and says so (2.7.3)."""
-        body = bytearray()
-        encode_composite(body, performative)
+        body = composite_octets(self._encoder, performative)
         while len(body) + 8 > self.send_frame_size and performative.unsettled:
             kept = list(performative.unsettled.items())
             performative.unsettled = dict(kept[: len(kept) // 2])
             performative.incomplete_unsettled = True
-            body = bytearray()
-            encode_composite(body, performative)
+            body = composite_octets(self._encoder, performative)
         self._put_frame(channel, body, performative)
 
     def remove_session(self, session: Session) -> None:
@@ -559,8 +557,7 @@ class Connection:
 
     def _send_sasl(self, frames: Sequence[Any]) -> None:
         for frame in frames:
-            body = bytearray()
-            encode_composite(body, frame)
+            body = composite_octets(self._encoder, frame)
             if len(body) + 8 > MIN_MAX_FRAME_SIZE:
                 # 5.3.1 leaves no way to say it: credentials that long can't be used with AMQP.
                 self._authentication_failed()
@@ -568,7 +565,7 @@ class Connection:
             self.output.put_frame(0, SASL_FRAME, body)
         self.wake()
 
-    def _put_frame(self, channel: int, body: bytearray, performative: Any) -> None:
+    def _put_frame(self, channel: int, body: bytes, performative: Any) -> None:
         if len(body) + 8 > self.send_frame_size:
             raise FrameTooLarge(
                 f"{type(performative).__name__.lower()} takes a frame of {len(body) + 8} octets; "

@@ -14,6 +14,7 @@ cdef class Writer:
     cdef Py_ssize_t _room
     cdef readonly Py_ssize_t end
 
+    cpdef int clear(self) except -1
     @cython.locals(octets=bytes)
     cpdef bytes octets(self)
     @cython.locals(at=cython.Py_ssize_t)

@@ -28,6 +28,14 @@ class Writer:
         self._room = _ROOM
         self.end = 0
 
+    def clear(self) -> None:
+        """Forget what was written; a buffer that had to grow is let go."""
+        self.end = 0
+        if self._room > _ROOM:
+            self._data = bytearray(_ROOM)
+            self._view = self._data
+            self._room = _ROOM
+
     def octets(self) -> bytes:
         """Return everything written."""
         octets: bytes | bytearray = self._view[: self.end]

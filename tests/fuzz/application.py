@@ -108,6 +108,8 @@ class Application(Handler):
         self._try("open", self.connection.state in OPENABLE, self.connection.open)
 
     def _close(self, choices: Choices) -> None:
+        if choices.octet() < 0xC0:
+            return
         error = choices.one_of(ERRORS)
         self._try("close", self.connection.state in MAY_SEND, lambda: self.connection.close(error))
 
@@ -133,7 +135,7 @@ class Application(Handler):
             lambda: session.begin(
                 next_outgoing_id=(0, 1, 0xFFFFFFFE, 0x7FFFFFFF)[options & 3],
                 incoming_window=(None, 1, 2, 8)[options >> 2 & 3],
-                handle_max=(None, 7, 1, 0)[options >> 4 & 3],
+                handle_max=(None, None, 7, 1)[options >> 4 & 3],
                 properties=PROPERTIES if options & 0x40 else None,
                 offered_capabilities=("x",) if options & 0x80 else (),
             ),
@@ -144,7 +146,7 @@ class Application(Handler):
             self._begin(choices.one_of(self.sessions), choices)
 
     def _end_session(self, choices: Choices) -> None:
-        if self.sessions:
+        if self.sessions and choices.octet() >= 0xA0:
             session = choices.one_of(self.sessions)
             error = choices.one_of(ERRORS)
             is_legal = session.state is SessionState.MAPPED and self.connection.state in MAY_SEND
@@ -529,6 +531,8 @@ class Application(Handler):
             self._keep(self.incoming, delivery)
         if not delivery.is_partial and not delivery.settled:
             self._react(lambda choices: self._settle_one(delivery, choices))
+            if receiver.credit <= 2:
+                self._react(lambda choices: self._grant_to(receiver))
 
     def on_disposition(self, delivery: Any) -> None:
         self._tell("disposition", delivery.tag, delivery.id, delivery.remote_state, delivery.remote_settled)

@@ -31,23 +31,43 @@ class Peer:
     def __init__(self, choices: Choices, *, answers: bool) -> None:
         self._choices = choices
         self._answers = answers
+        self.has_header = False
+        self.is_open = False
         self.sessions: dict[int, PeerSession] = {}
-        self._kinds = (
-            *(self.transfer, self.flow, self.disposition, self.attach, self.detach, self.begin, self.end),
-            *(self.transfer, self.flow, self.disposition, self.attach, self.transfers, self.open, self.close),
-            *(self.empty, self.noise, self.header, self.odd_frame, self.sasl),
+        self._usual = (
+            *(self.transfer, self.flow, self.disposition, self.attach, self.transfers, self.flow, self.detach),
+            *(self.transfer, self.disposition, self.flow, self.attach, self.transfer, self.begin),
+        )
+        self._rare = (
+            *(self.end, self.empty, self.end, self.open, self.end, self.empty, self.close, self.begin),
+            *(self.end, self.empty, self.noise, self.header, self.odd_frame, self.sasl, self.close, self.odd_frame),
         )
 
     def frame(self) -> bytes:
         """Compose a frame of any kind; now and then it is cut short, or has an octet changed."""
-        composed = self._choices.one_of(self._kinds)()
+        pick = self._choices.octet()
+        composed = self._next(pick) if pick < 0xF0 else self._rare[pick & 15]()
         damage = self._choices.octet()
-        if damage < 0xF4 or not composed:
+        if damage < 0xFC or not composed:
             return composed
         at = self._choices.octet() * len(composed) >> 8
-        if damage < 0xF8:
+        if damage == 0xFC:
             return composed[:at]
         return composed[:at] + bytes((self._choices.octet(),)) + composed[at + 1 :]
+
+    def _next(self, pick: int) -> bytes:
+        """Compose a frame that is in its place."""
+        if not self.has_header:
+            self.has_header = True
+            return o.AMQP_HEADER
+        if not self.is_open:
+            return self.open()
+        if not self.sessions:
+            return self.begin()
+        kind = self._usual[pick % len(self._usual)]
+        if not any(session.handles for session in self.sessions.values()) and kind != self.begin:
+            return self.attach()
+        return kind()
 
     def header(self) -> bytes:
         """A protocol header."""
@@ -57,15 +77,18 @@ class Peer:
     def open(self) -> bytes:
         """An open."""
         c = self._choices
+        self.is_open = True
         return self._performative(
             0,
             o.OPEN,
             [
                 o.string("peer"),
                 c.one_of((o.NULL, o.string("host"))),
-                o.uint(c.one_of((512, 1024, 65536, 0xFFFFFFFF, 600, 511, 0))),
+                o.uint(c.one_of((512, 1024, 65536, 0xFFFFFFFF, 600, 512, 4096, 512, 65536, 0xFFFFFFFF, 600))),
                 o.ushort(c.one_of((7, 0, 1, 0xFFFF))),
-                c.one_of((o.NULL, o.uint(1000), o.uint(200), o.uint(1), o.uint(0), o.uint(0xFFFFFFFF))),
+                c.one_of((*(o.NULL, o.uint(1000), o.uint(200), o.uint(0), o.uint(0xFFFFFFFF)) * 4, o.uint(1))),
+                o.NULL,
+                c.one_of((o.NULL, o.array(o.symbol("en"), o.symbol("de")))),
                 *self._tail(2),
             ],
         )
@@ -75,10 +98,12 @@ class Peer:
         c = self._choices
         options = c.octet()
         channel = options & 3
+        if options < 0xF0:
+            channel = next((free for free in range(4) if free not in self.sessions), channel)
         self.sessions[channel] = PeerSession()
         first = c.one_of((0, 1, _MASK - 1))
         self.sessions[channel].next_outgoing_id = first
-        is_answer = (options >> 2 & 1) != self._answers
+        is_answer = options & (0x0C if self._answers else 0x7C) == 0x0C
         return self._performative(
             channel,
             o.BEGIN,
@@ -151,7 +176,9 @@ class Peer:
         c = self._choices
         channel, session = self._session()
         options = c.octet()
-        handle = self._handle(session, options >> 6)
+        if options < 0xF8 and True not in session.handles.values():
+            return self.attach()
+        handle = self._handle(session, options >> 6, True)
         is_first = handle not in session.under_way
         more = options & 7 == 5
         session.next_outgoing_id = session.next_outgoing_id + 1 & _MASK
@@ -170,7 +197,7 @@ class Peer:
         ]
         if options & 7 >= 6:
             fields += [
-                (o.NULL, o.ubyte(0), o.ubyte(1), o.ubyte(2))[options >> 3 & 3],
+                (o.NULL, o.ubyte(0), o.ubyte(1), o.NULL)[options >> 3 & 3],
                 c.one_of(o.STATES),
                 o.boolean(options & 0x20),
                 o.boolean(aborted),
@@ -240,13 +267,13 @@ class Peer:
 
     def _session(self) -> tuple[int, PeerSession]:
         pick = self._choices.octet()
-        if pick < 0xF0 and self.sessions:
+        if pick < 0xFC and self.sessions:
             channel = sorted(self.sessions)[pick % len(self.sessions)]
             return channel, self.sessions[channel]
         return pick & 15, PeerSession()
 
-    def _handle(self, session: PeerSession, pick: int) -> int:
-        handles = sorted(session.handles)
+    def _handle(self, session: PeerSession, pick: int, is_sender: bool = False) -> int:
+        handles = [handle for handle, sends in sorted(session.handles.items()) if sends or not is_sender]
         return handles[pick % len(handles)] if handles else pick & 7
 
     def _tail(self, capabilities: int) -> list[bytes]:
@@ -259,7 +286,7 @@ class Peer:
 
     def _performative(self, channel: int, code: int, fields: list[bytes], payload: bytes = b"") -> bytes:
         bend = self._choices.octet()
-        if bend < 0xC0:
+        if bend < 0xF0:
             return o.framed(o.composite(code, *fields) + payload, channel)
         return o.framed(self._bent(bend, code, fields) + payload, channel)
 

@@ -67,11 +67,13 @@ def unevenly(size: int) -> Iterator[int]:
 class Play:
     """One engine, its application, and the witness of what it writes."""
 
-    def __init__(self, config: ConnectionConfig, answers: bytes, *, is_client: bool, sasl: Any = None) -> None:
+    def __init__(
+        self, config: ConnectionConfig, answers: bytes, *, is_client: bool, sasl: Callable[[], Any] | None = None
+    ) -> None:
         self.application = Application(Choices(answers, backwards=True))
         narrate(f"--- a {'client' if is_client else 'server'} with {config}")
         self.witness = Witness(is_client=is_client)
-        self.connection = Connection(config, self.application, is_client=is_client, sasl=sasl)
+        self.connection = Connection(config, self.application, is_client=is_client, sasl=sasl and sasl())
         self.application.connection = self.connection
         self.written: list[bytes] = []
         self.now = 0.0

@@ -36,6 +36,8 @@ def run(data: bytes) -> None:
 def compose(choices: Choices, is_client: bool, depth: int) -> list[Step]:
     """Return the steps of a run, of which the first few get the connection to a certain depth."""
     peer = Peer(choices, answers=is_client)
+    peer.has_header = depth > 0
+    peer.is_open = depth > (2 if is_client else 1)
     if depth > 3:
         peer.sessions[0] = PeerSession(handles={0: True, 1: False} if depth > 4 else {})
     steps = _client_beginning(depth) if is_client else _server_beginning(depth)

@@ -80,6 +80,9 @@ class Sending:
         self.link, self.report, self.totals = link, report, totals
         self.size, self.left = options["size"], options["messages"]
         self.is_drain_expected = options["drain"]
+        self.hold_after, self.will_abort = options["hold_after"], options["abort"]
+        self.freeze: Callable[[], None] = lambda: None
+        self.held: tuple[Delivery, bytes] | None = None
         self.values: deque[bytes] = deque()
         self.sent = self.unsettled = 0
 
@@ -93,20 +96,41 @@ class Sending:
         self.left += 1
 
     def on_credit(self) -> None:
-        while self.link.credit > 0 and self.left:
-            self.send(self.values.popleft() if self.values else data_message(content(self.sent, self.size)))
-            self.left -= 1
+        while self.link.credit > 0 and self.left and not self.held:
+            message = self.values.popleft() if self.values else data_message(content(self.sent, self.size))
+            delivery = self.link.begin(str(self.sent).encode(), self.link.snd_settle_mode == SETTLED)
+            if self.hold_after:
+                self.hold(delivery, message)
+            else:
+                self.send(delivery, message, 0)
         if self.link.drain and not self.left and self.is_drain_expected:
             self.is_drain_expected = False
             self.report("drained", link=self.link.name, returned=self.link.credit)
             self.link.drained()
 
-    def send(self, message: bytes) -> None:
-        is_settled = self.link.snd_settle_mode == SETTLED
-        self.link.send(message, str(self.sent).encode(), is_settled)
+    def hold(self, delivery: Delivery, message: bytes) -> None:
+        """Send the beginning of a message, and nothing more until the test lets us go on."""
+        self.link.write(delivery, message, 0, self.hold_after, True)
+        self.held = delivery, message
+        self.freeze()
+
+    def go_on(self) -> None:
+        """Send the rest of the message that was held; or abort it, and send it again."""
+        assert self.held
+        (delivery, message), start = self.held, self.hold_after
+        self.held, self.hold_after = None, 0
+        if self.will_abort:
+            self.link.abort(delivery)
+        else:
+            self.send(delivery, message, start)
+        self.on_credit()
+
+    def send(self, delivery: Delivery, message: bytes, start: int) -> None:
+        self.link.write(delivery, message, start, len(message), False)
         self.sent += 1
+        self.left -= 1
         self.totals["sent"] += 1
-        self.unsettled += not is_settled
+        self.unsettled += not delivery.settled
 
     def on_disposition(self, delivery: Delivery) -> None:
         state = delivery.remote_state
@@ -148,18 +172,29 @@ class Receiving:
             self.report("drained", link=self.link.name, returned=self.open_credit)
 
     def on_transfer(self, delivery: Delivery, octets: bytes) -> None:
-        self.chunks.append(octets)
-        if delivery.is_partial:
+        if delivery.is_aborted:
+            self.chunks = []
+            self.report("aborted", link=self.link.name, number=self.received)
+            self.top_up()
             return
+        if delivery.is_partial and not self.chunks:
+            self.report("partial", link=self.link.name, number=self.received, octets=len(octets))
+        self.chunks.append(octets)
+        if not delivery.is_partial:
+            self.on_message(delivery)
+
+    def on_message(self, delivery: Delivery) -> None:
         message, self.chunks = b"".join(self.chunks), []
         self.report_message(message, delivery)
         number, self.received, self.left = self.received, self.received + 1, self.left - 1
         self.totals["received"] += 1
         if not delivery.remote_settled:
             self.give_outcome(delivery, self.outcomes[number % len(self.outcomes)])
-        if self.is_draining:
-            self.open_credit = self.link.credit
-        elif not self.link.credit:
+        self.open_credit = self.link.credit
+        self.top_up()
+
+    def top_up(self) -> None:
+        if not self.is_draining and not self.link.credit:
             self.link.grant(min(self.window, self.left))
 
     def report_message(self, message: bytes, delivery: Delivery) -> None:

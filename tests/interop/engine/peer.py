@@ -38,6 +38,7 @@ DEFAULTS: dict[str, Any] = {
     **{"port": 0, "deadline_s": 120},
     **{"sessions": 1, "links": 1, "messages": 1, "size": 100, "credit": 100, "drain": False, "values": []},
     **{"snd_settle_mode": "unsettled", "rcv_settle_mode": "first", "outcomes": ["accepted"]},
+    **{"hold_after": 0, "abort": False},
     **{"max_frame_size": None, "idle_timeout_ms": None, "hold_ms": 0, "silent": False},
     **{"mechanism": None, "user": None, "password": None, "mechanisms": [], "users": {}},
     **{"proof_in_outcome": True, "impostor": False},
@@ -101,7 +102,7 @@ class Peer(Handler):
         if not self.is_client:
             connection.open()
         if self.options["silent"]:
-            self.is_frozen = True
+            self.freeze()
         elif self.options["close_error"] and not self.is_client:
             self.close()
         elif self.is_client and self.scenario == "open":
@@ -133,6 +134,8 @@ class Peer(Handler):
         """Put one of our ends on a link."""
         ours = Sending if link.is_sender else Receiving
         link.context = self.ends[link.name] = end = ours(link, self.options, report, self.totals)
+        if isinstance(end, Sending):
+            end.freeze = self.freeze
         if self.scenario == "echo":
             values = self.options["values"] if self.is_client else []
             if isinstance(end, Sending):
@@ -177,15 +180,26 @@ class Peer(Handler):
         """End what is done; keep silent, and close, when it is time for it."""
         if self.is_frozen and is_flushed:
             # Nothing is read, written or ticked until the test closes our standard input.
-            self.is_frozen = False
             sys.stdin.read()
-            self.close_at = now
+            self.thaw()
         if now >= self.close_at:
             self.close_at = NEVER
             self.close()
         if not self.is_over and self.connection.state is ConnectionState.OPENED:
             self.move_on()
         return self.close_at
+
+    def freeze(self) -> None:
+        self.is_frozen = True
+
+    def thaw(self) -> None:
+        """Go on after silence: with the message that was held, or by closing."""
+        self.is_frozen = False
+        held = [end for end in self.ends.values() if isinstance(end, Sending) and end.held]
+        for end in held:
+            end.go_on()
+        if not held:
+            self.close()
 
     def move_on(self) -> None:
         """End what is done: its links, or its sessions with an error."""

@@ -48,6 +48,9 @@ class Sending:
         self.link, self.report, self.totals = link, report, totals
         self.size, self.left = options["size"], options["messages"]
         self.is_drain_expected = options["drain"]
+        self.hold_after, self.will_abort = options["hold_after"], options["abort"]
+        self.freeze: Callable[[], None] = lambda: None
+        self.held: tuple[Delivery, bytes] | None = None
         self.values: deque[bytes] = deque()
         self.sent = self.unsettled = 0
 
@@ -61,9 +64,12 @@ class Sending:
         self.left += 1
 
     def on_credit(self) -> None:
-        while self.link.credit > 0 and self.left:
-            self.send(self.values.popleft() if self.values else self.data_message())
-            self.left -= 1
+        while self.link.credit > 0 and self.left and not self.held:
+            message = self.values.popleft() if self.values else self.data_message()
+            if self.hold_after:
+                self.hold(message)
+            else:
+                self.send(self.link.delivery(str(self.sent)), message)
         if self.link.drain_mode and not self.left and self.is_drain_expected:
             self.is_drain_expected = False
             self.report("drained", link=self.link.name, returned=self.link.drained())
@@ -71,11 +77,29 @@ class Sending:
     def data_message(self) -> bytes:
         return DATA_HEAD + self.size.to_bytes(4, "big") + content(self.sent, self.size)
 
-    def send(self, message: bytes) -> None:
+    def hold(self, message: bytes) -> None:
+        """Send the beginning of a message, and nothing more until the test lets us go on."""
         delivery = self.link.delivery(str(self.sent))
+        self.link.stream(message[: self.hold_after])
+        self.held = delivery, message[self.hold_after :]
+        self.hold_after = 0
+        self.freeze()
+
+    def go_on(self) -> None:
+        """Send the rest of the message that was held; or abort it, and send it again."""
+        assert self.held
+        (delivery, rest), self.held = self.held, None
+        if self.will_abort:
+            delivery.abort()
+        else:
+            self.send(delivery, rest)
+        self.on_credit()
+
+    def send(self, delivery: Delivery, message: bytes) -> None:
         self.link.stream(message)
         self.link.advance()
         self.sent += 1
+        self.left -= 1
         self.totals["sent"] += 1
         if self.link.snd_settle_mode == Link.SND_SETTLED:
             delivery.settle()
@@ -128,16 +152,33 @@ class Receiving:
             self.report("drained", link=self.link.name, returned=self.link.drained())
 
     def on_delivery(self, delivery: Delivery) -> None:
-        if delivery.readable:
+        if delivery.aborted:
+            self.on_abort(delivery)
+        elif delivery.readable:
+            is_new = not self.chunks
             while chunk := self.link.recv(1 << 20):
                 self.chunks.append(chunk)
             if not delivery.partial:
                 self.on_message(delivery)
+            elif is_new and self.chunks:
+                octets = sum(map(len, self.chunks))
+                self.report("partial", link=self.link.name, number=self.received, octets=octets)
         elif delivery.updated and delivery.settled:
             self.report("settled", link=self.link.name, number=int(delivery.tag))
             self.totals["settled"] += 1
             self.unsettled -= 1
             delivery.settle()
+
+    def on_abort(self, delivery: Delivery) -> None:
+        self.report("aborted", link=self.link.name, number=self.received)
+        self.chunks = []
+        self.link.advance()
+        delivery.settle()
+        self.top_up()
+
+    def top_up(self) -> None:
+        if not self.is_draining and not self.link.credit:
+            self.link.flow(min(self.window, self.left))
 
     def on_message(self, delivery: Delivery) -> None:
         message, self.chunks = b"".join(self.chunks), []
@@ -149,8 +190,7 @@ class Receiving:
             delivery.settle()
         else:
             self.give_outcome(delivery, self.outcomes[number % len(self.outcomes)])
-        if not self.is_draining and not self.link.credit:
-            self.link.flow(min(self.window, self.left))
+        self.top_up()
 
     def report_message(self, message: bytes, delivery: Delivery) -> None:
         about = {"link": self.link.name, "number": self.received}

@@ -26,6 +26,7 @@ DEFAULTS: dict[str, Any] = {
     **{"port": 0, "deadline_s": 120},
     **{"sessions": 1, "links": 1, "messages": 1, "size": 100, "credit": 100, "drain": False, "values": []},
     **{"snd_settle_mode": "unsettled", "rcv_settle_mode": "first", "outcomes": ["accepted"]},
+    **{"hold_after": 0, "abort": False},
     **{"max_frame_size": None, "idle_timeout_ms": None, "hold_ms": 0, "silent": False},
     **{"mechanism": None, "user": None, "password": None, "mechanisms": [], "users": {}},
     **{"detach_error": None, "end_error": None, "close_error": None},
@@ -53,6 +54,18 @@ class Peer(Handler):
         self.is_open = self.is_frozen = self.has_failed = False
         self.closed_with: dict[str, Any] | None = None
         self.close_at: float | None = None
+
+    def thaw(self) -> None:
+        """Go on after silence: with the message that was held, or by closing."""
+        self.is_frozen = False
+        held = [end for end in self.links.values() if isinstance(end, Sending) and end.held]
+        for end in held:
+            end.go_on()
+        if not held:
+            self.close_at = time.monotonic()
+
+    def freeze(self) -> None:
+        self.is_frozen = True
 
     def open(self) -> None:
         self.connection.container = "proton-peer"
@@ -107,6 +120,8 @@ class Peer(Handler):
         """Put one of our ends on a link."""
         ours = Sending if link.is_sender else Receiving
         self.links[link.name] = end = ours(link, self.options, report, self.totals)
+        if isinstance(end, Sending):
+            end.freeze = self.freeze
         if self.scenario == "echo":
             values = self.options["values"] if self.is_client else []
             end.left = len(values)
@@ -240,9 +255,8 @@ class Pump:
             self.dispatch()
             if self.peer.is_frozen and not self.transport.pending():
                 # Nothing is read, written or ticked until the test closes our standard input.
-                self.peer.is_frozen = False
                 sys.stdin.read()
-                self.peer.close_at = time.monotonic()
+                self.peer.thaw()
             if self.peer.close_at and time.monotonic() >= self.peer.close_at:
                 self.peer.close_at = None
                 self.peer.close()

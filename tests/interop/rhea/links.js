@@ -101,6 +101,7 @@ class Receiving {
         this.outcomes = options.outcomes;
         this.isDraining = options.drain;
         this.onValue = undefined;
+        this.isPartial = false;
         this.received = this.unsettled = 0;
     }
 
@@ -121,6 +122,13 @@ class Receiving {
         if (!this.isDraining) return;
         this.isDraining = false;
         this.report('drained', { link: this.link.name, returned: this.window - this.received });
+    }
+
+    onTransfer({ performative, payload }) {
+        if (performative.more && !this.isPartial) {
+            this.report('partial', { link: this.link.name, number: this.received, octets: payload.length });
+        }
+        this.isPartial = performative.more;
     }
 
     onMessage(message, delivery) {

@@ -210,7 +210,10 @@ class Peer {
     onSession(session) {
         this.sessions.add(session);
         const onTransfer = session.on_transfer;
+        const ends = this.ends;
         session.on_transfer = function (frame) {
+            // rhea has no event for the beginning of a message.
+            ends.get(this._get_link(frame).name).onTransfer(frame);
             onTransfer.call(this, frame);
             // rhea looks at its session window only after an event, and a partial delivery causes none.
             this.connection._register();
