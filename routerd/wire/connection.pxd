@@ -11,6 +11,7 @@ from routerd.wire.output cimport Output
 from routerd.wire.session cimport Session
 from routerd.wire.transfer cimport TransferFields
 
+cdef object _OVER
 cdef int _OPEN
 cdef int _BEGIN
 cdef int _ATTACH

@@ -53,6 +53,8 @@ _BEFORE_HEADERS = (
 _MAY_SEND = (ConnectionState.OPEN_PIPE, ConnectionState.OPEN_SENT, ConnectionState.OPENED)
 _CLOSING = (ConnectionState.CLOSE_PIPE, ConnectionState.CLOSE_SENT, ConnectionState.DISCARDING)
 
+# Kept at hand: the members of an enum are looked up by a Python call in CPython 3.11.
+_OVER = ConnectionState.END
 _OPEN = 0x10
 _BEGIN = 0x11
 _ATTACH = 0x12
@@ -119,7 +121,7 @@ class Connection:
     @property
     def is_finished(self) -> bool:
         """Whether nothing more is to be received; what is left to send may be sent."""
-        return self.state is ConnectionState.END
+        return self.state is _OVER
 
     def start(self, now: float) -> None:
         """Begin at the time the transport is connected; a client sends its header."""
@@ -169,7 +171,7 @@ class Connection:
 
     def session(self) -> Session:
         """Return a new session on the lowest channel that is free, to be begun."""
-        if self.state is ConnectionState.END or self.state in _CLOSING:
+        if self.state is _OVER or self.state in _CLOSING:
             raise StateError(f"a connection in the state {self.state.value!r} takes no new session")
         channel = self._local.lowest_free()
         # Until the peer has told its channel-max, only channel 0 is sure to be taken (2.4.1).
@@ -191,7 +193,7 @@ class Connection:
         self._last_received = now
         if end < 0:
             end = len(data)
-        while start < end and self.state is not ConnectionState.END:
+        while start < end and self.state is not _OVER:
             try:
                 start = self._receive(data, start, end)
             except RemoteError as error:
@@ -208,7 +210,7 @@ class Connection:
 
     def next_deadline(self) -> float:
         """Return the time at which `tick` is due, infinity for never."""
-        if self.state is ConnectionState.END:
+        if self.state is _OVER:
             return _NEVER
         deadline = _NEVER
         if self.config.idle_timeout_s > 0:
@@ -219,13 +221,13 @@ class Connection:
 
     def tick(self, now: float) -> None:
         """Do what time asks for: keep the peer's idle time-out from running out, and enforce ours (2.4.5)."""
-        if self.state is ConnectionState.END:
+        if self.state is _OVER:
             return
         timeout = self.config.idle_timeout_s
         if timeout > 0 and now - self._last_received >= timeout:
             self._fail(ResourceLimitExceeded(f"nothing was received for {timeout:g} s"))
             self._report_closed(None)
-            self.state = ConnectionState.END
+            self.state = _OVER
         elif 0 < self._remote_timeout / 2 <= now - self._last_sent and self.state is ConnectionState.OPENED:
             self._last_sent = now
             self.output.put_raw(EMPTY_FRAME)
@@ -234,7 +236,7 @@ class Connection:
     def transport_closed(self) -> None:
         """Say that the transport is gone: links and sessions are reported as over, then the connection."""
         self._partial = None
-        self.state = ConnectionState.END
+        self.state = _OVER
         self._is_receiving = False
         if self._is_in_sasl:
             self._is_in_sasl = False
@@ -291,7 +293,7 @@ class Connection:
         if self._partial is not None:
             return self._complete_partial(data, start, end)
         start = self._walk(data, start, end)
-        if start < end and self.state is not ConnectionState.END:
+        if start < end and self.state is not _OVER:
             self._partial = bytearray(memoryview(data)[start:end])
         return end
 
@@ -329,7 +331,7 @@ class Connection:
 
     def _walk(self, data: bytes | bytearray, pos: int, end: int) -> int:
         view = data
-        while end - pos >= 4 and self.state is not ConnectionState.END:
+        while end - pos >= 4 and self.state is not _OVER:
             self._resume_at = end
             if self._is_header_due:
                 if end - pos < HEADER_SIZE:
@@ -379,7 +381,7 @@ class Connection:
         if not self.is_client:
             self.output.put_raw(AMQP_HEADER if self._is_authenticated else SASL_HEADER)
             self.wake()
-        self.state = ConnectionState.END
+        self.state = _OVER
         self.handler.on_violation(self, FramingError(f"protocol header {octets!r} is not supported here"))
         self._report_closed(None)
 
@@ -526,7 +528,7 @@ class Connection:
         if decoder.pos != decoder.end:
             raise DecodeError("octets behind a SASL frame's body", offset=decoder.pos)
         self._send_sasl(sasl.receive(frame))
-        if not sasl.done or self.state is ConnectionState.END:
+        if not sasl.done or self.state is _OVER:
             return
         self._is_in_sasl = False
         if sasl.outcome == SaslCode.OK:
@@ -540,7 +542,7 @@ class Connection:
 
     def _authentication_failed(self) -> None:
         self._is_in_sasl = False
-        self.state = ConnectionState.END
+        self.state = _OVER
         self.handler.on_authentication_failed(self)
         self._report_closed(None)
 
@@ -582,7 +584,7 @@ class Connection:
                 session.flush()
 
     def _fail(self, error: RemoteError) -> None:
-        if self.state is ConnectionState.END:
+        if self.state is _OVER:
             return
         is_closing = self.state in _CLOSING
         is_over = self._is_in_sasl or self.state in _BEFORE_HEADERS
@@ -596,7 +598,7 @@ class Connection:
         if not is_closing:
             self.handler.on_violation(self, error)
         if is_over or self._is_framing_lost:
-            self.state = ConnectionState.END
+            self.state = _OVER
             if self._is_in_sasl:
                 self._is_in_sasl = False
                 self.handler.on_authentication_failed(self)
