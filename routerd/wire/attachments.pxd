@@ -29,7 +29,7 @@ cdef class Attachments:
     @cython.locals(handle="unsigned int", link=Link)
     cpdef void receive_attach(self, object performative)
     cdef void _check_answerable(self, object performative)
-    @cython.locals(link=Link, abandoned=Link)
+    @cython.locals(link=Link, heir=Link, abandoned=Link)
     cdef Link _endpoint(self, object performative)
     @cython.locals(link=Link, was_detaching=bint, is_late_close=bint)
     cpdef void receive_detach(self, object performative)

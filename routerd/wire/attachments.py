@@ -10,7 +10,6 @@ from routerd.wire.errors import (
     LinkError,
     LinkStolen,
     ResourceLimitExceeded,
-    SessionError,
     SessionLimitExceeded,
     StateError,
     UnattachedHandle,
@@ -115,14 +114,14 @@ class Attachments:
             # Both ends attach one link on two sessions at once: the server's attempt stays, or it would never end.
             self._turn_away(performative)
             return None
+        kind = Sender if is_sender else Receiver
+        heir = kind(self.session, name)
         if link is not None:
             link.session.attachments.lose(link)
-            if self.names.find(name, is_sender) is not None:
-                raise SessionError(f"link {name!r} is being attached elsewhere")
-        kind = Sender if is_sender else Receiver
-        link = kind(self.session, name)
-        self.claim(link)
-        return link
+        self.claim(heir)
+        if link is not None:
+            link.session.attachments.report(link, False, _stolen(link))
+        return heir
 
     def _turn_away(self, performative: Attach) -> None:
         self.session.answer()
@@ -172,17 +171,17 @@ class Attachments:
         self.session.handler.on_violation(self.session.connection, error)
 
     def lose(self, link: Link) -> None:
-        """Detach a link whose name the peer attached anew (2.6.1, link stealing)."""
-        error = _stolen(link)
+        """Detach a link whose name the peer attached anew, and free its name (2.6.1, link stealing)."""
         self.session.answer()
+        self.names.drop(link)
+        if not self.session.is_open:
+            return
         if link.state is _ATTACH_RCVD:
-            link.refuse(error)
-        elif link.state is _ATTACH_SENT:
-            self.abandoned[link.name, link.is_sender] = link
-            link.detach(error=error)
-        elif link.is_attached:
-            link.detach(error=error)
-        self.report(link, False, error)
+            link.refuse(_stolen(link))
+        elif link.state in (_ATTACHED, _ATTACH_SENT):
+            if link.state is _ATTACH_SENT:
+                self.abandoned[link.name, link.is_sender] = link
+            link.detach(error=_stolen(link))
 
     def link_at(self, handle: int) -> Link:
         """Return the link that the peer calls by a handle."""

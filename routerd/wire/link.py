@@ -101,8 +101,11 @@ class Link:
         self.session.attachments.claim(self)
         self.source = source
         self.target = target
-        self.snd_settle_mode = snd_settle_mode
-        self.rcv_settle_mode = rcv_settle_mode
+        # Where the peer's mode prevails (2.7.3), an answer with another one is a wish that came too late.
+        if self.is_sender or self.state is not _ATTACH_RCVD:
+            self.snd_settle_mode = snd_settle_mode
+        if not self.is_sender or self.state is not _ATTACH_RCVD:
+            self.rcv_settle_mode = rcv_settle_mode
         self.max_message_size = max_message_size
         if self.is_sender:
             self.delivery_count = self.initial_delivery_count = initial_delivery_count

@@ -15,6 +15,7 @@ cdef class Receiver(Link):
     cdef Delivery _current
     cdef bint _is_ignoring
     cdef unsigned int _limit
+    cdef long long _told
 
     cpdef void grant(self, long long credit)
     cpdef void receive_attach(self, object performative)

@@ -36,6 +36,7 @@ class Receiver(Link):
         self._current: Delivery | None = None
         self._is_ignoring = False
         self._limit = 0
+        self._told = 0
 
     def grant(self, credit: int) -> None:
         """Allow the sender that many deliveries more; the flow leaves with the next output."""
@@ -65,10 +66,13 @@ class Receiver(Link):
         if performative.initial_delivery_count is None:
             raise LinkFieldInvalid(f"link {self.name!r}: a sender's attach without initial-delivery-count")
         self.delivery_count = performative.initial_delivery_count
-        self._limit = (self.delivery_count + self.credit) & _MASK
+        self._limit = (self.delivery_count + self._told) & _MASK
 
     def advertise(self) -> None:
         """Remember up to which delivery-count the sender was ever allowed to go, since flows cross transfers."""
+        if self.remote_handle < 0:
+            self._told = max(self._told, self.credit)
+            return
         limit = (self.delivery_count + self.credit) & _MASK
         if (limit - self._limit) & _MASK < _HALF:
             self._limit = limit

@@ -80,6 +80,8 @@ class Sender(Link):
             raise StateError(f"a delivery-tag has {_TAG_MAX} octets at most, not {len(tag)}")
         if (settled and self.snd_settle_mode == _UNSETTLED) or (not settled and self.snd_settle_mode == _SETTLED):
             raise StateError(f"link {self.name!r}: its snd-settle-mode does not allow settled={settled}")
+        if rcv_settle_mode > self.rcv_settle_mode and not settled:
+            raise StateError(f"link {self.name!r}: its rcv-settle-mode does not allow a delivery to be settled second")
         delivery: Delivery = Delivery.__new__(Delivery)
         delivery.link = self
         delivery.tag = tag

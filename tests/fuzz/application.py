@@ -22,13 +22,16 @@ from routerd.wire.session import Session
 from routerd.wire.states import ConnectionState, LinkState, SessionState
 from routerd.wire.terminus import Coordinator, Source, Target
 from routerd.wire.types import Described, Symbol, ULong
-
 from tests.fuzz.broken import Broken, check
 from tests.fuzz.choices import Choices
 from tests.fuzz.narration import narrate
 from tests.fuzz.peer import NAMES
 
 OPENABLE = (ConnectionState.START, ConnectionState.HDR_SENT, ConnectionState.HDR_EXCH, ConnectionState.OPEN_RCVD)
+CLOSING = (
+    *(ConnectionState.OC_PIPE, ConnectionState.CLOSE_PIPE, ConnectionState.CLOSE_SENT, ConnectionState.CLOSE_RCVD),
+    *(ConnectionState.DISCARDING, ConnectionState.END),
+)
 MAY_SEND = (ConnectionState.OPEN_PIPE, ConnectionState.OPEN_SENT, ConnectionState.OPENED)
 FAILED = Error(condition=Symbol("amqp:internal-error"), description="chosen")
 ERRORS = (None, FAILED, Error(condition=Symbol("my:error"), info={Symbol("k"): [1, None, "v"]}))
@@ -56,13 +59,17 @@ class Application(Handler):
 
     connection: Connection
 
-    def __init__(self, choices: Choices) -> None:
+    def __init__(self, choices: Choices, *, errs: bool = True) -> None:
+        self.errs = errs
+        """Whether it also makes calls that are against the state of things."""
         self.events: list[tuple[Any, ...]] = []
         self.violations: list[Exception] = []
         self.sessions: list[Session] = []
         self.links: list[Link] = []
         self.incoming: list[Any] = []
         self.outgoing: list[Any] = []
+        self.sent: dict[tuple[str, bytes], list[bytes]] = {}
+        """What was sent whole, by names of links and tags."""
         self.received: dict[tuple[Any, bytes], bytes] = {}
         self.is_told_of_output = False
         self.is_passive = False
@@ -72,6 +79,8 @@ class Application(Handler):
         self._granted: Counter[Link] = Counter()
         self._begun: Counter[Link] = Counter()
         self._under_way: dict[Link, Any] = {}
+        self._bodies: dict[Any, bytes] = {}
+        self._begun_sessions: set[Session] = set()
         self._told: set[tuple[str, Any]] = set()
         self._is_closed = False
         self._actions: tuple[Callable[[Choices], None], ...] = (
@@ -91,6 +100,8 @@ class Application(Handler):
 
     def _try(self, what: str, is_legal: object, call: Callable[[], Any]) -> Any:
         """Make a call; it may be refused where it is not legal, and is never to fail in another way."""
+        if not is_legal and not self.errs:
+            return None
         narrate(f"   call {what}{'' if is_legal else ', which may be refused'}")
         try:
             result = call()
@@ -119,16 +130,19 @@ class Application(Handler):
         if len(self.sessions) >= MOST_SESSIONS:
             return
         highest = 0 if connection.remote_open is None else connection.channel_max
-        session = self._try("session", taken <= highest, connection.session)
+        is_legal = taken <= highest and connection.state not in CLOSING
+        session = self._try("session", is_legal, connection.session)
         if session is not None:
             self.sessions.append(session)
             self._begin(session, choices)
 
     def _begin(self, session: Session, choices: Choices) -> None:
-        is_known = session in self.connection.sessions()
+        is_known = session in self.connection.sessions() and session not in self._begun_sessions
         is_legal = is_known and session.state in (SessionState.UNMAPPED, SessionState.BEGIN_RCVD)
         is_open = self.connection.state in (*MAY_SEND, ConnectionState.OPEN_RCVD)
         options = choices.octet()
+        if is_legal and is_open:
+            self._begun_sessions.add(session)
         self._try(
             "begin",
             is_legal and is_open,
@@ -159,8 +173,7 @@ class Application(Handler):
         options = choices.octet()
         is_sender = options & 1 == 0
         name = NAMES[(options >> 1 & 7) % len(NAMES)]
-        is_free = self.connection.links.find(name, is_sender) is None
-        link = self._try("a new link", is_free, lambda: (session.sender if is_sender else session.receiver)(name))
+        link = self._try("a new link", True, lambda: (session.sender if is_sender else session.receiver)(name))
         if link is not None:
             self.links.append(link)
             self._attach(link, choices)
@@ -168,9 +181,9 @@ class Application(Handler):
     def _attach(self, link: Link, choices: Choices) -> None:
         options = choices.octet()
         session = link.session
-        is_legal = not link.is_closed and session.is_open and link.state in (LinkState.DETACHED, LinkState.ATTACH_RCVD)
+        is_legal = not link.is_over and session.is_open and link.state in (LinkState.DETACHED, LinkState.ATTACH_RCVD)
         is_legal = is_legal and (link.handle >= 0 or len(session.links()) <= session.remote_handle_max)
-        is_legal = is_legal and self.connection.links.find(link.name, link.is_sender) is link
+        is_legal = is_legal and self.connection.links.find(link.name, link.is_sender) in (None, link)
         self._try(
             "attach",
             is_legal,
@@ -222,9 +235,8 @@ class Application(Handler):
         session = choices.one_of(self.sessions)
         if earlier.state is not LinkState.DETACHED:
             return
-        is_free = self.connection.links.find(earlier.name, earlier.is_sender) is None
         make = session.sender if earlier.is_sender else session.receiver
-        link = self._try("a new link", is_free, lambda: make(earlier.name))
+        link = self._try("a new link", True, lambda: make(earlier.name))
         if link is not None:
             self._try("take_over", True, lambda: link.take_over(earlier))
             self.links.append(link)
@@ -252,8 +264,13 @@ class Application(Handler):
         is_legal = self._may_begin(link, settled)
         if not is_legal or len(body) <= (link.remote_max_message_size or 9999):
             tag = (None, None, None, b"t%d" % self._sends)[options >> 4 & 3]
-            delivery = self._try("send", is_legal, lambda: link.send(body, tag, settled))
+            self._send_body(link, body, tag, settled, is_legal)
+
+    def _send_body(self, link: Sender, body: bytes, tag: bytes | None, settled: bool, is_legal: object) -> None:
+        delivery = self._try("send", is_legal, lambda: link.send(body, tag, settled))
+        if delivery is not None:
             self._keep(self.outgoing, delivery)
+            self.sent.setdefault((link.name, delivery.tag), []).append(body)
 
     def _send_with_state(self, choices: Choices) -> None:
         link = self._sender(choices)
@@ -293,8 +310,10 @@ class Application(Handler):
         more = options & 4 == 4
         if delivery.size + len(body) > (link.remote_max_message_size or 9999):
             return
+        self._bodies[delivery] = self._bodies.get(delivery, b"") + body
         if not more:
             del self._under_way[link]
+            self.sent.setdefault((link.name, delivery.tag), []).append(self._bodies.pop(delivery))
         self._try("write", link.is_attached, lambda: link.write(delivery, body, 0, len(body), more))
 
     def _abort(self, choices: Choices) -> None:
@@ -336,7 +355,7 @@ class Application(Handler):
         if link is not None:
             credit = choices.one_of((5, 1, 20))
             self._granted[link] += credit
-            self._try("grant", True, lambda: link.grant(credit))
+            self._try("grant", link.credit + credit <= 0x7FFFFFFF, lambda: link.grant(credit))
 
     def _set_credit(self, choices: Choices) -> None:
         link = self._receiver(choices)
@@ -482,7 +501,7 @@ class Application(Handler):
 
     def _grant_to(self, link: Any) -> None:
         self._granted[link] += 5
-        self._try("grant", True, lambda: link.grant(5))
+        self._try("grant", link.credit + 5 <= 0x7FFFFFFF, lambda: link.grant(5))
 
     def on_link_flow(self, link: Link) -> None:
         state = (link.credit, link.drain, link.available, link.delivery_count)
@@ -498,7 +517,7 @@ class Application(Handler):
             body = BODIES[choices.octet() & 3]
             if len(body) > (link.remote_max_message_size or 9999):
                 break
-            self._keep(self.outgoing, self._try("send", True, lambda body=body: link.send(body, None, settled)))
+            self._send_body(link, body, None, settled, True)
         if link.drain and link.is_attached and link.credit > 0 and link not in self._under_way:
             self._try("drained", True, link.drained)
 
@@ -529,16 +548,19 @@ class Application(Handler):
         self.received[key] = self.received.get(key, b"") + octets
         if delivery not in self.incoming:
             self._keep(self.incoming, delivery)
+        if not (delivery.is_partial or delivery.is_aborted or delivery.is_resumed):
+            self.on_message(receiver, delivery.tag, self.received.pop(key))
         if not delivery.is_partial and not delivery.settled:
             self._react(lambda choices: self._settle_one(delivery, choices))
             if receiver.credit <= 2:
                 self._react(lambda choices: self._grant_to(receiver))
 
+    def on_message(self, receiver: Receiver, tag: bytes, body: bytes) -> None:
+        """Take a whole message; to be overridden by who knows what was sent."""
+
     def on_disposition(self, delivery: Any) -> None:
         self._tell("disposition", delivery.tag, delivery.id, delivery.remote_state, delivery.remote_settled)
-        if not delivery.is_incoming and not delivery.settled and is_outcome(delivery.remote_state):
-            self._react(lambda choices: self._try("settle", not delivery.settled, delivery.settle))
-        elif delivery.is_incoming and delivery.remote_settled and not delivery.settled:
+        if (not delivery.is_incoming and not delivery.settled and is_outcome(delivery.remote_state)) or (delivery.is_incoming and delivery.remote_settled and not delivery.settled):
             self._react(lambda choices: self._try("settle", not delivery.settled, delivery.settle))
 
     def on_output(self, connection: Connection) -> None:

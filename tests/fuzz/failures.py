@@ -54,16 +54,17 @@ class Failures:
         self._folder = folder
         self._target = target
 
-    def add(self, data: bytes, error: BaseException, run: Callable[[bytes], None]) -> None:
-        """Keep a failure if it is of a new kind, shrunk, and print how to see it again."""
+    def add(self, data: bytes, error: BaseException, run: Callable[[bytes], None]) -> bool:
+        """Keep a failure, shrunk, and print how to see it again; return whether it is of a new kind."""
         kind = kind_of(error)
         if kind in self.found:
-            return
+            return False
         self.found[kind] = self._folder
         small = shrink(data, lambda other: kind_of_run(other, run) == kind)
         self.found[kind] = self.save(small)
         print(f"\n{self._target}: {kind}", *traceback.format_exception(error)[-3:], sep="\n")
         print(f"again: {command_to_reproduce(self.found[kind], self._target)}", flush=True)
+        return True
 
     def save(self, data: bytes) -> Path:
         """Write an input to a file that is named by its content."""

@@ -1,17 +1,15 @@
 """Time and memory, bounded for each input and over a whole run.
 
-An input that takes too long is stopped by a signal where Python code runs; the process that started the fuzzer sees to
-one that hangs or crashes in compiled code, and finds it in the file that holds the input that is being run.
+An input that takes too long is stopped by a signal as soon as Python code runs; one that hangs or crashes in compiled
+code is for the supervisor to see.
 """
 
 import gc
-import mmap
 import signal
 import sys
 import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from types import FrameType
 
 from tests.fuzz.broken import check
@@ -25,8 +23,6 @@ OCTETS_AN_OCTET = 400
 """What an input may make the engine and the harness around it hold for each octet of its own."""
 BLOCKS_MORE = 20_000
 """How many more objects may be there at the end of a run than at its beginning."""
-_ROOM = 1 << 16
-
 
 class Overtime(Exception):
     """An input took too long."""
@@ -35,16 +31,13 @@ class Overtime(Exception):
 class Guard:
     """Runs inputs, each within its bounds."""
 
-    def __init__(self, run: Callable[[bytes], None], current: Path | None = None) -> None:
+    def __init__(self, run: Callable[[bytes], None]) -> None:
         self._run = run
         self._count = 0
-        self._current = None if current is None else _opened(current)
         signal.signal(signal.SIGVTALRM, _ring)
 
     def __call__(self, data: bytes) -> None:
         """Run an input; every bound that does not hold is an exception."""
-        if self._current is not None:
-            self._current[:] = (len(data).to_bytes(4, "big") + data)[:_ROOM].ljust(_ROOM, b"\0")
         self._count += 1
         with _within(SECONDS_AN_INPUT):
             if self._count % MEMORY_EVERY:
@@ -63,12 +56,6 @@ class Guard:
         check(peak <= limit, f"memory of {peak} octets for an input of {len(data)}, {limit} at most")
 
 
-def input_under_way(current: Path) -> bytes:
-    """Return the input that was being run when its process ended."""
-    octets = current.read_bytes()
-    return octets[4 : 4 + int.from_bytes(octets[:4], "big")]
-
-
 class Growth:
     """Compares how many objects are there: what every input leaves behind adds up."""
 
@@ -84,12 +71,6 @@ class Growth:
 def _blocks() -> int:
     gc.collect()
     return sys.getallocatedblocks()
-
-
-def _opened(path: Path) -> mmap.mmap:
-    path.write_bytes(bytes(_ROOM))
-    with path.open("r+b") as file:
-        return mmap.mmap(file.fileno(), _ROOM)
 
 
 def _ring(number: int, frame: FrameType | None) -> None:

@@ -12,7 +12,6 @@ from routerd.wire.connection import Connection
 from routerd.wire.connection_config import ConnectionConfig
 from routerd.wire.limits import CodecLimits
 from routerd.wire.states import ConnectionState
-
 from tests.fuzz.application import Application
 from tests.fuzz.broken import Broken, check
 from tests.fuzz.choices import Choices

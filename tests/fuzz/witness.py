@@ -50,6 +50,7 @@ class SeenLink:
 
     name: str
     is_sender: bool
+    is_refused: bool
     is_under_way: bool = False
 
 
@@ -75,6 +76,8 @@ class Witness:
         self._headers: list[bytes] = []
         self._is_open = False
         self._is_closed = False
+        self._refused: tuple[int, int] | None = None
+        """The link that the last frame attached only to refuse it."""
         self._moves = {
             o.BEGIN: self._begin,
             o.ATTACH: self._attach,
@@ -124,6 +127,10 @@ class Witness:
             self._is_closed = True
             return code
         check(code in self._moves, f"performative 0x{code:02x}")
+        if self._refused is not None:
+            refusal = (o.DETACH, *self._refused)
+            check((code, frame.channel, fields[0]) == refusal, "a link is attached twice, and not to refuse it")
+            self._refused = None
         self._moves[code](frame.channel, fields)
         return code
 
@@ -155,11 +162,12 @@ class Witness:
         name, handle, is_receiver = fields[:3]
         session = self._session(channel)
         check(handle not in session.links, f"an attach with handle {handle}, which has a link")
-        check((name, is_receiver) not in self.names, f"an attach of link {name!r}, which is attached")
+        if (name, is_receiver) in self.names:
+            self._refused = (channel, handle)
         check(is_receiver or fields[9] is not None, "a sender's attach without initial-delivery-count")
         check(fields[3] in (None, 0, 1, 2) and fields[4] in (None, 0, 1), f"settle modes {fields[3:5]}")
+        session.links[handle] = SeenLink(name, not is_receiver, self._refused is not None)
         self.names.add((name, is_receiver))
-        session.links[handle] = SeenLink(name, not is_receiver)
 
     def _flow(self, channel: int, fields: list[Any]) -> None:
         session = self._session(channel)
@@ -199,7 +207,8 @@ class Witness:
     def _detach(self, channel: int, fields: list[Any]) -> None:
         link = self._link(channel, fields[0])
         del self._session(channel).links[fields[0]]
-        self.names.discard((link.name, not link.is_sender))
+        if not link.is_refused:
+            self.names.discard((link.name, not link.is_sender))
 
     def _end(self, channel: int, fields: list[Any]) -> None:
         session = self._session(channel)

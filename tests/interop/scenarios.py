@@ -85,6 +85,27 @@ def receiver_facts(options: Options, links: Iterable[str]) -> list[Fact]:
     return facts
 
 
+SUSPENSION: Options = {"messages": 3, "suspend": True, "remembered": {"0": "accepted", "1": None}}
+"""The receiver suspends the link with everything unsettled; of the messages it has decided one, kept one, lost one."""
+
+
+def recovery_facts(link: str, *, with_maps: bool) -> tuple[list[Fact], list[Fact]]:
+    """Return what sender and receiver must have seen of a suspended link, where both write unsettled maps or not."""
+    plain = {"messages": SUSPENSION["messages"]}
+    sent, received = sender_facts(plain, [link]), receiver_facts(plain, [link])
+    if not with_maps:
+        return sent, [*received, *received]
+    sent[0]["settled"] = False
+    about = {"fact": "resumed", "link": link}
+    resumed = [
+        {**about, "number": 0, "octets": 0, "settled": True},
+        {**about, "number": 1, "octets": 100, "settled": False},
+    ]
+    sent.append({"fact": "unsettled", "link": link, "states": SUSPENSION["remembered"]})
+    received.append({"fact": "unsettled", "link": link, "states": {"0": None, "1": None, "2": None}})
+    return sent, [*received, *resumed, received[2]]
+
+
 def drained_facts(options: Options, link: str) -> list[Fact]:
     if not options.get("drain"):
         return []

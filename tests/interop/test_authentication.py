@@ -26,7 +26,7 @@ def test_a_user_with_the_right_password_is_let_in(
 
 
 @every_pair
-@pytest.mark.parametrize("mechanism", MECHANISMS[1:])
+@pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256"])
 @pytest.mark.parametrize(("user", "password"), [("alice", "wrong"), ("nobody", "secret")])
 def test_a_wrong_password_and_an_unknown_user_are_refused(
     start_peer: StartPeer, client: str, server: str, mechanism: str, user: str, password: str
@@ -40,38 +40,35 @@ def test_a_wrong_password_and_an_unknown_user_are_refused(
 
 @pytest.mark.parametrize("client", ["proton", "rhea"])
 @pytest.mark.parametrize("mechanism", MECHANISMS[2:])
-@pytest.mark.parametrize("in_outcome", [True, False], ids=["in the outcome", "in a challenge"])
-def test_a_scram_client_is_let_in_wherever_the_server_proves_itself(
-    start_peer: StartPeer, client: str, mechanism: str, in_outcome: bool
+def test_a_scram_client_is_let_in_when_the_server_proves_itself_in_a_challenge(
+    start_peer: StartPeer, client: str, mechanism: str
 ) -> None:
-    offered = {"mechanisms": [mechanism], "users": USERS, "proof_in_outcome": in_outcome}
+    offered = {"mechanisms": [mechanism], "users": USERS, "proof_in_outcome": False}
     credentials = {"mechanism": mechanism, "user": "alice", "password": "secret"}
     told, seen = run(start_peer, (client, "open", credentials), ("engine", "open", offered))
     assert (told[-1]["opened"], seen[-1]["opened"]) == (True, True)
     assert in_order(seen, "opened")[0]["user"] == "alice"
 
 
-@pytest.mark.parametrize(("client", "in_outcome", "is_refused"), [("proton",True,False),("proton",False,True),("rhea",False,True), ("rhea",True,True)])
-def test_an_impostor(start_peer, client, in_outcome, is_refused):
+@pytest.mark.parametrize("client", ["proton", "rhea"])
+@pytest.mark.parametrize("in_outcome", [True, False], ids=["in the outcome", "in a challenge"])
+def test_a_server_that_does_not_know_the_password_is_noticed_in_a_challenge_only(
+    start_peer: StartPeer, client: str, in_outcome: bool
+) -> None:
     offered = {"mechanisms": ["SCRAM-SHA-256"], "users": USERS, "proof_in_outcome": in_outcome, "impostor": True}
     credentials = {"mechanism": "SCRAM-SHA-256", "user": "alice", "password": "secret"}
     told, seen = run(start_peer, (client, "open", credentials), ("engine", "open", offered))
-    print(told, seen)
-    assert (told[-1]["opened"], seen[-1]["opened"]) == (not is_refused, not is_refused)
+    # Neither client looks at what comes with the outcome.
+    assert (told[-1]["opened"], seen[-1]["opened"]) == (in_outcome, in_outcome)
 
 
 @every_pair
-def test_a_client_that_has_none_of_the_mechanisms_gives_up(start_peer: StartPeer, client: str, server: str) -> None:
+@pytest.mark.parametrize("mechanism", [None, "SCRAM-SHA-256"])
+def test_a_client_that_will_not_use_what_is_offered_is_not_let_in(
+    start_peer: StartPeer, client: str, server: str, mechanism: str | None
+) -> None:
     offered = {"mechanisms": ["PLAIN"], "users": USERS}
-    credentials = {"mechanism": "SCRAM-SHA-256", "user": "alice", "password": "secret"}
+    credentials = {"mechanism": mechanism, "user": "alice", "password": "secret"}
     told, seen = run(start_peer, (client, "open", credentials), (server, "open", offered))
-    print(told, seen)
-    assert (told[-1]["opened"], seen[-1]["opened"]) == (False, False)
-
-
-@every_pair
-def test_a_client_without_sasl_is_not_let_in_where_it_is_asked_for(start_peer: StartPeer, client: str, server: str) -> None:
-    offered = {"mechanisms": ["PLAIN"], "users": USERS}
-    told, seen = run(start_peer, (client, "open", {}), (server, "open", offered))
-    print(told, seen)
+    assert [fact["fact"] for fact in told] == ["refused", "summary"]
     assert (told[-1]["opened"], seen[-1]["opened"]) == (False, False)

@@ -1,4 +1,4 @@
-"""Idle connections, and errors that end a link, a session or a connection, between the engine and other people's AMQP."""
+"""Idle connections, and errors that end links, sessions and connections, between the engine and other people's AMQP."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from tests.interop.pairs import every_pair, run
 from tests.interop.scenarios import ERROR, in_order
 
 IDLE_TIMEOUT_MS = 300
-HOLD_MS = 900
+HOLD_MS = 700
 AMPLE_MS = 60_000
 LIMIT_EXCEEDED = "amqp:resource-limit-exceeded"
 
@@ -39,6 +39,13 @@ def test_a_peer_that_goes_silent_is_cut_off(start_peer: StartPeer, client: str, 
     assert watching.wait_for("failed")["error"]["condition"] == LIMIT_EXCEEDED
     frozen.thaw()
     assert frozen.wait_for("closed")["error"]["condition"] == LIMIT_EXCEEDED
+
+
+@every_pair
+@pytest.mark.parametrize("scenario", ["send", "receive"])
+def test_a_refused_link_says_why(start_peer: StartPeer, client: str, server: str, scenario: str) -> None:
+    told, _ = run(start_peer, (client, scenario, {}), (server, "open", {"refuse_error": ERROR}))
+    assert in_order(told, "detached") == [{"fact": "detached", "link": f"{scenario}-0-0", "error": ERROR}]
 
 
 @every_pair

@@ -6,7 +6,6 @@ from routerd.wire.encoder import encode
 from routerd.wire.errors import DecodeError, InvalidField, RemoteError
 from routerd.wire.limits import CodecLimits
 from routerd.wire.types import identity
-
 from tests.fuzz.broken import Broken, check
 from tests.fuzz.walker import Beyond, Malformed, Walker
 

@@ -10,7 +10,6 @@ from routerd.wire.message import AmqpSequence, AmqpValue, Data, Message
 from routerd.wire.section_codes import Presence, Section
 from routerd.wire.sections import NeedsMore, Sections
 from routerd.wire.types import Array, Described, PairMap, Symbol, identity
-
 from tests.fuzz.broken import check
 
 

@@ -23,7 +23,6 @@ from routerd.wire.sasl import (
     ScramServer,
 )
 from routerd.wire.sasl.scram_credentials import ScramDecoys
-
 from tests.fuzz import octets as o
 from tests.fuzz.broken import check
 from tests.fuzz.choices import Choices

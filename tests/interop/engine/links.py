@@ -9,6 +9,7 @@ from routerd.wire import (
     ACCEPTED,
     RELEASED,
     Accepted,
+    Attach,
     Delivery,
     Error,
     Modified,
@@ -83,6 +84,8 @@ class Sending:
         self.hold_after, self.will_abort = options["hold_after"], options["abort"]
         self.freeze: Callable[[], None] = lambda: None
         self.held: tuple[Delivery, bytes] | None = None
+        self.lost: list[int] = []
+        """What the receiver has settled without an outcome."""
         self.values: deque[bytes] = deque()
         self.sent = self.unsettled = 0
 
@@ -94,6 +97,9 @@ class Sending:
         """Send this value as the body of a message, as one more than was planned."""
         self.values.append(value_message(value))
         self.left += 1
+
+    def on_open(self, performative: Attach) -> None:
+        """Wait for credit."""
 
     def on_credit(self) -> None:
         while self.link.credit > 0 and self.left and not self.held:
@@ -134,13 +140,17 @@ class Sending:
 
     def on_disposition(self, delivery: Delivery) -> None:
         state = delivery.remote_state
-        if not is_outcome(state):
-            return
+        if is_outcome(state):
+            self.report_outcome(delivery, state)
+            delivery.settle()
+        elif delivery.remote_settled:
+            self.lost.append(int(delivery.tag))
+
+    def report_outcome(self, delivery: Delivery, state: Any) -> None:
         name, number = OUTCOME_NAMES[type(state)], int(delivery.tag)
         about = {"link": self.link.name, "number": number, "state": name, "settled": delivery.remote_settled}
         self.report("outcome", **about, **outcome_fields(state))
         self.totals[name] += 1
-        delivery.settle()
         self.unsettled -= 1
 
 
@@ -150,21 +160,21 @@ class Receiving:
     def __init__(self, link: Receiver, options: dict[str, Any], report: Report, totals: Counter[str]) -> None:
         self.link, self.report, self.totals = link, report, totals
         self.left, self.window, self.outcomes = options["messages"], options["credit"], options["outcomes"]
-        self.is_draining = options["drain"]
+        self.is_draining, self.will_suspend = options["drain"], options["suspend"]
         self.on_value: Callable[[Notation], None] | None = None
         self.chunks: list[bytes] = []
         self.received = self.unsettled = self.open_credit = 0
 
     @property
     def is_done(self) -> bool:
-        return not (self.left or self.unsettled or self.is_draining)
+        return not (self.left or self.unsettled or self.is_draining or self.will_suspend)
 
-    def on_open(self) -> None:
+    def on_open(self, performative: Attach) -> None:
         if self.is_draining:
             self.open_credit = self.window
             self.link.set_credit(self.window, drain=True)
         else:
-            self.link.grant(min(self.window, self.left))
+            self.top_up()
 
     def on_credit(self) -> None:
         if self.is_draining and not self.link.credit:
@@ -188,13 +198,20 @@ class Receiving:
         self.report_message(message, delivery)
         number, self.received, self.left = self.received, self.received + 1, self.left - 1
         self.totals["received"] += 1
-        if not delivery.remote_settled:
+        if self.will_suspend:
+            self.keep(delivery)
+        elif not delivery.remote_settled:
             self.give_outcome(delivery, self.outcomes[number % len(self.outcomes)])
         self.open_credit = self.link.credit
         self.top_up()
 
+    def keep(self, delivery: Delivery) -> None:
+        """Decide nothing, and suspend the link when all messages are here."""
+        if not self.left:
+            self.link.detach(closed=False)
+
     def top_up(self) -> None:
-        if not self.is_draining and not self.link.credit:
+        if not self.is_draining and not self.link.credit and self.left:
             self.link.grant(min(self.window, self.left))
 
     def report_message(self, message: bytes, delivery: Delivery) -> None:

@@ -23,13 +23,13 @@ from routerd.wire import (
     Open,
     Receiver,
     RemoteError,
-    Sender,
     Session,
     Source,
     Target,
 )
 from tests.interop.engine.credentials import HOST, client_side, server_side
 from tests.interop.engine.links import Receiving, Sending, error_fact, error_of
+from tests.interop.engine.recovery import ResumedReceiving, ResumedSending
 from tests.interop.engine.shell import DeadlineMissed, Shell
 
 SCENARIOS = ("send", "receive", "echo", "open")
@@ -38,7 +38,7 @@ DEFAULTS: dict[str, Any] = {
     **{"port": 0, "deadline_s": 120},
     **{"sessions": 1, "links": 1, "messages": 1, "size": 100, "credit": 100, "drain": False, "values": []},
     **{"snd_settle_mode": "unsettled", "rcv_settle_mode": "first", "outcomes": ["accepted"]},
-    **{"hold_after": 0, "abort": False},
+    **{"hold_after": 0, "abort": False, "suspend": False, "remembered": {}, "refuse_error": None},
     **{"max_frame_size": None, "idle_timeout_ms": None, "hold_ms": 0, "silent": False},
     **{"mechanism": None, "user": None, "password": None, "mechanisms": [], "users": {}},
     **{"proof_in_outcome": True, "impostor": False},
@@ -47,6 +47,12 @@ DEFAULTS: dict[str, Any] = {
 
 SND_SETTLE_MODES = {"unsettled": 0, "settled": 1, "mixed": 2}
 RCV_SETTLE_MODES = {"first": 0, "second": 1}
+ENDS = {
+    **{(True, False): Sending, (False, False): Receiving},
+    **{(True, True): ResumedSending, (False, True): ResumedReceiving},
+}
+"""By whether the link sends, and whether it was there before."""
+
 UNLIMITED = 0xFFFFFFFF
 NEVER = float("inf")
 
@@ -64,6 +70,7 @@ class Peer(Handler):
     def __init__(self, role: str, scenario: str, options: dict[str, Any]) -> None:
         self.is_client, self.scenario, self.options = role == "client", scenario, options
         self.ends: dict[str, Sending | Receiving] = {}
+        self.suspended: dict[str, Link] = {}
         self.gone: set[str] = set()
         self.totals: Counter[str] = Counter()
         self.sessions: list[Session] = []
@@ -132,19 +139,30 @@ class Peer(Handler):
 
     def play(self, link: Link) -> None:
         """Put one of our ends on a link."""
-        ours = Sending if link.is_sender else Receiving
-        link.context = self.ends[link.name] = end = ours(link, self.options, report, self.totals)
+        earlier = self.suspended.pop(link.name, None)
+        if earlier:
+            link.take_over(earlier)
+        ours = ENDS[link.is_sender, earlier is not None]
+        options = {**self.options, "suspend": self.options["suspend"] and not earlier}
+        link.context = self.ends[link.name] = end = ours(link, options, report, self.totals)
         if isinstance(end, Sending):
             end.freeze = self.freeze
+        if earlier and isinstance(end, ResumedSending):
+            end.lost = earlier.context.lost
+        elif isinstance(end, ResumedReceiving):
+            end.remember(self.options["remembered"])
         if self.scenario == "echo":
-            values = self.options["values"] if self.is_client else []
-            if isinstance(end, Sending):
-                end.left = 0
-                for value in values:
-                    end.queue(value)
-            else:
-                end.left = len(values) if self.is_client else end.window
-                end.on_value = (lambda value: None) if self.is_client else self.send_back
+            self.prepare_echo(end)
+
+    def prepare_echo(self, end: Sending | Receiving) -> None:
+        values = self.options["values"] if self.is_client else []
+        if isinstance(end, Sending):
+            end.left = 0
+            for value in values:
+                end.queue(value)
+        else:
+            end.left = len(values) if self.is_client else sys.maxsize
+            end.on_value = (lambda value: None) if self.is_client else self.send_back
 
     def send_back(self, value: list[Any]) -> None:
         sender = next(end for end in self.ends.values() if isinstance(end, Sending))
@@ -157,13 +175,16 @@ class Peer(Handler):
             session.begin()
 
     def on_link_attached(self, link: Link, performative: Attach) -> None:
+        refusal = error_of(self.options["refuse_error"])
+        if refusal and not self.is_client:
+            link.refuse(refusal)
+            return
         if not self.is_client:
             self.play(link)
             link.attach(source=performative.source, target=performative.target)
         self.totals["links"] += 1
         report("attached", link=link.name, role="sender" if link.is_sender else "receiver")
-        if isinstance(link.context, Receiving):
-            link.context.on_open()
+        link.context.on_open(performative)
 
     def on_link_flow(self, link: Link) -> None:
         link.context.on_credit()
@@ -219,10 +240,21 @@ class Peer(Handler):
     def on_link_detached(self, link: Link, closed: bool, error: Error | None) -> None:
         if not link.session.is_open:
             return
+        if not closed:
+            self.suspend(link)
+            return
         report("detached", link=link.name, error=error_fact(error))
         self.gone.add(link.name)
         if self.is_client and len(self.gone) == len(self.ends):
             self.close()
+
+    def suspend(self, link: Link) -> None:
+        """Keep what is unsettled for the next attachment, which is the client's to make."""
+        report("suspended", link=link.name)
+        self.suspended[link.name] = link
+        if self.is_client:
+            session = link.session
+            self.attach(session.sender(link.name) if link.is_sender else session.receiver(link.name))
 
     def on_session_ended(self, session: Session, error: Error | None) -> None:
         if self.connection.state is not ConnectionState.OPENED:

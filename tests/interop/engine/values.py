@@ -106,7 +106,7 @@ def notation_of(value: Any) -> Notation:
 def array_notation(array: Array) -> Notation:
     name, descriptor = array.type, None
     if isinstance(name, DescribedType):
-        name, descriptor = name.type, notation_of(name.descriptor)
+        descriptor, name = notation_of(name.descriptor), name.type
     return ["array", name, descriptor, [notation_of(value)[1:] for value in array.values]]
 
 

@@ -131,14 +131,14 @@ class Receiving:
     def __init__(self, link: Receiver, options: dict[str, Any], report: Report, totals: Counter[str]) -> None:
         self.link, self.report, self.totals = link, report, totals
         self.left, self.window, self.outcomes = options["messages"], options["credit"], options["outcomes"]
-        self.is_draining = options["drain"]
+        self.is_draining, self.will_suspend = options["drain"], options["suspend"]
         self.on_value: Callable[[Value], None] | None = None
         self.chunks: list[bytes] = []
         self.received = self.unsettled = 0
 
     @property
     def is_done(self) -> bool:
-        return not (self.left or self.unsettled or self.is_draining)
+        return not (self.left or self.unsettled or self.is_draining or self.will_suspend)
 
     def on_open(self) -> None:
         if self.is_draining:
@@ -176,8 +176,13 @@ class Receiving:
         delivery.settle()
         self.top_up()
 
+    def keep(self) -> None:
+        """Decide nothing, and suspend the link when all messages are here."""
+        if not self.left:
+            self.link.detach()
+
     def top_up(self) -> None:
-        if not self.is_draining and not self.link.credit:
+        if not self.is_draining and not self.link.credit and self.left:
             self.link.flow(min(self.window, self.left))
 
     def on_message(self, delivery: Delivery) -> None:
@@ -186,7 +191,9 @@ class Receiving:
         self.report_message(message, delivery)
         number, self.received, self.left = self.received, self.received + 1, self.left - 1
         self.totals["received"] += 1
-        if delivery.settled:
+        if self.will_suspend:
+            self.keep()
+        elif delivery.settled:
             delivery.settle()
         else:
             self.give_outcome(delivery, self.outcomes[number % len(self.outcomes)])

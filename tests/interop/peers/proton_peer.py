@@ -26,7 +26,7 @@ DEFAULTS: dict[str, Any] = {
     **{"port": 0, "deadline_s": 120},
     **{"sessions": 1, "links": 1, "messages": 1, "size": 100, "credit": 100, "drain": False, "values": []},
     **{"snd_settle_mode": "unsettled", "rcv_settle_mode": "first", "outcomes": ["accepted"]},
-    **{"hold_after": 0, "abort": False},
+    **{"hold_after": 0, "abort": False, "suspend": False, "refuse_error": None},
     **{"max_frame_size": None, "idle_timeout_ms": None, "hold_ms": 0, "silent": False},
     **{"mechanism": None, "user": None, "password": None, "mechanisms": [], "users": {}},
     **{"detach_error": None, "end_error": None, "close_error": None},
@@ -48,6 +48,8 @@ class Peer(Handler):
         self.is_client, self.scenario, self.options = role == "client", scenario, options
         self.connection = Connection()
         self.links: dict[str, Sending | Receiving] = {}
+        self.suspended: set[str] = set()
+        self.detaching: list[Link] = []
         self.gone: set[str] = set()
         self.totals: Counter[str] = Counter()
         self.sessions: list[Any] = []
@@ -119,7 +121,8 @@ class Peer(Handler):
     def play(self, link: Link) -> None:
         """Put one of our ends on a link."""
         ours = Sending if link.is_sender else Receiving
-        self.links[link.name] = end = ours(link, self.options, report, self.totals)
+        options = {**self.options, "suspend": self.options["suspend"] and link.name not in self.suspended}
+        self.links[link.name] = end = ours(link, options, report, self.totals)
         if isinstance(end, Sending):
             end.freeze = self.freeze
         if self.scenario == "echo":
@@ -144,6 +147,11 @@ class Peer(Handler):
 
     def on_link_remote_open(self, event: Event) -> None:
         link = event.link
+        if self.options["refuse_error"] and not self.is_client:
+            link.open()
+            link.condition = condition(self.options["refuse_error"])
+            link.close()
+            return
         if not self.is_client:
             link.source.copy(link.remote_source)
             link.target.copy(link.remote_target)
@@ -160,8 +168,9 @@ class Peer(Handler):
         self.move_on()
 
     def on_link_flow(self, event: Event) -> None:
-        self.links[event.link.name].on_credit()
-        self.move_on()
+        if event.link.name in self.links:
+            self.links[event.link.name].on_credit()
+            self.move_on()
 
     def on_delivery(self, event: Event) -> None:
         self.links[event.link.name].on_delivery(event.delivery)
@@ -189,6 +198,22 @@ class Peer(Handler):
         self.gone.add(event.link.name)
         if self.is_client and len(self.gone) == len(self.links):
             self.close()
+
+    def on_link_remote_detach(self, event: Event) -> None:
+        """Keep the link for its next attachment; proton keeps nothing of what was unsettled."""
+        link = event.link
+        report("suspended", link=link.name)
+        self.suspended.add(link.name)
+        link.detach()
+        if self.is_client:
+            self.detaching.append(link)
+        link.free()
+
+    def attach_again(self) -> None:
+        """Attach what was suspended, now that the detach has left: proton would write the attach before it."""
+        links, self.detaching = self.detaching, []
+        for link in links:
+            self.attach(link.session.sender(link.name) if link.is_sender else link.session.receiver(link.name))
 
     def on_session_remote_close(self, event: Event) -> None:
         report("ended", error=error_fact(event.session.remote_condition))
@@ -257,6 +282,8 @@ class Pump:
                 # Nothing is read, written or ticked until the test closes our standard input.
                 sys.stdin.read()
                 self.peer.thaw()
+            if self.peer.detaching and not self.transport.pending():
+                self.peer.attach_again()
             if self.peer.close_at and time.monotonic() >= self.peer.close_at:
                 self.peer.close_at = None
                 self.peer.close()

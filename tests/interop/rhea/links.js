@@ -56,7 +56,7 @@ class Sending {
         const { link, totals } = this;
         // rhea takes the credit away only when it writes the transfer.
         for (let credit = link.credit; credit > 0 && this.left && link.session.outgoing.available(); credit--) {
-            const message = this.values.shift() || dataMessage(contentOf(this.sent, this.size));
+            const message = this.values.shift() || this.dataMessage(this.sent);
             link.send(message, Buffer.from(String(this.sent)), 0);
             this.sent += 1;
             this.left -= 1;
@@ -67,6 +67,12 @@ class Sending {
 
     onDraining() {
         this.isDraining = true;
+    }
+
+    onOpen() {}
+
+    dataMessage(number) {
+        return dataMessage(contentOf(number, this.size));
     }
 
     // Called when rhea has written what it could.
@@ -80,16 +86,20 @@ class Sending {
 
     onOutcome(state, delivery) {
         const remote = delivery.remote_state;
-        const fact = { link: this.link.name, number: Number(delivery.tag), state, settled: delivery.remote_settled };
-        if (state === 'rejected') fact.error = errorFact(remote.error);
+        const fields = {};
+        if (state === 'rejected') fields.error = errorFact(remote.error);
         if (state === 'modified') {
-            fact.delivery_failed = remote.delivery_failed;
-            fact.undeliverable_here = remote.undeliverable_here;
-            fact.message_annotations = remote.message_annotations || {};
+            fields.delivery_failed = remote.delivery_failed;
+            fields.undeliverable_here = remote.undeliverable_here;
+            fields.message_annotations = remote.message_annotations || {};
         }
-        this.report('outcome', fact);
-        count(this.totals, state);
+        this.reportOutcome(state, Number(delivery.tag), delivery.remote_settled, fields);
         if (!delivery.remote_settled) delivery.update(true);
+    }
+
+    reportOutcome(state, number, settled, fields = {}) {
+        this.report('outcome', { link: this.link.name, number, state, settled, ...fields });
+        count(this.totals, state);
         this.unsettled -= 1;
     }
 }
@@ -100,13 +110,14 @@ class Receiving {
         Object.assign(this, { link, report, totals, left: options.messages, window: options.credit });
         this.outcomes = options.outcomes;
         this.isDraining = options.drain;
+        this.willSuspend = options.suspend;
         this.onValue = undefined;
         this.isPartial = false;
         this.received = this.unsettled = 0;
     }
 
     get isDone() {
-        return !(this.left || this.unsettled || this.isDraining);
+        return !(this.left || this.unsettled || this.isDraining || this.willSuspend);
     }
 
     onOpen() {
@@ -132,18 +143,25 @@ class Receiving {
     }
 
     onMessage(message, delivery) {
-        this.reportMessage(bodyOf(message), delivery);
+        this.reportMessage(message, delivery);
         const outcome = this.outcomes[this.received % this.outcomes.length];
         this.received += 1;
         this.left -= 1;
         count(this.totals, 'received');
-        if (delivery.remote_settled) delivery.settled = true;
+        if (this.willSuspend) this.keep();
+        else if (delivery.remote_settled) delivery.settled = true;
         else this.giveOutcome(delivery, outcome);
         if (!this.isDraining && !this.link.credit) this.link.add_credit(Math.min(this.window, this.left));
     }
 
-    reportMessage(body, delivery) {
+    // Decide nothing, and suspend the link when all messages are here.
+    keep() {
+        if (!this.left) this.link.detach();
+    }
+
+    reportMessage(message, delivery) {
         const about = { link: this.link.name, number: this.received };
+        const body = bodyOf(message);
         if (this.onValue) {
             const value = Buffer.isBuffer(body) ? ['binary', body.toString('hex')] : body;
             this.report('value', { ...about, value });

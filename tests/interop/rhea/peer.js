@@ -5,6 +5,7 @@
 const fs = require('fs');
 const rhea = require('rhea');
 const { OUTCOMES, Receiving, Sending, errorFact } = require('./links.js');
+const { ResumedReceiving, ResumedSending } = require('./recovery.js');
 const { HASHES, ScramClient, ScramServer } = require('./scram.js');
 
 const SCENARIOS = ['send', 'receive', 'echo', 'open'];
@@ -13,6 +14,7 @@ const DEFAULTS = {
     port: 0, deadline_s: 120,
     sessions: 1, links: 1, messages: 1, size: 100, credit: 100, drain: false, values: [],
     snd_settle_mode: 'unsettled', rcv_settle_mode: 'first', outcomes: ['accepted'],
+    suspend: false, remembered: {}, refuse_error: null,
     max_frame_size: null, idle_timeout_ms: null, hold_ms: 0, silent: false,
     mechanism: null, user: null, password: null, mechanisms: [], users: {},
     detach_error: null, end_error: null, close_error: null,
@@ -34,6 +36,7 @@ class Peer {
         this.container = rhea.create_container({ id: 'rhea-peer', sender_options: BY_HAND, receiver_options: BY_HAND });
         this.ends = new Map();
         this.gone = new Set();
+        this.suspended = new Set();
         this.sessions = new Set();
         this.totals = { links: 0 };
         this.isOpen = this.isOver = false;
@@ -187,8 +190,10 @@ class Peer {
 
     // Put one of our ends on a link.
     play(link) {
-        const Ours = link.is_sender() ? Sending : Receiving;
-        const end = new Ours(link, this.options, report, this.totals);
+        const isAgain = this.suspended.has(link.name);
+        const [Sends, Receives] = isAgain ? [ResumedSending, ResumedReceiving] : [Sending, Receiving];
+        const options = { ...this.options, suspend: this.options.suspend && !isAgain };
+        const end = new (link.is_sender() ? Sends : Receives)(link, options, report, this.totals);
         this.ends.set(link.name, end);
         if (this.scenario !== 'echo') return;
         const values = this.isClient ? this.options.values : [];
@@ -221,6 +226,10 @@ class Peer {
     }
 
     onAttach(link) {
+        if (this.options.refuse_error && !this.isClient) {
+            link.close(this.options.refuse_error);
+            return;
+        }
         if (!this.isClient) {
             link.set_source({ address: link.source && link.source.address });
             link.set_target({ address: link.target && link.target.address });
@@ -230,7 +239,7 @@ class Peer {
         }
         this.totals.links += 1;
         report('attached', { link: link.name, role: link.is_sender() ? 'sender' : 'receiver' });
-        if (link.is_receiver()) this.ends.get(link.name).onOpen();
+        this.ends.get(link.name).onOpen();
     }
 
     // End what is done: its links; and, as client, the connection once all links are gone.
@@ -246,9 +255,32 @@ class Peer {
     }
 
     onDetach(link) {
+        if (!link.remote.detach.closed) {
+            this.suspend(link);
+            return;
+        }
         report('detached', { link: link.name, error: errorFact(link.error) });
         this.gone.add(link.name);
         if (this.isClient && this.gone.size === this.ends.size) setImmediate(() => this.close());
+    }
+
+    // Keep the link for its next attachment, which is the client's to make.
+    suspend(link) {
+        report('suspended', { link: link.name });
+        this.suspended.add(link.name);
+        if (link.state.local_open) {
+            link.detach();
+        } else {
+            // At once: the next attach may be in the same read, and rhea would only forget this one two ticks later.
+            link.remove();
+            link.remove = () => {};
+        }
+        if (this.isClient) setImmediate(() => this.attachAgain(link));
+    }
+
+    attachAgain(link) {
+        const [kind, terminus] = link.is_sender() ? ['sender', 'target'] : ['receiver', 'source'];
+        this.attach(link.session, kind, link.name, terminus);
     }
 
     onEnd(session) {

@@ -152,4 +152,4 @@ function bodyOf(message) {
     return Buffer.concat(octets);
 }
 
-module.exports = { bodyOf, dataMessage, encodeMessage };
+module.exports = { bodyOf, dataMessage, encodeMessage, typed };
