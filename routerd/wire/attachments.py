@@ -95,8 +95,6 @@ class Attachments:
         room = self.session.send_frame_size - _ATTACH_OVERHEAD
         if 4 * len(performative.name) > room and len(performative.name.encode()) > room:
             raise FrameSizeTooSmall("the name of the link does not fit the frames that the peer accepts")
-        if len(self.names) >= self.session.connection.config.link_names_max:
-            raise ResourceLimitExceeded("the connection has as many links as it may have")
 
     def _endpoint(self, performative: Attach) -> Link | None:
         # Finds or makes our endpoint; an older one of the same name is lost to it (2.6.1).
@@ -114,6 +112,8 @@ class Attachments:
             # Both ends attach one link on two sessions at once: the server's attempt stays, or it would never end.
             self._turn_away(performative)
             return None
+        if link is None and len(self.names) >= self.session.connection.config.link_names_max:
+            raise ResourceLimitExceeded("the connection has as many links as it may have")
         kind = Sender if is_sender else Receiver
         heir = kind(self.session, name)
         if link is not None:
@@ -204,7 +204,7 @@ class Attachments:
         """Free the name of a link, keep its unsettled deliveries with it, and tell the handler, once."""
         self.names.drop(link)
         self.session.drop_backlog(link)
-        self._suspend(link, self.session.is_open and error is None and not link.is_closed)
+        self._suspend(link, self.session.is_open and error is None and not link.has_error and not link.is_closed)
         if not link.is_reported:
             link.is_reported = True
             self.session.handler.on_link_detached(link, closed, error)

@@ -224,11 +224,15 @@ class Connection:
         if self.state is _OVER:
             return
         timeout = self.config.idle_timeout_s
-        if timeout > 0 and now - self._last_received >= timeout:
+        if timeout > 0 and now >= self._last_received + timeout:
             self._fail(ResourceLimitExceeded(f"nothing was received for {timeout:g} s"))
             self._report_closed(None)
             self.state = _OVER
-        elif 0 < self._remote_timeout / 2 <= now - self._last_sent and self.state is ConnectionState.OPENED:
+        elif self._remote_timeout > 0 and self.state is ConnectionState.OPENED:
+            self._keep_alive(now)
+
+    def _keep_alive(self, now: float) -> None:
+        if now >= self._last_sent + self._remote_timeout / 2:
             self._last_sent = now
             self.output.put_raw(EMPTY_FRAME)
             self.wake()

@@ -35,6 +35,7 @@ cdef class Link:
     cdef readonly unsigned int initial_delivery_count
     cdef public bint is_incomplete
     cdef public bint is_closed
+    cdef readonly bint has_error
     cdef public bint is_over
     cdef public bint is_reported
     cdef public bint is_flow_due

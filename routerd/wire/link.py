@@ -61,6 +61,7 @@ class Link:
         self.initial_delivery_count = 0
         self.is_incomplete = False
         self.is_closed = False
+        self.has_error = False
         self.is_over = False
         self.is_reported = False
         self.is_flow_due = False
@@ -155,6 +156,7 @@ class Link:
         self.session.send_detach(self, Detach(handle=self.handle, closed=closed, error=error))
         self.move(_SEND_DETACH)
         self.is_closed = closed
+        self.has_error = error is not None
 
     def unsettled_map(self) -> "dict[bytes, Any]":
         """Return the state of each delivery that survived from an earlier attachment, by delivery-tag."""

@@ -465,6 +465,9 @@ class Session:
         self._as_receiver.is_pending = False
         self._as_sender.is_pending = False
         self.attachments.report_all(error)
+        for ring in (self.outgoing, self.incoming):
+            for delivery in ring.all():
+                self.untrack(delivery)
         self.connection.remove_session(self)
         self.handler.on_session_ended(self, error)
 

@@ -76,8 +76,6 @@ class Witness:
         self._headers: list[bytes] = []
         self._is_open = False
         self._is_closed = False
-        self._refused: tuple[int, int] | None = None
-        """The link that the last frame attached only to refuse it."""
         self._moves = {
             o.BEGIN: self._begin,
             o.ATTACH: self._attach,
@@ -96,6 +94,9 @@ class Witness:
                 codes.append(self._see_frame(frame))
         except Malformed as error:
             raise Broken(f"the engine wrote {bytes(octets).hex()}: {error}") from error
+        twice = [link.name for session in self.sessions.values() for link in session.links.values() if link.is_refused]
+        # An attach whose name is taken is answered too, if only to detach at once.
+        check(not twice or self._is_closed, f"links are attached twice, and not to refuse them: {twice}")
         return codes
 
     def _see_frame(self, frame: Frame) -> int:
@@ -127,10 +128,6 @@ class Witness:
             self._is_closed = True
             return code
         check(code in self._moves, f"performative 0x{code:02x}")
-        if self._refused is not None:
-            refusal = (o.DETACH, *self._refused)
-            check((code, frame.channel, fields[0]) == refusal, "a link is attached twice, and not to refuse it")
-            self._refused = None
         self._moves[code](frame.channel, fields)
         return code
 
@@ -162,11 +159,9 @@ class Witness:
         name, handle, is_receiver = fields[:3]
         session = self._session(channel)
         check(handle not in session.links, f"an attach with handle {handle}, which has a link")
-        if (name, is_receiver) in self.names:
-            self._refused = (channel, handle)
         check(is_receiver or fields[9] is not None, "a sender's attach without initial-delivery-count")
         check(fields[3] in (None, 0, 1, 2) and fields[4] in (None, 0, 1), f"settle modes {fields[3:5]}")
-        session.links[handle] = SeenLink(name, not is_receiver, self._refused is not None)
+        session.links[handle] = SeenLink(name, not is_receiver, (name, is_receiver) in self.names)
         self.names.add((name, is_receiver))
 
     def _flow(self, channel: int, fields: list[Any]) -> None:
