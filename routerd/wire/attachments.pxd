@@ -21,7 +21,7 @@ cdef class Attachments:
     cdef readonly LinkNames names
     cdef readonly HandleTable local
     cdef readonly HandleTable remote
-    cdef readonly dict abandoned
+    cdef readonly list abandoned
 
     @cython.locals(handle="unsigned int")
     cpdef void claim(self, Link link)

@@ -45,8 +45,8 @@ class Attachments:
         self.names = session.connection.links
         self.local = HandleTable()
         self.remote = HandleTable()
-        # Endpoints that lost their name before the peer answered their attach.
-        self.abandoned: dict[tuple[str, bool], Link] = {}
+        # Endpoints that lost their name before the peer answered their attach, oldest first.
+        self.abandoned: list[Link] = []
 
     def all(self) -> list[Link]:
         """Return the links that have a handle on either side."""
@@ -99,13 +99,13 @@ class Attachments:
     def _endpoint(self, performative: Attach) -> Link | None:
         # Finds or makes our endpoint; an older one of the same name is lost to it (2.6.1).
         name, is_sender = performative.name, performative.role
+        for abandoned in self.abandoned:
+            if abandoned.name == name and abandoned.is_sender == is_sender:
+                self.abandoned.remove(abandoned)
+                return abandoned
         link = self.names.find(name, is_sender)
         if link is not None and link.session is self.session and link.state in (_ATTACH_SENT, _DETACH_PIPE):
             return link
-        if self.abandoned:
-            abandoned: Link | None = self.abandoned.pop((name, is_sender), None)
-            if abandoned is not None:
-                return abandoned
         if self.local.lowest_free() > self.session.remote_handle_max:
             raise SessionLimitExceeded("the peer's handle-max leaves no handle for our end of the link")
         if link is not None and link.state is _ATTACH_SENT and not self.session.connection.is_client:
@@ -176,11 +176,11 @@ class Attachments:
         self.names.drop(link)
         if not self.session.is_open:
             return
+        if link.state in (_ATTACH_SENT, _DETACH_PIPE):
+            self.abandoned.append(link)
         if link.state is _ATTACH_RCVD:
             link.refuse(_stolen(link))
         elif link.state in (_ATTACHED, _ATTACH_SENT):
-            if link.state is _ATTACH_SENT:
-                self.abandoned[link.name, link.is_sender] = link
             link.detach(error=_stolen(link))
 
     def link_at(self, handle: int) -> Link:

@@ -39,7 +39,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=1, help="what decides the inputs")
     parser.add_argument("--compiled", action="store_true", help="the compiled form, at random and many times faster")
     parser.add_argument("--reproduce", type=Path, metavar="FILE", help="run one input, and tell what happens")
-    parser.add_argument("--collect", action="store_true", help="reduce what was found to a new corpus for the repository")
+    parser.add_argument("--collect", action="store_true", help="reduce what was found to a new kept corpus")
     options = parser.parse_args()
     if not options.runs and not options.seconds:
         options.seconds = USUAL_SECONDS

@@ -1,4 +1,4 @@
-"""The octets of AMQP values, frames and sample values, put together by hand: a fuzzer has to be able to write wrong ones."""
+"""The octets of AMQP values and frames, put together by hand, as a fuzzer has to write wrong ones too."""
 
 import struct
 from collections.abc import Sequence
@@ -131,8 +131,8 @@ SOURCES = (
     composite(SOURCE, string("q")),
     composite(SOURCE),
     NULL,
-    composite(SOURCE, NULL, uint(2), symbol("never"), uint(60), TRUE, mapped(symbol("lifetime-policy"), composite(0x2B))),
-    composite(SOURCE, string("q"), *(NULL,) * 5, symbol("copy"), mapped(symbol("f"), b"\0" + symbol("f") + string("x"))),
+    composite(SOURCE, NULL, uint(2), symbol("never"), uint(60), TRUE, mapped(symbol("lifetime"), composite(0x2B))),
+    composite(SOURCE, string("q"), *(NULL,) * 5, symbol("copy"), mapped(symbol("f"), b"\0" + symbol("f") + TRUE)),
     composite(SOURCE, string("q"), *(NULL,) * 7, STATES[6], array(symbol("a"), symbol("b")), symbol("c")),
     b"\0" + symbol("my:source") + listed([]),
 )
@@ -165,5 +165,6 @@ SAMPLES = (
 )
 """Values of every kind, of which some are wrong."""
 
-MESSAGE = b"\0\x53\x70\xc0\x02\x01\x41\0\x53\x72" + mapped(symbol("x-opt-qd.to"), string("a")) + b"\0\x53\x77\xa1\x05hello"
+ANNOTATIONS = mapped(symbol("x-opt-qd.to"), string("a"))
+MESSAGE = b"\0\x53\x70\xc0\x02\x01\x41\0\x53\x72" + ANNOTATIONS + b"\0\x53\x77\xa1\x05hello"
 PAYLOADS = (MESSAGE, b"", b"x", b"y" * 100, b"z" * 600)

@@ -221,7 +221,10 @@ class Peer:
         return self._performative(
             channel,
             o.DISPOSITION,
-            [o.boolean(options & 1 == 0), o.uint(first), last, o.boolean(options & 2 == 0), c.one_of(o.STATES), o.FALSE],
+            [
+                *(o.boolean(options & 1 == 0), o.uint(first), last),
+                *(o.boolean(options & 2 == 0), c.one_of(o.STATES), o.FALSE),
+            ],
         )
 
     def detach(self) -> bytes:

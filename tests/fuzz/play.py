@@ -128,7 +128,7 @@ class Play:
         check(connection.sessions() == [], f"sessions are left: {connection.sessions()}")
         check(len(connection.links) == 0, f"{len(connection.links)} links are left")
         check(not connection.data_to_send(self.now), "octets for a transport that is lost")
-        check(("closed", connection) in self.application._told, "the end of the connection was not reported")
+        check(self.application.is_told_of_end, "the end of the connection was not reported")
 
 
 def play(config: ConnectionConfig, steps: list[Step], answers: bytes, **options: Any) -> Play:

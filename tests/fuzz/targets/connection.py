@@ -19,7 +19,7 @@ RECEIVER = o.framed(o.composite(o.ATTACH, o.string("a"), o.uint(1), o.TRUE, o.NU
 CREDIT = o.framed(
     o.composite(o.FLOW, o.uint(0), o.uint(100), o.uint(0), o.uint(100), o.uint(1), o.uint(0), o.uint(10))
 )
-# Calls by their places in Application._actions.
+# Calls by their places in Calls._actions.
 CALL_OPEN, CALL_SESSION = b"\x0b", b"\x05"
 CALL_SENDER, CALL_RECEIVER = b"\x03\x00\x00", b"\x03\x00\x01"
 

@@ -36,7 +36,7 @@ class Partner(Application):
     def on_message(self, receiver: Receiver, tag: bytes, body: bytes) -> None:
         """Check that the message is the one that was sent."""
         known = self.partner.sent.get((receiver.name, tag), [])
-        check(body in known, f"a message of {len(body)} octets with tag {tag!r} on {receiver.name!r}, sent were {known}")
+        check(body in known, f"{body!r} on {receiver.name!r} with tag {tag!r}, for which {known} was sent")
 
 
 class End:
@@ -145,7 +145,7 @@ def _check_agreement(client: End, server: End) -> None:
     for session in client.connection.sessions():
         other = peers.get(session.remote_channel)
         if other is not None and session.state is SessionState.MAPPED:
-            check(other.state is SessionState.MAPPED, f"a session that is mapped at one end, {other.state} at the other")
+            check(other.state is SessionState.MAPPED, f"a session is mapped at one end, {other.state} at the other")
             _check_session(session, other)
             _check_session(other, session)
 
@@ -170,4 +170,4 @@ def _check_session(session: Session, other: Session) -> None:
 def _check_link(sender: Any, receiver: Any) -> None:
     check(sender.delivery_count == receiver.delivery_count, "delivery-counts differ")
     credit = sender.credit_on_wire()
-    check(credit == receiver.credit, f"a credit of {credit} for the sender of {sender.name!r}, {receiver.credit} granted")
+    check(credit == receiver.credit, f"a credit of {credit} for the sender of a link, {receiver.credit} granted")

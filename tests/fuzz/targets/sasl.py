@@ -66,7 +66,10 @@ def _tokens(name: str) -> list[bytes]:
 
 TO_SERVER = {name: _tokens(name)[::2] for name in SCRAM_MECHANISMS}
 TO_CLIENT = {name: _tokens(name)[1::2] for name in SCRAM_MECHANISMS}
-PLAIN_TOKENS = (b"\0user\0pencil", b"\0user\0wrong", b"other\0user\0pencil", b"\0away\0x", b"x\0y", b"\0\0\0", b"\xff\0a\0b")
+PLAIN_TOKENS = (
+    *(b"\0user\0pencil", b"\0user\0wrong", b"other\0user\0pencil", b"nobody\0user\0pencil"),
+    *(b"\0away\0x", b"x\0y", b"\0\0\0", b"\xff\0a\0b"),
+)
 SERVER_TOKENS: dict[str, tuple[bytes, ...]] = {
     **{name: (*said, b"n,,n=nobody,r=" + b"n" * 20, b"y,,n=user,r=x", b"") for name, said in TO_SERVER.items()},
     "PLAIN": PLAIN_TOKENS,
@@ -207,7 +210,8 @@ def _to_client(choices: Choices, kind: int, mechanism: str, place: int) -> bytes
         names = [o.symbol(name) for name in (mechanism, *NAMES[: kind & 3], "NONE")]
         return _framed(choices, o.MECHANISMS, o.array(*names) if kind & 8 else names[0])
     if (place == 1 and len(tokens) > 1) or kind >= 0xB0:
-        return _framed(choices, o.CHALLENGE, o.binary(_token(choices, tokens[max(min(place - 1, 1, len(tokens) - 1), 0)], tokens)))
+        right = tokens[1 if place > 1 and len(tokens) > 1 else 0]
+        return _framed(choices, o.CHALLENGE, o.binary(_token(choices, right, tokens)))
     code = o.ubyte(0 if kind < 0x90 else choices.octet())
     proof = o.binary(_token(choices, tokens[min(1, len(tokens) - 1)], tokens)) if kind & 7 != 7 else o.NULL
     return _framed(choices, o.OUTCOME, code, proof)

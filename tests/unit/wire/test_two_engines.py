@@ -51,8 +51,12 @@ class Application(Handler):
         self.withheld = defaultdict(int)
 
     def deliveries(self):
-        """What arrived on links, is complete, and can be decided."""
-        return [each for each in self.arrived if not (each.settled or each.is_partial)]
+        """What arrived on links, is complete, and can be decided.
+
+        Nothing could be told of what our attach said is unsettled and the sender has not resumed yet.
+        """
+        known = [each for each in self.arrived if not (each.settled or each.is_partial)]
+        return [each for each in known if each.is_tracked or each.link.state is LinkState.DETACHED]
 
     def unsettled(self):
         """What was sent and is unsettled."""
@@ -333,7 +337,7 @@ class TwoEngines(RuleBasedStateMachine):
     def detach(self, side, pick, closed, error):
         link = picked([each for each in self.apps[side].links if each.is_attached], pick)
         if link is not None:
-            link.detach(closed=closed or error is not None, error=error)
+            link.detach(closed=closed, error=error)
 
     @precondition(lambda self: self.number > 3)
     @rule(side=sides, pick=picks, error=st.sampled_from([None, OUR_MIND]))
@@ -388,7 +392,7 @@ class TwoEngines(RuleBasedStateMachine):
         for side in SIDES:
             app, end = self.apps[side], self.ends[side]
             assert (app.sessions, app.links, end.sessions(), len(end.links)) == ([], [], [], 0)
-            # XXX assert [each.outgoing.count + each.incoming.count for each in app.ended] == [0] * len(app.ended)
+            assert [each.outgoing.count + each.incoming.count for each in app.ended] == [0] * len(app.ended)
             assert {each.state for each in app.ended} <= {SessionState.UNMAPPED}
 
     def teardown(self):
