@@ -32,6 +32,7 @@ MODULES = (
     "routerd/wire/disposition.py",
     "routerd/wire/delivery.py",
     "routerd/wire/handles.py",
+    "routerd/wire/idle_clock.py",
     "routerd/wire/link_names.py",
     "routerd/wire/link.py",
     "routerd/wire/attachments.py",

@@ -6,6 +6,7 @@ from routerd.wire.encoder cimport Encoder
 from routerd.wire.flow cimport FlowFields
 from routerd.wire.handler cimport Handler
 from routerd.wire.handles cimport HandleTable
+from routerd.wire.idle_clock cimport IdleClock
 from routerd.wire.link_names cimport LinkNames
 from routerd.wire.output cimport Output
 from routerd.wire.session cimport Session
@@ -53,9 +54,7 @@ cdef class Connection:
     cdef HandleTable _remote
     cdef readonly LinkNames links
     cdef list _busy
-    cdef double _last_received
-    cdef double _last_sent
-    cdef double _remote_timeout
+    cdef IdleClock _clock
     cdef public object context
 
     cpdef void receive_data(self, object data, double now, Py_ssize_t start=*, Py_ssize_t end=*)

@@ -30,6 +30,7 @@ from routerd.wire.flow import FlowFields
 from routerd.wire.frames import AMQP_FRAME, AMQP_HEADER, EMPTY_FRAME, HEADER_SIZE, SASL_FRAME, SASL_HEADER
 from routerd.wire.handler import Handler
 from routerd.wire.handles import HandleTable
+from routerd.wire.idle_clock import IdleClock
 from routerd.wire.link_names import LinkNames
 from routerd.wire.output import Output
 from routerd.wire.performatives import Attach, Begin, Close, Open
@@ -111,9 +112,7 @@ class Connection:
         self._remote = HandleTable()
         self.links = LinkNames()
         self._busy: list[Session] = []
-        self._last_received = 0.0
-        self._last_sent = 0.0
-        self._remote_timeout = 0.0
+        self._clock = IdleClock(config.idle_timeout_s)
         self.context = None
 
     # --- for the application
@@ -125,7 +124,7 @@ class Connection:
 
     def start(self, now: float) -> None:
         """Begin at the time the transport is connected; a client sends its header."""
-        self._last_received = self._last_sent = now
+        self._clock.start(now)
         if self.is_client:
             if self._is_authenticated:
                 self._send_header()
@@ -139,23 +138,7 @@ class Connection:
             self._is_open_due = True
             return
         self._check_move(ConnectionMove.SEND_OPEN)
-        config = self.config
-        self.send_performative(
-            0,
-            Open(
-                container_id=config.container_id,
-                hostname=config.hostname,
-                max_frame_size=config.max_frame_size,
-                channel_max=config.channel_max,
-                # Half of what we hold the peer to, so that a frame on its way is never late (2.4.5).
-                idle_time_out=round(config.idle_timeout_s * 500) or None,
-                outgoing_locales=config.outgoing_locales,
-                incoming_locales=config.incoming_locales,
-                offered_capabilities=config.offered_capabilities,
-                desired_capabilities=config.desired_capabilities,
-                properties=config.properties,
-            ),
-        )
+        self.send_performative(0, self.config.open_performative())
         self._move(ConnectionMove.SEND_OPEN)
 
     def close(self, error: Error | None = None) -> None:
@@ -190,7 +173,7 @@ class Connection:
 
     def receive_data(self, data: bytes | bytearray, now: float, start: int = 0, end: int = -1) -> None:
         """Take data[start:end] from the transport."""
-        self._last_received = now
+        self._clock.heard(now)
         if end < 0:
             end = len(data)
         while start < end and self.state is not _OVER:
@@ -205,35 +188,25 @@ class Connection:
         self._flush()
         self.is_awake = False
         if self.output.end > 0:
-            self._last_sent = now
+            self._clock.spoke(now)
         return self.output.take()
 
     def next_deadline(self) -> float:
         """Return the time at which `tick` is due, infinity for never."""
         if self.state is _OVER:
             return _NEVER
-        deadline = _NEVER
-        if self.config.idle_timeout_s > 0:
-            deadline = self._last_received + self.config.idle_timeout_s
-        if self._remote_timeout > 0 and self.state is ConnectionState.OPENED:
-            deadline = min(deadline, self._last_sent + self._remote_timeout / 2)
-        return deadline
+        return self._clock.deadline(self.state is ConnectionState.OPENED)
 
     def tick(self, now: float) -> None:
         """Do what time asks for: keep the peer's idle time-out from running out, and enforce ours (2.4.5)."""
         if self.state is _OVER:
             return
-        timeout = self.config.idle_timeout_s
-        if timeout > 0 and now >= self._last_received + timeout:
-            self._fail(ResourceLimitExceeded(f"nothing was received for {timeout:g} s"))
+        if self._clock.is_peer_lost(now):
+            self._fail(ResourceLimitExceeded(f"nothing was received for {self.config.idle_timeout_s:g} s"))
             self._report_closed(None)
             self.state = _OVER
-        elif self._remote_timeout > 0 and self.state is ConnectionState.OPENED:
-            self._keep_alive(now)
-
-    def _keep_alive(self, now: float) -> None:
-        if now >= self._last_sent + self._remote_timeout / 2:
-            self._last_sent = now
+        elif self.state is ConnectionState.OPENED and self._clock.is_word_due(now):
+            self._clock.spoke(now)
             self.output.put_raw(EMPTY_FRAME)
             self.wake()
 
@@ -484,8 +457,9 @@ class Connection:
         self.remote_open = performative
         self.send_frame_size = min(performative.max_frame_size, self.config.send_frame_size)
         self.channel_max = min(performative.channel_max, self.config.channel_max)
-        self._remote_timeout = (performative.idle_time_out or 0) / 1000
-        if 0 < self._remote_timeout < self.config.shortest_idle_timeout_s:
+        remote_timeout_s = (performative.idle_time_out or 0) / 1000
+        self._clock.keep_alive(remote_timeout_s)
+        if 0 < remote_timeout_s < self.config.shortest_idle_timeout_s:
             raise InvalidField(
                 f"an idle-time-out of {performative.idle_time_out} ms can't be kept; "
                 f"{self.config.shortest_idle_timeout_s:g} s is the least"

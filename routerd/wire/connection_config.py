@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from routerd.wire.errors import ValueRangeError
 from routerd.wire.limits import CodecLimits
+from routerd.wire.performatives import Open
 
 MIN_MAX_FRAME_SIZE = 512
 
@@ -66,3 +67,19 @@ class ConnectionConfig:
         ):
             if seconds < 0:
                 raise ValueRangeError(f"{name} is {seconds}, and must not be negative")
+
+    def open_performative(self) -> Open:
+        """Return the open that tells the peer all of this."""
+        return Open(
+            container_id=self.container_id,
+            hostname=self.hostname,
+            max_frame_size=self.max_frame_size,
+            channel_max=self.channel_max,
+            # Half of what we hold the peer to, so that a frame on its way is never late (2.4.5).
+            idle_time_out=round(self.idle_timeout_s * 500) or None,
+            outgoing_locales=self.outgoing_locales,
+            incoming_locales=self.incoming_locales,
+            offered_capabilities=self.offered_capabilities,
+            desired_capabilities=self.desired_capabilities,
+            properties=self.properties,
+        )

@@ -45,7 +45,7 @@ class Application(Handler, Calls):
     def _tell(self, *event: Any) -> None:
         check(not self._is_closed, f"{event[0]} after the connection was reported closed")
         self.events.append(event)
-        narrate(f"   told {event}")
+        narrate("   told", event)
 
     def _tell_once(self, what: str, subject: Any, *more: Any) -> None:
         key = (what, subject)

@@ -87,11 +87,11 @@ class Calls:
         """Make a call; it may be refused where it is not legal, and is never to fail in another way."""
         if not is_legal and not self.errs:
             return None
-        narrate(f"   call {what}{'' if is_legal else ', which may be refused'}")
+        narrate("   call" if is_legal else "   call, which may be refused:", what)
         try:
             result = call()
         except (StateError, EncodeError, ValueRangeError) as error:
-            narrate(f"   refused: {error}")
+            narrate("   refused:", error)
             if is_legal:
                 raise Broken(f"{what} was refused: {error}") from error
             return None

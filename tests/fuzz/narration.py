@@ -6,10 +6,10 @@ lines: list[str] | None = None
 """Where the lines go; None tells nothing."""
 
 
-def narrate(line: str) -> None:
-    """Tell one thing, if anybody listens."""
+def narrate(what: str, *subjects: object) -> None:
+    """Tell one thing, if anybody listens: else nothing is even put into words."""
     if lines is not None:
-        lines.append(line)
+        lines.append(" ".join((what, *map(repr, subjects))))
 
 
 def narrate_octets(arrow: str, octets: bytes) -> None:

@@ -66,7 +66,7 @@ class End:
         self.write()
         data = bytes(self.way[:size])
         del self.way[:size]
-        narrate(f"   the {'server' if self.connection.is_client else 'client'} receives {len(data)} octets")
+        narrate("   received are", len(data))
         other.connection.receive_data(data, 0.0)
 
 
