@@ -13,10 +13,10 @@ from routerd.wire.sasl import (
     SaslServer,
     ScramClient,
     ScramCredentials,
+    ScramDecoys,
     ScramServer,
     ServerMechanismFactory,
 )
-from routerd.wire.sasl.scram_credentials import ScramDecoys
 
 HOST = "localhost"
 

@@ -15,6 +15,7 @@ from routerd.wire import (
     Decimal64,
     Decimal128,
     Described,
+    DescribedType,
     Float,
     Int,
     Message,
@@ -27,7 +28,6 @@ from routerd.wire import (
     ULong,
     UShort,
 )
-from routerd.wire.types import DescribedType
 
 Notation = list[Any]
 
