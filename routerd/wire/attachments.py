@@ -79,7 +79,7 @@ class Attachments:
             raise HandleInUse(f"handle {handle} is in use")
         self._check_answerable(performative)
         link = self._endpoint(performative)
-        if link is None or not self.session.is_receiving:
+        if link is None:
             return
         link.remote_handle = handle
         self.remote.put(handle, link)
@@ -120,7 +120,13 @@ class Attachments:
             link.session.attachments.lose(link)
         self.claim(heir)
         if link is not None:
+            # Nobody knows of the heir yet, so nobody is told of its end if the handler ends the session.
+            heir.is_reported = True
             link.session.attachments.report(link, False, _stolen(link))
+            if not self.session.is_receiving:
+                self.give_up(heir)
+                return None
+            heir.is_reported = False
         return heir
 
     def _turn_away(self, performative: Attach) -> None:
@@ -173,6 +179,7 @@ class Attachments:
     def lose(self, link: Link) -> None:
         """Detach a link whose name the peer attached anew, and free its name (2.6.1, link stealing)."""
         self.session.answer()
+        link.is_stolen = True
         self.names.drop(link)
         if not self.session.is_open:
             return
@@ -208,7 +215,8 @@ class Attachments:
         if not link.is_reported:
             link.is_reported = True
             self.session.handler.on_link_detached(link, closed, error)
-        if closed:
+        # The endpoint that took a stolen name may take over what is unsettled, too.
+        if (closed or link.is_closed) and not link.is_stolen:
             link.suspended = None
 
     def _suspend(self, link: Link, is_known_on: bool) -> None:

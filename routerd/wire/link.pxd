@@ -36,6 +36,7 @@ cdef class Link:
     cdef public bint is_incomplete
     cdef public bint is_closed
     cdef readonly bint has_error
+    cdef public bint is_stolen
     cdef public bint is_over
     cdef public bint is_reported
     cdef public bint is_flow_due

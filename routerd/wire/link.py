@@ -62,6 +62,7 @@ class Link:
         self.is_incomplete = False
         self.is_closed = False
         self.has_error = False
+        self.is_stolen = False
         self.is_over = False
         self.is_reported = False
         self.is_flow_due = False

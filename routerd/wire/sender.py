@@ -166,13 +166,13 @@ class Sender(Link):
         if self._current is not None:
             raise StateError(f"link {self.name!r}: the delivery before is not complete")
         self._check_size(len(data))
+        self._check_resumption_fits(delivery, state, aborted)
         delivery.is_resumed = True
         delivery.is_aborted = aborted
         delivery.is_plain = False
         delivery.is_batchable = False
         delivery.rcv_settle_mode = -1
         delivery.state = state
-        self._check_fits(delivery)
         del self.suspended[delivery.tag]
         self.session.untrack(delivery)
         delivery.size = 0
@@ -239,6 +239,16 @@ class Sender(Link):
             raise StateError(
                 f"link {self.name!r}: the peer takes messages of {self.remote_max_message_size} octets at most"
             )
+
+    def _check_resumption_fits(self, delivery: Delivery, state: Any, aborted: bool) -> None:
+        likeness = Delivery()
+        likeness.tag = delivery.tag
+        likeness.message_format = delivery.message_format
+        likeness.settled = likeness.is_resumed = True
+        likeness.is_aborted = aborted
+        likeness.rcv_settle_mode = -1
+        likeness.state = state
+        self._check_fits(likeness)
 
     def _check_fits(self, delivery: Delivery) -> None:
         size = 8 + len(self._transfer_in_full(delivery, _MASK, True))

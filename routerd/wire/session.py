@@ -144,7 +144,6 @@ class Session:
         self.flush()
         self.connection.send_performative(self.channel, End(error=error))
         self.move(move)
-        self.is_receiving = False
         self.fall_silent()
 
     def sender(self, name: str) -> Sender:
@@ -192,6 +191,7 @@ class Session:
     def fall_silent(self) -> None:
         """Send nothing more, on none of the links: we have said our end, or our close."""
         self.is_open = False
+        self.is_receiving = False
         for link in self.attachments.all():
             link.is_attached = False
 
@@ -446,7 +446,6 @@ class Session:
     def receive_end(self, performative: End) -> None:
         """Answer the peer's end, and report the links and the session as over."""
         self.answer()
-        self.is_receiving = False
         self.move(_RECV_END)
         if self.state is _END_RCVD:
             self.flush()
@@ -457,7 +456,6 @@ class Session:
     def report_ended(self, error: Error | None) -> None:
         """Report every link as detached and the session as ended; its deliveries stay with the links."""
         self.fall_silent()
-        self.is_receiving = False
         self.is_over = True
         self.state = _UNMAPPED
         self._flows = []

@@ -99,10 +99,10 @@ def _is_pending(name: str, answer: tuple[str, Any]) -> bool:
 
 
 def _check_part(more: dict[str, tuple[str, Any]], part: dict[str, tuple[str, Any]]) -> None:
-    """What the beginning of a message tells, more of it does not take back."""
+    """What the beginning of a message tells, more of it does not take back, unless a fault shows there."""
     for name, answer in part.items():
         if not _is_pending(name, answer):
-            check(answer == more[name], f"{name}: {answer} of a part, {more[name]} of more")
+            check(more[name] in (answer, FAULT), f"{name}: {answer} of a part, {more[name]} of more")
 
 
 def _check_end(whole: dict[str, tuple[str, Any]], unended: dict[str, tuple[str, Any]]) -> None:
@@ -199,4 +199,4 @@ def _check_edit_of_part(edit: AnnotationEdit, data: bytes, edited: bytes | None)
     except DecodeError:
         check(edited is None, "a part is refused, the whole is edited")
         return
-    check(edited == bytes(head) + data[rest:], "the edit of a part is not that of the whole")
+    check(edited in (bytes(head) + data[rest:], None), "the edit of a part is not that of the whole")

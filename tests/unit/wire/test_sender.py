@@ -1,0 +1,550 @@
+"""The sending end of a link: what may be sent, and how it is cut into frames."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from routerd.wire.amqp_error import Error
+from routerd.wire.errors import FrameTooLarge, StateError
+from routerd.wire.outcomes import ACCEPTED, Rejected
+from routerd.wire.performatives import Attach, Detach, Disposition, Flow, Open, Transfer
+from routerd.wire.states import LinkState
+from routerd.wire.types import Symbol
+from tests.conformance.raw_peer import SOURCE, TARGET, SessionPeer, split
+from tests.endpoints import Pair
+from tests.unit.wire.attached import attached, told
+
+TOO_LONG = Rejected(error=Error(condition=Symbol("x:long"), description="d" * 600))
+SMALL = Open(container_id="peer", max_frame_size=512)
+
+
+def window(frames, *, seen=0, **fields):
+    """The peer's flow: its window, counted from the transfers it has seen."""
+    return Flow(next_incoming_id=seen, incoming_window=frames, next_outgoing_id=0, outgoing_window=9, **fields)
+
+
+def payloads(peer):
+    return [(frame.performative.more, frame.payload) for frame in peer.frames_sent()]
+
+
+def narrow(credit=5, frames=1):
+    """A peer that takes so many frames, and a sender to it."""
+    peer = SessionPeer()
+    sender = peer.attached_sender(credit=credit)
+    peer.send(window(frames))
+    return peer, sender
+
+
+def taken_over(*tags, credit=5, unsettled=None, peer=None, **answer):
+    """A sender that took over deliveries, attached to a peer that knows them all unless it says what it knows."""
+    earlier = SessionPeer()
+    old = earlier.attached_sender("l", credit=len(tags))
+    earlier.send(window(len(tags)))
+    for tag in tags:
+        old.send(b"body", tag)
+    earlier.engine.transport_closed()
+    peer = peer or SessionPeer()
+    link = peer.session.sender("l")
+    link.take_over(old)
+    link.attach(source=SOURCE, target=TARGET)
+    known = dict.fromkeys(old.suspended or link.suspended) if unsettled is None else unsettled
+    peer.send(Attach(name="l", handle=0, role=True, unsettled=known, **answer))
+    peer.send(peer.credit(credit))
+    peer.octets_sent()
+    return peer, link
+
+
+# Whole messages
+
+
+def test_a_message_takes_one_credit_and_one_count():
+    peer = SessionPeer()
+    sender = peer.attached_sender(credit=2)
+    delivery = sender.send(b"body", b"tag", message_format=7, context="kept")
+    assert (sender.credit, sender.delivery_count, peer.session.next_outgoing_id) == (1, 1, 1)
+    assert (delivery.id, delivery.tag, delivery.size, delivery.context, delivery.message_format) == (0, b"tag", 4, "kept", 7)
+    assert (delivery.link, delivery.is_incoming, delivery.is_partial, delivery.is_tracked) == (sender, False, False, True)
+    assert peer.session.outgoing.all() == [delivery]
+    (frame,) = peer.frames_sent()
+    assert frame.performative == Transfer(
+        handle=0, delivery_id=0, delivery_tag=b"tag", message_format=7, settled=False
+    )
+    assert frame.payload == b"body"
+
+
+def test_a_settled_message_is_not_kept():
+    peer = SessionPeer()
+    sender = peer.attached_sender(credit=1)
+    delivery = sender.send(b"body", settled=True)
+    assert (delivery.settled, delivery.is_tracked, peer.session.outgoing.count) == (True, False, 0)
+
+
+@pytest.mark.parametrize(
+    ("mode", "settled", "is_allowed"),
+    [(0, False, True), (0, True, False), (1, True, True), (1, False, False), (2, True, True), (2, False, True)],
+)
+def test_the_settle_mode_of_the_link_is_kept_to(mode, settled, is_allowed):
+    peer = SessionPeer()
+    sender = peer.attached_sender(credit=1, snd_settle_mode=mode)
+    if is_allowed:
+        assert sender.send(b"m", settled=settled).settled is settled
+    else:
+        with pytest.raises(StateError, match=f"^link 'out': its snd-settle-mode does not allow settled={settled}$"):
+            sender.send(b"m", settled=settled)
+    assert sender.credit == (0 if is_allowed else 1)
+
+
+def test_a_delivery_to_be_settled_second_needs_a_link_of_that_mode():
+    peer = SessionPeer()
+    sender = peer.attached_sender(credit=2)
+    with pytest.raises(StateError, match="does not allow a delivery to be settled second"):
+        sender.begin(rcv_settle_mode=1)
+    sender.write(sender.begin(settled=True, rcv_settle_mode=1), b"m", 0, 1, False)
+    second = peer.attached_sender("second", credit=1, handle=1, rcv_settle_mode=1)
+    assert second.begin(rcv_settle_mode=1).rcv_settle_mode == 1
+
+
+def test_nothing_is_sent_without_credit():
+    peer = SessionPeer()
+    sender = peer.attached_sender(credit=1)
+    sender.send(b"m")
+    with pytest.raises(StateError, match="^link 'out' has no credit$"):
+        sender.send(b"m")
+
+
+def test_nothing_is_sent_on_a_link_that_is_not_attached():
+    peer = SessionPeer()
+    sender = peer.attached_sender(credit=5)
+    delivery = sender.begin()
+    sender.detach()
+    with pytest.raises(StateError, match="^link 'out' is detach sent: nothing can be sent$"):
+        sender.send(b"m")
+    for use in (lambda: sender.write(delivery, b"m", 0, 1, False), lambda: sender.abort(delivery)):
+        with pytest.raises(StateError, match="is not under way$"):
+            use()
+    assert peer.sent() == [Detach(handle=0, closed=True)]
+
+
+def test_tags_are_given_in_sequence():
+    peer = SessionPeer()
+    sender = peer.attached_sender(credit=600)
+    peer.send(window(600))
+    tags = [sender.send(b"").tag for _ in range(600)]
+    assert tags == [number.to_bytes(4, "big") for number in range(600)]
+
+
+def test_a_tag_may_be_given_and_has_32_octets_at_most():
+    peer = SessionPeer()
+    sender = peer.attached_sender(credit=2)
+    assert sender.send(b"m", b"t" * 32).tag == b"t" * 32
+    with pytest.raises(StateError, match="^a delivery-tag has 32 octets at most, not 33$"):
+        sender.send(b"m", b"t" * 33)
+    assert sender.send(b"m", b"").tag == b""
+
+
+def test_a_message_larger_than_the_peer_takes_is_refused_and_nothing_changes():
+    peer = SessionPeer()
+    sender = peer.attached_sender(credit=3, max_message_size=10)
+    with pytest.raises(StateError, match="^link 'out': the peer takes messages of 10 octets at most$"):
+        sender.send(b"m" * 11)
+    assert (sender.credit, peer.sent()) == (3, [])
+    assert sender.send(b"m" * 10).size == 10
+    delivery = sender.begin()
+    sender.write(delivery, b"m" * 6, 0, 6, True)
+    with pytest.raises(StateError):
+        sender.write(delivery, b"m" * 5, 0, 5, False)
+    sender.write(delivery, b"m" * 4, 0, 4, False)
+    assert (delivery.size, sender.credit) == (10, 1)
+
+
+def test_fields_that_do_not_fit_a_frame_are_refused_and_nothing_changes():
+    peer = SessionPeer(peers_open=SMALL)
+    sender = peer.attached_sender(credit=1)
+    with pytest.raises(FrameTooLarge, match="^the fields of a transfer take [0-9]+ octets; the peer takes frames of 512$"):
+        sender.begin(state=TOO_LONG)
+    assert (sender.credit, peer.sent()) == (1, [])
+    sender.send(b"m")
+
+
+def test_a_delivery_can_have_a_state_a_mode_and_be_batchable():
+    peer = SessionPeer(peers_open=SMALL)
+    sender = peer.attached_sender(credit=3, rcv_settle_mode=1)
+    for fields in ({"state": ACCEPTED}, {"rcv_settle_mode": 0}, {"batchable": True}):
+        sender.write(sender.begin(b"t", **fields), b"m" * 1000, 0, 1000, False)
+    frames = split(peer.octets_sent())
+    assert max(map(len, frames)) == 512
+    peer.engine.output.put_raw(b"".join(frames))
+    sent = peer.frames_sent()
+    firsts = [frame.performative for frame in sent if frame.performative.delivery_id is not None]
+    assert [(each.state, each.rcv_settle_mode, each.batchable, each.more) for each in firsts] == [
+        (ACCEPTED, None, False, True),
+        (None, 0, False, True),
+        (None, None, True, True),
+    ]
+    assert b"".join(frame.payload for frame in sent) == b"m" * 3000
+    assert [frame.performative.more for frame in sent if frame.performative.delivery_id is None].count(False) == 3
+
+
+def test_a_delivery_with_a_state_that_fits_one_frame_takes_one():
+    peer = SessionPeer()
+    sender = peer.attached_sender(credit=2)
+    sender.write(sender.begin(state=ACCEPTED), b"m", 0, 1, False)
+    sender.write(sender.begin(state=ACCEPTED), b"m", 0, 1, True)
+    assert payloads(peer) == [(False, b"m"), (True, b"m")]
+
+
+# Messages in pieces
+
+
+def test_a_message_may_be_written_in_pieces():
+    peer = SessionPeer()
+    sender = peer.attached_sender(credit=2)
+    delivery = sender.begin()
+    assert (delivery.is_partial, sender.credit, peer.sent()) == (True, 1, [])
+    sender.write(delivery, b"<one>", 1, 4, True)
+    sender.write(delivery, bytearray(b"two"), 0, 3, True)
+    assert delivery.is_partial
+    sender.write(delivery, b"", 0, 0, False)
+    assert payloads(peer) == [(True, b"one"), (True, b"two"), (False, b"")]
+    assert (delivery.size, delivery.is_partial) == (6, False)
+
+
+def test_one_delivery_is_under_way_at_a_time():
+    peer = SessionPeer()
+    sender = peer.attached_sender(credit=3)
+    first = sender.send(b"m")
+    delivery = sender.begin()
+    with pytest.raises(StateError, match="^link 'out': the delivery before is not complete$"):
+        sender.begin()
+    for use in (lambda: sender.write(first, b"m", 0, 1, False), lambda: sender.abort(first)):
+        with pytest.raises(StateError, match="^link 'out': delivery b'.*' is not under way$"):
+            use()
+    sender.write(delivery, b"m", 0, 1, False)
+    sender.begin()
+
+
+@given(st.integers(0, 3000), st.binary(max_size=32), st.sampled_from([512, 513, 1000]))
+def test_no_frame_is_larger_than_the_peer_takes(size, tag, frame_size):
+    peer = SessionPeer(peers_open=Open(container_id="peer", max_frame_size=frame_size))
+    sender = peer.attached_sender(credit=1)
+    body = bytes(number % 251 for number in range(size))
+    sender.send(body, tag, message_format=2**32 - 1)
+    frames = split(peer.octets_sent())
+    assert max(map(len, frames)) <= frame_size
+    peer.engine.output.put_raw(b"".join(frames))
+    sent = payloads(peer)
+    assert b"".join(payload for _, payload in sent) == body
+    assert [more for more, _ in sent] == [True] * (len(sent) - 1) + [False]
+
+
+# What the window has no room for
+
+
+def test_what_the_window_has_no_room_for_waits_in_order():
+    peer, sender = narrow(credit=4, frames=1)
+    data = bytearray(b"second")
+    sender.send(b"first")
+    sender.send(data)
+    data[:] = b"......"
+    sender.send(b"third")
+    assert (peer.session.has_backlog, payloads(peer)) == (True, [(False, b"first")])
+    assert (sender.credit, sender.credit_on_wire(), sender.delivery_count) == (1, 3, 1)
+    peer.send(window(1, seen=1))
+    assert (peer.session.has_backlog, payloads(peer)) == (True, [(False, b"second")])
+    peer.send(window(5, seen=2))
+    assert (peer.session.has_backlog, payloads(peer), sender.credit_on_wire()) == (False, [(False, b"third")], 1)
+
+
+def test_a_message_may_wait_in_the_middle():
+    peer = SessionPeer(peers_open=SMALL)
+    sender = peer.attached_sender(credit=1)
+    peer.send(window(2))
+    sender.send(b"m" * 1500)
+    first = payloads(peer)
+    peer.send(window(50, seen=2))
+    rest = payloads(peer)
+    assert [more for more, _ in first + rest] == [True, True, True, False]
+    assert b"".join(payload for _, payload in first + rest) == b"m" * 1500
+
+
+def test_settling_what_waits_sends_it_settled():
+    peer, sender = narrow(credit=2, frames=1)
+    sender.send(b"first")
+    waiting = sender.send(b"second")
+    waiting.settle()
+    peer.sent()
+    peer.send(window(5, seen=1))
+    assert [(each.delivery_id, each.settled) for each in peer.sent()] == [(1, True)]
+    assert peer.session.outgoing.count == 1
+
+
+def test_credit_counts_what_waits_as_used():
+    peer, sender = narrow(credit=3, frames=0)
+    sender.send(b"m")
+    sender.send(b"m")
+    assert sender.credit == 1
+    peer.send(window(0, handle=0, delivery_count=0, link_credit=10))
+    assert sender.credit == 8
+    peer.send(window(0, handle=0, delivery_count=0, link_credit=1))
+    assert sender.credit == 0
+
+
+def test_what_waits_is_lost_with_the_link_and_known_as_never_sent():
+    peer, sender = narrow(credit=3, frames=1)
+    started, waiting = sender.send(b"first"), sender.send(b"second")
+    peer.send(Detach(handle=0))
+    assert (list(sender.suspended.values()), waiting.is_queued, started.is_queued) == ([started], True, False)
+    assert (peer.session.has_backlog, sender.credit_on_wire()) == (False, sender.credit)
+
+
+# Aborting
+
+
+def test_an_abort_before_anything_was_sent_gives_the_credit_back():
+    peer, sender = narrow(credit=2, frames=0)
+    delivery = sender.begin()
+    sender.write(delivery, b"m", 0, 1, True)
+    sender.abort(delivery)
+    assert (delivery.is_aborted, delivery.settled, delivery.is_partial, delivery.is_queued) == (True, True, False, False)
+    assert (sender.credit, sender.credit_on_wire(), peer.session.has_backlog) == (2, 2, False)
+    peer.send(window(5))
+    assert peer.sent() == []
+    with pytest.raises(StateError, match="is settled already"):
+        delivery.settle()
+
+
+def test_an_abort_is_sent_behind_what_was_sent():
+    peer = SessionPeer()
+    sender = peer.attached_sender(credit=2)
+    delivery = sender.begin()
+    sender.write(delivery, b"m", 0, 1, True)
+    sender.abort(delivery)
+    assert [(each.more, each.aborted) for each in peer.sent()] == [(True, False), (False, True)]
+    assert (sender.credit, peer.session.outgoing.count) == (1, 0)
+    sender.send(b"next")
+
+
+def test_an_abort_waits_for_the_window():
+    peer, sender = narrow(credit=3, frames=1)
+    delivery = sender.begin()
+    sender.write(delivery, b"one", 0, 3, True)
+    sender.write(delivery, b"two", 0, 3, True)
+    sender.abort(delivery)
+    sender.send(b"next")
+    assert [each.aborted for each in peer.sent()] == [False]
+    peer.send(window(9, seen=1))
+    assert [(each.aborted, each.delivery_id) for each in peer.sent()] == [(True, None), (False, 1)]
+
+
+def test_an_abort_waits_behind_what_waits():
+    peer = SessionPeer()
+    sender = peer.attached_sender(credit=3)
+    other = peer.attached_sender("other", credit=3, handle=1)
+    peer.send(window(1))
+    delivery = sender.begin()
+    sender.write(delivery, b"one", 0, 3, True)
+    other.send(b"other")
+    sender.abort(delivery)
+    peer.sent()
+    peer.send(window(9, seen=1))
+    assert [(each.handle, each.aborted) for each in peer.sent()] == [(other.handle, False), (sender.handle, True)]
+
+
+# Flow
+
+
+def test_credit_is_what_the_receiver_grants_less_what_it_has_not_seen():
+    peer = SessionPeer()
+    sender = peer.attached_sender(credit=10)
+    for _ in range(3):
+        sender.send(b"m")
+    peer.send(peer.credit(10, delivery_count=1))
+    assert sender.credit == 8
+    peer.send(peer.credit(1, delivery_count=1))
+    assert sender.credit == 0
+    peer.send(peer.credit(2**32 - 1, delivery_count=3))
+    assert sender.credit == 2**32 - 1
+
+
+def test_a_flow_without_credit_changes_none():
+    peer = SessionPeer()
+    sender = peer.attached_sender(credit=3)
+    peer.send(window(9, handle=0, properties={Symbol("p"): 1}))
+    assert (sender.credit, sender.flow_properties) == (3, {Symbol("p"): 1})
+
+
+def test_a_drained_sender_gives_its_credit_back():
+    link = attached(credit=5)
+    link.sender.send(b"m")
+    link.receiver.set_credit(7, drain=True)
+    link.pair.pump()
+    assert (link.sender.drain, link.sender.credit) == (True, 6)
+    link.sender.drained()
+    assert (link.sender.credit, link.sender.delivery_count) == (0, 7)
+    link.pair.pump()
+    assert (link.receiver.credit, link.receiver.delivery_count) == (0, 7)
+    assert told(link.pair)[1][-1] == ("link flow", "l", 0)
+    link.sender.drained()
+    assert link.sender.delivery_count == 7
+
+
+def test_without_drain_drained_gives_nothing_back():
+    link = attached(credit=5)
+    link.sender.available = 3
+    link.sender.drained()
+    link.pair.pump()
+    assert (link.sender.credit, link.receiver.credit, link.receiver.available) == (5, 5, 3)
+
+
+@pytest.mark.parametrize("state", ["detached", "detach sent"])
+def test_a_link_that_is_not_attached_has_no_flow(state):
+    link = attached()
+    sender = link.sender.session.sender("new")
+    if state == "detach sent":
+        sender = link.sender
+        sender.detach()
+    with pytest.raises(StateError, match=f"^link '{sender.name}' is {state}: it has no flow$"):
+        sender.drained()
+
+
+# Resuming
+
+
+def test_a_resumed_delivery_is_sent_with_what_is_given():
+    peer, link = taken_over(b"a", b"b")
+    a, b = link.suspended.values()
+    link.resume(b, b"rest", state=ACCEPTED)
+    link.resume(a, settled=True)
+    assert [(each.delivery_id, each.delivery_tag, each.state, each.settled, each.resume) for each in peer.sent()] == [
+        (0, b"b", ACCEPTED, False, True),
+        (1, b"a", None, True, True),
+    ]
+    assert (link.suspended, peer.session.outgoing.all(), link.credit) == ({}, [b], 3)
+    assert (b.is_resumed, b.size, b.state) == (True, 4, ACCEPTED)
+
+
+def test_a_resumed_delivery_counts_its_size_anew():
+    peer, link = taken_over(b"a", max_message_size=5)
+    (delivery,) = link.suspended.values()
+    with pytest.raises(StateError, match="^link 'l': the peer takes messages of 5 octets at most$"):
+        link.resume(delivery, b"123456")
+    assert (list(link.suspended), link.credit) == ([b"a"], 5)
+    link.resume(delivery, b"body")
+    assert (delivery.size, len(peer.sent())) == (4, 1)
+
+
+def test_a_resumption_that_does_not_fit_a_frame_changes_nothing():
+    peer, link = taken_over(b"a", peer=SessionPeer(peers_open=SMALL))
+    (delivery,) = link.suspended.values()
+    before = (delivery.state, delivery.is_resumed, delivery.is_aborted, delivery.is_plain)
+    with pytest.raises(FrameTooLarge):
+        link.resume(delivery, b"m", state=TOO_LONG, aborted=True)
+    assert (delivery.state, delivery.is_resumed, delivery.is_aborted, delivery.is_plain) == before
+    assert (list(link.suspended), link.credit, peer.sent()) == ([b"a"], 5, [])
+    link.resume(delivery, b"m")
+    assert [each.aborted for each in peer.sent()] == [False]
+
+
+def test_resuming_needs_credit_and_no_delivery_under_way():
+    _, link = taken_over(b"a", credit=0)
+    (delivery,) = link.suspended.values()
+    with pytest.raises(StateError, match="^link 'l' has no credit$"):
+        link.resume(delivery)
+    _, link = taken_over(b"a")
+    (delivery,) = link.suspended.values()
+    link.begin()
+    with pytest.raises(StateError, match="^link 'l': the delivery before is not complete$"):
+        link.resume(delivery)
+
+
+def test_only_what_was_taken_over_is_resumed():
+    peer, link = taken_over(b"a")
+    (delivery,) = link.suspended.values()
+    link.resume(delivery)
+    fresh = link.send(b"m")
+    for each in (delivery, fresh):
+        with pytest.raises(StateError, match="is not one to resume$"):
+            link.resume(each)
+    other = peer.attached_sender("other", credit=1, handle=1)
+    with pytest.raises(StateError, match="is not one to resume$"):
+        other.resume(delivery)
+    _, link = taken_over(b"a")
+    link.detach()
+    with pytest.raises(StateError, match="is not one to resume$"):
+        link.resume(link.suspended[b"a"])
+
+
+def test_a_resumed_delivery_waits_for_the_window_as_others_do():
+    peer, link = taken_over(b"a")
+    peer.send(window(0))
+    (delivery,) = link.suspended.values()
+    link.resume(delivery, b"body")
+    link.send(b"next")
+    assert (peer.sent(), peer.session.has_backlog) == ([], True)
+    peer.send(window(9))
+    assert [(frame.performative.resume, frame.payload) for frame in peer.frames_sent()] == [
+        (True, b"body"),
+        (False, b"next"),
+    ]
+
+
+def test_a_resumed_delivery_that_is_aborted_is_over():
+    peer, link = taken_over(b"a")
+    (delivery,) = link.suspended.values()
+    link.resume(delivery, aborted=True)
+    assert [(each.aborted, each.resume, each.more) for each in peer.sent()] == [(True, True, False)]
+    assert (delivery.settled, delivery.is_aborted, peer.session.outgoing.count) == (True, True, 0)
+
+
+def test_tags_are_told_apart_from_those_taken_over_however_many():
+    _, link = taken_over(*(number.to_bytes(4, "big") for number in range(2000)))
+    assert link.send(b"m").tag == (2000).to_bytes(4, "big")
+
+
+def test_tags_are_told_apart_from_those_that_were_resumed():
+    _, link = taken_over(None, None, None, credit=9)
+    for delivery in list(link.suspended.values()):
+        link.resume(delivery)
+    assert [link.send(b"m").tag[-1] for _ in range(3)] == [3, 4, 5]
+
+
+def test_an_incomplete_map_holds_new_deliveries_back():
+    _, link = taken_over(b"a", incomplete_unsettled=True)
+    with pytest.raises(StateError, match="an unsettled map was incomplete; resume, detach and attach again$"):
+        link.send(b"new")
+    link.resume(link.suspended[b"a"])
+
+
+# Settling
+
+
+def test_the_sender_may_state_an_outcome_first():
+    link = attached(credit=1)
+    delivery = link.sender.send(b"m")
+    delivery.update(ACCEPTED, False)
+    link.pair.pump()
+    (received,) = link.pair.at_server.deliveries
+    assert (received.remote_state, received.remote_settled) == (ACCEPTED, False)
+    delivery.settle()
+    link.pair.pump()
+    assert (received.remote_settled, link.receiver.session.incoming.count) == (True, 0)
+
+
+def test_a_state_too_long_for_a_disposition_is_refused_and_nothing_changes():
+    link = attached(pair=Pair(server={"max_frame_size": 512}).open(), credit=1)
+    delivery = link.sender.send(b"m")
+    with pytest.raises(FrameTooLarge, match="^a delivery state of [0-9]+ octets; the peer accepts frames of 512$"):
+        delivery.update(TOO_LONG, True)
+    assert (delivery.state, delivery.settled, delivery.is_tracked) == (None, False, True)
+
+
+def test_a_disposition_of_the_peer_settles():
+    peer = SessionPeer()
+    sender = peer.attached_sender(credit=2)
+    first, second = sender.send(b"m"), sender.send(b"m")
+    peer.send(Disposition(role=True, first=0, last=1, settled=True, state=ACCEPTED))
+    assert peer.events.dispositions == [first, second]
+    assert [(each.remote_state, each.remote_settled, each.is_tracked) for each in (first, second)] == [
+        (ACCEPTED, True, False)
+    ] * 2
+    assert (sender.unsettled_count, sender.state) == (0, LinkState.ATTACHED)
