@@ -1,0 +1,55 @@
+"""The form of the benchmarks; their figures are not for tests."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from bench import wire
+from bench.report import Row, as_json, as_text
+
+ROOT = Path(__file__).resolve().parents[2]
+ROWS = [
+    Row("rate", 1234567.8, "messages/s", 400_000),
+    Row("delay", 16.25, "us", 15, at_most=True),
+    Row("plain", 3.0, "x"),
+]
+
+
+def test_a_target_is_met_on_its_good_side():
+    assert [row.is_met for row in ROWS] == [True, False, True]
+    assert [Row("at", 15, "us", 15).is_met, Row("at", 15, "us", 15, at_most=True).is_met] == [True, True]
+
+
+def test_rows_are_printed_in_columns():
+    assert as_text(ROWS).splitlines() == [
+        "case       value  unit        target",
+        "rate   1,234,568  messages/s  >= 400,000  met",
+        "delay       16.2  us          <= 15       short",
+        "plain          3  x",
+    ]
+
+
+def test_json_is_keyed_by_case():
+    assert json.loads(as_json(ROWS))["delay"] == {"value": 16.25, "unit": "us", "target": 15, "met": False}
+
+
+def test_the_benchmarks_are_listed():
+    result = subprocess.run(
+        [sys.executable, "-m", "bench", "--list"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert result.stdout.split() == ["wire"]
+
+
+def test_an_unknown_benchmark_is_refused_with_the_known_ones():
+    result = subprocess.run([sys.executable, "-m", "bench", "nothing"], cwd=ROOT, capture_output=True, text=True)
+    assert result.returncode == 2
+    assert "wire" in result.stderr
+
+
+def test_the_engine_benchmark_measures_what_it_says():
+    assert wire.messages_per_second(2_000) > 0
+    assert wire.relay_ns(200) > 0
+    assert wire.attach_detach_us(5) > 0
+    assert wire.link_pair_bytes(20) > 0
+    assert wire.connection_bytes(5) > 0
