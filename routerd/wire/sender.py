@@ -309,5 +309,6 @@ class Sender(Link):
         if fields.link_credit >= 0:
             seen = fields.delivery_count if fields.delivery_count >= 0 else self.initial_delivery_count
             unseen = (self.delivery_count - seen) & _MASK
+            # What was begun is sent even if credit is taken back below it, as what is under way arrives then, too.
             self.credit = max(0, fields.link_credit - unseen - self._unstarted)
         self.drain = fields.drain
