@@ -65,7 +65,7 @@ class Attachments:
 
     def give_up(self, link: Link) -> None:
         """Take name and handle back from an endpoint of ours that could not attach."""
-        if link.remote_handle < 0:
+        if link.handle >= 0 and link.remote_handle < 0:
             self.names.drop(link)
             self.local.remove(link.handle)
             link.handle = -1
@@ -200,7 +200,11 @@ class Attachments:
     def report_all(self, error: Error | None) -> None:
         """Report every link as detached: the session is over."""
         links = self.all()
+        self.local = HandleTable()
+        self.remote = HandleTable()
+        self.abandoned = []
         for link in links:
+            link.handle = link.remote_handle = -1
             link.state = _DETACHED
             link.is_attached = False
             link.is_over = True

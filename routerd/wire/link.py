@@ -135,7 +135,7 @@ class Link:
         self.move(_SEND_ATTACH)
         if performative.incomplete_unsettled:
             self.is_incomplete = True
-        if self.credit > 0:
+        if self.credit > 0 and not self.is_sender:
             self.session.flow_due(self)
 
     def refuse(self, error: "Error") -> None:

@@ -315,8 +315,7 @@ class Session:
     def count_transfer(self) -> None:
         """Count a transfer that is about to be written against the windows."""
         self.next_outgoing_id = (self.next_outgoing_id + 1) & _MASK
-        if self.remote_incoming_window > 0:
-            self.remote_incoming_window -= 1
+        self.remote_incoming_window -= 1
         if not self.connection.is_awake:
             self.connection.wake()
 

@@ -32,8 +32,8 @@ class Mutator:
     def next(self) -> bytes:
         """Return the next input."""
         random = self._random
-        if random.random() < 0.02:
-            return random.randbytes(random.randrange(200))
+        if random.random() < 0.1:
+            return random.randbytes(random.randrange(400))
         data = bytearray(random.choice(self.corpus))
         for _ in range(1 + int(random.expovariate(0.4))):
             random.choice(self._changes)(data)

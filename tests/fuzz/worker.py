@@ -63,6 +63,7 @@ def run_guided(options: argparse.Namespace) -> None:
         f"-rss_limit_mb={MEGABYTES}",
         f"-artifact_prefix={BUILD / 'failures' / options.target}-",
         "-timeout=300",
+        "-len_control=0",
         "-print_final_stats=1",
     ]
     flags += [f"-runs={options.runs}"] if options.runs else []
