@@ -182,6 +182,8 @@ class Connection:
             except RemoteError as error:
                 start = self._resume_at
                 self._fail(error)
+        # The buffer belongs to the caller again.
+        self._decoder.reset(b"", 0, 0)
 
     def data_to_send(self, now: float) -> bytearray:
         """Return what is to be written to the transport, and forget it."""
@@ -258,8 +260,7 @@ class Connection:
 
     def remove_session(self, session: Session) -> None:
         """Free the channels of a session that is over."""
-        if self._local.get(session.channel) is session:
-            self._local.remove(session.channel)
+        self._local.remove(session.channel)
         if session.remote_channel >= 0:
             self._remote.remove(session.remote_channel)
             session.remote_channel = -1
@@ -562,8 +563,6 @@ class Connection:
                 session.flush()
 
     def _fail(self, error: RemoteError) -> None:
-        if self.state is _OVER:
-            return
         is_closing = self.state in _CLOSING
         is_over = self._is_in_sasl or self.state in _BEFORE_HEADERS
         self._is_receiving = False

@@ -453,7 +453,9 @@ class Session:
         self.report_ended(performative.error)
 
     def report_ended(self, error: Error | None) -> None:
-        """Report every link as detached and the session as ended; its deliveries stay with the links."""
+        """Report every link as detached and the session as ended, once; its deliveries stay with the links."""
+        if self.is_over:
+            return
         self.fall_silent()
         self.is_over = True
         self.state = _UNMAPPED
@@ -471,8 +473,7 @@ class Session:
     def fail(self, error: SessionError) -> None:
         """End the session for what the peer did."""
         self.answer()
-        if self.is_open:
-            self.end(error_about(error))
+        self.end(error_about(error))
         self.handler.on_violation(self.connection, error)
 
     # --- inside

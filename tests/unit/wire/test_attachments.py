@@ -70,7 +70,7 @@ def test_our_links_stay_within_the_peers_handle_max():
     session = pair.session()
     for name in ("a", "b"):
         attached(name, pair=pair, session=session)
-    with pytest.raises(StateError, match="^the peer takes handles up to 1 on a session$"):
+    with pytest.raises(StateError, match=r"^the peer takes handles up to 1 on a session$"):
         session.sender("c").attach()
     assert (len(session.links()), len(pair.client.links)) == (2, 2)
 

@@ -59,7 +59,7 @@ def test_the_ends_of_a_range_are_allowed(name, low, high):
 def test_a_number_out_of_its_range_is_refused(name, low, high):
     config = ConnectionConfig(container_id="c")
     for value in (low - 1, high + 1):
-        with pytest.raises(ValueRangeError, match=f"^{name} is {value}, and must be {low} to {high}$"):
+        with pytest.raises(ValueRangeError, match=rf"^{name} is {value}, and must be {low} to {high}$"):
             replace(config, **{name: value})
 
 

@@ -37,7 +37,9 @@ def ids(ring):
 def slots(ring):
     """How many places for deliveries the containers in the ring have."""
     found = [each for each in gc.get_referents(ring) if isinstance(each, list | dict)]
-    found += [each for outer in found if isinstance(outer, dict) for each in outer.values() if isinstance(each, list | dict)]
+    found += [
+        each for outer in found if isinstance(outer, dict) for each in outer.values() if isinstance(each, list | dict)
+    ]
     return sum(map(sys.getsizeof, found)) // 8
 
 
@@ -174,7 +176,9 @@ def test_a_fresh_delivery_is_at_its_defaults():
     fresh = Delivery()
     names = "id message_format size is_incoming is_partial is_aborted is_resumed is_tracked is_queued is_plain"
     names += " is_batchable settled remote_settled rcv_settle_mode"
-    assert {name: getattr(fresh, name) for name in names.split()} == dict.fromkeys(names.split(), 0) | {"is_plain": True}
+    assert {name: getattr(fresh, name) for name in names.split()} == dict.fromkeys(names.split(), 0) | {
+        "is_plain": True
+    }
 
 
 @pytest.mark.parametrize(

@@ -116,7 +116,13 @@ def test_one_delivery_needs_no_last():
 
 
 def test_a_gap_another_state_and_another_settlement_each_begin_a_range():
-    changes = [(1, ACCEPTED, True), (3, ACCEPTED, True), (4, RELEASED, True), (5, RELEASED, False), (4, RELEASED, False)]
+    changes = [
+        (1, ACCEPTED, True),
+        (3, ACCEPTED, True),
+        (4, RELEASED, True),
+        (5, RELEASED, False),
+        (4, RELEASED, False),
+    ]
     assert gathered(changes) == [
         Disposition(role=True, first=1, settled=True, state=ACCEPTED),
         Disposition(role=True, first=3, settled=True, state=ACCEPTED),

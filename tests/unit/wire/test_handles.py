@@ -32,7 +32,9 @@ def lowest_absent(model):
 def octets_held(table):
     """The memory of the containers in the table, without what they contain."""
     found = [each for each in gc.get_referents(table) if isinstance(each, list | dict)]
-    inner = [each for outer in found if isinstance(outer, dict) for each in outer.values() if isinstance(each, list | dict)]
+    inner = [
+        each for outer in found if isinstance(outer, dict) for each in outer.values() if isinstance(each, list | dict)
+    ]
     return sum(map(sys.getsizeof, found + inner))
 
 

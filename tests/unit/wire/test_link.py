@@ -33,9 +33,19 @@ class Refusing(Recorder):
 def test_both_ends_of_a_link_know_what_was_agreed():
     link = attached("orders", snd_settle_mode=0, rcv_settle_mode=1, initial_delivery_count=7, max_message_size=99)
     sender, receiver = link.sender, link.receiver
-    assert (sender.name, sender.is_sender, sender.state, sender.is_attached) == ("orders", True, LinkState.ATTACHED, True)
+    assert (sender.name, sender.is_sender, sender.state, sender.is_attached) == (
+        "orders",
+        True,
+        LinkState.ATTACHED,
+        True,
+    )
     assert (receiver.name, receiver.is_sender, receiver.state) == ("orders", False, LinkState.ATTACHED)
-    assert (sender.source, sender.target, sender.remote_source, sender.remote_target) == (SOURCE, TARGET, SOURCE, TARGET)
+    assert (sender.source, sender.target, sender.remote_source, sender.remote_target) == (
+        SOURCE,
+        TARGET,
+        SOURCE,
+        TARGET,
+    )
     assert [(each.snd_settle_mode, each.rcv_settle_mode) for each in (sender, receiver)] == [(0, 1)] * 2
     assert (sender.max_message_size, receiver.remote_max_message_size) == (99, 99)
     assert (sender.delivery_count, receiver.delivery_count, sender.credit, receiver.credit) == (7, 7, 0, 0)
@@ -57,7 +67,7 @@ def test_a_link_that_was_never_attached_is_in_no_table():
 def test_a_name_in_use_cannot_be_attached_again():
     link = attached()
     session = link.sender.session
-    with pytest.raises(StateError, match="^link 'l' exists already$"):
+    with pytest.raises(StateError, match=r"^link 'l' exists already$"):
         session.sender("l").attach()
     other = session.receiver("l")
     other.attach(source=SOURCE, target=TARGET)
@@ -69,7 +79,9 @@ def test_an_endpoint_attaches_once():
     link = attached()
     link.sender.detach(closed=False)
     link.pair.pump()
-    with pytest.raises(StateError, match="^link 'l' was attached before; a new endpoint can take over its deliveries$"):
+    with pytest.raises(
+        StateError, match=r"^link 'l' was attached before; a new endpoint can take over its deliveries$"
+    ):
         link.sender.attach()
 
 
@@ -77,7 +89,7 @@ def test_an_attach_on_a_session_that_is_over_is_refused():
     link = attached()
     session = link.sender.session
     session.end()
-    with pytest.raises(StateError, match="^session on channel 0 is end sent$"):
+    with pytest.raises(StateError, match=r"^session on channel 0 is end sent$"):
         session.sender("m").attach()
 
 
@@ -85,7 +97,7 @@ def test_an_attach_that_does_not_fit_a_frame_leaves_nothing_behind():
     pair = Pair(server={"max_frame_size": 512}).open()
     session = pair.session()
     link = session.sender("l")
-    with pytest.raises(FrameTooLarge, match="^attach takes a frame of [0-9]+ octets; the peer accepts 512$"):
+    with pytest.raises(FrameTooLarge, match=r"^attach takes a frame of [0-9]+ octets; the peer accepts 512$"):
         link.attach(source=Source(address="a" * 600), target=TARGET)
     assert (link.state, link.handle, session.links(), len(pair.client.links)) == (LinkState.DETACHED, -1, [], 0)
     link.attach(source=SOURCE, target=TARGET)
@@ -146,7 +158,7 @@ def test_what_was_not_answered_is_refused_and_not_detached():
     peer = SessionPeer()
     peer.send(Attach(name="l", handle=0, role=True))
     (link,) = peer.events.links
-    with pytest.raises(StateError, match="^link 'l' can't be detached before it is attached; refuse it$"):
+    with pytest.raises(StateError, match=r"^link 'l' can't be detached before it is attached; refuse it$"):
         link.detach()
     assert (link.state, peer.sent()) == (LinkState.ATTACH_RCVD, [])
 
@@ -180,13 +192,13 @@ def test_detaches_that_cross_end_the_link():
 def test_a_link_is_not_detached_twice():
     link = attached()
     link.sender.detach()
-    with pytest.raises(StateError, match="^link 'l': can't send detach when detach sent$"):
+    with pytest.raises(StateError, match=r"^link 'l': can't send detach when detach sent$"):
         link.sender.detach()
 
 
 def test_a_detach_that_does_not_fit_a_frame_leaves_the_link_attached():
     link = attached(pair=Pair(server={"max_frame_size": 512}).open(), credit=1)
-    with pytest.raises(FrameTooLarge, match="^detach takes a frame of [0-9]+ octets; the peer accepts 512$"):
+    with pytest.raises(FrameTooLarge, match=r"^detach takes a frame of [0-9]+ octets; the peer accepts 512$"):
         link.sender.detach(error=TOO_LONG)
     assert link.sender.is_attached
     link.sender.send(b"m")
@@ -257,13 +269,13 @@ def test_only_the_same_link_can_be_taken_over(other):
     link = attached()
     session = link.sender.session
     earlier = session.sender("m") if other == "m" else session.receiver("l")
-    with pytest.raises(StateError, match=f"^link '{earlier.name}' is not an earlier endpoint of 'l'$"):
+    with pytest.raises(StateError, match=rf"^link '{earlier.name}' is not an earlier endpoint of 'l'$"):
         session.sender("l").take_over(earlier)
 
 
 def test_nothing_is_taken_over_once_attached():
     link = attached()
-    with pytest.raises(StateError, match="^link 'l' is attached already$"):
+    with pytest.raises(StateError, match=r"^link 'l' is attached already$"):
         link.sender.take_over(link.sender.session.sender("l"))
 
 
@@ -322,5 +334,5 @@ def test_a_transfer_to_a_sender_detaches_the_link():
 def test_a_receiver_sends_no_delivery():
     link = attached(credit=1)
     delivery = link.sender.begin()
-    with pytest.raises(StateError, match="^link 'l' does not send$"):
+    with pytest.raises(StateError, match=r"^link 'l' does not send$"):
         link.receiver.emit(delivery, b"", 0, 0, False)

@@ -71,10 +71,10 @@ def test_credit_may_be_set_outright():
 def test_credit_has_a_range():
     peer, link = receiving(credit=0)
     link.grant(CREDIT_MAX)
-    with pytest.raises(ValueRangeError, match=f"^the credit of a link is {CREDIT_MAX} at most$"):
+    with pytest.raises(ValueRangeError, match=rf"^the credit of a link is {CREDIT_MAX} at most$"):
         link.grant(1)
     for credit in (-1, CREDIT_MAX + 1):
-        with pytest.raises(ValueRangeError, match=f"^the credit of a link is 0 to {CREDIT_MAX}, not {credit}$"):
+        with pytest.raises(ValueRangeError, match=rf"^the credit of a link is 0 to {CREDIT_MAX}, not {credit}$"):
             link.set_credit(credit)
     assert link.credit == CREDIT_MAX
     assert [each.link_credit for each in peer.sent()] == [CREDIT_MAX]
@@ -161,7 +161,7 @@ def test_a_link_that_is_not_attached_has_no_flow(state):
     if state == "detach sent":
         receiver = link.receiver
         receiver.detach()
-    with pytest.raises(StateError, match=f"^link '{receiver.name}' is {state}: it has no flow$"):
+    with pytest.raises(StateError, match=rf"^link '{receiver.name}' is {state}: it has no flow$"):
         receiver.flow()
 
 
@@ -233,7 +233,12 @@ def test_an_aborted_delivery_brings_no_octets_and_is_over(earlier):
         peer.send(transfer(0, b"ignored", aborted=True))
     delivery = peer.events.deliveries[-1]
     assert peer.events.arrivals[-1] == Arrival(b"0", b"", False, True, True)
-    assert (delivery.is_aborted, delivery.settled, delivery.is_tracked, peer.session.incoming.count) == (True, True, False, 0)
+    assert (delivery.is_aborted, delivery.settled, delivery.is_tracked, peer.session.incoming.count) == (
+        True,
+        True,
+        False,
+        0,
+    )
     peer.send(transfer(1, b"next"))
     assert (peer.events.arrivals[-1].octets, link.credit) == (b"next", 7)
 

@@ -62,13 +62,22 @@ def test_a_message_takes_one_credit_and_one_count():
     sender = peer.attached_sender(credit=2)
     delivery = sender.send(b"body", b"tag", message_format=7, context="kept")
     assert (sender.credit, sender.delivery_count, peer.session.next_outgoing_id) == (1, 1, 1)
-    assert (delivery.id, delivery.tag, delivery.size, delivery.context, delivery.message_format) == (0, b"tag", 4, "kept", 7)
-    assert (delivery.link, delivery.is_incoming, delivery.is_partial, delivery.is_tracked) == (sender, False, False, True)
+    assert (delivery.id, delivery.tag, delivery.size, delivery.context, delivery.message_format) == (
+        0,
+        b"tag",
+        4,
+        "kept",
+        7,
+    )
+    assert (delivery.link, delivery.is_incoming, delivery.is_partial, delivery.is_tracked) == (
+        sender,
+        False,
+        False,
+        True,
+    )
     assert peer.session.outgoing.all() == [delivery]
     (frame,) = peer.frames_sent()
-    assert frame.performative == Transfer(
-        handle=0, delivery_id=0, delivery_tag=b"tag", message_format=7, settled=False
-    )
+    assert frame.performative == Transfer(handle=0, delivery_id=0, delivery_tag=b"tag", message_format=7, settled=False)
     assert frame.payload == b"body"
 
 
@@ -89,7 +98,7 @@ def test_the_settle_mode_of_the_link_is_kept_to(mode, settled, is_allowed):
     if is_allowed:
         assert sender.send(b"m", settled=settled).settled is settled
     else:
-        with pytest.raises(StateError, match=f"^link 'out': its snd-settle-mode does not allow settled={settled}$"):
+        with pytest.raises(StateError, match=rf"^link 'out': its snd-settle-mode does not allow settled={settled}$"):
             sender.send(b"m", settled=settled)
     assert sender.credit == (0 if is_allowed else 1)
 
@@ -108,7 +117,7 @@ def test_nothing_is_sent_without_credit():
     peer = SessionPeer()
     sender = peer.attached_sender(credit=1)
     sender.send(b"m")
-    with pytest.raises(StateError, match="^link 'out' has no credit$"):
+    with pytest.raises(StateError, match=r"^link 'out' has no credit$"):
         sender.send(b"m")
 
 
@@ -117,10 +126,10 @@ def test_nothing_is_sent_on_a_link_that_is_not_attached():
     sender = peer.attached_sender(credit=5)
     delivery = sender.begin()
     sender.detach()
-    with pytest.raises(StateError, match="^link 'out' is detach sent: nothing can be sent$"):
+    with pytest.raises(StateError, match=r"^link 'out' is detach sent: nothing can be sent$"):
         sender.send(b"m")
     for use in (lambda: sender.write(delivery, b"m", 0, 1, False), lambda: sender.abort(delivery)):
-        with pytest.raises(StateError, match="is not under way$"):
+        with pytest.raises(StateError, match=r"is not under way$"):
             use()
     assert peer.sent() == [Detach(handle=0, closed=True)]
 
@@ -137,7 +146,7 @@ def test_a_tag_may_be_given_and_has_32_octets_at_most():
     peer = SessionPeer()
     sender = peer.attached_sender(credit=2)
     assert sender.send(b"m", b"t" * 32).tag == b"t" * 32
-    with pytest.raises(StateError, match="^a delivery-tag has 32 octets at most, not 33$"):
+    with pytest.raises(StateError, match=r"^a delivery-tag has 32 octets at most, not 33$"):
         sender.send(b"m", b"t" * 33)
     assert sender.send(b"m", b"").tag == b""
 
@@ -145,7 +154,7 @@ def test_a_tag_may_be_given_and_has_32_octets_at_most():
 def test_a_message_larger_than_the_peer_takes_is_refused_and_nothing_changes():
     peer = SessionPeer()
     sender = peer.attached_sender(credit=3, max_message_size=10)
-    with pytest.raises(StateError, match="^link 'out': the peer takes messages of 10 octets at most$"):
+    with pytest.raises(StateError, match=r"^link 'out': the peer takes messages of 10 octets at most$"):
         sender.send(b"m" * 11)
     assert (sender.credit, peer.sent()) == (3, [])
     assert sender.send(b"m" * 10).size == 10
@@ -160,7 +169,9 @@ def test_a_message_larger_than_the_peer_takes_is_refused_and_nothing_changes():
 def test_fields_that_do_not_fit_a_frame_are_refused_and_nothing_changes():
     peer = SessionPeer(peers_open=SMALL)
     sender = peer.attached_sender(credit=1)
-    with pytest.raises(FrameTooLarge, match="^the fields of a transfer take [0-9]+ octets; the peer takes frames of 512$"):
+    with pytest.raises(
+        FrameTooLarge, match=r"^the fields of a transfer take [0-9]+ octets; the peer takes frames of 512$"
+    ):
         sender.begin(state=TOO_LONG)
     assert (sender.credit, peer.sent()) == (1, [])
     sender.send(b"m")
@@ -214,10 +225,10 @@ def test_one_delivery_is_under_way_at_a_time():
     sender = peer.attached_sender(credit=3)
     first = sender.send(b"m")
     delivery = sender.begin()
-    with pytest.raises(StateError, match="^link 'out': the delivery before is not complete$"):
+    with pytest.raises(StateError, match=r"^link 'out': the delivery before is not complete$"):
         sender.begin()
     for use in (lambda: sender.write(first, b"m", 0, 1, False), lambda: sender.abort(first)):
-        with pytest.raises(StateError, match="^link 'out': delivery b'.*' is not under way$"):
+        with pytest.raises(StateError, match=r"^link 'out': delivery b'.*' is not under way$"):
             use()
     sender.write(delivery, b"m", 0, 1, False)
     sender.begin()
@@ -305,7 +316,12 @@ def test_an_abort_before_anything_was_sent_gives_the_credit_back():
     delivery = sender.begin()
     sender.write(delivery, b"m", 0, 1, True)
     sender.abort(delivery)
-    assert (delivery.is_aborted, delivery.settled, delivery.is_partial, delivery.is_queued) == (True, True, False, False)
+    assert (delivery.is_aborted, delivery.settled, delivery.is_partial, delivery.is_queued) == (
+        True,
+        True,
+        False,
+        False,
+    )
     assert (sender.credit, sender.credit_on_wire(), peer.session.has_backlog) == (2, 2, False)
     peer.send(window(5))
     assert peer.sent() == []
@@ -403,7 +419,7 @@ def test_a_link_that_is_not_attached_has_no_flow(state):
     if state == "detach sent":
         sender = link.sender
         sender.detach()
-    with pytest.raises(StateError, match=f"^link '{sender.name}' is {state}: it has no flow$"):
+    with pytest.raises(StateError, match=rf"^link '{sender.name}' is {state}: it has no flow$"):
         sender.drained()
 
 
@@ -426,7 +442,7 @@ def test_a_resumed_delivery_is_sent_with_what_is_given():
 def test_a_resumed_delivery_counts_its_size_anew():
     peer, link = taken_over(b"a", max_message_size=5)
     (delivery,) = link.suspended.values()
-    with pytest.raises(StateError, match="^link 'l': the peer takes messages of 5 octets at most$"):
+    with pytest.raises(StateError, match=r"^link 'l': the peer takes messages of 5 octets at most$"):
         link.resume(delivery, b"123456")
     assert (list(link.suspended), link.credit) == ([b"a"], 5)
     link.resume(delivery, b"body")
@@ -448,12 +464,12 @@ def test_a_resumption_that_does_not_fit_a_frame_changes_nothing():
 def test_resuming_needs_credit_and_no_delivery_under_way():
     _, link = taken_over(b"a", credit=0)
     (delivery,) = link.suspended.values()
-    with pytest.raises(StateError, match="^link 'l' has no credit$"):
+    with pytest.raises(StateError, match=r"^link 'l' has no credit$"):
         link.resume(delivery)
     _, link = taken_over(b"a")
     (delivery,) = link.suspended.values()
     link.begin()
-    with pytest.raises(StateError, match="^link 'l': the delivery before is not complete$"):
+    with pytest.raises(StateError, match=r"^link 'l': the delivery before is not complete$"):
         link.resume(delivery)
 
 
@@ -463,14 +479,14 @@ def test_only_what_was_taken_over_is_resumed():
     link.resume(delivery)
     fresh = link.send(b"m")
     for each in (delivery, fresh):
-        with pytest.raises(StateError, match="is not one to resume$"):
+        with pytest.raises(StateError, match=r"is not one to resume$"):
             link.resume(each)
     other = peer.attached_sender("other", credit=1, handle=1)
-    with pytest.raises(StateError, match="is not one to resume$"):
+    with pytest.raises(StateError, match=r"is not one to resume$"):
         other.resume(delivery)
     _, link = taken_over(b"a")
     link.detach()
-    with pytest.raises(StateError, match="is not one to resume$"):
+    with pytest.raises(StateError, match=r"is not one to resume$"):
         link.resume(link.suspended[b"a"])
 
 
@@ -510,7 +526,7 @@ def test_tags_are_told_apart_from_those_that_were_resumed():
 
 def test_an_incomplete_map_holds_new_deliveries_back():
     _, link = taken_over(b"a", incomplete_unsettled=True)
-    with pytest.raises(StateError, match="an unsettled map was incomplete; resume, detach and attach again$"):
+    with pytest.raises(StateError, match=r"an unsettled map was incomplete; resume, detach and attach again$"):
         link.send(b"new")
     link.resume(link.suspended[b"a"])
 
@@ -533,7 +549,7 @@ def test_the_sender_may_state_an_outcome_first():
 def test_a_state_too_long_for_a_disposition_is_refused_and_nothing_changes():
     link = attached(pair=Pair(server={"max_frame_size": 512}).open(), credit=1)
     delivery = link.sender.send(b"m")
-    with pytest.raises(FrameTooLarge, match="^a delivery state of [0-9]+ octets; the peer accepts frames of 512$"):
+    with pytest.raises(FrameTooLarge, match=r"^a delivery state of [0-9]+ octets; the peer accepts frames of 512$"):
         delivery.update(TOO_LONG, True)
     assert (delivery.state, delivery.settled, delivery.is_tracked) == (None, False, True)
 

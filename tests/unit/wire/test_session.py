@@ -67,7 +67,7 @@ def test_beginning_twice_changes_nothing():
     link = attached(credit=2)
     session = link.sender.session
     link.sender.send(b"m")
-    with pytest.raises(StateError, match="^session on channel 0: can't send begin when mapped$"):
+    with pytest.raises(StateError, match=r"^session on channel 0: can't send begin when mapped$"):
         session.begin(next_outgoing_id=77, incoming_window=1, handle_max=0)
     assert (session.next_outgoing_id, session.incoming_window, session.handle_max) == (1, 2048, 65_535)
     assert link.sender.send(b"m").id == 1
@@ -76,7 +76,7 @@ def test_beginning_twice_changes_nothing():
 def test_a_begin_that_does_not_fit_a_frame_can_be_tried_again():
     pair = Pair(server={"max_frame_size": 512}).open()
     session = pair.client.session()
-    with pytest.raises(FrameTooLarge, match="^begin takes a frame"):
+    with pytest.raises(FrameTooLarge, match=r"^begin takes a frame"):
         session.begin(properties={Symbol("p"): "x" * 600})
     assert (session.state, session.is_open) == (SessionState.UNMAPPED, False)
     session.begin()
@@ -112,7 +112,7 @@ def test_ends_that_cross_end_the_session():
 def test_an_end_that_does_not_fit_a_frame_leaves_the_session_as_it_was():
     link = attached(pair=Pair(server={"max_frame_size": 512}).open(), credit=1)
     session = link.sender.session
-    with pytest.raises(FrameTooLarge, match="^end takes a frame"):
+    with pytest.raises(FrameTooLarge, match=r"^end takes a frame"):
         session.end(TOO_LONG)
     assert (session.state, session.is_open, link.sender.is_attached) == (SessionState.MAPPED, True, True)
     link.sender.send(b"m")
@@ -345,7 +345,11 @@ def test_a_session_flow_is_told_and_its_properties_kept():
     peer = SessionPeer()
     peer.send(session_flow(3, count=7, properties={Symbol("p"): 1}))
     session = peer.session
-    assert (session.flow_properties, session.next_incoming_id, session.remote_outgoing_window) == ({Symbol("p"): 1}, 7, 9)
+    assert (session.flow_properties, session.next_incoming_id, session.remote_outgoing_window) == (
+        {Symbol("p"): 1},
+        7,
+        9,
+    )
     assert peer.events.names[-1] == "session flow"
 
 

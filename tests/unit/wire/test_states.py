@@ -85,14 +85,14 @@ def test_a_connection_that_is_opened_and_closed_passes_these_states(send_error):
 def test_a_move_without_a_row_leaves_the_state():
     pair = Pair().open()
     session = pair.client.session()
-    with pytest.raises(StateError, match="^session on channel 0: can't send end when unmapped$"):
+    with pytest.raises(StateError, match=r"^session on channel 0: can't send end when unmapped$"):
         session.end()
     assert session.state is SessionState.UNMAPPED
-    with pytest.raises(StateError, match="^can't open on a connection in the state 'opened'$"):
+    with pytest.raises(StateError, match=r"^can't open on a connection in the state 'opened'$"):
         pair.client.open()
     assert pair.client.state is ConnectionState.OPENED
     link = attached().sender
-    with pytest.raises(StateError, match="^link 'l': can't send attach when attached$"):
+    with pytest.raises(StateError, match=r"^link 'l': can't send attach when attached$"):
         link.attach()
     assert link.state is LinkState.ATTACHED
 

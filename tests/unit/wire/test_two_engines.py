@@ -1,8 +1,8 @@
 """Two engines do at random whatever applications may ask of them, and stay of one mind.
 
-Nobody ever breaks the protocol. Once all octets have arrived, both ends know of the same links and of the same unsettled
-deliveries in the same states, and every message that arrived whole is the one that was sent. When all is closed, nothing
-is left of it. Applications recover what they can of links that were detached or whose transport broke.
+Nobody ever breaks the protocol. Once all octets have arrived, both ends know of the same links and of the same
+unsettled deliveries in the same states, and every message that arrived whole is the one that was sent. When all is
+closed, nothing is left of it. Applications recover what they can of links that were detached or whose transport broke.
 """
 
 from collections import defaultdict
@@ -15,7 +15,7 @@ from routerd.wire.amqp_error import Error
 from routerd.wire.connection import Connection
 from routerd.wire.connection_config import ConnectionConfig
 from routerd.wire.handler import Handler
-from routerd.wire.outcomes import ACCEPTED, RELEASED, Received, is_outcome
+from routerd.wire.outcomes import ACCEPTED, Received, is_outcome
 from routerd.wire.recovery import Recovery, plan_recovery
 from routerd.wire.states import ConnectionState, LinkState, SessionState
 from routerd.wire.types import Symbol
@@ -417,5 +417,3 @@ class TwoEngines(RuleBasedStateMachine):
 
 TestTwoEngines = TwoEngines.TestCase
 TestTwoEngines.settings = settings(max_examples=100, stateful_step_count=50)
-
-RELEASED  # noqa
