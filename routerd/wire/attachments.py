@@ -164,7 +164,9 @@ class Attachments:
         link.handle = -1
         self.names.drop(link)
         if is_late_close:
-            self._close_again(link)
+            link.is_closed = True
+            if self.names.find(link.name, link.is_sender) is None:
+                self._close_again(link)
         self.report(link, performative.closed, performative.error)
 
     def fail(self, link: Link, error: LinkError) -> None:
@@ -242,7 +244,6 @@ class Attachments:
         again.is_reported = True
         again.attach(source=link.source, target=link.target)
         again.detach()
-        link.is_closed = True
 
 
 def _stolen(link: Link) -> Error:

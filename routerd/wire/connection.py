@@ -563,6 +563,8 @@ class Connection:
                 session.flush()
 
     def _fail(self, error: RemoteError) -> None:
+        if self.state is _OVER:
+            return
         is_closing = self.state in _CLOSING
         is_over = self._is_in_sasl or self.state in _BEFORE_HEADERS
         self._is_receiving = False

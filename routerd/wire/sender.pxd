@@ -21,6 +21,7 @@ cdef class Sender(Link):
     cdef unsigned int _next_tag
     cdef bytes _tag_start
     cdef long long _unstarted
+    cdef long long _overdrawn
 
     @cython.locals(predecessor=Sender)
     cpdef void take_over(self, Link earlier)
@@ -58,5 +59,5 @@ cdef class Sender(Link):
     cdef bytearray _transfer_in_full(self, Delivery delivery, unsigned int delivery_id, bint more)
     cpdef long long credit_on_wire(self) except -1
     cpdef void drop_queued(self)
-    @cython.locals(seen="unsigned int", unseen="unsigned int")
+    @cython.locals(seen="unsigned int", unseen="unsigned int", credit="long long")
     cpdef void receive_flow(self, FlowFields fields)

@@ -33,6 +33,7 @@ class Sender(Link):
         self._next_tag = 0
         self._tag_start = b""
         self._unstarted = 0
+        self._overdrawn = 0
 
     def take_over(self, earlier: Link) -> None:
         """Take the unsettled deliveries of an earlier endpoint, and go on where its automatic tags ended."""
@@ -132,8 +133,11 @@ class Sender(Link):
         self.session.unqueue(delivery)
         if delivery.is_queued:
             self._unstarted -= 1
-            self.credit += 1
             delivery.is_queued = False
+            if self._overdrawn > 0:
+                self._overdrawn -= 1
+            else:
+                self.credit += 1
         else:
             self.session.untrack(delivery)
             if self.session.has_backlog or self.emit(delivery, b"", 0, 0, False) >= 0:
@@ -182,7 +186,7 @@ class Sender(Link):
         self.credit -= 1
         self._unstarted += 1
         self._current = delivery
-        self.write(delivery, data, 0, len(data), False)
+        self.write(delivery, data, 0, 0 if aborted else len(data), False)
 
     def emit(self, delivery: Delivery, data: bytes | bytearray, start: int, end: int, more: bool) -> int:
         """Write frames as the window allows; return where it stopped, or -1 when all is written."""
@@ -301,6 +305,7 @@ class Sender(Link):
     def drop_queued(self) -> None:
         """Forget what was begun and never sent; the link is gone."""
         self._unstarted = 0
+        self._overdrawn = 0
         self._current = None
 
     def receive_flow(self, fields: "FlowFields") -> None:
@@ -310,5 +315,7 @@ class Sender(Link):
             seen = fields.delivery_count if fields.delivery_count >= 0 else self.initial_delivery_count
             unseen = (self.delivery_count - seen) & _MASK
             # What was begun is sent even if credit is taken back below it, as what is under way arrives then, too.
-            self.credit = max(0, fields.link_credit - unseen - self._unstarted)
+            credit = fields.link_credit - unseen - self._unstarted
+            self.credit = max(0, credit)
+            self._overdrawn = max(0, min(-credit, self._unstarted))
         self.drain = fields.drain

@@ -473,7 +473,8 @@ class Session:
     def fail(self, error: SessionError) -> None:
         """End the session for what the peer did."""
         self.answer()
-        self.end(error_about(error))
+        if self.is_open:
+            self.end(error_about(error))
         self.handler.on_violation(self.connection, error)
 
     # --- inside

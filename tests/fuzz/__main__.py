@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tests.fuzz.corpus import BUILD, collect
 from tests.fuzz.failures import Failures, command_to_reproduce
+from tests.fuzz.guard import Guard
 from tests.fuzz.progress import Progress
 from tests.fuzz.targets import NAMES, target
 
@@ -101,9 +102,9 @@ def reproduce(name: str, file: Path, is_compiled: bool) -> int:
     """Run one input, telling every step."""
     if not is_compiled:
         _import_sources()
-    run = target(name)
     from tests.fuzz import narration
 
+    run = Guard(target(name)).measured
     narration.lines = []
     try:
         run(file.read_bytes())

@@ -6,6 +6,7 @@ as a good application: every link is answered, every delivery accepted, every cr
 
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from routerd.wire.connection import Connection
@@ -13,7 +14,7 @@ from routerd.wire.handler import Handler
 from routerd.wire.link import Link
 from routerd.wire.outcomes import is_outcome
 from routerd.wire.receiver import Receiver
-from routerd.wire.recovery import plan_recovery
+from routerd.wire.recovery import Recovery, plan_recovery
 from routerd.wire.session import Session
 from routerd.wire.states import ConnectionState, LinkState, SessionState
 from tests.fuzz.broken import check
@@ -33,6 +34,10 @@ class Application(Handler, Calls):
         self.is_told_of_output = False
         self.is_passive = False
         self._choices = choices
+        habits = choices.octet()
+        self._leaves_unsettled = habits & 3 == 3
+        self.recovers = habits & 4 == 4
+        self._to_resume: dict[Link, list[Any]] = {}
         self._begun: Counter[Link] = Counter()
         self._told: set[tuple[str, Any]] = set()
         self._is_closed = False
@@ -102,20 +107,35 @@ class Application(Handler, Calls):
     def on_link_attached(self, link: Link, performative: Any) -> None:
         self._tell_once("link attached", link, link.name, link.is_sender, performative)
         check(("link detached", link) not in self._told, "a link was attached after it was reported detached")
-        plan_recovery(link, performative.unsettled, is_incomplete=performative.incomplete_unsettled)
+        self._plan(link, performative)
         if link.state is LinkState.ATTACH_RCVD:
             self.links.append(link)
-            self._react(lambda choices: self._usual_answer(link, choices))
+            self._react(lambda choices: self._usual_answer(link, performative, choices))
         elif not link.is_sender:
             self._react(lambda choices: self._grant_to(link))
 
-    def _usual_answer(self, link: Link, choices: Choices) -> None:
+    def _plan(self, link: Link, performative: Any) -> None:
+        plan = plan_recovery(link, performative.unsettled, is_incomplete=performative.incomplete_unsettled)
+        resumed = (Recovery.RESUME, Recovery.CONFIRM)
+        self._to_resume[link] = [one.delivery for one in plan if one.recovery in resumed]
+
+    def _usual_answer(self, link: Link, performative: Any, choices: Choices) -> None:
         if choices.octet() >= 0xF0:
             self.attempt("refuse", link.session.is_open, lambda: link.refuse(FAILED))
             return
+        if self.recovers:
+            self._take_over_for(link)
+            self._plan(link, performative)
         self.attach(link, choices)
         if not link.is_sender:
             self._grant_to(link)
+
+    def _take_over_for(self, link: Link) -> None:
+        for earlier in self.links:
+            is_same = earlier.name == link.name and earlier.is_sender == link.is_sender and earlier is not link
+            if is_same and earlier.suspended:
+                self.attempt("take_over", True, partial(link.take_over, earlier))
+                return
 
     def _grant_to(self, link: Any) -> None:
         self.granted[link] += 5
@@ -129,6 +149,9 @@ class Application(Handler, Calls):
             self._react(lambda choices: self._use_credit(link, choices))
 
     def _use_credit(self, link: Any, choices: Choices) -> None:
+        for delivery in self._to_resume.pop(link, []):
+            if link.suspended and link.suspended.get(delivery.tag) is delivery:
+                self.resume(link, delivery, choices)
         settled = link.snd_settle_mode == 1
         while self.sends < MOST_SENDS and self.may_begin(link, settled):
             self.sends += 1
@@ -142,10 +165,11 @@ class Application(Handler, Calls):
     def on_link_detached(self, link: Link, closed: bool, error: Any) -> None:
         self._tell_once("link detached", link, link.name, link.is_sender, closed, error)
         self.under_way.pop(link, None)
-        self._react(self._nothing)
+        self._react(lambda choices: self._recover(link, choices))
 
-    def _nothing(self, choices: Choices) -> None:
-        pass
+    def _recover(self, link: Link, choices: Choices) -> None:
+        if self.recovers and link.suspended and not link.session.is_over:
+            self.take_up(link, link.session, choices)
 
     def on_transfer(self, receiver: Receiver, delivery: Any, data: Any, start: int, end: int) -> None:
         octets = bytes(data[start:end])
@@ -168,7 +192,7 @@ class Application(Handler, Calls):
             self.keep(self.incoming, delivery)
         if not (delivery.is_partial or delivery.is_aborted or delivery.is_resumed):
             self.on_message(receiver, delivery.tag, self.received.pop(key))
-        if not delivery.is_partial and not delivery.settled:
+        if not delivery.is_partial and not delivery.settled and not self._leaves_unsettled:
             self._react(lambda choices: self.settle_one(delivery, choices))
             if receiver.credit <= 2:
                 self._react(lambda choices: self._grant_to(receiver))

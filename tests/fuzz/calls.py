@@ -68,6 +68,8 @@ class Calls:
         self.granted: Counter[Link] = Counter()
         self.under_way: dict[Link, Any] = {}
         self.sends = 0
+        self.recovers = False
+        """Whether links are attached anew, with what was left unsettled, as soon as they are detached."""
         self._calls = 0
         self._bodies: dict[Any, bytes] = {}
         self._actions: tuple[Callable[[Choices], None], ...] = (
@@ -205,19 +207,20 @@ class Calls:
         options = choices.octet()
         is_legal = link.state in (LinkState.ATTACHED, LinkState.ATTACH_SENT) and link.session.is_open
         error = ERRORS[(options >> 1) % len(ERRORS)]
-        self.attempt("detach", is_legal, lambda: link.detach(closed=options & 1 == 0, error=error))
+        self.attempt("detach", is_legal, lambda: link.detach(closed=(options & 1 == 0) ^ self.recovers, error=error))
 
     def _take_over(self, choices: Choices) -> None:
         """Attach a new endpoint that takes up what an earlier one left, on any session."""
-        if not self.links or not self.sessions or len(self.links) >= MOST_LINKS:
-            return
-        earlier = choices.one_of(self.links)
-        session = choices.one_of(self.sessions)
-        if earlier.state is not LinkState.DETACHED:
-            return
-        make = session.sender if earlier.is_sender else session.receiver
-        link = self.attempt("a new link", True, lambda: make(earlier.name))
-        if link is not None:
+        if self.links and self.sessions:
+            earlier = choices.one_of([link for link in self.links if link.suspended] or self.links)
+            if earlier.state is LinkState.DETACHED:
+                self.take_up(earlier, choices.one_of(self.sessions), choices)
+
+    def take_up(self, earlier: Link, session: Session, choices: Choices) -> None:
+        """Attach a new endpoint that takes up what an earlier one left."""
+        if len(self.links) < MOST_LINKS:
+            make = session.sender if earlier.is_sender else session.receiver
+            link = self.attempt("a new link", True, lambda: make(earlier.name))
             self.attempt("take_over", True, lambda: link.take_over(earlier))
             self.links.append(link)
             self.attach(link, choices)
@@ -304,20 +307,24 @@ class Calls:
 
     def _resume(self, choices: Choices) -> None:
         link = self._sender(choices)
-        if link is None or not link.suspended:
-            return
-        delivery = list(link.suspended.values())[choices.below(len(link.suspended))]
+        if link is not None and link.suspended:
+            self.resume(link, list(link.suspended.values())[choices.below(len(link.suspended))], choices)
+
+    def resume(self, link: Sender, delivery: Any, choices: Choices) -> None:
+        """Take up a delivery of an earlier attachment."""
         options = choices.octet()
         is_legal = link.is_attached and link.credit > 0 and link not in self.under_way
         state = (None, delivery.state)[options & 1]
         body = BODIES[options >> 1 & 3]
         is_legal = is_legal and delivery.size + len(body) <= (link.remote_max_message_size or 9999)
+        is_aborted = options & 0x60 == 0x60
+        if is_aborted:
+            body = b""
+        is_settled = options & 0x18 == 0x18
         self.attempt(
             "resume",
             is_legal,
-            lambda: link.resume(
-                delivery, body, state=state, settled=options & 0x18 == 0x18, aborted=options & 0x60 == 0x60
-            ),
+            lambda: link.resume(delivery, body, state=state, settled=is_settled, aborted=is_aborted),
         )
 
     def _drain(self, choices: Choices) -> None:

@@ -1,6 +1,7 @@
 """What went wrong with an input: one kind of failure is kept once, by the smallest input that shows it."""
 
 import re
+import time
 import traceback
 from collections.abc import Callable
 from hashlib import sha256
@@ -9,6 +10,7 @@ from pathlib import Path
 from tests.fuzz.broken import Broken
 
 MOST_TRIES = 4000
+MOST_SECONDS = 30.0
 _VARIABLE = re.compile(r"0x[0-9a-f]+|\b[0-9a-f]{8,}\b|\d+|'[^']*'|b'[^']*'")
 
 
@@ -24,26 +26,39 @@ def kind_of(error: BaseException) -> str:
 
 def shrink(data: bytes, is_same: Callable[[bytes], bool]) -> bytes:
     """Return a smaller input for which `is_same` holds, after a bounded number of tries."""
-    tries = MOST_TRIES
-    size = max(len(data) // 2, 1)
-    while size and tries > 0:
-        at = 0
-        while at < len(data) and tries > 0:
-            tries -= 1
-            shorter = data[:at] + data[at + size :]
-            if is_same(shorter):
-                data = shorter
-            else:
-                at += size
-        size //= 2
-    for at in range(len(data)):
-        for simpler in (0, data[at] & 0x0F, data[at] // 2):
-            tries -= 1
-            simpler_data = data[:at] + bytes((simpler,)) + data[at + 1 :]
-            if tries > 0 and simpler < data[at] and is_same(simpler_data):
-                data = simpler_data
-                break
-    return data
+    return _Shrinking(data, is_same).result()
+
+
+class _Shrinking:
+    """Leaves parts of an input out, then makes octets smaller, as long as it stays what it is."""
+
+    def __init__(self, data: bytes, is_same: Callable[[bytes], bool]) -> None:
+        self._data = data
+        self._is_same = is_same
+        self._tries = MOST_TRIES
+        self._end = time.monotonic() + MOST_SECONDS
+
+    def result(self) -> bytes:
+        """Return the smallest input that was found."""
+        size = max(len(self._data) // 2, 1)
+        while size:
+            at = 0
+            while at < len(self._data):
+                if not self._try(self._data[:at] + self._data[at + size :]):
+                    at += size
+            size //= 2
+        for at, octet in enumerate(self._data):
+            for simpler in (0, octet & 0x0F, octet // 2):
+                if simpler < octet and self._try(self._data[:at] + bytes((simpler,)) + self._data[at + 1 :]):
+                    break
+        return self._data
+
+    def _try(self, candidate: bytes) -> bool:
+        self._tries -= 1
+        if self._tries < 0 or time.monotonic() > self._end or not self._is_same(candidate):
+            return False
+        self._data = candidate
+        return True
 
 
 class Failures:

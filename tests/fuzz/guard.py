@@ -39,16 +39,18 @@ class Guard:
     def __call__(self, data: bytes) -> None:
         """Run an input; every bound that does not hold is an exception."""
         self._count += 1
+        if self._count % MEMORY_EVERY == 0:
+            self.measured(data)
+            return
         with _within(SECONDS_AN_INPUT):
-            if self._count % MEMORY_EVERY:
-                self._run(data)
-            else:
-                self._measured(data)
+            self._run(data)
 
-    def _measured(self, data: bytes) -> None:
+    def measured(self, data: bytes) -> None:
+        """Run an input, its memory bounded too."""
         tracemalloc.start()
         try:
-            self._run(data)
+            with _within(SECONDS_AN_INPUT):
+                self._run(data)
             peak = tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()

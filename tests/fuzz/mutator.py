@@ -5,8 +5,6 @@ from random import Random
 
 from tests.fuzz import octets as o
 
-MOST = 2048
-"""The longest input that is made, in octets."""
 TOKENS = (
     *o.SAMPLES,
     *o.STATES,
@@ -21,8 +19,9 @@ _OCTETS = (0, 1, 2, 0x40, 0x43, 0x45, 0x53, 0x7F, 0x80, 0xA0, 0xC0, 0xC1, 0xD0, 
 class Mutator:
     """Makes inputs from a corpus, always the same ones from the same seed."""
 
-    def __init__(self, corpus: Sequence[bytes], seed: int) -> None:
+    def __init__(self, corpus: Sequence[bytes], seed: int, largest: int = 1000) -> None:
         self._random = Random(seed)
+        self._largest = largest
         self.corpus = list(corpus) or [b""]
         self._changes = (
             *(self._flip, self._set, self._add, self._remove, self._insert, self._repeat, self._token),
@@ -33,11 +32,11 @@ class Mutator:
         """Return the next input."""
         random = self._random
         if random.random() < 0.1:
-            return random.randbytes(random.randrange(400))
+            return random.randbytes(random.randrange(min(400, self._largest)))
         data = bytearray(random.choice(self.corpus))
         for _ in range(1 + int(random.expovariate(0.4))):
             random.choice(self._changes)(data)
-        return bytes(data[:MOST])
+        return bytes(data[: self._largest])
 
     def _place(self, data: bytearray) -> int:
         return int(self._random.random() * len(data))

@@ -124,7 +124,9 @@ class Peer:
         options = c.octet()
         is_sender = options & 1 == 0
         wanted = options >> 4
-        handle = wanted - 8 if wanted > 7 else next(free for free in range(99) if free not in session.handles)
+        handle = next(free for free in range(99) if free not in session.handles)
+        if wanted > 11:
+            handle = wanted - 12 if wanted < 15 else c.one_of((7, 63, 64, 65, 200, 0xFFFF, 0xFFFFFFFF))
         session.handles[handle] = is_sender
         session.under_way.discard(handle)
         modes = c.octet()
@@ -183,6 +185,8 @@ class Peer:
         more = options & 7 == 5
         session.next_outgoing_id = session.next_outgoing_id + 1 & _MASK
         if is_first:
+            if options & 0x38 == 0x38:
+                session.delivery_id = session.delivery_id + c.one_of((1, 15, 16, 200, 0x7FFFFFFF)) & _MASK
             number = session.delivery_id
             session.delivery_id = number + 1 & _MASK
         aborted = options & 7 == 6

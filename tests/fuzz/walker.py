@@ -43,7 +43,7 @@ _VARIABLE = {0xA0: "binary", 0xA1: "string", 0xA3: "symbol"}
 _COMPOUND = {0xC0: "list", 0xC1: "map", 0xE0: "array"}
 _KNOWN = frozenset({*_FIXED, *_VARIABLE, *_COMPOUND, *(code | 0x10 for code in (*_VARIABLE, *_COMPOUND))})
 _DEPTH = 60
-_WEIGHTLESS = 10_000
+WEIGHTLESS = 2_000
 """Array elements without octets; a few octets could name billions of them."""
 
 
@@ -68,7 +68,7 @@ class Walker:
 
     def __init__(self, data: bytes | bytearray) -> None:
         self._data = bytes(data)
-        self._weightless = _WEIGHTLESS
+        self._weightless = WEIGHTLESS
 
     def value(self, at: int, end: int, depth: int = _DEPTH) -> tuple[Value, int]:
         """Return the value at `at`, and where it ends."""

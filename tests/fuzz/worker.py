@@ -34,7 +34,7 @@ class Worker:
             self._guard(data)
             self._watch_growth()
         except Exception as error:
-            if self._failures.add(data, error, self._guard):
+            if self._failures.add(data, error, self._guard.measured):
                 self._progress.fail()
 
     def _watch_growth(self) -> None:
@@ -58,7 +58,7 @@ def run_guided(options: argparse.Namespace) -> None:
     for folder in (grown, BUILD / "failures"):
         folder.mkdir(parents=True, exist_ok=True)
     flags = [
-        f"-max_len={LARGEST}",
+        f"-max_len={LARGEST[options.target]}",
         f"-seed={options.seed}",
         f"-rss_limit_mb={MEGABYTES}",
         f"-artifact_prefix={BUILD / 'failures' / options.target}-",
@@ -76,7 +76,7 @@ def run_random(options: argparse.Namespace) -> None:
     """Make inputs from the corpus at random, without looking where they get."""
     worker = Worker(options.target, target(options.target), options.progress)
     known = inputs_in(kept_folder(options.target), grown_folder(options.target))
-    mutator = Mutator(list(known.values()), options.seed)
+    mutator = Mutator(list(known.values()), options.seed, LARGEST[options.target])
     end = time.monotonic() + (options.seconds or float("inf"))
     runs = options.runs or sys.maxsize
     for count in range(runs):

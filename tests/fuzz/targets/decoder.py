@@ -7,9 +7,9 @@ from routerd.wire.errors import DecodeError, InvalidField, RemoteError
 from routerd.wire.limits import CodecLimits
 from routerd.wire.types import identity
 from tests.fuzz.broken import Broken, check
-from tests.fuzz.walker import Beyond, Malformed, Walker
+from tests.fuzz.walker import WEIGHTLESS, Beyond, Malformed, Walker
 
-WIDE = CodecLimits(depth=128)
+WIDE = CodecLimits(depth=128, count=WEIGHTLESS)
 """Limits that no input reaches which the walker goes through."""
 NARROW = CodecLimits(depth=5, count=20, size_bytes=60)
 

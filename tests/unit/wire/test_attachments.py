@@ -414,6 +414,18 @@ def test_a_link_stolen_before_it_was_answered_twice_over_gets_its_answers_in_ord
     assert (peer.session.links(), peer.events.violations, peer.sent()) == ([], [], [])
 
 
+def test_late_answers_find_the_endpoints_that_they_are_for():
+    peer = client_peer()
+    ours = [peer.session.sender("a"), peer.session.sender("b"), peer.session.receiver("b")]
+    for number, link in enumerate(ours):
+        link.attach(source=SOURCE, target=TARGET)
+        peer.send(attach(link.name, number, role=link.is_sender), channel=1)
+    peer.sent()
+    peer.send(attach("b", 7, role=False), attach("b", 8), attach("a", 9))
+    assert [each.remote_handle for each in ours] == [9, 8, 7]
+    assert [each.state for each in ours] == [LinkState.DETACH_SENT] * 3
+
+
 def client_peer():
     """A peer of an engine in the role of a client, with two sessions of ours."""
     peer = Peer(is_client=True)

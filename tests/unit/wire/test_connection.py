@@ -7,7 +7,14 @@ import pytest
 from routerd.wire.amqp_error import Error
 from routerd.wire.connection import Connection
 from routerd.wire.connection_config import ConnectionConfig
-from routerd.wire.errors import FrameTooLarge, Scope, StateError
+from routerd.wire.errors import (
+    DecodeError,
+    FrameTooLarge,
+    MessageSizeExceeded,
+    Scope,
+    SessionLimitExceeded,
+    StateError,
+)
 from routerd.wire.performatives import Attach, Begin, Close, Disposition, End, Flow, Open
 from routerd.wire.sasl import AnonymousClient, AnonymousServer, PlainClient, PlainServer, SaslClient, SaslServer
 from routerd.wire.sasl_frames import SaslOutcome
@@ -391,6 +398,15 @@ def test_a_size_that_is_no_size_ends_the_connection_at_once():
     assert (peer.engine.state, peer.events.names[-2:]) == (ConnectionState.END, ["violation", "closed"])
 
 
+@pytest.mark.parametrize("at", range(1, 20))
+def test_what_follows_a_violation_is_read_from_the_next_frame_on(at):
+    peer = opened()
+    stream = framed(End()) + EMPTY_FRAME + framed(Close(error=WRONG))
+    peer.send_octets(stream[:at])
+    peer.send_octets(stream[at:])
+    assert (peer.events.violations, peer.events.closed) == (["amqp:illegal-state"], [WRONG])
+
+
 def test_a_violation_behind_our_close_is_not_told():
     peer = opened()
     peer.engine.close()
@@ -432,6 +448,61 @@ def test_a_violation_is_told_after_what_it_ends():
     ]
     link.pair.pump()
     assert link.pair.at_client.take() == [("closed", None)]
+
+
+class Raising(Recorder):
+    """Raises an error for each message, after doing something else."""
+
+    def __init__(self, error, first=lambda receiver: None):
+        super().__init__()
+        self.error, self.first = error, first
+
+    def on_transfer(self, receiver, delivery, data, start, end):
+        self.first(receiver)
+        raise self.error
+
+
+@pytest.mark.parametrize(
+    ("error", "told_of"),
+    [
+        (MessageSizeExceeded("no"), [("violation", "amqp:link:message-size-exceeded")]),
+        (SessionLimitExceeded("no"), [("violation", "amqp:resource-limit-exceeded")]),
+        (
+            DecodeError("no"),
+            [
+                ("link detached", "l", False, "amqp:decode-error"),
+                ("session ended", 0, "amqp:decode-error"),
+                ("violation", "amqp:decode-error"),
+            ],
+        ),
+    ],
+)
+def test_what_a_handler_raises_as_the_peers_fault_ends_what_it_concerns(error, told_of):
+    handler = Raising(error)
+    link = attached(pair=Pair(server_handler=handler).open(), credit=1)
+    link.sender.send(b"m")
+    link.pair.server.receive_data(link.pair.client.data_to_send(0.0), 0.0)
+    assert handler.take() == told_of
+    link.pair.pump()
+    assert told(link.pair)[0][0] == ("link detached", "l", error.scope is Scope.LINK, error.condition)
+
+
+@pytest.mark.parametrize(
+    ("error", "leave", "is_told", "frames"),
+    [
+        (MessageSizeExceeded("no"), lambda receiver: receiver.detach(), True, 1),
+        (SessionLimitExceeded("no"), lambda receiver: receiver.session.end(), True, 1),
+        (DecodeError("no"), lambda receiver: receiver.session.connection.close(), False, 1),
+        (DecodeError("no"), lambda receiver: receiver.session.connection.transport_closed(), False, 0),
+    ],
+)
+def test_what_has_been_left_already_is_not_ended_again(error, leave, is_told, frames):
+    handler = Raising(error, leave)
+    link = attached(pair=Pair(server_handler=handler).open(), credit=1)
+    link.sender.send(b"m")
+    link.pair.pump()
+    assert handler.violations == ([error] if is_told else [])
+    assert (link.pair.at_client.violations, len(split(link.pair.to_client))) == ([], frames)
 
 
 # Frame sizes

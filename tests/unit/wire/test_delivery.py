@@ -4,7 +4,7 @@ import gc
 import sys
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from routerd.wire.amqp_error import Error
@@ -114,6 +114,24 @@ def test_memory_follows_the_number_of_deliveries_not_their_distance():
     assert ids(ring) == [0]
 
 
+def test_a_few_deliveries_in_sequence_need_the_smallest_ring():
+    ring = ring_of(*range(8))
+    smallest = slots(ring)
+    for number in range(8, 5000):
+        ring.remove(ring.get(number - 8))
+        ring.add(delivery(number % CIRCLE))
+        assert slots(ring) == smallest
+    assert ids(ring) == list(range(4992, 5000))
+
+
+def test_a_gap_can_be_filled():
+    ring = ring_of(*range(10))
+    for number in (4, 6):
+        ring.remove(ring.get(number))
+    ring.add(delivery(4))
+    assert (ids(ring), ring.count) == ([0, 1, 2, 3, 4, 5, 7, 8, 9], 9)
+
+
 @st.composite
 def histories(draw):
     """What happens to a ring: ids in sequence with gaps, some far away, some removed, near the wrap or not."""
@@ -136,6 +154,7 @@ def add(ring, model, number):
         ring.add(model[number])
 
 
+@settings(max_examples=300)
 @given(histories())
 def test_a_ring_behaves_as_a_dict(history):
     number, steps = history

@@ -108,8 +108,18 @@ def test_a_table_may_change_while_it_is_iterated_over():
 
 
 def test_no_number_of_a_peers_choice_takes_memory_up_to_it():
-    table = filled(*range(0, 2**32, 2**27))
-    assert table.count == 32
+    for step in (2**27, 2**11):
+        table = filled(*range(0, 32 * step, step))
+        assert table.count == 32
+        assert octets_held(table) < 8192
+
+
+def test_numbers_that_move_on_take_no_more_memory_than_those_in_use():
+    table = filled(0)
+    for number in range(60, 60_000, 60):
+        table.put(number, number)
+        table.remove(number - 60)
+    assert (list(table), table.lowest_free()) == ([59_940], 0)
     assert octets_held(table) < 8192
 
 

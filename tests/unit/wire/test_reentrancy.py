@@ -2,7 +2,7 @@
 
 import pytest
 
-from routerd.wire import ACCEPTED, Attach, Detach, Disposition, Session, Source, StateError, Target
+from routerd.wire import ACCEPTED, Attach, Begin, Detach, Disposition, Session, Source, StateError, Target
 from tests.conformance.raw_peer import SessionPeer
 from tests.endpoints import Pair, Recorder
 
@@ -77,3 +77,18 @@ def test_a_late_answer_finds_the_endpoint_that_gave_up_its_name():
     peer.send(Detach(handle=4, closed=True))
     assert peer.octets_sent() == b""
     assert peer.events.violations == []
+
+
+def test_a_late_close_leaves_an_endpoint_alone_that_has_the_name_by_now():
+    peer = SessionPeer()
+    link = peer.session.receiver("a")
+    link.attach(source=SOURCE, target=TARGET)
+    offer = {"name": "a", "role": False, "initial_delivery_count": 0, "source": SOURCE, "target": TARGET}
+    peer.send(Attach(handle=0, **offer))
+    link.detach(closed=False)
+    peer.send(Begin(next_outgoing_id=0, incoming_window=9, outgoing_window=9), Attach(handle=0, **offer), channel=1)
+    newer = peer.events.links[-1]
+    peer.octets_sent()
+    peer.send(Detach(handle=0, closed=True))
+    assert (link.is_closed, newer.session.links(), peer.events.violations) == (True, [newer], [])
+    assert peer.octets_sent() == b""

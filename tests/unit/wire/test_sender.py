@@ -234,6 +234,23 @@ def test_one_delivery_is_under_way_at_a_time():
     sender.begin()
 
 
+def test_the_longest_fields_leave_less_room_for_the_message():
+    pair = Pair(server={"max_frame_size": 512}).open()
+    session = pair.session(next_outgoing_id=2**31)
+    links = [session.sender(f"l{number}") for number in range(257)]
+    for link in links:
+        link.attach(source=SOURCE, target=TARGET)
+    pair.pump()
+    pair.at_server.links["l256"].grant(1)
+    pair.settle_down()
+    delivery = links[256].send(b"m" * 5000, b"t" * 32, message_format=2**31)
+    assert (delivery.id, links[256].handle) == (2**31, 256)
+    pair.pump()
+    frames = split(pair.to_server)
+    assert {len(frame) for frame in frames[:-1]} == {512}
+    assert b"".join(pair.at_server.bodies) == b"m" * 5000
+
+
 @given(st.integers(0, 3000), st.binary(max_size=32), st.sampled_from([512, 513, 1000]))
 def test_no_frame_is_larger_than_the_peer_takes(size, tag, frame_size):
     peer = SessionPeer(peers_open=Open(container_id="peer", max_frame_size=frame_size))
@@ -329,6 +346,16 @@ def test_an_abort_before_anything_was_sent_gives_the_credit_back():
         delivery.settle()
 
 
+@pytest.mark.parametrize(("granted", "expected"), [(0, 0), (1, 1), (2, 2)])
+def test_an_abort_gives_no_credit_back_that_was_taken_back(granted, expected):
+    peer, sender = narrow(credit=2, frames=5)
+    delivery = sender.begin()
+    peer.send(peer.credit(granted))
+    assert (sender.credit, sender.credit_on_wire()) == (max(0, granted - 1), max(1, granted))
+    sender.abort(delivery)
+    assert (sender.credit, sender.credit_on_wire()) == (expected, expected)
+
+
 def test_an_abort_is_sent_behind_what_was_sent():
     peer = SessionPeer()
     sender = peer.attached_sender(credit=2)
@@ -402,6 +429,29 @@ def test_a_drained_sender_gives_its_credit_back():
     assert told(link.pair)[1][-1] == ("link flow", "l", 0)
     link.sender.drained()
     assert link.sender.delivery_count == 7
+
+
+def test_the_delivery_count_wraps_around():
+    link = attached(initial_delivery_count=2**32 - 2, credit=5)
+    for _ in range(3):
+        link.sender.send(b"m")
+    assert (link.sender.delivery_count, link.sender.credit) == (1, 2)
+    link.pair.pump()
+    link.receiver.set_credit(2**31 - 1, drain=True)
+    link.pair.pump()
+    assert (link.receiver.delivery_count, link.sender.credit) == (1, 2**31 - 1)
+    link.sender.drained()
+    link.pair.pump()
+    assert (link.sender.delivery_count, link.receiver.delivery_count, link.receiver.credit) == (2**31, 2**31, 0)
+
+
+def test_draining_goes_over_the_wrap():
+    link = attached(initial_delivery_count=2**32 - 2, credit=5)
+    link.receiver.set_credit(5, drain=True)
+    link.pair.pump()
+    link.sender.drained()
+    link.pair.pump()
+    assert (link.sender.delivery_count, link.receiver.delivery_count, link.receiver.credit) == (3, 3, 0)
 
 
 def test_without_drain_drained_gives_nothing_back():

@@ -73,6 +73,15 @@ def test_beginning_twice_changes_nothing():
     assert link.sender.send(b"m").id == 1
 
 
+def test_a_session_that_has_ended_does_not_begin_again():
+    pair = Pair().open()
+    session = pair.session()
+    session.end()
+    pair.pump()
+    with pytest.raises(StateError, match=r"^session on channel 0 has ended; begin a new one$"):
+        session.begin()
+
+
 def test_a_begin_that_does_not_fit_a_frame_can_be_tried_again():
     pair = Pair(server={"max_frame_size": 512}).open()
     session = pair.client.session()
@@ -148,6 +157,30 @@ def test_what_is_left_to_say_goes_out_before_the_end():
     receiver.grant(1)
     peer.session.end()
     assert [type(each) for each in peer.sent()] == [Disposition, Flow, End]
+
+
+def test_what_is_left_to_say_goes_out_before_the_answer_to_an_end():
+    class Accepting(Recorder):
+        def on_transfer(self, receiver, delivery, data, start, end):
+            delivery.accept()
+            receiver.grant(1)
+
+    link = attached(pair=Pair(server_handler=Accepting()).open(), credit=1)
+    link.sender.send(b"m")
+    link.sender.session.end()
+    link.pair.pump()
+    assert [type(parsed(each).performative) for each in split(link.pair.to_client)] == [Disposition, Flow, End]
+
+
+def test_the_window_of_a_session_that_is_over_stays_as_it_is():
+    peer = SessionPeer(incoming_window=2)
+    peer.attached_receiver(credit=2)
+    peer.session.withhold(2)
+    peer.send(transfer(0), transfer(1))
+    peer.session.end()
+    peer.octets_sent()
+    peer.session.give_back(2)
+    assert (peer.session.incoming_window, peer.engine.is_awake, peer.octets_sent()) == (0, False, b"")
 
 
 def test_when_the_session_is_over_its_rings_are_empty_and_its_links_keep_the_deliveries():
@@ -240,6 +273,7 @@ def test_ids_of_transfers_and_deliveries_wrap_around():
     pair.pump()
     assert [each.remote_settled for each in sent] == [True] * 5
     assert (session.outgoing.count, link.receiver.session.incoming.count) == (0, 0)
+    assert (session.next_outgoing_id, link.receiver.session.next_incoming_id) == (3, 3)
 
 
 # Our window
@@ -447,12 +481,32 @@ def test_after_a_violation_the_session_waits_for_the_peers_end():
     assert (peer.events.ended, peer.engine.sessions()) == ([None], [])
 
 
-def test_settling_in_the_middle_of_a_disposition_is_possible():
-    class Settling(Recorder):
-        def on_disposition(self, delivery):
-            super().on_disposition(delivery)
-            delivery.settle()
+class Settling(Recorder):
+    """Settles what it is told of, and all that was sent besides if it is eager."""
 
+    def __init__(self, *, is_eager=False):
+        super().__init__()
+        self.is_eager = is_eager
+
+    def on_disposition(self, delivery):
+        super().on_disposition(delivery)
+        for each in delivery.link.session.outgoing.all() if self.is_eager else [delivery]:
+            each.settle()
+
+
+@pytest.mark.parametrize("last", [3, 2**31 - 1])
+def test_what_is_settled_amid_a_disposition_is_not_told_of_any_more(last):
+    handler = Settling(is_eager=True)
+    link = attached(pair=Pair(client_handler=handler).open(), credit=4)
+    for _ in range(4):
+        link.sender.send(b"m")
+    link.pair.pump()
+    link.pair.client.receive_data(framed(Disposition(role=True, first=0, last=last, state=ACCEPTED)), 0.0)
+    assert [each.id for each in handler.dispositions] == [0]
+    assert link.sender.session.outgoing.count == 0
+
+
+def test_settling_in_the_middle_of_a_disposition_is_possible():
     handler = Settling()
     link = attached(pair=Pair(client_handler=handler).open(), credit=20, rcv_settle_mode=1)
     for _ in range(20):
