@@ -1,6 +1,7 @@
 """`python -m tests.fuzz`: starts a worker for each target, watches over it, and tells what came of it."""
 
 import argparse
+import signal
 import subprocess
 import sys
 import time
@@ -20,6 +21,7 @@ HANG_SECONDS = 120.0
 
 def main() -> int:
     """Return the exit status: 1 when anything failed."""
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(1))
     options = _options()
     if options.reproduce:
         return reproduce(options.target, options.reproduce, options.compiled)
@@ -67,7 +69,10 @@ def supervise(name: str, options: argparse.Namespace) -> int:
     with log.open("w") as output:
         command = [sys.executable, "-m", "tests.fuzz.worker", name, str(path), *arguments]
         worker = subprocess.Popen(command, stderr=output, stdout=None)
-        end = _watch(worker, progress)
+        try:
+            end = _watch(worker, progress)
+        finally:
+            worker.kill()
     seconds = time.monotonic() - start
     failures = progress.failures
     if end:
@@ -91,7 +96,7 @@ def _watch(worker: subprocess.Popen[bytes], progress: Progress) -> str:
             if progress.inputs != inputs:
                 inputs, since = progress.inputs, now
             elif now - since > HANG_SECONDS:
-                worker.kill()
+                worker.send_signal(signal.SIGABRT)  # has it write down where it is
                 worker.wait()
                 return f"hung for {HANG_SECONDS:g} s"
         else:

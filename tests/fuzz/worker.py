@@ -1,6 +1,7 @@
 """One process that runs one target: guided by coverage over the sources, or at random over what is compiled."""
 
 import argparse
+import faulthandler
 import sys
 import time
 from collections.abc import Callable
@@ -95,6 +96,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--compiled", action="store_true")
     options = parser.parse_args()
+    faulthandler.enable()
     (run_random if options.compiled else run_guided)(options)
 
 

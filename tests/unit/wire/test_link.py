@@ -51,6 +51,24 @@ def test_both_ends_of_a_link_know_what_was_agreed():
     assert (sender.delivery_count, receiver.delivery_count, sender.credit, receiver.credit) == (7, 7, 0, 0)
 
 
+@pytest.mark.parametrize("is_sender", [True, False])
+@pytest.mark.parametrize("we_begin", [True, False])
+def test_each_end_decides_on_its_own_settle_mode(is_sender, we_begin):
+    peer = SessionPeer()
+    theirs = Attach(name="l", handle=0, role=is_sender, snd_settle_mode=0, rcv_settle_mode=1, initial_delivery_count=0)
+    if we_begin:
+        link = peer.session.sender("l") if is_sender else peer.session.receiver("l")
+        link.attach(snd_settle_mode=1, rcv_settle_mode=0)
+        peer.send(theirs)
+    else:
+        peer.send(theirs)
+        (link,) = peer.events.links
+        link.attach(snd_settle_mode=1, rcv_settle_mode=0)
+    assert (link.snd_settle_mode, link.rcv_settle_mode) == ((1, 1) if is_sender else (0, 0))
+    (sent,) = peer.sent()
+    assert (sent.snd_settle_mode, sent.rcv_settle_mode) == (1, 0)
+
+
 def test_a_link_that_was_never_attached_is_in_no_table():
     pair = Pair().open()
     session = pair.session()
