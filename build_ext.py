@@ -45,6 +45,19 @@ MODULES = (
     "routerd/wire/annotation_edit.py",
     "routerd/wire/sections.py",
     "routerd/wire/message.py",
+    "routerd/core/peer.py",
+    "routerd/core/inlet.py",
+    "routerd/core/outlet.py",
+    "routerd/core/parked.py",
+    "routerd/core/fan_out.py",
+    "routerd/core/address.py",
+    "routerd/core/forwarder.py",
+    "routerd/core/router.py",
+    "routerd/cli/load/histogram.py",
+    "routerd/cli/load/stamps.py",
+    "routerd/cli/load/meter.py",
+    "routerd/cli/load/roles.py",
+    "routerd/cli/load/line.py",
 )
 """Each is a .py with its C types in a .pxd beside it."""
 

@@ -23,6 +23,7 @@ cdef class Delivery:
     cdef public bint settled
     cdef public bint remote_settled
     cdef public int rcv_settle_mode
+    cdef public double stamp
     cdef public Link link
     cdef public bytes tag
     cdef public object state

@@ -21,7 +21,10 @@ _ACCEPTED = ACCEPTED
 
 
 class Delivery:
-    """A delivery as this end of the link knows it; made by the engine, not by callers."""
+    """A delivery as this end of the link knows it; made by the engine, not by callers.
+
+    `context` and `stamp` are the application's: what it keeps with the delivery, and when it came.
+    """
 
     link: "Link"
     tag: bytes
@@ -44,6 +47,7 @@ class Delivery:
         self.settled = False
         self.remote_settled = False
         self.rcv_settle_mode = 0
+        self.stamp = 0.0
 
     def accept(self) -> None:
         """Accept, and settle as the link's receiver settle mode asks (2.6.12)."""

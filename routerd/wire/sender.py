@@ -103,6 +103,7 @@ class Sender(Link):
         delivery.is_plain = state is None and rcv_settle_mode < 0 and not batchable
         delivery.is_batchable = batchable
         delivery.rcv_settle_mode = rcv_settle_mode
+        delivery.stamp = 0.0
         if not delivery.is_plain:
             self._check_fits(delivery)
         self.credit -= 1

@@ -1,0 +1,38 @@
+import cython
+from routerd.core.outlet cimport Outlet
+
+
+@cython.final
+cdef class Address:
+    cdef readonly str key
+    cdef readonly object distribution
+    cdef readonly bint is_multicast
+    cdef readonly bint is_balanced
+    cdef readonly int priority
+    cdef readonly list outlets
+    cdef readonly Py_ssize_t local_count
+    cdef public Py_ssize_t remote_count
+    cdef public Py_ssize_t missing
+    cdef readonly dict inlets
+    cdef public object parked
+    cdef public object parked_from_siblings
+    cdef Py_ssize_t _turn
+    cdef Py_ssize_t _taken
+    cdef public long long ingress
+    cdef public long long egress
+
+    cpdef bint has_outlet(self, bint is_local_only) noexcept
+    cpdef void add(self, Outlet outlet)
+    cpdef void remove(self, Outlet outlet)
+    @cython.locals(
+        outlets=list,
+        count=Py_ssize_t,
+        best=Outlet,
+        at=Py_ssize_t,
+        chosen=Py_ssize_t,
+        outlet=Outlet,
+        load=Py_ssize_t,
+        _=Py_ssize_t,
+    )
+    cpdef Outlet choose(self, bint is_local_only)
+    cdef void _take_turn(self, Py_ssize_t at, Py_ssize_t weight) noexcept

@@ -1,0 +1,102 @@
+"""An address of this worker: who sends to it, who receives from it, and what waits in between."""
+
+from collections import deque
+from typing import TYPE_CHECKING
+
+from routerd.core.settings import Distribution
+
+if TYPE_CHECKING:
+    from routerd.core.inlet import Inlet
+    from routerd.core.outlet import Outlet
+    from routerd.core.parked import Parked
+
+
+class Address:
+    """The inlets and outlets of one address key.
+
+    The outlets to local consumers come first, those to siblings behind them; a message that a sibling sent
+    goes to local consumers only, so each has its own queue of what waits.
+    """
+
+    def __init__(self, key: str, distribution: Distribution, priority: int = -1) -> None:
+        self.key = key
+        self.distribution = distribution
+        self.is_multicast = distribution is Distribution.MULTICAST
+        self.is_balanced = distribution is not Distribution.CLOSEST
+        self.priority = priority
+        self.outlets: list[Outlet] = []
+        self.local_count = 0
+        # Consumers at siblings, and how many of these siblings have no outlet here yet.
+        self.remote_count = 0
+        self.missing = 0
+        self.inlets: dict[Inlet, None] = {}
+        self.parked: deque[Parked] = deque()
+        self.parked_from_siblings: deque[Parked] = deque()
+        self._turn = 0
+        self._taken = 0
+        self.ingress = 0
+        self.egress = 0
+
+    def has_outlet(self, is_local_only: bool) -> bool:
+        """Whether there is a consumer, here or at a sibling."""
+        return self.local_count > 0 or (self.remote_count > 0 and not is_local_only)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nobody uses the address here and nothing waits."""
+        return not (self.outlets or self.inlets or self.parked or self.parked_from_siblings)
+
+    def add(self, outlet: "Outlet") -> None:
+        """Enter an outlet."""
+        if outlet.is_fabric:
+            self.outlets.append(outlet)
+        else:
+            self.outlets.insert(self.local_count, outlet)
+            self.local_count += 1
+
+    def remove(self, outlet: "Outlet") -> None:
+        """Take an outlet out, if it is here."""
+        if outlet in self.outlets:
+            self.outlets.remove(outlet)
+            if not outlet.is_fabric:
+                self.local_count -= 1
+
+    def choose(self, is_local_only: bool) -> "Outlet | None":
+        """Return the outlet for the next message, or None when none can send now.
+
+        Outlets take turns, a sibling's as many in a row as it has consumers. Balanced takes the one with
+        the fewest unsettled deliveries a consumer, and the turn decides among equals.
+        """
+        outlets = self.outlets
+        count = self.local_count if is_local_only else len(outlets)
+        if count == 0:
+            return None
+        best: Outlet | None = None
+        at = self._turn if self._turn < count else 0
+        chosen = at
+        for _ in range(count):
+            outlet = outlets[at]
+            if outlet.can_send():
+                load = outlet.link.unsettled_count
+                if load == 0 or not self.is_balanced:
+                    best = outlet
+                    chosen = at
+                    break
+                if best is None or load * best.weight < best.link.unsettled_count * outlet.weight:
+                    best = outlet
+                    chosen = at
+            at += 1
+            if at == count:
+                at = 0
+        if best is not None:
+            self._take_turn(chosen, best.weight)
+        return best
+
+    def _take_turn(self, at: int, weight: int) -> None:
+        if at != self._turn:
+            self._turn = at
+            self._taken = 0
+        self._taken += 1
+        if self._taken >= weight:
+            self._turn = at + 1
+            self._taken = 0

@@ -1,0 +1,30 @@
+import cython
+from routerd.core.inlet cimport Inlet
+from routerd.wire.delivery cimport Delivery
+
+cdef object _ACCEPTED
+cdef object _RELEASED
+
+
+@cython.final
+@cython.freelist(64)
+cdef class FanOut:
+    cdef readonly Inlet inlet
+    cdef public Delivery delivery
+    cdef readonly unsigned int message_format
+    cdef readonly bint is_settled
+    cdef public bint is_complete
+    cdef public object outcome
+    cdef public int rank
+    cdef public Py_ssize_t open_copies
+    cdef public Py_ssize_t waiting
+    cdef public bytearray octets
+    cdef public list under_way
+    cdef public Py_ssize_t frames
+
+    @cython.locals(rank=int)
+    cpdef void combine(self, object outcome)
+    cpdef bint is_decided(self) noexcept
+
+
+cpdef int rank_of(object outcome) except -1

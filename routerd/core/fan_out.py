@@ -1,0 +1,61 @@
+"""A multicast message on its way to several outlets, and how their outcomes become one."""
+
+from typing import TYPE_CHECKING, Any
+
+from routerd.wire import ACCEPTED, RELEASED, Modified, Rejected
+
+if TYPE_CHECKING:
+    from routerd.core.inlet import Inlet
+    from routerd.wire.delivery import Delivery
+
+MAYBE_SEEN = Modified(delivery_failed=True)
+"""What becomes of a delivery whose consumer vanished before it said anything."""
+
+_ACCEPTED = ACCEPTED
+_RELEASED = RELEASED
+
+
+class FanOut:
+    """One incoming delivery and its copies; settled once each copy has its outcome, with the one that ranks highest."""
+
+    delivery: "Delivery | None"
+    outcome: Any
+
+    def __init__(self, inlet: "Inlet", delivery: "Delivery") -> None:
+        self.inlet = inlet
+        self.delivery = delivery
+        self.message_format = delivery.message_format
+        self.is_settled = delivery.remote_settled
+        self.is_complete = False
+        self.outcome = None
+        self.rank = -1
+        # Copies that have no outcome yet, those that wait for their outlet included.
+        self.open_copies = 0
+        self.waiting = 0
+        # What has come, as long as a copy waits; and the copies that are being sent while more comes.
+        self.octets = bytearray()
+        self.under_way: list[Delivery] = []
+        self.frames = 0
+
+    def combine(self, outcome: Any) -> None:
+        """Count a copy's outcome: rejected prevails over accepted, that over modified, and that over released."""
+        self.open_copies -= 1
+        rank = rank_of(outcome)
+        if rank > self.rank:
+            self.rank = rank
+            self.outcome = outcome
+
+    def is_decided(self) -> bool:
+        """Whether every copy has its outcome and nothing more is to be sent."""
+        return self.open_copies == 0 and self.is_complete
+
+
+def rank_of(outcome: Any) -> int:
+    """Return how an outcome ranks among those of several consumers."""
+    if outcome is _ACCEPTED:
+        return 2
+    if outcome is _RELEASED or outcome is None:
+        return 0
+    if isinstance(outcome, Modified):
+        return 1
+    return 3 if isinstance(outcome, Rejected) else 2

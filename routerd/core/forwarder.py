@@ -1,0 +1,786 @@
+"""The way of a message through a router: in at an inlet, out at an outlet, its outcome back.
+
+A delivery that came in and the one that went out point at each other by `context`. The incoming one may also point
+at a `Parked` message, which waits for an outlet that can send, or at the `FanOut` of its copies. The router owns
+no message: it settles with the producer what the consumer decided, `released` for what never left, and `modified`
+for what a consumer may have seen before it vanished.
+"""
+
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+from routerd.core.fan_out import MAYBE_SEEN, FanOut
+from routerd.core.parked import Collected, Parked
+from routerd.wire import (
+    ACCEPTED,
+    RELEASED,
+    DecodeError,
+    Error,
+    FrameTooLarge,
+    Modified,
+    NeedsMore,
+    Rejected,
+    is_outcome,
+)
+from routerd.wire.annotation_edit import AnnotationEdit
+from routerd.wire.delivery import Delivery
+from routerd.wire.handler import Handler
+from routerd.wire.sections import Sections
+
+if TYPE_CHECKING:
+    from routerd.core.address import Address
+    from routerd.core.inlet import Inlet
+    from routerd.core.outlet import Outlet
+    from routerd.core.peer import Peer
+    from routerd.wire.connection import Connection
+    from routerd.wire.link import Link
+    from routerd.wire.receiver import Receiver
+    from routerd.wire.session import Session
+
+ROUTER_ANNOTATIONS = "x-opt-qd."
+"""What the keys of annotations begin with that routers add for each other."""
+COLLECTED_MAX = 1 << 20
+"""Octets of a message in which its address and annotations have to be."""
+
+_ACCEPTED = ACCEPTED
+_RELEASED = RELEASED
+_MAYBE_SEEN = MAYBE_SEEN
+_MIXED = 2
+_SETTLED = 1
+_SECOND = 1
+_HEADER = 0x70
+_MESSAGE_ANNOTATIONS = 0x72
+_NOTHING = b""
+
+
+class Forwarder(Handler):
+    """Forwards deliveries and outcomes; `now` is set by the shell before it hands over octets."""
+
+    now: float
+    awake: "list[Connection]"
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        # Connections with output, for the shell to flush at the end of its turn.
+        self.awake = []
+        self._strip = AnnotationEdit(drop_prefix=ROUTER_ANNOTATIONS)
+        self._sections = Sections(_NOTHING)
+
+    def on_output(self, connection: "Connection") -> None:
+        """Remember the connection until the shell flushes it."""
+        self.awake.append(connection)
+
+    def destination(self, inlet: "Inlet", to: str) -> "Address | Error | None":
+        """Return where a message of an anonymous inlet goes; None where nobody is, an error where nobody may send."""
+        return None
+
+    # --- messages in
+
+    def on_transfer(
+        self, receiver: "Receiver", delivery: Delivery, data: bytes | bytearray, start: int, end: int
+    ) -> None:
+        """Forward what arrived, or keep it until it can be."""
+        inlet: Inlet | None = receiver.context
+        if inlet is None:
+            return
+        if delivery.context is not None:
+            self._continue(inlet, delivery, data, start, end)
+        elif inlet.collected is not None:
+            self._collect(inlet, delivery, data, start, end)
+        elif delivery.size == end - start and not delivery.is_aborted:
+            inlet.deliveries += 1
+            delivery.stamp = self.now
+            address = inlet.address
+            if address is None or (inlet.strips and may_carry_annotations(data, start, end)):
+                self._read_sections(inlet, delivery, data, start, end)
+            else:
+                self._route(inlet, address, delivery, data, start, end)
+
+    def _route(
+        self, inlet: "Inlet", address: "Address", delivery: Delivery, data: bytes | bytearray, start: int, end: int
+    ) -> None:
+        address.ingress += 1
+        queue = address.parked_from_siblings if inlet.is_fabric else address.parked
+        if address.is_multicast:
+            if not queue and (address.missing == 0 or inlet.is_fabric):
+                self._fan_out(inlet, address, delivery, data, start, end)
+                return
+        elif not queue:
+            outlet = address.choose(inlet.is_fabric)
+            if outlet is not None:
+                self._forward(inlet, outlet, delivery, data, start, end)
+                return
+        if address.has_outlet(inlet.is_fabric):
+            self._park(queue, Parked(inlet, address, delivery), data, start, end)
+        else:
+            self._give_up(inlet, delivery, _RELEASED)
+
+    def _forward(
+        self, inlet: "Inlet", outlet: "Outlet", delivery: Delivery, data: bytes | bytearray, start: int, end: int
+    ) -> None:
+        link = outlet.link
+        if link.remote_max_message_size and delivery.size > link.remote_max_message_size:
+            self._give_up(inlet, delivery, _too_large(link))
+            return
+        if outlet.strips and not inlet.strips and may_carry_annotations(data, start, end):
+            data, start = self._stripped(data, start, end, delivery.is_partial)
+            end = len(data)
+        is_settled = delivery.remote_settled
+        if link.snd_settle_mode != _MIXED:
+            is_settled = link.snd_settle_mode == _SETTLED
+        out = link.begin(None, is_settled, delivery.message_format, delivery)
+        out.stamp = delivery.stamp
+        link.write(out, data, start, end, delivery.is_partial)
+        outlet.deliveries += 1
+        outlet.address.egress += 1
+        delivery.context = out
+        if delivery.is_partial:
+            inlet.current = delivery
+            self._hold_back(inlet, outlet)
+        elif is_settled or delivery.remote_settled:
+            self._sent(inlet, outlet, delivery, out)
+
+    def _sent(self, inlet: "Inlet", outlet: "Outlet", delivery: Delivery, out: Delivery) -> None:
+        # All of a message has left that one side or both sent settled: nothing more will be said of it here.
+        out.context = None
+        delivery.context = None
+        if out.settled:
+            outlet.presettled += 1
+        if not delivery.remote_settled:
+            self._settle(inlet, delivery, _ACCEPTED)
+            return
+        inlet.presettled += 1
+        inlet.top_up()
+
+    def _give_up(self, inlet: "Inlet", delivery: Delivery, outcome: Any) -> None:
+        # What nobody gets: the producer is told, unless it does not want to know. The rest of it is ignored.
+        delivery.context = None
+        if delivery is inlet.current:
+            inlet.current = None
+        if delivery.remote_settled:
+            inlet.dropped_presettled += 1
+            inlet.top_up()
+        else:
+            self._settle(inlet, delivery, outcome)
+
+    def _continue(self, inlet: "Inlet", delivery: Delivery, data: bytes | bytearray, start: int, end: int) -> None:
+        context = delivery.context
+        if type(context) is Delivery:
+            self._continue_one(inlet, delivery, context, data, start, end)
+        elif type(context) is Parked:
+            self._continue_parked(inlet, context, data, start, end)
+        else:
+            self._continue_copies(inlet, context, data, start, end)
+
+    def _continue_one(
+        self, inlet: "Inlet", delivery: Delivery, out: Delivery, data: bytes | bytearray, start: int, end: int
+    ) -> None:
+        outlet: Outlet | None = out.link.context
+        if outlet is None or not outlet.is_open or not out.link.is_attached:
+            self._give_up(inlet, delivery, _MAYBE_SEEN)
+            return
+        link = outlet.link
+        if delivery.is_aborted:
+            link.abort(out)
+            out.context = delivery.context = inlet.current = None
+            inlet.top_up()
+            return
+        if link.remote_max_message_size and delivery.size > link.remote_max_message_size:
+            link.abort(out)
+            out.context = None
+            self._give_up(inlet, delivery, _too_large(link))
+            return
+        link.write(out, data, start, end, delivery.is_partial)
+        if delivery.is_partial:
+            self._hold_back(inlet, outlet)
+            return
+        inlet.current = None
+        if out.context is None:
+            delivery.context = None
+        elif out.settled or delivery.remote_settled:
+            self._sent(inlet, outlet, delivery, out)
+
+    def _hold_back(self, inlet: "Inlet", outlet: "Outlet") -> None:
+        # What comes in faster than it leaves closes the producer's window, frame by frame.
+        if outlet.peer.is_blocked or outlet.link.session.has_backlog:
+            outlet.hold(inlet.link.session)
+
+    # --- messages that wait
+
+    def _park(
+        self, queue: "deque[Parked]", parked: Parked, data: bytes | bytearray, start: int, end: int
+    ) -> None:
+        queue.append(parked)
+        delivery = parked.delivery
+        delivery.context = parked
+        if parked.is_settled:
+            parked.inlet.waiting += 1
+        if delivery.is_partial:
+            parked.inlet.current = delivery
+        self._continue_parked(parked.inlet, parked, data, start, end)
+
+    def _continue_parked(
+        self, inlet: "Inlet", parked: Parked, data: bytes | bytearray, start: int, end: int
+    ) -> None:
+        delivery = parked.delivery
+        if delivery.is_aborted:
+            self._unpark(parked)
+            delivery.context = inlet.current = None
+            inlet.top_up()
+            return
+        parked.octets += data[start:end]
+        if not delivery.is_partial:
+            parked.is_complete = True
+            if delivery is inlet.current:
+                inlet.current = None
+        else:
+            # One frame a message is bounded by the link's credit; what is more, by the session's window.
+            parked.frames += 1
+            inlet.link.session.withhold(1)
+
+    def _unpark(self, parked: Parked) -> None:
+        address = parked.address
+        if parked.inlet.is_fabric:
+            address.parked_from_siblings = deque(one for one in address.parked_from_siblings if one is not parked)
+        else:
+            address.parked = deque(one for one in address.parked if one is not parked)
+        self._leave_queue(parked)
+
+    def _leave_queue(self, parked: Parked) -> None:
+        if parked.is_settled:
+            parked.inlet.waiting -= 1
+        if parked.frames:
+            parked.inlet.link.session.give_back(parked.frames)
+            parked.frames = 0
+
+    def serve(self, address: "Address") -> None:
+        """Send what waits at an address, as far as outlets can send; those from siblings take turns with the others."""
+        ours = address.parked
+        theirs = address.parked_from_siblings
+        is_moving = True
+        while is_moving and (ours or theirs):
+            is_moving = self._serve_one(address, theirs, True)
+            is_moving = self._serve_one(address, ours, False) or is_moving
+
+    def _serve_one(self, address: "Address", queue: "deque[Parked]", is_local_only: bool) -> bool:
+        if not queue:
+            return False
+        outlet: Outlet | None = None
+        if address.is_multicast:
+            if address.missing > 0 and not is_local_only:
+                return False
+        else:
+            outlet = address.choose(is_local_only)
+            if outlet is None:
+                return False
+        parked = queue.popleft()
+        self._leave_queue(parked)
+        delivery = parked.delivery
+        delivery.context = None
+        if outlet is None:
+            self._fan_out(parked.inlet, address, delivery, parked.octets, 0, len(parked.octets))
+            return True
+        self._forward(parked.inlet, outlet, delivery, parked.octets, 0, len(parked.octets))
+        return True
+
+    def release_parked(self, address: "Address") -> None:
+        """Release what waits for consumers that are no more."""
+        for queue, is_local_only in ((address.parked_from_siblings, True), (address.parked, False)):
+            while queue and not address.has_outlet(is_local_only):
+                parked = queue.popleft()
+                self._leave_queue(parked)
+                self._give_up(parked.inlet, parked.delivery, _RELEASED)
+
+    def serve_outlet(self, outlet: "Outlet") -> None:
+        """Send what waits for an outlet, its copies of multicast messages first."""
+        waiting = outlet.waiting
+        while waiting and outlet.can_send():
+            fan: FanOut = waiting.popleft()
+            self._leave_wait(fan)
+            if fan.delivery is not None or (fan.is_settled and fan.is_complete):
+                self._send_copy(fan, outlet, fan.octets, 0, len(fan.octets), not fan.is_complete)
+            self._check_copies(fan)
+        self.serve(outlet.address)
+
+    def relieve(self, peer: "Peer") -> None:
+        """Go on with the outlets of a connection that had no room, since it may have some again."""
+        starved = peer.starved
+        peer.starved = {}
+        for outlet in starved:
+            if not outlet.is_open:
+                continue
+            if peer.is_blocked or outlet.link.session.has_backlog:
+                peer.starved[outlet] = None
+                continue
+            outlet.let_go()
+            self.serve_outlet(outlet)
+            self._answer_drain(outlet)
+
+    def _answer_drain(self, outlet: "Outlet") -> None:
+        if outlet.link.drain and outlet.link.is_attached and outlet not in outlet.peer.starved:
+            outlet.link.drained()
+
+    # --- multicast
+
+    def _fan_out(
+        self, inlet: "Inlet", address: "Address", delivery: Delivery, data: bytes | bytearray, start: int, end: int
+    ) -> None:
+        count = address.local_count if inlet.is_fabric else len(address.outlets)
+        if count == 0:
+            self._give_up(inlet, delivery, _RELEASED)
+            return
+        fan = FanOut(inlet, delivery)
+        more = delivery.is_partial
+        fan.is_complete = not more
+        if more:
+            inlet.current = delivery
+        if more or not fan.is_settled:
+            delivery.context = fan
+        for outlet in address.outlets[:count]:
+            if outlet.waiting or not outlet.can_send():
+                self._wait_for(fan, outlet)
+            else:
+                self._send_copy(fan, outlet, data, start, end, more)
+        if fan.waiting:
+            self._keep(fan, data, start, end)
+        if fan.is_complete:
+            self._all_sent(fan)
+
+    def _send_copy(
+        self, fan: FanOut, outlet: "Outlet", data: bytes | bytearray, start: int, end: int, more: bool
+    ) -> None:
+        link = outlet.link
+        if outlet.strips and not fan.inlet.strips and may_carry_annotations(data, start, end):
+            data, start = self._stripped(data, start, end, more)
+            end = len(data)
+        is_settled = fan.is_settled
+        if link.snd_settle_mode != _MIXED:
+            is_settled = link.snd_settle_mode == _SETTLED
+        if not fan.is_settled:
+            fan.open_copies += 1
+        if link.remote_max_message_size and end - start > link.remote_max_message_size:
+            if not fan.is_settled:
+                fan.combine(_too_large(link))
+            return
+        out = link.begin(None, is_settled, fan.message_format, None if fan.is_settled else fan)
+        link.write(out, data, start, end, more)
+        outlet.deliveries += 1
+        outlet.address.egress += 1
+        if is_settled:
+            outlet.presettled += 1
+            out.context = None
+            if not fan.is_settled:
+                fan.combine(_ACCEPTED)
+        if more:
+            fan.under_way.append(out)
+
+    def _wait_for(self, fan: FanOut, outlet: "Outlet") -> None:
+        if outlet.waiting is None:
+            outlet.waiting = deque()
+        if fan.is_settled and len(outlet.waiting) >= outlet.peer.capacity:
+            # A settled copy is nobody's promise: a consumer that lags that far behind misses it.
+            outlet.dropped_presettled += 1
+            return
+        outlet.waiting.append(fan)
+        fan.waiting += 1
+        if not fan.is_settled:
+            fan.open_copies += 1
+
+    def _leave_wait(self, fan: FanOut) -> None:
+        fan.waiting -= 1
+        if not fan.is_settled:
+            fan.open_copies -= 1
+
+    def _keep(self, fan: FanOut, data: bytes | bytearray, start: int, end: int) -> None:
+        fan.octets += data[start:end]
+        if not fan.is_complete:
+            fan.frames += 1
+            fan.inlet.link.session.withhold(1)
+
+    def _continue_copies(
+        self, inlet: "Inlet", fan: FanOut, data: bytes | bytearray, start: int, end: int
+    ) -> None:
+        delivery = fan.delivery
+        if delivery is None:
+            return
+        if delivery.is_aborted:
+            self._abort_copies(fan)
+            inlet.current = None
+            inlet.top_up()
+            return
+        is_held = False
+        for out in list(fan.under_way):
+            outlet: Outlet | None = out.link.context
+            if outlet is None or not out.link.is_attached:
+                fan.under_way.remove(out)
+                continue
+            link = outlet.link
+            if link.remote_max_message_size and delivery.size > link.remote_max_message_size:
+                link.abort(out)
+                fan.under_way.remove(out)
+                if out.context is fan:
+                    out.context = None
+                    fan.combine(_too_large(link))
+                continue
+            link.write(out, data, start, end, delivery.is_partial)
+            if delivery.is_partial and not is_held and (outlet.peer.is_blocked or link.session.has_backlog):
+                is_held = True
+                outlet.hold(inlet.link.session)
+        fan.is_complete = not delivery.is_partial
+        if fan.waiting:
+            self._keep(fan, data, start, end)
+        if fan.is_complete:
+            inlet.current = None
+            fan.under_way = []
+            self._all_sent(fan)
+
+    def _abort_copies(self, fan: FanOut) -> None:
+        for out in fan.under_way:
+            outlet: Outlet | None = out.link.context
+            out.context = None
+            if outlet is not None and out.link.is_attached:
+                outlet.link.abort(out)
+        fan.under_way = []
+        delivery = fan.delivery
+        if delivery is not None:
+            delivery.context = None
+            fan.delivery = None
+        self._check_copies(fan)
+
+    def _all_sent(self, fan: FanOut) -> None:
+        if fan.is_settled:
+            if fan.delivery is not None:
+                fan.delivery.context = None
+            fan.inlet.presettled += 1
+            fan.inlet.top_up()
+        else:
+            self._check_copies(fan)
+
+    def _check_copies(self, fan: FanOut) -> None:
+        # Lets go of the octets once nobody waits for them, and settles once everybody has decided.
+        if fan.waiting == 0:
+            fan.octets = bytearray()
+            if fan.frames:
+                fan.inlet.link.session.give_back(fan.frames)
+                fan.frames = 0
+        if fan.open_copies == 0 and fan.is_complete and not fan.is_settled:
+            delivery = fan.delivery
+            if delivery is not None:
+                fan.delivery = None
+                delivery.context = None
+                self._settle(fan.inlet, delivery, _RELEASED if fan.outcome is None else fan.outcome)
+
+    # --- outcomes back
+
+    def on_disposition(self, delivery: Delivery) -> None:
+        """Pass on what the consumer decided, or that the producer has settled."""
+        if delivery.is_incoming:
+            self._producer_settled(delivery)
+            return
+        context = delivery.context
+        if context is None:
+            if not delivery.settled and not delivery.remote_settled and is_outcome(delivery.remote_state):
+                delivery.settle()
+        elif type(context) is Delivery:
+            self._consumer_decided(delivery, context)
+        else:
+            self._copy_decided(delivery, context)
+
+    def _consumer_decided(self, out: Delivery, delivery: Delivery) -> None:
+        state = out.remote_state
+        if not out.remote_settled and state is not _ACCEPTED and not is_outcome(state):
+            if not delivery.settled:
+                delivery.update(state, False)
+            return
+        inlet: Inlet | None = delivery.link.context
+        self._count_out(out, state)
+        if not out.remote_settled and delivery.rcv_settle_mode == _SECOND:
+            # Both settle second: the producer's settlement is what the consumer waits for.
+            if delivery.state is None:
+                self._update(delivery, state, False)
+            return
+        out.context = None
+        if not out.remote_settled:
+            out.settle()
+        if not delivery.is_partial:
+            delivery.context = None
+        if inlet is not None:
+            self._settle(inlet, delivery, state)
+
+    def _copy_decided(self, out: Delivery, fan: FanOut) -> None:
+        state = out.remote_state
+        if not out.remote_settled and not is_outcome(state):
+            return
+        out.context = None
+        self._count_out(out, state)
+        if not out.remote_settled:
+            out.settle()
+        fan.combine(state)
+        self._check_copies(fan)
+
+    def _producer_settled(self, delivery: Delivery) -> None:
+        if not delivery.remote_settled:
+            return
+        context = delivery.context
+        inlet: Inlet | None = delivery.link.context
+        if type(context) is Parked:
+            if not context.is_settled and inlet is not None:
+                context.is_settled = True
+                inlet.waiting += 1
+        elif type(context) is Delivery and not delivery.is_partial:
+            delivery.context = None
+            context.context = None
+            if not context.settled:
+                context.settle()
+        if inlet is not None:
+            inlet.top_up()
+
+    def _settle(self, inlet: "Inlet", delivery: Delivery, state: Any) -> None:
+        if state is _ACCEPTED:
+            inlet.accepted += 1
+        else:
+            _count_in(inlet, state)
+        age = self.now - delivery.stamp
+        if age > 1.0:
+            if age > 10.0:
+                inlet.delayed_10s += 1
+            else:
+                inlet.delayed_1s += 1
+        if not delivery.settled:
+            self._update(delivery, state, delivery.rcv_settle_mode != _SECOND)
+        if inlet.link.credit <= inlet.low_water:
+            inlet.top_up()
+
+    def _update(self, delivery: Delivery, state: Any, settled: bool) -> None:
+        try:
+            delivery.update(state, settled)
+        except FrameTooLarge:
+            # What the consumer said is too long for the producer's frames: the kind of outcome has to do.
+            delivery.update(Rejected() if isinstance(state, Rejected) else Modified(delivery_failed=True), settled)
+
+    def _count_out(self, out: Delivery, state: Any) -> None:
+        outlet: Outlet | None = out.link.context
+        if outlet is None:
+            return
+        if state is _ACCEPTED:
+            outlet.accepted += 1
+        else:
+            _count_outcome(outlet, state)
+        age = self.now - out.stamp
+        if out.stamp > 0 and age > 1.0:
+            if age > 10.0:
+                outlet.delayed_10s += 1
+            else:
+                outlet.delayed_1s += 1
+
+    # --- flows
+
+    def on_link_flow(self, link: "Link") -> None:
+        """Use new credit, answer a drain, or see what credit a producer gave back."""
+        end = link.context
+        if end is None:
+            return
+        if link.is_sender:
+            outlet: Outlet = end
+            if outlet.is_open:
+                if outlet.peer.starved:
+                    self.relieve(outlet.peer)
+                self.serve_outlet(outlet)
+                self._answer_drain(outlet)
+        else:
+            inlet: Inlet = end
+            inlet.top_up()
+
+    def on_session_flow(self, session: "Session") -> None:
+        """Go on with what waited for the session's window."""
+        peer: Peer | None = session.connection.context
+        if peer is not None and peer.starved:
+            self.relieve(peer)
+
+    # --- ends of links
+
+    def outlet_lost(self, outlet: "Outlet") -> None:
+        """Settle with the producers what a consumer's link leaves behind."""
+        outlet.is_open = False
+        outlet.let_go()
+        suspended = outlet.link.suspended
+        for out in [] if suspended is None else list(suspended.values()):
+            context = out.context
+            out.context = None
+            if type(context) is Delivery:
+                self._consumer_lost(context)
+            elif context is not None:
+                context.combine(_MAYBE_SEEN)
+                self._check_copies(context)
+        waiting, outlet.waiting = outlet.waiting, None
+        for fan in [] if waiting is None else waiting:
+            self._leave_wait(fan)
+            if not fan.is_settled:
+                fan.open_copies += 1
+                fan.combine(_RELEASED)
+            self._check_copies(fan)
+
+    def _consumer_lost(self, delivery: Delivery) -> None:
+        inlet: Inlet | None = delivery.link.context
+        delivery.context = None
+        if inlet is not None and not delivery.remote_settled and delivery.state is None:
+            self._settle(inlet, delivery, _MAYBE_SEEN)
+
+    def inlet_lost(self, inlet: "Inlet") -> None:
+        """Let go of what a producer's link leaves behind: what it began is aborted, what it waits for is forgotten."""
+        inlet.is_open = False
+        inlet.collected = None
+        current = inlet.current
+        inlet.current = None
+        if current is not None:
+            self._producer_lost(current)
+        suspended = inlet.link.suspended
+        for delivery in [] if suspended is None else list(suspended.values()):
+            self._producer_lost(delivery)
+
+    def _producer_lost(self, delivery: Delivery) -> None:
+        context = delivery.context
+        delivery.context = None
+        if type(context) is Delivery:
+            context.context = None
+            outlet: Outlet | None = context.link.context
+            if delivery.is_partial and outlet is not None and context.link.is_attached:
+                outlet.link.abort(context)
+            elif is_outcome(context.remote_state) and not context.settled and not context.remote_settled:
+                context.settle()
+        elif type(context) is Parked:
+            if not (context.is_settled and context.is_complete):
+                self._unpark(context)
+        elif type(context) is FanOut and context.delivery is delivery:
+            context.delivery = None
+            if delivery.is_partial:
+                context.is_complete = False
+                self._abort_copies(context)
+
+    # --- sections
+
+    def _read_sections(
+        self, inlet: "Inlet", delivery: Delivery, data: bytes | bytearray, start: int, end: int
+    ) -> None:
+        is_partial = delivery.is_partial
+        address: Any = inlet.address
+        try:
+            if address is None:
+                address = self._destination_of(inlet, data, start, end, is_partial)
+            if inlet.strips and may_carry_annotations(data, start, end):
+                head, at = self._strip.apply(data, start, end, is_partial)
+                if at > start:
+                    data = head + data[at:end]
+                    start, end = 0, len(data)
+        except NeedsMore:
+            self._begin_collecting(inlet, delivery, data, start, end)
+            return
+        except DecodeError as error:
+            self._give_up(inlet, delivery, Rejected(error=Error(condition=error.condition, description=str(error))))
+            return
+        if address is None:
+            self._give_up(inlet, delivery, _RELEASED)
+        elif isinstance(address, Error):
+            self._give_up(inlet, delivery, Rejected(error=address))
+        else:
+            self._route(inlet, address, delivery, data, start, end)
+
+    def _destination_of(
+        self, inlet: "Inlet", data: bytes | bytearray, start: int, end: int, is_partial: bool
+    ) -> "Address | Error | None":
+        sections = self._sections
+        sections.reset(data, start, end, is_partial)
+        try:
+            to = sections.to
+        finally:
+            sections.reset(_NOTHING, 0, 0, False)
+        if not to:
+            return Error(
+                condition="amqp:precondition-failed", description="the message says in no `to` property where it goes"
+            )
+        return self.destination(inlet, to)
+
+    def _begin_collecting(
+        self, inlet: "Inlet", delivery: Delivery, data: bytes | bytearray, start: int, end: int
+    ) -> None:
+        collected = Collected(delivery)
+        collected.octets += data[start:end]
+        inlet.collected = collected
+
+    def _collect(self, inlet: "Inlet", delivery: Delivery, data: bytes | bytearray, start: int, end: int) -> None:
+        collected = inlet.collected
+        inlet.collected = None
+        if collected is None or delivery is not collected.delivery or delivery.is_aborted:
+            return
+        octets = collected.octets
+        octets += data[start:end]
+        if len(octets) > COLLECTED_MAX:
+            self._give_up(
+                inlet,
+                delivery,
+                Rejected(
+                    error=Error(
+                        condition="amqp:link:message-size-exceeded",
+                        description=f"address and annotations are not within the first {COLLECTED_MAX} octets",
+                    )
+                ),
+            )
+            return
+        self._read_sections(inlet, delivery, octets, 0, len(octets))
+
+    def _stripped(
+        self, data: bytes | bytearray, start: int, end: int, is_partial: bool
+    ) -> tuple[bytes | bytearray, int]:
+        # Of annotations that are cut or malformed, nothing is taken away.
+        try:
+            head, at = self._strip.apply(data, start, end, is_partial)
+        except (NeedsMore, DecodeError):
+            return data[start:end], 0
+        return head + data[at:end], 0
+
+
+def may_carry_annotations(data: bytes | bytearray, start: int, end: int) -> bool:
+    """Whether a message has, or might have, annotations: a look at its first octets tells."""
+    view = data
+    if end - start < 6 or view[start] != 0 or view[start + 1] != 0x53:
+        return True
+    code = view[start + 2]
+    if code == _HEADER:
+        kind = view[start + 3]
+        if kind == 0x45:
+            start += 4
+        elif kind == 0xC0:
+            start += 5 + view[start + 4]
+        else:
+            return True
+        if end - start < 3 or view[start] != 0 or view[start + 1] != 0x53:
+            return True
+        code = view[start + 2]
+    return code <= _MESSAGE_ANNOTATIONS
+
+
+def _too_large(link: Any) -> Rejected:
+    return Rejected(
+        error=Error(
+            condition="amqp:link:message-size-exceeded",
+            description=f"the consumer takes messages of {link.remote_max_message_size} octets at most",
+        )
+    )
+
+
+def _count_in(inlet: "Inlet", state: Any) -> None:
+    if state is _RELEASED:
+        inlet.released += 1
+    elif isinstance(state, Modified):
+        inlet.modified += 1
+    elif isinstance(state, Rejected):
+        inlet.rejected += 1
+
+
+def _count_outcome(outlet: "Outlet", state: Any) -> None:
+    if state is _RELEASED:
+        outlet.released += 1
+    elif isinstance(state, Modified):
+        outlet.modified += 1
+    elif isinstance(state, Rejected):
+        outlet.rejected += 1

@@ -1,0 +1,35 @@
+import cython
+from routerd.core.address cimport Address
+from routerd.core.parked cimport Collected
+from routerd.core.peer cimport Peer
+from routerd.wire.delivery cimport Delivery
+from routerd.wire.receiver cimport Receiver
+
+
+@cython.final
+cdef class Inlet:
+    cdef readonly long long number
+    cdef readonly Peer peer
+    cdef readonly Receiver link
+    cdef public Address address
+    cdef readonly bint is_fabric
+    cdef public bint is_open
+    cdef readonly bint strips
+    cdef readonly Py_ssize_t capacity
+    cdef readonly Py_ssize_t low_water
+    cdef public Py_ssize_t waiting
+    cdef public Delivery current
+    cdef public Collected collected
+    cdef public long long deliveries
+    cdef public long long presettled
+    cdef public long long dropped_presettled
+    cdef public long long accepted
+    cdef public long long rejected
+    cdef public long long released
+    cdef public long long modified
+    cdef public long long delayed_1s
+    cdef public long long delayed_10s
+
+    @cython.locals(link=Receiver, room=Py_ssize_t)
+    cpdef void top_up(self)
+    cpdef void withdraw(self)

@@ -1,0 +1,61 @@
+"""Where messages enter: a producer's link, or a sibling's link for one address."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from routerd.core.address import Address
+    from routerd.core.parked import Collected
+    from routerd.core.peer import Peer
+    from routerd.wire.delivery import Delivery
+    from routerd.wire.receiver import Receiver
+
+
+class Inlet:
+    """A link into the router, with its credit and its counters.
+
+    `capacity` bounds what it may have under way: credit, unsettled deliveries and settled ones that wait.
+    """
+
+    link: "Receiver"
+    address: "Address | None"
+    current: "Delivery | None"
+    collected: "Collected | None"
+
+    def __init__(self, number: int, peer: "Peer", link: "Receiver", address: "Address | None") -> None:
+        self.number = number
+        self.peer = peer
+        self.link = link
+        self.address = address
+        self.is_fabric = peer.is_fabric
+        self.is_open = False
+        self.strips = peer.strips_in
+        self.capacity = peer.capacity
+        self.low_water = peer.capacity // 2
+        self.waiting = 0
+        self.current = None
+        self.collected = None
+        self.deliveries = 0
+        self.presettled = 0
+        self.dropped_presettled = 0
+        self.accepted = 0
+        self.rejected = 0
+        self.released = 0
+        self.modified = 0
+        self.delayed_1s = 0
+        self.delayed_10s = 0
+
+    def top_up(self) -> None:
+        """Grant credit again once half of the capacity is free, while there is somebody to send to."""
+        link = self.link
+        if link.credit > self.low_water or not self.is_open:
+            return
+        if self.address is not None and not self.address.has_outlet(self.is_fabric):
+            return
+        room = self.capacity - link.credit - link.unsettled_count - self.waiting
+        if room > 0 and room >= self.low_water:
+            link.grant(room)
+
+    def withdraw(self) -> None:
+        """Take the credit back: nobody is there to send to. What is on its way on it still arrives."""
+        if self.is_open and self.link.credit > 0:
+            self.link.set_credit(0)

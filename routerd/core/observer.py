@@ -1,0 +1,34 @@
+"""What a router tells whoever watches it: connections and links that come and go, and peers that misbehave."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from routerd.core.inlet import Inlet
+    from routerd.core.outlet import Outlet
+    from routerd.core.peer import Peer
+    from routerd.wire import Error, Link, Open, RemoteError
+
+
+class Observer:
+    """Hears of what happens; each method does nothing until it is overridden."""
+
+    def connection_opened(self, peer: "Peer", performative: "Open") -> None:
+        """A connection was opened by its peer, and answered."""
+
+    def connection_closed(self, peer: "Peer", error: "Error | None") -> None:
+        """A connection is over; its links were reported before."""
+
+    def violation(self, peer: "Peer", error: "RemoteError") -> None:
+        """A peer broke the protocol; what it was told is in the error."""
+
+    def authentication_failed(self, peer: "Peer") -> None:
+        """A peer did not say, or could not prove, who it is."""
+
+    def link_attached(self, end: "Inlet | Outlet") -> None:
+        """A link was attached."""
+
+    def link_refused(self, link: "Link", error: "Error") -> None:
+        """A peer's attach was refused."""
+
+    def link_lost(self, end: "Inlet | Outlet", error: "Error | None") -> None:
+        """A link is over; its counters are final."""

@@ -1,0 +1,35 @@
+import cython
+from routerd.core.address cimport Address
+from routerd.core.peer cimport Peer
+from routerd.wire.sender cimport Sender
+from routerd.wire.session cimport Session
+
+
+@cython.final
+cdef class Outlet:
+    cdef readonly long long number
+    cdef readonly Peer peer
+    cdef public Sender link
+    cdef readonly Address address
+    cdef readonly bint is_fabric
+    cdef public bint is_open
+    cdef readonly bint strips
+    cdef public Py_ssize_t weight
+    cdef public object waiting
+    cdef public dict held
+    cdef public long long deliveries
+    cdef public long long presettled
+    cdef public long long dropped_presettled
+    cdef public long long accepted
+    cdef public long long rejected
+    cdef public long long released
+    cdef public long long modified
+    cdef public long long delayed_1s
+    cdef public long long delayed_10s
+    cdef public long long stalls
+    cdef public object source
+
+    @cython.locals(session=Session)
+    cpdef bint can_send(self) except -1
+    cpdef void hold(self, Session session)
+    cpdef void let_go(self)

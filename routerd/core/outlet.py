@@ -1,0 +1,71 @@
+"""Where messages leave: a consumer's link, or a link to a sibling that has consumers of the address."""
+
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from routerd.core.address import Address
+    from routerd.core.fan_out import FanOut
+    from routerd.core.peer import Peer
+    from routerd.wire.sender import Sender
+    from routerd.wire.session import Session
+
+
+class Outlet:
+    """A link out of the router, with what waits for it and its counters."""
+
+    link: "Sender"
+    address: "Address"
+    waiting: "deque[FanOut] | None"
+    held: "dict[Session, int] | None"
+
+    def __init__(self, number: int, peer: "Peer", link: "Sender", address: "Address") -> None:
+        self.number = number
+        self.peer = peer
+        self.link = link
+        self.address = address
+        self.is_fabric = peer.is_fabric
+        self.is_open = False
+        self.strips = peer.strips_out
+        self.weight = 1
+        self.waiting = None
+        # Frames of sessions whose window stays closed until this outlet has sent them on.
+        self.held = None
+        self.deliveries = 0
+        self.presettled = 0
+        self.dropped_presettled = 0
+        self.accepted = 0
+        self.rejected = 0
+        self.released = 0
+        self.modified = 0
+        self.delayed_1s = 0
+        self.delayed_10s = 0
+        self.stalls = 0
+        # The terminus to answer with, until the attach is answered.
+        self.source: Any = None
+
+    def can_send(self) -> bool:
+        """Whether a delivery can be begun, and leave, now."""
+        if self.link.credit <= 0 or not self.is_open:
+            return False
+        session = self.link.session
+        if self.peer.is_blocked or session.has_backlog or session.remote_incoming_window == 0:
+            self.peer.starved[self] = None
+            return False
+        return True
+
+    def hold(self, session: "Session") -> None:
+        """Keep the window of a session closed for one frame that is stuck here."""
+        session.withhold(1)
+        if self.held is None:
+            self.held = {}
+        self.held[session] = self.held.get(session, 0) + 1
+        self.peer.starved[self] = None
+
+    def let_go(self) -> None:
+        """Let the windows open again."""
+        if self.held is not None:
+            held = self.held
+            self.held = None
+            for session, frames in held.items():
+                session.give_back(frames)

@@ -1,0 +1,17 @@
+cdef class Peer:
+    cdef readonly long long number
+    cdef readonly str role
+    cdef readonly bint is_fabric
+    cdef readonly Py_ssize_t capacity
+    cdef readonly bint strips_in
+    cdef readonly bint strips_out
+    cdef public int sibling
+    cdef public bint is_open
+    cdef public bint is_draining
+    cdef public bint is_blocked
+    cdef public dict starved
+    cdef readonly dict inlets
+    cdef readonly dict outlets
+    cdef public object connection
+    cdef public object shell
+    cdef public object details

@@ -1,0 +1,48 @@
+"""One connection as the router knows it, whatever is at the other end."""
+
+from typing import TYPE_CHECKING, Any
+
+from routerd.core.settings import DEFAULT_LINK_CAPACITY
+
+if TYPE_CHECKING:
+    from routerd.core.inlet import Inlet
+    from routerd.core.outlet import Outlet
+    from routerd.wire.connection import Connection
+
+NORMAL = "normal"
+FABRIC = "fabric"
+
+
+class Peer:
+    """A connection, what its listener asks for, and the links over it."""
+
+    connection: "Connection"
+    shell: Any
+    details: Any
+
+    def __init__(
+        self,
+        number: int,
+        role: str = NORMAL,
+        *,
+        capacity: int = DEFAULT_LINK_CAPACITY,
+        strips_in: bool = True,
+        strips_out: bool = True,
+    ) -> None:
+        self.number = number
+        self.role = role
+        self.is_fabric = role == FABRIC
+        self.capacity = capacity
+        self.strips_in = strips_in and not self.is_fabric
+        self.strips_out = strips_out and not self.is_fabric
+        self.sibling = -1
+        self.is_open = False
+        self.is_draining = False
+        # The transport takes nothing more for now: no delivery is begun on this connection.
+        self.is_blocked = False
+        # Outlets that were passed over for want of a window or of room in the transport.
+        self.starved: dict[Outlet, None] = {}
+        self.inlets: dict[Inlet, None] = {}
+        self.outlets: dict[Outlet, None] = {}
+        self.shell = None
+        self.details = None

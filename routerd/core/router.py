@@ -1,0 +1,583 @@
+"""One worker's part of a router: its connections and links, the addresses they use, and what siblings want.
+
+Consumers are told to the address table as `Changes`, and an attach is answered once `confirm` says that every worker
+knows of it. What siblings' consumers want comes in by `apply`; a link of the fabric carries the messages
+of one address to one sibling, so credit and settlement reach from end to end.
+"""
+
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from routerd.core.address import Address
+from routerd.core.addresses import AddressSpace
+from routerd.core.forwarder import Forwarder
+from routerd.core.inlet import Inlet
+from routerd.core.membership import Changes, Delta, Interest, Sibling
+from routerd.core.observer import Observer
+from routerd.core.outlet import Outlet
+from routerd.core.peer import FABRIC, NORMAL, Peer
+from routerd.core.settings import DEFAULT_LINK_CAPACITY, Distribution, RouterSettings
+from routerd.core.totals import Totals
+from routerd.core.treatment import Treatment, Treatments
+from routerd.wire import (
+    Attach,
+    ConnectionState,
+    Coordinator,
+    Error,
+    LinkState,
+    Open,
+    RemoteError,
+    SessionState,
+    Source,
+    Target,
+)
+from routerd.wire.connection import Connection
+from routerd.wire.link import Link
+from routerd.wire.session import Session
+
+FABRIC_CAPACITY = 1000
+"""Deliveries that may be under way on one link between siblings."""
+KNOWN_DESTINATIONS_MAX = 10_000
+"""Addresses of anonymous senders whose keys are remembered."""
+
+_SHUTTING_DOWN = Error(condition="amqp:connection:forced", description="the router is shutting down")
+_UNAVAILABLE = Error(condition="amqp:not-found", description="Node not found")
+_NO_DESTINATION = Error(
+    condition="amqp:not-found", description="Deliveries cannot be sent to an unavailable address"
+)
+_NO_SOURCE = Error(condition="amqp:invalid-field", description="a receiver needs a source with an address, or dynamic")
+_NO_TARGET = Error(condition="amqp:invalid-field", description="a sender needs a target")
+_NOT_TEXT = Error(condition="amqp:invalid-field", description="an address has to be a string")
+_NO_COORDINATOR = Error(
+    condition="amqp:precondition-failed",
+    description="there is no transaction coordinator behind this router",
+)
+_WAYPOINT = "qd.waypoint"
+_ATTACHED = LinkState.ATTACHED
+_ATTACH_RCVD = LinkState.ATTACH_RCVD
+_BEGIN_RCVD = SessionState.BEGIN_RCVD
+_OPEN_RCVD = ConnectionState.OPEN_RCVD
+
+
+class Neighbour:
+    """Another worker of this router, and the fabric connection to it."""
+
+    def __init__(self, sibling: Sibling) -> None:
+        self.sibling = sibling
+        self.peer: Peer | None = None
+        self.is_lost = False
+        self.interests: dict[str, int] = {}
+        self.outlets: dict[str, Outlet] = {}
+
+
+class Router(Forwarder):
+    """Handles the events of all connections of a worker."""
+
+    def __init__(
+        self,
+        settings: RouterSettings,
+        token: Callable[[], str],
+        observer: Observer | None = None,
+        *,
+        worker: int = 0,
+        is_alone: bool = True,
+    ) -> None:
+        Forwarder.__init__(self)
+        self.settings = settings
+        self.worker = worker
+        self.is_alone = is_alone
+        self.observer = Observer() if observer is None else observer
+        self.addresses: dict[str, Address] = {}
+        self.peers: dict[int, Peer] = {}
+        self.neighbours: dict[int, Neighbour] = {}
+        self.totals = Totals()
+        self.version = (0, 0)
+        self.is_draining = False
+        self._token = token
+        self._space = AddressSpace(settings.id)
+        self._treatments = Treatments(settings)
+        self._destinations: dict[str, str | Error] = {}
+        self._next_peer = 0
+        self._next_link = 0
+        self._sequence = 0
+        self._changed: dict[str, None] = {}
+        self._awaiting: deque[tuple[int, Outlet]] = deque()
+
+    # --- connections
+
+    def new_peer(self, role: str = NORMAL, capacity: int = 0, strips_in: bool = True, strips_out: bool = True) -> Peer:
+        """Return the record of a connection that is about to be made; set its `connection` and that one's `context`."""
+        self._next_peer += 1
+        if role == FABRIC:
+            capacity = FABRIC_CAPACITY
+        peer = Peer(
+            self._next_peer,
+            role,
+            capacity=capacity or DEFAULT_LINK_CAPACITY,
+            strips_in=strips_in,
+            strips_out=strips_out,
+        )
+        self.peers[peer.number] = peer
+        return peer
+
+    def on_opened(self, connection: Connection, performative: Open) -> None:
+        """Answer the open; a sibling's links can be attached from now on."""
+        peer: Peer = connection.context
+        if connection.state is _OPEN_RCVD:
+            connection.open()
+        peer.is_open = True
+        if peer.is_fabric:
+            self._sibling_connected(peer, performative)
+        self.observer.connection_opened(peer, performative)
+
+    def on_closed(self, connection: Connection, error: Error | None) -> None:
+        """Forget the connection."""
+        peer: Peer = connection.context
+        peer.is_open = False
+        self.peers.pop(peer.number, None)
+        if peer.is_fabric:
+            self._sibling_lost(peer)
+        self.observer.connection_closed(peer, error)
+
+    def on_authentication_failed(self, connection: Connection) -> None:
+        """Report it."""
+        self.observer.authentication_failed(connection.context)
+
+    def on_violation(self, connection: Connection, error: RemoteError) -> None:
+        """Report it; the engine has told the peer."""
+        self.observer.violation(connection.context, error)
+
+    def on_session_begun(self, session: Session, performative: Any) -> None:
+        """Answer a session that the peer began."""
+        if session.state is _BEGIN_RCVD:
+            session.begin()
+
+    def set_blocked(self, peer: Peer, is_blocked: bool) -> None:
+        """Note whether the transport of a connection has room; when it has again, what waited for it goes on."""
+        peer.is_blocked = is_blocked
+        if not is_blocked and peer.starved:
+            self.relieve(peer)
+
+    # --- attaches
+
+    def on_link_attached(self, link: Link, performative: Attach) -> None:
+        """Give a new link its place, or refuse it; complete one of our own."""
+        peer: Peer = link.session.connection.context
+        if link.context is not None:
+            self._fabric_answered(link)
+        elif peer.is_fabric:
+            self._fabric_attached(peer, link, performative)
+        elif self.is_draining:
+            self._refuse(link, _SHUTTING_DOWN)
+        elif link.is_sender:
+            self._consumer_attached(peer, link, performative)
+        else:
+            self._producer_attached(peer, link, performative)
+
+    def _consumer_attached(self, peer: Peer, link: Link, performative: Attach) -> None:
+        source = performative.source
+        if not isinstance(source, Source):
+            self._refuse(link, _NO_SOURCE)
+            return
+        if source.dynamic:
+            source.address = self._space.reply_address(self._token())
+        address = self._address_of(source, False)
+        if isinstance(address, Error):
+            self._refuse(link, address)
+            return
+        if address is None:
+            self._refuse(link, _NO_SOURCE)
+            return
+        source.filter = None  # none is applied (3.5.3)
+        outlet = Outlet(self._take_link_number(), peer, link, address)
+        link.context = outlet
+        outlet.source = source
+        peer.outlets[outlet] = None
+        address.add(outlet)
+        self._changed[address.key] = None
+        if self.is_alone:
+            self._answer(outlet)
+        else:
+            self._awaiting.append((self._sequence + 1, outlet))
+
+    def _answer(self, outlet: Outlet) -> None:
+        link = outlet.link
+        if link.state is not _ATTACH_RCVD or link.context is not outlet:
+            return
+        link.attach(source=outlet.source, target=link.remote_target)
+        outlet.source = None
+        outlet.is_open = link.is_attached
+        self.observer.link_attached(outlet)
+        address = outlet.address
+        if address.local_count == 1:
+            self._consumers_came(address)
+        else:
+            self.serve(address)
+
+    def _producer_attached(self, peer: Peer, link: Link, performative: Attach) -> None:
+        target = performative.target
+        if isinstance(target, Coordinator):
+            self._refuse(link, _NO_COORDINATOR)
+            return
+        if not isinstance(target, Target):
+            self._refuse(link, _NO_TARGET)
+            return
+        if target.dynamic:
+            target.address = f"amqp:/_$temp.{self._token()}"
+        address = self._address_of(target, True)
+        if isinstance(address, Error):
+            self._refuse(link, address)
+            return
+        inlet = Inlet(self._take_link_number(), peer, link, address)
+        link.context = inlet
+        peer.inlets[inlet] = None
+        link.attach(source=link.remote_source, target=target)
+        inlet.is_open = link.is_attached
+        if address is not None:
+            address.inlets[inlet] = None
+            if address.missing:
+                self._refresh(address)
+        self.observer.link_attached(inlet)
+        inlet.top_up()
+
+    def _address_of(self, terminus: Any, is_producer: bool) -> "Address | Error | None":
+        """Return the address of a terminus, made if it is new; None if it names none."""
+        text = terminus.address
+        if text is None or text == "":
+            return None
+        if not isinstance(text, str):
+            return _NOT_TEXT
+        treatment = self._treatments.of(text)
+        if treatment.distribution is Distribution.UNAVAILABLE:
+            return _UNAVAILABLE
+        phase = treatment.ingress_phase if is_producer else treatment.egress_phase
+        for capability in terminus.capabilities:
+            if capability.startswith(_WAYPOINT):
+                phase = _waypoint_phase(capability, is_producer, phase)
+        key = self._space.key(text, phase)
+        return self._address(key, treatment) if key else None
+
+    def _address(self, key: str, treatment: Treatment) -> Address:
+        address = self.addresses.get(key)
+        if address is None:
+            priority = -1 if treatment.priority is None else treatment.priority
+            address = Address(key, treatment.distribution, priority)
+            self.addresses[key] = address
+            self._count_remote(address)
+        return address
+
+    def destination(self, inlet: Inlet, to: str) -> "Address | Error | None":
+        """Return the address of a message by its `to`: one that somebody uses, or None."""
+        key = self._destinations.get(to)
+        if key is None:
+            key = self._destination_key(to)
+            if len(self._destinations) >= KNOWN_DESTINATIONS_MAX:
+                self._destinations.clear()
+            self._destinations[to] = key
+        if not isinstance(key, str):
+            return key
+        address = self.addresses.get(key)
+        if address is None:
+            if self._remote_consumers(key) == 0:
+                return None
+            address = self._address(key, self._treatments.of(to))
+        if address.missing:
+            self._refresh(address)
+        return address
+
+    def _destination_key(self, to: str) -> "str | Error":
+        treatment = self._treatments.of(to)
+        if treatment.distribution is Distribution.UNAVAILABLE:
+            return _NO_DESTINATION
+        return self._space.key(to, treatment.ingress_phase)
+
+    def _refuse(self, link: Link, error: Error) -> None:
+        link.refuse(error)
+        self.observer.link_refused(link, error)
+
+    def _take_link_number(self) -> int:
+        self._next_link += 1
+        return self._next_link
+
+    # --- ends of links
+
+    def on_link_detached(self, link: Link, closed: bool, error: Error | None) -> None:
+        """Forget a link, and settle what it leaves behind."""
+        end = link.context
+        if end is None:
+            return
+        if link.is_sender:
+            self._outlet_ended(end, error)
+        else:
+            self._inlet_ended(end, error)
+        link.context = None
+
+    def _outlet_ended(self, outlet: Outlet, error: Error | None) -> None:
+        was_open = outlet.is_open
+        address = outlet.address
+        peer = outlet.peer
+        self.outlet_lost(outlet)
+        peer.outlets.pop(outlet, None)
+        peer.starved.pop(outlet, None)
+        address.remove(outlet)
+        if outlet.is_fabric:
+            neighbour = self.neighbours.get(peer.sibling)
+            if neighbour is not None and neighbour.outlets.get(address.key) is outlet:
+                del neighbour.outlets[address.key]
+            self._count_remote(address)
+            if outlet.link.session.is_open:
+                outlet.link.session.end()
+        else:
+            self._changed[address.key] = None
+        self._consumers_went(address)
+        if was_open:
+            self.totals.add(outlet)
+            self.observer.link_lost(outlet, error)
+
+    def _inlet_ended(self, inlet: Inlet, error: Error | None) -> None:
+        self.inlet_lost(inlet)
+        inlet.peer.inlets.pop(inlet, None)
+        address = inlet.address
+        if address is not None:
+            address.inlets.pop(inlet, None)
+            self._forget_if_idle(address)
+        self.totals.add(inlet)
+        self.observer.link_lost(inlet, error)
+
+    def _consumers_came(self, address: Address) -> None:
+        for inlet in address.inlets:
+            inlet.top_up()
+        self.serve(address)
+
+    def _consumers_went(self, address: Address) -> None:
+        if address.local_count == 0:
+            self.release_parked(address)
+            for inlet in address.inlets:
+                if not address.has_outlet(inlet.is_fabric):
+                    inlet.withdraw()
+            self._forget_if_idle(address)
+        if address.parked or address.parked_from_siblings:
+            self.serve(address)
+
+    def _forget_if_idle(self, address: Address) -> None:
+        if address.is_idle and self.addresses.get(address.key) is address:
+            del self.addresses[address.key]
+
+    # --- siblings: what the table says
+
+    def take_changes(self) -> Changes | None:
+        """Return what the address table has to be told, for the shell to pass on at the end of its turn."""
+        if not self._changed:
+            return None
+        self._sequence += 1
+        changed, self._changed = self._changed, {}
+        return Changes(self._sequence, tuple(Interest(key, self._local_consumers(key)) for key in changed))
+
+    def all_interests(self) -> Changes:
+        """Return everything that the table has to know of this worker, when it joins."""
+        interests = tuple(
+            Interest(key, address.local_count) for key, address in self.addresses.items() if address.local_count
+        )
+        return Changes(self._sequence, interests)
+
+    def confirm(self, sequence: int) -> None:
+        """Answer the attaches that waited for every worker to know of them."""
+        awaiting = self._awaiting
+        while awaiting and awaiting[0][0] <= sequence:
+            self._answer(awaiting.popleft()[1])
+
+    def apply(self, delta: Delta) -> None:
+        """Take what the table says of the siblings and of what they want."""
+        touched: dict[str, None] = {}
+        if delta.is_full:
+            for neighbour in self.neighbours.values():
+                touched.update(dict.fromkeys(neighbour.interests))
+                neighbour.interests = {}
+        if delta.siblings is not None:
+            self._members(delta.siblings, touched)
+        for worker, interest in delta.interests:
+            neighbour_or_none = self.neighbours.get(worker)
+            if neighbour_or_none is None:
+                continue
+            touched[interest.key] = None
+            if interest.consumers:
+                neighbour_or_none.interests[interest.key] = interest.consumers
+            else:
+                neighbour_or_none.interests.pop(interest.key, None)
+        self.version = delta.version
+        for key in touched:
+            address = self.addresses.get(key)
+            if address is not None:
+                self._refresh(address)
+
+    def _members(self, siblings: tuple[Sibling, ...], touched: dict[str, None]) -> None:
+        members = {sibling.worker: sibling for sibling in siblings if sibling.worker != self.worker}
+        for worker, neighbour in list(self.neighbours.items()):
+            if members.get(worker) != neighbour.sibling:
+                touched.update(dict.fromkeys(neighbour.interests))
+                del self.neighbours[worker]
+                if neighbour.peer is not None and neighbour.peer.is_open:
+                    neighbour.peer.connection.close()
+        for worker, sibling in members.items():
+            if worker not in self.neighbours:
+                self.neighbours[worker] = Neighbour(sibling)
+
+    # --- siblings: the fabric
+
+    def connect_failed(self, worker: int) -> None:
+        """Note that a sibling can't be reached: messages do not wait for it."""
+        neighbour = self.neighbours.get(worker)
+        if neighbour is not None and neighbour.peer is None:
+            neighbour.is_lost = True
+            self._refresh_all(neighbour)
+
+    def _sibling_connected(self, peer: Peer, performative: Open) -> None:
+        properties = performative.properties or {}
+        worker = properties.get("worker")
+        incarnation = properties.get("incarnation")
+        neighbour = self.neighbours.get(worker)
+        if neighbour is None or neighbour.sibling.incarnation != incarnation or neighbour.peer is not None:
+            peer.connection.close(Error(condition="amqp:not-found", description="this is no worker that is known here"))
+            return
+        peer.sibling = worker
+        neighbour.peer = peer
+        neighbour.is_lost = False
+        self._refresh_all(neighbour)
+
+    def _sibling_lost(self, peer: Peer) -> None:
+        neighbour = self.neighbours.get(peer.sibling)
+        if neighbour is not None and neighbour.peer is peer:
+            neighbour.peer = None
+            neighbour.is_lost = True
+            self._refresh_all(neighbour)
+
+    def _refresh_all(self, neighbour: Neighbour) -> None:
+        for key in list(neighbour.interests):
+            address = self.addresses.get(key)
+            if address is not None:
+                self._refresh(address)
+
+    def _refresh(self, address: Address) -> None:
+        """Bring the links of an address to the siblings in line with what they want."""
+        is_wanted = bool(address.parked) or any(not inlet.is_fabric for inlet in address.inlets)
+        before = address.remote_count
+        for neighbour in self.neighbours.values():
+            consumers = neighbour.interests.get(address.key, 0)
+            outlet = neighbour.outlets.get(address.key)
+            if outlet is not None:
+                outlet.weight = max(1, consumers)
+                if consumers == 0 and outlet.link.is_attached:
+                    outlet.is_open = False
+                    address.remove(outlet)
+                    outlet.link.detach()
+            elif consumers and (is_wanted or address.key not in self.addresses):
+                self._attach_fabric(neighbour, address, consumers)
+        self._count_remote(address)
+        if address.remote_count == 0:
+            self._consumers_went(address)
+        elif before == 0:
+            self._consumers_came(address)
+        else:
+            self.serve(address)
+        self._forget_if_idle(address)
+
+    def _attach_fabric(self, neighbour: Neighbour, address: Address, consumers: int) -> None:
+        peer = neighbour.peer
+        if peer is None or not peer.is_open:
+            return
+        # A session of its own for each link: a window that one address fills stops no other.
+        session = peer.connection.session()
+        session.begin()
+        number = self._take_link_number()
+        link = session.sender(f"{address.key} {number}")
+        outlet = Outlet(number, peer, link, address)
+        outlet.weight = consumers
+        link.context = outlet
+        peer.outlets[outlet] = None
+        neighbour.outlets[address.key] = outlet
+        address.add(outlet)
+        link.attach(source=Source(address=address.key), target=Target(address=address.key))
+
+    def _fabric_answered(self, link: Link) -> None:
+        if link.is_sender and link.state is _ATTACHED and link.remote_target is not None:
+            outlet: Outlet = link.context
+            outlet.is_open = True
+
+    def _fabric_attached(self, peer: Peer, link: Link, performative: Attach) -> None:
+        target = performative.target
+        key = target.address if isinstance(target, Target) else None
+        address = self.addresses.get(key) if isinstance(key, str) else None
+        if address is None or link.is_sender:
+            self._refuse(link, Error(condition="amqp:not-found", description="there is no consumer any more"))
+            return
+        inlet = Inlet(self._take_link_number(), peer, link, address)
+        link.context = inlet
+        peer.inlets[inlet] = None
+        link.attach(source=link.remote_source, target=target)
+        inlet.is_open = link.is_attached
+        address.inlets[inlet] = None
+        inlet.top_up()
+
+    def _count_remote(self, address: Address) -> None:
+        address.remote_count = address.missing = 0
+        for neighbour in self.neighbours.values():
+            consumers = neighbour.interests.get(address.key, 0)
+            if consumers and not neighbour.is_lost:
+                address.remote_count += consumers
+                if address.key not in neighbour.outlets:
+                    address.missing += 1
+
+    def _remote_consumers(self, key: str) -> int:
+        return sum(neighbour.interests.get(key, 0) for neighbour in self.neighbours.values() if not neighbour.is_lost)
+
+    def _local_consumers(self, key: str) -> int:
+        address = self.addresses.get(key)
+        return 0 if address is None else address.local_count
+
+    # --- the end
+
+    def drain(self) -> None:
+        """Take no new links and no new messages; what is under way may settle."""
+        self.is_draining = True
+        for peer in self.peers.values():
+            for inlet in peer.inlets:
+                if not inlet.is_fabric:
+                    inlet.withdraw()
+                    inlet.is_open = False
+
+    def is_drained(self) -> bool:
+        """Detach producers that have nothing under way any more; whether nothing at all is."""
+        is_drained = True
+        for peer in self.peers.values():
+            for outlet in peer.outlets:
+                if outlet.link.unsettled_count or outlet.waiting:
+                    is_drained = False
+            for inlet in peer.inlets:
+                if inlet.link.unsettled_count or inlet.waiting or inlet.current is not None:
+                    is_drained = False
+                elif not peer.is_fabric and inlet.link.is_attached:
+                    inlet.link.detach(error=_SHUTTING_DOWN)
+        return is_drained
+
+    def close_all(self) -> None:
+        """Detach every link with the reason, and close every connection."""
+        for peer in list(self.peers.values()):
+            for end in (*peer.inlets, *peer.outlets):
+                if end.link.is_attached:
+                    end.link.detach(error=_SHUTTING_DOWN)
+            if peer.is_open and not peer.connection.is_finished:
+                peer.is_open = False
+                peer.connection.close(_SHUTTING_DOWN)
+
+
+def _waypoint_phase(capability: str, is_producer: bool, phase: int) -> int:
+    """Return the phase at which a terminus that claims to be a waypoint takes part."""
+    if capability == _WAYPOINT:
+        ordinal = 1
+    elif capability.startswith(_WAYPOINT + ".") and capability[len(_WAYPOINT) + 1 :].isdecimal():
+        ordinal = int(capability[len(_WAYPOINT) + 1 :])
+    else:
+        return phase
+    ordinal = min(ordinal, 9)
+    return ordinal if is_producer else max(0, ordinal - 1)

@@ -1,0 +1,45 @@
+"""What the links of a worker have counted over all their lives."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from routerd.core.inlet import Inlet
+    from routerd.core.outlet import Outlet
+
+COUNTERS = (
+    "deliveries",
+    "presettled",
+    "dropped_presettled",
+    "accepted",
+    "rejected",
+    "released",
+    "modified",
+    "delayed_1s",
+    "delayed_10s",
+)
+
+
+class Totals:
+    """Sums of the counters of links that are over: of those into the router, those out, and those of the fabric."""
+
+    def __init__(self) -> None:
+        self.ingress = dict.fromkeys(COUNTERS, 0)
+        self.egress = dict.fromkeys(COUNTERS, 0)
+        self.fabric_in = dict.fromkeys(COUNTERS, 0)
+        self.fabric_out = dict.fromkeys(COUNTERS, 0)
+
+    def add(self, end: "Inlet | Outlet") -> None:
+        """Add the counters of a link."""
+        if end.link.is_sender:
+            sums = self.fabric_out if end.is_fabric else self.egress
+        else:
+            sums = self.fabric_in if end.is_fabric else self.ingress
+        for name in COUNTERS:
+            sums[name] += getattr(end, name)
+
+    def copy(self) -> "Totals":
+        """Return totals to which the links of now can be added."""
+        copy = Totals()
+        for name in ("ingress", "egress", "fabric_in", "fabric_out"):
+            setattr(copy, name, dict(getattr(self, name)))
+        return copy

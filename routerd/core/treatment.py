@@ -1,0 +1,57 @@
+"""How an address is treated: what the settings say of the pattern that matches it best, or of all others."""
+
+from dataclasses import dataclass
+
+from routerd.core.addresses import canonical
+from routerd.core.pattern_tree import PatternTree
+from routerd.core.settings import AddressSettings, Distribution, RouterSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Treatment:
+    """What becomes of the messages of an address."""
+
+    distribution: Distribution
+    ingress_phase: int = 0
+    egress_phase: int = 0
+    priority: int | None = None
+
+
+_ONE_PLACE = Treatment(Distribution.CLOSEST)
+_EDGE = Treatment(Distribution.BALANCED)
+_EVERYWHERE = Treatment(Distribution.MULTICAST)
+
+
+class Treatments:
+    """The treatments of one router's addresses."""
+
+    def __init__(self, settings: RouterSettings) -> None:
+        self._default = Treatment(settings.default_distribution)
+        self._by_pattern: PatternTree[Treatment] = PatternTree()
+        for address in settings.addresses:
+            self._by_pattern.add(address.pattern, _configured(address))
+
+    def of(self, address: str) -> Treatment:
+        """Return the treatment of an address, in any form in which it may be written.
+
+        Addresses of places (`_local/`, `_topo/`, `_edge/`) are no matter of configuration, and no address that begins
+        with an underscore is ever unavailable: routers and reply addresses depend on them.
+        """
+        text = canonical(address)
+        if not text.startswith("_"):
+            return self._by_pattern.match(text) or self._default
+        word, slash, rest = text.partition("/")
+        if slash and word == "_topo":
+            return _EVERYWHERE if rest.split("/", 2)[1:2] == ["all"] else _ONE_PLACE
+        if slash and word == "_local":
+            return _ONE_PLACE
+        if slash and word == "_edge":
+            return _EDGE
+        found = self._by_pattern.match(text) or self._default
+        if found.distribution is not Distribution.UNAVAILABLE:
+            return found
+        return Treatment(Distribution.BALANCED, found.ingress_phase, found.egress_phase, found.priority)
+
+
+def _configured(settings: AddressSettings) -> Treatment:
+    return Treatment(settings.distribution, settings.ingress_phase, settings.egress_phase, settings.priority)

@@ -1,0 +1,51 @@
+"""Sockets, clocks and threads: the log, the ports that a router keeps."""
+
+from routerd.io.in_process import InProcessRouter
+from routerd.io.log_levels import Level
+from routerd.io.log_lines import LogEntry, identity
+from routerd.io.log_outputs import LogFileError
+from routerd.io.log_receiver import LogReceiver
+from routerd.io.logs import (
+    ModuleLog,
+    adopt_logger,
+    change_log,
+    configure_logs,
+    finish_logs,
+    follow_log_files,
+    forward_logs,
+    log_counts,
+    log_settings,
+    module_log,
+    recent_log_entries,
+)
+from routerd.io.ports import Endpoint, ListenFailed, Reservation, bind, endpoints_of, reserve
+from routerd.io.worker import Worker
+from routerd.io.worker_config import WorkerConfig
+
+__all__ = [
+    "Endpoint",
+    "InProcessRouter",
+    "Level",
+    "ListenFailed",
+    "LogEntry",
+    "LogFileError",
+    "LogReceiver",
+    "ModuleLog",
+    "Reservation",
+    "Worker",
+    "WorkerConfig",
+    "adopt_logger",
+    "bind",
+    "change_log",
+    "configure_logs",
+    "endpoints_of",
+    "finish_logs",
+    "follow_log_files",
+    "forward_logs",
+    "identity",
+    "log_counts",
+    "log_settings",
+    "module_log",
+    "recent_log_entries",
+    "reserve",
+]

@@ -1,0 +1,53 @@
+"""What our side of a connection says and accepts, made from the configuration of its listener."""
+
+from routerd.config import ListenerConfig
+from routerd.core import RouterSettings
+from routerd.io.worker_config import WorkerConfig
+from routerd.wire import ConnectionConfig, Int, Symbol
+
+PRODUCT = "mobula"
+CAPABILITIES = ("ANONYMOUS-RELAY", "qd.streaming-links")
+SESSION_FRAMES = 512
+"""Frames that a session may have on their way to us when its listener says nothing else."""
+FABRIC_FRAME_SIZE = 1 << 16
+FABRIC_IDLE_S = 0.0
+
+
+def client_config(router: RouterSettings, listener: ListenerConfig, number: int) -> ConnectionConfig:
+    """Return what a connection at a listener is made with."""
+    properties: dict[object, object] = {
+        Symbol("product"): PRODUCT,
+        Symbol("version"): router.version,
+        Symbol("qd.conn-id"): Int(number),
+    }
+    if listener.failover_urls:
+        properties[Symbol("failover-server-list")] = [
+            {
+                Symbol("network-host"): url.host,
+                Symbol("port"): str(url.port),
+                **({Symbol("scheme"): url.scheme} if url.scheme else {}),
+            }
+            for url in listener.failover_urls
+        ]
+    properties.update((Symbol(key), value) for key, value in listener.open_properties.items())
+    return ConnectionConfig(
+        container_id=router.id,
+        max_frame_size=listener.max_frame_size,
+        channel_max=listener.max_sessions - 1,
+        incoming_window=listener.session_frames or SESSION_FRAMES,
+        idle_timeout_s=float(listener.idle_timeout_s),
+        offered_capabilities=CAPABILITIES,
+        desired_capabilities=CAPABILITIES,
+        properties=properties,
+    )
+
+
+def fabric_config(worker: WorkerConfig) -> ConnectionConfig:
+    """Return what a connection between two workers of a router is made with."""
+    return ConnectionConfig(
+        container_id=f"{worker.router.id}#{worker.index}",
+        max_frame_size=FABRIC_FRAME_SIZE,
+        incoming_window=SESSION_FRAMES,
+        link_names_max=0x7FFFFFFF,
+        properties={Symbol("worker"): worker.index, Symbol("incarnation"): worker.incarnation},
+    )

@@ -1,0 +1,105 @@
+"""The log lines of connections and links that come and go."""
+
+from typing import TYPE_CHECKING
+
+from routerd.core import Inlet, Observer, Outlet, Peer
+from routerd.io.logs import module_log
+from routerd.wire import Error, Link, Open, RemoteError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_core = module_log("ROUTER_CORE")
+_server = module_log("SERVER")
+
+
+class EventLog(Observer):
+    """Writes what happens to the log."""
+
+    def connection_opened(self, peer: Peer, performative: Open) -> None:
+        """One line with what the peer says of itself."""
+        if not _core.is_info or peer.is_fabric:
+            return
+        _core.info(
+            "[C%d] Connection Opened: dir=in host=%s vhost=%s encrypted=no auth=%s user=%s container_id=%s props=%s",
+            peer.number,
+            peer.shell.host,
+            performative.hostname or "",
+            peer.connection.sasl.mechanism or "no",
+            peer.connection.sasl.identity or "(null)",
+            performative.container_id,
+            _map_text(performative.properties),
+        )
+
+    def connection_closed(self, peer: Peer, error: Error | None) -> None:
+        """One line, with the reason if the peer gave one."""
+        if _core.is_info and not peer.is_fabric:
+            _core.info("[C%d] Connection Closed%s", peer.number, _reason(error))
+
+    def violation(self, peer: Peer, error: RemoteError) -> None:
+        """A warning: the peer is wrong."""
+        _server.warning("[C%d] %s: %s", peer.number, error.condition, error.description)
+
+    def authentication_failed(self, peer: Peer) -> None:
+        """A warning with what was tried."""
+        sasl = peer.connection.sasl
+        mechanism = "none" if sasl is None or sasl.mechanism is None else sasl.mechanism
+        _server.warning("[C%d] Authentication failed [mech=%s]", peer.number, mechanism)
+
+    def link_attached(self, end: Inlet | Outlet) -> None:
+        """One line with the termini."""
+        if not _core.is_info or end.is_fabric:
+            return
+        link = end.link
+        _core.info(
+            "[C%d][L%d] Link attached: dir=%s source={%s} target={%s}",
+            end.peer.number,
+            end.number,
+            "out" if link.is_sender else "in",
+            _terminus_text(link.source),
+            _terminus_text(link.target),
+        )
+
+    def link_refused(self, link: Link, error: Error) -> None:
+        """One line with what the peer was told."""
+        if _core.is_info:
+            number = link.session.connection.context.number
+            _core.info("[C%d] Link %s refused: %s: %s", number, link.name, error.condition, error.description)
+
+    def link_lost(self, end: Inlet | Outlet, error: Error | None) -> None:
+        """One line with what became of the deliveries."""
+        if not _core.is_info or end.is_fabric:
+            return
+        _core.info(
+            "[C%d][L%d] Link %s: del=%d presett=%d psdrop=%d acc=%d rej=%d rel=%d mod=%d delay1=%d delay10=%d"
+            " blocked=%s%s",
+            end.peer.number,
+            end.number,
+            "detached" if end.peer.is_open else "lost",
+            end.deliveries,
+            end.presettled,
+            end.dropped_presettled,
+            end.accepted,
+            end.rejected,
+            end.released,
+            end.modified,
+            end.delayed_1s,
+            end.delayed_10s,
+            "yes" if end.link.is_sender and end.link.credit == 0 and end.deliveries == 0 else "no",
+            _reason(error),
+        )
+
+
+def _reason(error: Error | None) -> str:
+    return "" if error is None else f": {error.condition}: {error.description or ''}"
+
+
+def _map_text(entries: "Mapping[object, object] | None") -> str:
+    return "" if not entries else "{" + ", ".join(f":{key}={value!r}" for key, value in entries.items()) + "}"
+
+
+def _terminus_text(terminus: object) -> str:
+    address = getattr(terminus, "address", None)
+    if address is None:
+        return "<none>"
+    return f"{'(dyn)' if getattr(terminus, 'dynamic', False) else ''}{address} expire:{getattr(terminus, 'expiry_policy', '')}"

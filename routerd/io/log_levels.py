@@ -1,0 +1,37 @@
+"""The levels and modules of the log."""
+
+import logging
+from enum import IntEnum
+
+from routerd.config import parse_enable
+from routerd.management import LOG_MODULES
+
+ROOT_MODULE = "DEFAULT"
+"""What a module's settings fall back to; nothing logs as it."""
+MODULES = tuple(module for module in LOG_MODULES if module != ROOT_MODULE)
+"""Those with settings of their own."""
+OTHER_MODULES = ("MAIN", "DISPLAYNAME")
+"""Those that have the settings of DEFAULT always (2.5)."""
+
+
+class Level(IntEnum):
+    """A level with its number in Python's logging."""
+
+    TRACE = 5
+    DEBUG = logging.DEBUG
+    INFO = logging.INFO
+    NOTICE = 25
+    WARNING = logging.WARNING
+    ERROR = logging.ERROR
+    CRITICAL = logging.CRITICAL
+
+
+def levels_of(enable: str | None) -> frozenset[Level] | None:
+    """Return the levels that an `enable` switches on; None is what DEFAULT has."""
+    names = None if enable is None else parse_enable(enable)
+    return None if names is None else frozenset(Level[name.upper()] for name in names)
+
+
+def level_of(number: int) -> Level:
+    """Return the highest level that a number of Python's logging reaches."""
+    return max((level for level in Level if level <= number), default=Level.TRACE)

@@ -1,0 +1,294 @@
+"""The log of a process, over Python's logging.
+
+Each module of the log (SERVER, ROUTER_CORE, ...) is a `ModuleLog`, a logger that has for each level an attribute that
+says whether it is switched on: `if log.is_info: log.info("%s opened", prefix)` costs one look-up while it is not.
+Settings are by module; what a module does not say it has from DEFAULT (2.5). All loggers of the process share one
+handler, whose lock orders the lines; it gives an entry its form and hands it to the module's output. Records of other
+people's loggers arrive at the same handler through the root logger, from warnings on.
+
+There is one such system in a process, as there is one `logging`: the functions at the end are its methods.
+"""
+
+import logging
+import threading
+import traceback
+from collections import deque
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+
+from routerd.config import LogConfig, LogModuleConfig
+from routerd.io.log_levels import MODULES, OTHER_MODULES, ROOT_MODULE, Level, level_of, levels_of
+from routerd.io.log_lines import Clock, LogEntry, json_line, shortened, text_lines
+from routerd.io.log_outputs import FileOutput, LogFileError, LogOutput, StreamOutput, SyslogOutput
+from routerd.io.log_receiver import STDERR, STDOUT, ForwardedOutput, LogForwarder
+
+KEPT_ENTRIES = 1000
+BUILT_IN = LogModuleConfig(
+    module=ROOT_MODULE, enable="info+", include_timestamp=True, include_source=False, output_file="stderr"
+)
+"""What DEFAULT has where the configuration does not say (2.5)."""
+
+_UNCONFIGURED = frozenset(level for level in Level if level >= Level.WARNING)
+_SERVER_LOGGERS = ("asyncio", "concurrent.futures")
+"""Other people's loggers whose records are the event loop's; those of all others are PYTHON's."""
+_STREAMS = {"stdout": STDOUT, "stderr": STDERR}
+_SOURCES = Path(__file__).resolve().parents[2]
+
+
+class ModuleLog(logging.Logger):
+    """The logger of one module of the log."""
+
+    def __init__(self, module: str) -> None:
+        super().__init__(module)
+        self.propagate = False
+        self.switch(_UNCONFIGURED)
+
+    def switch(self, levels: frozenset[Level]) -> None:
+        """Let these levels through, and no others."""
+        self._levels = levels
+        self.is_trace = Level.TRACE in levels
+        self.is_debug = Level.DEBUG in levels
+        self.is_info = Level.INFO in levels
+        self.is_notice = Level.NOTICE in levels
+        self.is_warning = Level.WARNING in levels
+        self.is_error = Level.ERROR in levels
+        self.is_critical = Level.CRITICAL in levels
+
+    def isEnabledFor(self, level: int) -> bool:
+        """Return whether a level is switched on."""
+        return level in self._levels
+
+    def trace(self, text: str, *arguments: object) -> None:
+        """Log a text of level trace."""
+        if self.is_trace:
+            self._log(Level.TRACE, text, arguments, stacklevel=2)
+
+    def notice(self, text: str, *arguments: object) -> None:
+        """Log a text of level notice."""
+        if self.is_notice:
+            self._log(Level.NOTICE, text, arguments, stacklevel=2)
+
+
+@dataclass(frozen=True, slots=True)
+class _Writing:
+    """How the entries of one module are written."""
+
+    output: LogOutput
+    clock: Clock | None
+    with_source: bool
+
+
+class LogSystem(logging.Handler):
+    """The handler of all loggers of a process, and their settings."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        # The handler's own lock orders the lines; changes have theirs, so that opening a file holds up no line.
+        self._changing = threading.Lock()
+        self._logs = {module: ModuleLog(module) for module in (*MODULES, *OTHER_MODULES)}
+        for log in self._logs.values():
+            log.addHandler(self)
+        self._counts = {module: dict.fromkeys(Level, 0) for module in self._logs}
+        self._entries: deque[LogEntry] = deque(maxlen=KEPT_ENTRIES)
+        self._config = LogConfig()
+        self._json_router_id: str | None = None
+        self._forwarder: LogForwarder | None = None
+        self._outputs: dict[str, LogOutput] = {"stderr": StreamOutput(STDERR)}
+        self._writings = dict.fromkeys(self._logs, _Writing(self._outputs["stderr"], Clock(), with_source=False))
+
+    def log(self, module: str) -> ModuleLog:
+        """Return the logger of a module."""
+        return self._logs[module]
+
+    def configure(self, config: LogConfig, *, router_id: str, as_json: bool = False) -> None:
+        """Take new settings for all modules, or none when a file of theirs cannot be opened (LogFileError)."""
+        with self._changing:
+            self._take(config)
+            self._json_router_id = router_id if as_json else None
+
+    def change(self, module: LogModuleConfig) -> None:
+        """Take new settings for one module, or none when its file cannot be opened (LogFileError)."""
+        with self._changing:
+            others = (one for one in self._config.modules if one.module != module.module)
+            self._take(replace(self._config, modules=(*others, module)))
+
+    def forward_to(self, path: str) -> None:
+        """From now on, write what is for standard error and output to those of the LogReceiver at this path."""
+        with self._changing:
+            former, self._forwarder = self._forwarder, LogForwarder(path)
+            self._outputs = {name: output for name, output in self._outputs.items() if name not in _STREAMS}
+            self._take(self._config)
+        if former is not None:
+            former.close()
+
+    def follow_files(self) -> None:
+        """Begin new files where the old ones have been renamed; the next line would do so too."""
+        self.acquire()
+        try:
+            for output in self._outputs.values():
+                if isinstance(output, FileOutput):
+                    output.follow()
+        finally:
+            self.release()
+
+    def settings(self) -> tuple[LogModuleConfig, ...]:
+        """Return the settings of each module that can have some, as they were given."""
+        given = {one.module: one for one in self._config.modules}
+        return tuple(given.get(name, LogModuleConfig(module=name)) for name in (*MODULES, ROOT_MODULE))
+
+    def recent(self, limit: int | None = None) -> list[LogEntry]:
+        """Return the newest entries that were written, oldest first."""
+        entries = list(self._entries)
+        return entries if limit is None else entries[max(0, len(entries) - limit) :]
+
+    def counts(self) -> dict[str, dict[Level, int]]:
+        """Return how many entries of each module and level were written."""
+        return {module: dict(by_level) for module, by_level in self._counts.items()}
+
+    def finish(self) -> None:
+        """Give what is being forwarded a moment to leave, and stop forwarding."""
+        with self._changing:
+            if self._forwarder is not None:
+                self._forwarder.close()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a record of one of our loggers."""
+        self.write(record.name, record)
+
+    def write(self, module: str, record: logging.LogRecord) -> None:
+        """Write a record as an entry of a module."""
+        try:
+            entry = _entry_of(module, record)
+        except Exception:
+            # A text that does not fit its arguments is a fault of ours, but none to end a connection for.
+            self.handleError(record)
+            return
+        writing = self._writings[module]
+        self._counts[module][entry.level] += 1
+        self._entries.append(entry)
+        if self._json_router_id is not None:
+            lines = [json_line(entry, self._json_router_id)]
+        else:
+            lines = text_lines(entry, writing.clock, with_source=writing.with_source)
+        for line in lines:
+            writing.output.write(line, entry.level)
+
+    def _take(self, config: LogConfig) -> None:
+        given = {one.module: one for one in config.modules}
+        default = _completed(given.get(ROOT_MODULE), BUILT_IN)
+        settings = {module: _completed(given.get(module), default) for module in self._logs}
+        outputs = self._opened({str(one.output_file) for one in settings.values()})
+        clock = Clock(config.timestamp_format, in_utc=config.timestamps_in_utc)
+        self.acquire()
+        try:
+            for module, one in settings.items():
+                has_time = one.include_timestamp and one.output_file != "syslog"
+                self._writings[module] = _Writing(
+                    outputs[str(one.output_file)], clock if has_time else None, with_source=bool(one.include_source)
+                )
+                self._logs[module].switch(levels_of(one.enable) or frozenset())
+            former, self._outputs = self._outputs, outputs
+            self._config = config
+        finally:
+            self.release()
+        for name in former.keys() - outputs.keys():
+            former[name].close()
+
+    def _opened(self, names: set[str]) -> dict[str, LogOutput]:
+        outputs: dict[str, LogOutput] = {}
+        try:
+            for name in sorted(names):
+                outputs[name] = self._outputs.get(name) or self._open(name)
+        except LogFileError:
+            for name in outputs.keys() - self._outputs.keys():
+                outputs[name].close()
+            raise
+        return outputs
+
+    def _open(self, name: str) -> LogOutput:
+        if name == "syslog":
+            return SyslogOutput()
+        if name not in _STREAMS:
+            return FileOutput(name)
+        if self._forwarder is not None:
+            return ForwardedOutput(self._forwarder, _STREAMS[name])
+        return StreamOutput(_STREAMS[name])
+
+
+class OtherLoggers(logging.Handler):
+    """Hands warnings and errors of other people's loggers to the log system."""
+
+    def __init__(self, system: LogSystem) -> None:
+        super().__init__(logging.WARNING)
+        self._system = system
+
+    def emit(self, record: logging.LogRecord) -> None:
+        module = "SERVER" if record.name.startswith(_SERVER_LOGGERS) else "PYTHON"
+        if self._system.log(module).isEnabledFor(level_of(record.levelno)):
+            self._system.acquire()
+            try:
+                self._system.write(module, record)
+            finally:
+                self._system.release()
+
+
+def _completed(given: LogModuleConfig | None, default: LogModuleConfig) -> LogModuleConfig:
+    """Return settings with those of the default for what is not given."""
+    if given is None:
+        return default
+    return LogModuleConfig(
+        module=given.module,
+        enable=default.enable if levels_of(given.enable) is None else given.enable,
+        include_timestamp=default.include_timestamp if given.include_timestamp is None else given.include_timestamp,
+        include_source=default.include_source if given.include_source is None else given.include_source,
+        output_file=given.output_file or default.output_file,
+    )
+
+
+@lru_cache(maxsize=256)
+def _short_path(file: str) -> str:
+    path = Path(file)
+    return str(path.relative_to(_SOURCES)) if path.is_relative_to(_SOURCES) else path.name
+
+
+def _entry_of(module: str, record: logging.LogRecord) -> LogEntry:
+    trace = "".join(traceback.format_exception(*record.exc_info)) if record.exc_info else None
+    return LogEntry(
+        module,
+        level_of(record.levelno),
+        shortened(record.getMessage()),
+        _short_path(record.pathname),
+        record.lineno,
+        record.created,
+        None if trace is None else shortened(trace),
+    )
+
+
+_system = LogSystem()
+_others = OtherLoggers(_system)
+
+module_log = _system.log
+change_log = _system.change
+forward_logs = _system.forward_to
+follow_log_files = _system.follow_files
+log_settings = _system.settings
+recent_log_entries = _system.recent
+log_counts = _system.counts
+finish_logs = _system.finish
+
+
+def configure_logs(config: LogConfig, *, router_id: str, as_json: bool = False) -> None:
+    """Take settings for all modules, or none when a file of theirs cannot be opened (LogFileError)."""
+    _system.configure(config, router_id=router_id, as_json=as_json)
+    root = logging.getLogger()
+    if _others not in root.handlers:
+        root.addHandler(_others)
+
+
+def adopt_logger(name: str) -> None:
+    """Have what a logger of other people writes come here only, whatever handlers it has been given."""
+    other = logging.getLogger(name)
+    for handler in list(other.handlers):
+        other.removeHandler(handler)
+    other.propagate = True

@@ -1,0 +1,87 @@
+"""Between a socket and a connection of the engine: octets in, octets out, and back-pressure."""
+
+import asyncio
+from typing import TYPE_CHECKING, cast
+
+from routerd.core import Peer
+from routerd.wire import Connection
+
+if TYPE_CHECKING:
+    from routerd.io.worker import Worker
+
+WRITE_HIGH_WATER = 1 << 20
+WRITE_LOW_WATER = 1 << 18
+"""Octets that may wait in the transport before nothing more is sent on the connection, and when it goes on."""
+
+
+class Transport(asyncio.BufferedProtocol):
+    """One connection's socket. All sockets of a worker read into one buffer, which is consumed at once."""
+
+    __slots__ = ("_socket", "_worker", "connection", "deadline", "host", "peer")
+
+    def __init__(self, worker: "Worker", peer: Peer, connection: Connection) -> None:
+        self._worker = worker
+        self.peer = peer
+        self.connection = connection
+        self._socket: asyncio.Transport | None = None
+        self.deadline = float("inf")
+        self.host = ""
+        peer.connection = connection
+        peer.shell = self
+        connection.context = peer
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Begin."""
+        self._socket = cast(asyncio.Transport, transport)
+        self.host = peer_name(transport)
+        self._socket.set_write_buffer_limits(WRITE_HIGH_WATER, WRITE_LOW_WATER)
+        self._worker.connected(self)
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        """Return where to read to."""
+        return self._worker.buffer_view
+
+    def buffer_updated(self, nbytes: int) -> None:
+        """Hand what was read to the engine."""
+        self._worker.received(self, nbytes)
+
+    def eof_received(self) -> bool:
+        """Have the transport closed: a half-open connection is of no use."""
+        return False
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The socket is gone."""
+        self._worker.disconnected(self)
+        self._socket = None
+
+    def pause_writing(self) -> None:
+        """The transport is full: begin no delivery on this connection."""
+        self._worker.set_blocked(self, True)
+
+    def resume_writing(self) -> None:
+        """There is room again."""
+        self._worker.set_blocked(self, False)
+
+    def flush(self, now: float) -> None:
+        """Write what the engine has, and close when it is done."""
+        if self._socket is None:
+            return
+        if not self.peer.is_blocked:
+            octets = self.connection.data_to_send(now)
+            if octets:
+                self._socket.write(octets)
+        if self.connection.is_finished:
+            self._socket.close()
+
+    def abort(self) -> None:
+        """Cut the connection."""
+        if self._socket is not None:
+            self._socket.abort()
+
+
+def peer_name(transport: asyncio.BaseTransport) -> str:
+    """Return the peer's address and port as text."""
+    name = transport.get_extra_info("peername")
+    if not isinstance(name, tuple):
+        return str(name or "")
+    return f"[{name[0]}]:{name[1]}" if ":" in name[0] else f"{name[0]}:{name[1]}"

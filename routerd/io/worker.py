@@ -1,0 +1,383 @@
+"""A connection worker: one event loop in a thread of its own, with all that its connections need.
+
+The methods of `Worker` that others call are safe from any thread: they hand over to the loop and return a future.
+Everything else runs in the loop, which no caller can make wait.
+"""
+
+import asyncio
+import contextlib
+import os
+import secrets
+import threading
+import time
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+import uvloop
+
+from routerd.config import ListenerConfig
+from routerd.core import FABRIC, Changes, Delta, Router, Sibling
+from routerd.io.connection_configs import client_config, fabric_config
+from routerd.io.deadlines import NEVER, Deadlines
+from routerd.io.event_log import EventLog
+from routerd.io.logs import module_log
+from routerd.io.ports import ListenFailed, bind, endpoints_of
+from routerd.io.reports import report_of
+from routerd.io.transport import Transport
+from routerd.io.worker_config import WorkerConfig
+from routerd.wire import Connection
+from routerd.wire.sasl import AnonymousServer, SaslServer
+
+T = TypeVar("T")
+
+READ_SIZE = 1 << 17
+"""Octets that are read at once; one buffer serves all connections."""
+BACKLOG = 4096
+"""Connections that the kernel holds until they are accepted."""
+RECONNECT_S = 0.1
+DRAIN_STEP_S = 0.05
+CLOSE_WAIT_S = 1.0
+"""What peers get to answer our closes."""
+
+_log = module_log("SERVER")
+
+
+class Worker:
+    """Hosts a `Router` over real sockets."""
+
+    def __init__(self, config: WorkerConfig, on_changes: Callable[[Changes], None]) -> None:
+        self.config = config
+        self.router = Router(
+            config.router,
+            _token,
+            EventLog(),
+            worker=config.index,
+            is_alone=config.fabric_folder is None,
+        )
+        self._on_changes = on_changes
+        self.buffer_view = memoryview(bytearray(READ_SIZE))
+        self._buffer = self.buffer_view.obj
+        self._deadlines = Deadlines()
+        self._deadline = NEVER
+        self._timer: asyncio.TimerHandle | None = None
+        self._is_flush_due = False
+        self._loop: asyncio.AbstractEventLoop = uvloop.new_event_loop()
+        self._servers: list[asyncio.Server] = []
+        self._connecting: dict[int, asyncio.Task[None]] = {}
+        self._thread: threading.Thread | None = None
+        self._is_over = threading.Event()
+        self.lag_s = 0.0
+
+    # --- for any thread
+
+    def start(self) -> list[str]:
+        """Run in a thread of its own; return what it listens on, once it does. Raises ListenFailed."""
+        started: Future[list[str]] = Future()
+        self._thread = threading.Thread(target=self._run, args=(started,), name="routerd-data", daemon=True)
+        self._thread.start()
+        return started.result()
+
+    def run(self, on_started: Callable[[list[str]], None]) -> None:
+        """Run in this thread until `stop`. Raises ListenFailed."""
+        started: Future[list[str]] = Future()
+        started.add_done_callback(lambda done: None if done.exception() else on_started(done.result()))
+        self._run(started)
+        started.result()
+
+    def sibling(self) -> Sibling:
+        """Return what the address table has to know to let others find this worker."""
+        return Sibling(self.config.index, self.config.incarnation, self.config.fabric_endpoint)
+
+    def interests(self) -> "Future[Changes]":
+        """Return all that this worker's consumers want."""
+        return self._call(self.router.all_interests)
+
+    def apply(self, delta: Delta) -> "Future[tuple[int, int]]":
+        """Take news of the siblings; done when messages are forwarded by them."""
+        return self._call(self._apply, delta)
+
+    def confirm(self, sequence: int) -> None:
+        """Say that every worker knows the changes up to `sequence`."""
+        self._post(self._confirm, sequence)
+
+    def ping(self) -> "Future[float]":
+        """Return how long the loop took to come to this, in seconds."""
+        asked = time.monotonic()
+        return self._call(lambda: time.monotonic() - asked)
+
+    def report(self) -> "Future[dict[str, Any]]":
+        """Return the counters of now."""
+        return self._call(lambda: report_of(self.router, time.monotonic(), self.lag_s))
+
+    def drain(self, grace_s: float) -> "Future[None]":
+        """Close listeners, let what is under way settle, detach and close; done when nobody is connected any more."""
+        return self._start(self._drain(grace_s))
+
+    def stop(self) -> None:
+        """End now."""
+        if self._loop.is_closed():
+            return
+        self._post(self._loop.stop)
+        if self._thread is not None:
+            self._thread.join()
+            self._thread = None
+
+    def wait(self, timeout_s: float | None = None) -> bool:
+        """Wait for the end; whether it has come."""
+        return self._is_over.wait(timeout_s)
+
+    # --- the loop
+
+    def _run(self, started: "Future[list[str]]") -> None:
+        loop = self._loop
+        asyncio.set_event_loop(loop)
+        try:
+            try:
+                texts = loop.run_until_complete(self._listen())
+            except BaseException as error:
+                started.set_exception(error)
+                return
+            started.set_result(texts)
+            loop.run_forever()
+            loop.run_until_complete(self._leave())
+        finally:
+            self._is_over.set()
+            loop.close()
+
+    async def _leave(self) -> None:
+        for server in self._servers:
+            server.close()
+        for task in self._connecting.values():
+            task.cancel()
+        for peer in list(self.router.peers.values()):
+            if peer.shell is not None:
+                peer.shell.abort()
+        await asyncio.sleep(0)
+        if self.config.fabric_endpoint:
+            with contextlib.suppress(OSError):
+                os.unlink(self.config.fabric_endpoint)
+
+    def _call(self, function: Callable[..., T], *arguments: Any) -> "Future[T]":
+        result: Future[T] = Future()
+
+        def run() -> None:
+            if not result.set_running_or_notify_cancel():
+                return
+            try:
+                value = function(*arguments)
+            except BaseException as error:
+                result.set_exception(error)
+            else:
+                result.set_result(value)
+            self._turn_ends()
+
+        self._post(run)
+        return result
+
+    def _start(self, coroutine: Coroutine[Any, Any, T]) -> "Future[T]":
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+
+    def _post(self, function: Callable[..., Any], *arguments: Any) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop is closed: there is nobody to tell
+            self._loop.call_soon_threadsafe(function, *arguments)
+
+    # --- listening
+
+    async def _listen(self) -> list[str]:
+        texts = []
+        for listener in self.config.listeners:
+            texts.append(await self._listen_at(listener))
+        if self.config.fabric_endpoint:
+            self._servers.append(
+                await self._loop.create_unix_server(self._accept_sibling, self.config.fabric_endpoint)  # type: ignore[arg-type]
+            )
+        return texts
+
+    async def _listen_at(self, listener: ListenerConfig) -> str:
+        port = listener.port
+        try:
+            for endpoint in endpoints_of(listener.host, port, listener.family):
+                bound = bind(endpoint.at_port(port), shared=self.config.shares_ports)
+                port = bound.getsockname()[1]
+                bound.setblocking(False)
+                server = await self._loop.create_server(
+                    lambda: self._accept(listener), sock=bound, backlog=BACKLOG  # type: ignore[arg-type,return-value]
+                )
+                self._servers.append(server)
+        except OSError as error:
+            raise ListenFailed(listener.name, listener.host, listener.port, error.strerror or str(error)) from error
+        label = f" ({listener.name})" if listener.name else ""
+        return f"{listener.host or '*'}:{port}{label}"
+
+    def _accept(self, listener: ListenerConfig) -> Transport:
+        peer = self.router.new_peer(
+            listener.role.value,
+            capacity=listener.link_capacity,
+            strips_in=listener.strip_in,
+            strips_out=listener.strip_out,
+        )
+        peer.details = listener
+        connection = Connection(
+            client_config(self.config.router, listener, peer.number),
+            self.router,
+            is_client=False,
+            sasl=SaslServer([AnonymousServer()]),
+            is_sasl_required=listener.authenticate_peer,
+        )
+        return Transport(self, peer, connection)
+
+    # --- connections, called by their transports
+
+    def connected(self, transport: Transport) -> None:
+        """Begin with a connection."""
+        now = time.monotonic()
+        listener = transport.peer.details
+        transport.connection.start(now)
+        if isinstance(listener, ListenerConfig) and listener.handshake_timeout_s:
+            self._loop.call_later(listener.handshake_timeout_s, self._check_handshake, transport)
+        self._deadlines.watch(transport)
+        self._turn_ends()
+
+    def received(self, transport: Transport, size: int) -> None:
+        """Have the engine take what was read."""
+        now = time.monotonic()
+        self.router.now = now
+        try:
+            transport.connection.receive_data(self._buffer, now, 0, size)
+        except Exception:
+            # A fault of ours: it costs this connection, and no other.
+            _log.exception("[C%d] Connection is given up", transport.peer.number)
+            transport.abort()
+        if transport.deadline == NEVER:
+            self._deadlines.watch(transport)
+        if not self._is_flush_due:
+            self._turn_ends()
+
+    def disconnected(self, transport: Transport) -> None:
+        """Report the end of a connection."""
+        self.router.now = time.monotonic()
+        transport.connection.transport_closed()
+        transport.deadline = -1.0
+        self._turn_ends()
+
+    def set_blocked(self, transport: Transport, is_blocked: bool) -> None:
+        """Pass on whether the transport has room."""
+        self.router.set_blocked(transport.peer, is_blocked)
+        if not is_blocked:
+            transport.flush(time.monotonic())
+        self._turn_ends()
+
+    def _check_handshake(self, transport: Transport) -> None:
+        if not transport.peer.is_open and not transport.connection.is_finished:
+            _log.info("[C%d] Connection is closed: no open was received in time", transport.peer.number)
+            transport.abort()
+
+    # --- the end of a turn
+
+    def _turn_ends(self) -> None:
+        if not self._is_flush_due:
+            self._is_flush_due = True
+            self._loop.call_soon(self._flush)
+
+    def _flush(self) -> None:
+        """Write what the turn brought about, tell the table, and set the timer."""
+        self._is_flush_due = False
+        router = self.router
+        now = time.monotonic()
+        changes = router.take_changes()
+        if changes is not None:
+            self._on_changes(changes)
+        awake = router.awake
+        if awake:
+            router.awake = []
+            for connection in awake:
+                connection.context.shell.flush(now)
+        if self._deadlines.next() < self._deadline:
+            self._set_timer(self._deadlines.next(), now)
+
+    def _set_timer(self, deadline: float, now: float) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._deadline = deadline
+        self._timer = self._loop.call_later(max(0.0, deadline - now), self._tick)
+
+    def _tick(self) -> None:
+        now = time.monotonic()
+        self.router.now = now
+        self._timer = None
+        self._deadline = NEVER
+        for transport in self._deadlines.due(now):
+            transport.connection.tick(now)
+            if transport.connection.is_finished:
+                transport.flush(now)
+                transport.abort()
+            else:
+                self._deadlines.watch(transport)
+        self._turn_ends()
+
+    # --- siblings
+
+    def _apply(self, delta: Delta) -> tuple[int, int]:
+        self.router.apply(delta)
+        for worker, neighbour in self.router.neighbours.items():
+            # Of two siblings, the one with the higher number connects.
+            if worker < self.config.index and neighbour.peer is None and worker not in self._connecting:
+                self._connecting[worker] = self._loop.create_task(self._connect(worker))
+        return delta.version
+
+    def _confirm(self, sequence: int) -> None:
+        self.router.confirm(sequence)
+        self._turn_ends()
+
+    async def _connect(self, worker: int) -> None:
+        """Keep a connection to a sibling, as long as the table names it."""
+        try:
+            while (neighbour := self.router.neighbours.get(worker)) is not None:
+                if neighbour.peer is None:
+                    try:
+                        await self._loop.create_unix_connection(
+                            lambda: self._fabric_transport(is_client=True), neighbour.sibling.endpoint  # type: ignore[arg-type,return-value]
+                        )
+                    except OSError:
+                        self.router.connect_failed(worker)
+                        self._turn_ends()
+                await asyncio.sleep(RECONNECT_S)
+        finally:
+            del self._connecting[worker]
+
+    def _accept_sibling(self) -> Transport:
+        return self._fabric_transport(is_client=False)
+
+    def _fabric_transport(self, *, is_client: bool) -> Transport:
+        peer = self.router.new_peer(FABRIC)
+        connection = Connection(fabric_config(self.config), self.router, is_client=is_client)
+        transport = Transport(self, peer, connection)
+        if is_client:
+            connection.open()
+        return transport
+
+    # --- the end
+
+    async def _drain(self, grace_s: float) -> None:
+        for server in self._servers:
+            server.close()
+        self.router.drain()
+        self._turn_ends()
+        end = time.monotonic() + grace_s
+        while not self.router.is_drained() and time.monotonic() < end:
+            self._turn_ends()
+            await asyncio.sleep(DRAIN_STEP_S)
+        self.router.close_all()
+        self._turn_ends()
+        end = time.monotonic() + CLOSE_WAIT_S
+        while self._has_clients() and time.monotonic() < end:
+            await asyncio.sleep(DRAIN_STEP_S)
+
+    def _has_clients(self) -> bool:
+        return any(not peer.is_fabric for peer in self.router.peers.values())
+
+
+def _token() -> str:
+    # 15 characters are what other routers make of it; 88 bits cannot be guessed.
+    return secrets.token_urlsafe(11)
