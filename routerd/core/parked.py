@@ -11,12 +11,10 @@ if TYPE_CHECKING:
 class Parked:
     """A message, or as much of it as has come, that waits at its address for an outlet."""
 
-    delivery: "Delivery | None"
-
     def __init__(self, inlet: "Inlet", address: "Address", delivery: "Delivery") -> None:
         self.inlet = inlet
         self.address = address
-        self.delivery = delivery
+        self.delivery: Delivery = delivery
         self.octets = bytearray()
         self.message_format = delivery.message_format
         self.is_settled = delivery.remote_settled

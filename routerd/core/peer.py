@@ -7,7 +7,7 @@ from routerd.core.settings import DEFAULT_LINK_CAPACITY
 if TYPE_CHECKING:
     from routerd.core.inlet import Inlet
     from routerd.core.outlet import Outlet
-    from routerd.wire.connection import Connection
+    from routerd.wire import Connection
 
 NORMAL = "normal"
 FABRIC = "fabric"

@@ -7,7 +7,7 @@ of one address to one sibling, so credit and settlement reach from end to end.
 
 from collections import deque
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from routerd.core.address import Address
 from routerd.core.addresses import AddressSpace
@@ -34,6 +34,8 @@ from routerd.wire import (
 )
 from routerd.wire.connection import Connection
 from routerd.wire.link import Link
+from routerd.wire.receiver import Receiver
+from routerd.wire.sender import Sender
 from routerd.wire.session import Session
 
 FABRIC_CAPACITY = 1000
@@ -190,7 +192,7 @@ class Router(Forwarder):
             self._refuse(link, _NO_SOURCE)
             return
         source.filter = None  # none is applied (3.5.3)
-        outlet = Outlet(self._take_link_number(), peer, link, address)
+        outlet = Outlet(self._take_link_number(), peer, cast(Sender, link), address)
         link.context = outlet
         outlet.source = source
         peer.outlets[outlet] = None
@@ -229,7 +231,7 @@ class Router(Forwarder):
         if isinstance(address, Error):
             self._refuse(link, address)
             return
-        inlet = Inlet(self._take_link_number(), peer, link, address)
+        inlet = Inlet(self._take_link_number(), peer, cast(Receiver, link), address)
         link.context = inlet
         peer.inlets[inlet] = None
         link.attach(source=link.remote_source, target=target)
@@ -433,8 +435,8 @@ class Router(Forwarder):
             self._refresh_all(neighbour)
 
     def _sibling_connected(self, peer: Peer, performative: Open) -> None:
-        properties = performative.properties or {}
-        worker = properties.get("worker")
+        properties: Any = performative.properties or {}
+        worker = properties.get("worker", -1)
         incarnation = properties.get("incarnation")
         neighbour = self.neighbours.get(worker)
         if neighbour is None or neighbour.sibling.incarnation != incarnation or neighbour.peer is not None:
@@ -511,7 +513,7 @@ class Router(Forwarder):
         if address is None or link.is_sender:
             self._refuse(link, Error(condition="amqp:not-found", description="there is no consumer any more"))
             return
-        inlet = Inlet(self._take_link_number(), peer, link, address)
+        inlet = Inlet(self._take_link_number(), peer, cast(Receiver, link), address)
         link.context = inlet
         peer.inlets[inlet] = None
         link.attach(source=link.remote_source, target=target)
@@ -563,7 +565,8 @@ class Router(Forwarder):
     def close_all(self) -> None:
         """Detach every link with the reason, and close every connection."""
         for peer in list(self.peers.values()):
-            for end in (*peer.inlets, *peer.outlets):
+            ends: list[Inlet | Outlet] = [*peer.inlets, *peer.outlets]
+            for end in ends:
                 if end.link.is_attached:
                     end.link.detach(error=_SHUTTING_DOWN)
             if peer.is_open and not peer.connection.is_finished:

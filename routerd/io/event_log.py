@@ -20,13 +20,14 @@ class EventLog(Observer):
         """One line with what the peer says of itself."""
         if not _core.is_info or peer.is_fabric:
             return
+        sasl = peer.connection.sasl
         _core.info(
             "[C%d] Connection Opened: dir=in host=%s vhost=%s encrypted=no auth=%s user=%s container_id=%s props=%s",
             peer.number,
             peer.shell.host,
             performative.hostname or "",
-            peer.connection.sasl.mechanism or "no",
-            peer.connection.sasl.identity or "(null)",
+            (sasl and sasl.mechanism) or "no",
+            (sasl and sasl.identity) or "(null)",
             performative.container_id,
             _map_text(performative.properties),
         )
@@ -102,4 +103,5 @@ def _terminus_text(terminus: object) -> str:
     address = getattr(terminus, "address", None)
     if address is None:
         return "<none>"
-    return f"{'(dyn)' if getattr(terminus, 'dynamic', False) else ''}{address} expire:{getattr(terminus, 'expiry_policy', '')}"
+    mark = "(dyn)" if getattr(terminus, "dynamic", False) else ""
+    return f"{mark}{address} expire:{getattr(terminus, 'expiry_policy', '')}"

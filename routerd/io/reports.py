@@ -2,9 +2,7 @@
 
 from typing import Any
 
-from routerd.core import Router
-
-STUCK_S = 10.0
+from routerd.core import Inlet, Outlet, Router
 
 
 def report_of(router: Router, now: float, lag_s: float) -> dict[str, Any]:
@@ -12,7 +10,8 @@ def report_of(router: Router, now: float, lag_s: float) -> dict[str, Any]:
     totals = router.totals.copy()
     links = 0
     for peer in router.peers.values():
-        for end in (*peer.inlets, *peer.outlets):
+        ends: list[Inlet | Outlet] = [*peer.inlets, *peer.outlets]
+        for end in ends:
             totals.add(end)
             links += not peer.is_fabric
     return {

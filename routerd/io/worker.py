@@ -56,8 +56,8 @@ class Worker:
             is_alone=config.fabric_folder is None,
         )
         self._on_changes = on_changes
-        self.buffer_view = memoryview(bytearray(READ_SIZE))
-        self._buffer = self.buffer_view.obj
+        self._buffer = bytearray(READ_SIZE)
+        self.buffer_view = memoryview(self._buffer)
         self._deadlines = Deadlines()
         self._deadline = NEVER
         self._timer: asyncio.TimerHandle | None = None
@@ -190,7 +190,7 @@ class Worker:
             texts.append(await self._listen_at(listener))
         if self.config.fabric_endpoint:
             self._servers.append(
-                await self._loop.create_unix_server(self._accept_sibling, self.config.fabric_endpoint)  # type: ignore[arg-type]
+                await self._loop.create_unix_server(self._accept_sibling, self.config.fabric_endpoint)
             )
         return texts
 
@@ -202,7 +202,7 @@ class Worker:
                 port = bound.getsockname()[1]
                 bound.setblocking(False)
                 server = await self._loop.create_server(
-                    lambda: self._accept(listener), sock=bound, backlog=BACKLOG  # type: ignore[arg-type,return-value]
+                    lambda: self._accept(listener), sock=bound, backlog=BACKLOG
                 )
                 self._servers.append(server)
         except OSError as error:
@@ -337,7 +337,7 @@ class Worker:
                 if neighbour.peer is None:
                     try:
                         await self._loop.create_unix_connection(
-                            lambda: self._fabric_transport(is_client=True), neighbour.sibling.endpoint  # type: ignore[arg-type,return-value]
+                            lambda: self._fabric_transport(is_client=True), neighbour.sibling.endpoint
                         )
                     except OSError:
                         self.router.connect_failed(worker)

@@ -28,6 +28,7 @@ BELOW_CLI = (*LOWER, "routerd.config", "routerd.io")
 PLAIN_DATA = names(
     *("routerd.wire.types", "routerd.wire.errors"),
     *("routerd.core.addresses", "routerd.core.routes", "routerd.core.commands", "routerd.core.errors"),
+    *("routerd.core.settings", "routerd.core.membership"),
 )
 """Where the types of wire and the plain data of core are defined."""
 
@@ -97,6 +98,14 @@ def cython_imports(source: str) -> Iterator[Import]:
             yield Import(number, found[1] or found[2])
 
 
+def cimported_beside(path: Path) -> frozenset[str]:
+    """Return the modules that the .pxd beside a .py has C types from: Cython wants them imported from there, too."""
+    declarations = path.with_suffix(".pxd")
+    if not declarations.is_file():
+        return names()
+    return names(*(one.module for one in cython_imports(declarations.read_text())))
+
+
 def exists(root: Path, module: str) -> bool:
     path = root.joinpath(*module.split("."))
     return path.is_dir() or path.with_suffix(".py").is_file()
@@ -134,11 +143,11 @@ def fault(root: Path, importer: str, found: Import, *, is_cimport: bool) -> str 
             return f"{own} may not import ray" if top == "ray" else None
         allowed = row.third_party | ({"libc", "cpython", "cython"} if is_cimport else set())
         return None if top in allowed else f"{own} may not import {top}"
-    if wanted == own or target in row.ours:
+    if wanted in (own, own.rpartition(".")[0]) or target in row.ours:
         pass
     elif wanted not in row.ours:
         return f"{own} may not import {target}"
-    elif not is_cimport:
+    elif not is_cimport and not root.joinpath(*found.module.split("."), "__init__.py").is_file():
         return f"{own} must import {target} from its package, {wanted}"
     if row.only_plain_data and wanted in ("routerd.wire", "routerd.core"):
         origin = defined_in(root, target, found.name)
@@ -158,8 +167,9 @@ def faults(root: Path) -> list[str]:
             package = module if path.stem == "__init__" else module.rpartition(".")[0]
             is_cimport = path.suffix == ".pxd"
             source = path.read_text()
+            c_types = cimported_beside(path)
             for one in cython_imports(source) if is_cimport else python_imports(source, package):
-                if complaint := fault(root, module, one, is_cimport=is_cimport):
+                if complaint := fault(root, module, one, is_cimport=is_cimport or one.module in c_types):
                     found.append(f"{relative}:{one.line} {complaint}")
     return found
 
@@ -235,6 +245,13 @@ def written(tree: Path, file: str, source: str) -> Path:
 def test_a_forbidden_import_is_found(tree: Path, file: str, source: str, complaint: str) -> None:
     line = source.count("\n") + 1
     assert faults(written(tree, file, source)) == [f"{file}:{line} {complaint}"]
+
+
+def test_a_compiled_module_imports_a_c_type_from_where_it_cimports_it(tree: Path) -> None:
+    source = "from routerd.wire.link import Link"
+    assert faults(written(tree, "routerd/core/router.py", source)) != []
+    written(tree, "routerd/core/router.pxd", "from routerd.wire.link cimport Link")
+    assert faults(tree) == []
 
 
 @pytest.mark.parametrize(("file", "source"), ALLOWED)
