@@ -1,0 +1,31 @@
+"""The configuration of a router: `load` reads a file into the frozen classes that are declared here.
+
+`file` finds the sections, in two forms (`conf_form`, `json_form`); `entities` holds them against the schema; one module
+a section makes what the router works with: `router_config` (all of it), `listener`, `log`.
+"""
+
+from routerd.config.errors import ConfigError, ConfigErrors, ConfigRejected
+from routerd.config.listener import FailoverUrl, ListenerConfig, Role
+from routerd.config.load import load_config, parse_config
+from routerd.config.log import LogConfig, LogModuleConfig
+from routerd.config.log_levels import LevelUnknown, parse_enable
+from routerd.config.router_config import RouterConfig
+from routerd.management import LOG_LEVELS, LOG_MODULES
+
+__all__ = [
+    "LOG_LEVELS",
+    "LOG_MODULES",
+    "ConfigError",
+    "ConfigErrors",
+    "ConfigRejected",
+    "FailoverUrl",
+    "LevelUnknown",
+    "ListenerConfig",
+    "LogConfig",
+    "LogModuleConfig",
+    "Role",
+    "RouterConfig",
+    "load_config",
+    "parse_config",
+    "parse_enable",
+]

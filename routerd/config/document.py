@@ -1,0 +1,212 @@
+"""Writes docs/configuration.md from the schema: `python -m routerd.config.document [FILE]`."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from routerd.config.listener_section import MESSAGE_COMPONENTS, RESERVED_PREFIXES, RESERVED_PROPERTIES
+from routerd.management import LOG_LEVELS, SECTIONS, Attribute, EntityType, ValueType
+
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "configuration.md"
+
+_INTRODUCTION = """# The configuration file
+
+<!-- Written by `python -m routerd.config.document` from the management schema; a test compares. -->
+
+`routerd -c FILE` reads one file. A file whose name ends in `.json` is in the JSON form, all others are in the line
+form. They can say the same. [configs/](../configs/) has examples.
+
+## The line form
+
+```
+# A comment
+router {
+    id: Router.A
+}
+listener {
+    port: amqp        # a comment here, too
+    openProperties: {
+        "site": {"name": "north"}
+    }
+}
+```
+
+* A section begins with `name {` and ends with `}`, an attribute is `name: value`, each in a line of its own.
+* Blanks around `:` and before `{` do not matter. Values stand without quotes, from the first character to the last that
+  is no blank. There is no empty value.
+* `#` begins a comment, in the midst of a value too. Only `pattern`, `bindingKey` and `hostname` can have it in their
+  values; these end at the first blank.
+* A backslash is written as two, a `"` as `\\"`; `\\t` and `\\u0041` are as in JSON.
+* `groups` and `openProperties` are maps in JSON, in any layout. A comma behind the last member does no harm.
+
+## The JSON form
+
+```json
+# A comment
+[
+    ["router", {"id": "Router.A"}],
+    ["listener", {"port": 5672, "openProperties": {"site": {"name": "north"}}}]
+]
+```
+
+A list of sections, each a list of its name and a map. Lines that begin with `#` are left out.
+
+## In both forms
+
+* Names may be written `likeThis` or `like-this`.
+* Yes and no: `yes`, `true`, `on` and `no`, `false`, `off`, in capitals or not; in JSON also `true` and `false`.
+* Of several words, one may also be given by its number, from 0: `mode: 0`.
+* An attribute that is given twice has its last value, and there is a warning.
+* The old names of attributes still work, with a warning; giving both names is an error.
+* Everything that is wrong is reported, each in a line with file, line, section, attribute and what would be right. The
+  router does not start then. `routerd --check -c FILE` does only this.
+"""
+
+_EXAMPLES = {
+    "router": """router {
+    id: Router.A
+    defaultDistribution: balanced
+    metadata: Rack 4
+}
+""",
+    "listener": """# For clients on this host.
+listener {
+    host: 127.0.0.1
+    port: 5672
+}
+# For clients elsewhere that say who they are; with an actor of its own.
+listener {
+    name: outside
+    port: 5673
+    authenticatePeer: yes
+    saslMechanisms: SCRAM-SHA-256 PLAIN
+    maxFrameSize: 65536
+    linkCapacity: 1000
+    dedicatedActor: yes
+}
+""",
+    "address": """address {
+    prefix: news
+    distribution: multicast
+}
+address {
+    pattern: orders.*.urgent/#
+    distribution: closest
+    priority: 8
+}
+""",
+    "log": """log {
+    module: DEFAULT
+    enable: notice+
+    outputFile: /var/log/routerd.log
+}
+log {
+    module: PROTOCOL
+    enable: trace+
+}
+""",
+}
+
+_NOTES = {
+    "router": "There is one such section. Without it the router is by itself and makes up its name at each start.",
+    "listener": f"""Two listeners with the same host and port are an error. A listener without a name is
+known by host and port. In a router with mode `standalone` no listener has role `inter-router` or `edge`.
+
+`failoverUrls` are `[scheme://]host[:port]` with commas between them, `saslMechanisms` names with blanks between them.
+`messageLoggingComponents` are of {", ".join(f"`{one}`" for one in MESSAGE_COMPONENTS)}.
+
+`openProperties` can't have the keys {", ".join(f"`{one}`" for one in RESERVED_PROPERTIES)}, nor keys that begin with
+{" or ".join(f"`{one}`" for one in RESERVED_PREFIXES)}.""",
+    "address": """Each section has either `prefix` or `pattern`; a prefix `p` is the pattern `p/#`. Words stand
+between `.` or `/`, which are the same here. `*` is one word, `#` any number of words. Of the patterns that match an
+address the most exact counts: word by word, a plain word comes before `*`, and that before `#`. No two sections can
+have the same pattern.""",
+    "log": f"""The levels are {", ".join(f"`{one}`" for one in LOG_LEVELS)}, each higher than
+the one before; they can be shortened, and several stand with blanks or commas between them. A module without a section,
+or whose section leaves something out, is as DEFAULT; DEFAULT has `info+`, timestamps, no
+sources and `stderr` where it says nothing itself.""",
+}
+
+
+def document() -> str:
+    """Return the document."""
+    supported = [one for one in SECTIONS.values() if one.is_supported]
+    later = [one for one in SECTIONS.values() if one.is_configurable and not one.is_supported]
+    parts = [_INTRODUCTION, *map(_chapter, supported), _later(later)]
+    return "\n".join(parts)
+
+
+def examples() -> Iterator[tuple[str, str]]:
+    """Yield section and text of each example."""
+    yield from _EXAMPLES.items()
+
+
+def _chapter(entity_type: EntityType) -> str:
+    section = entity_type.section or ""
+    settable = [one for one in entity_type.attributes.values() if one.is_settable and one.name != "type"]
+    rows = "\n".join(map(_row, settable))
+    return f"""## `{section}`
+
+{entity_type.description}
+
+| attribute | value | default | meaning |
+|---|---|---|---|
+{rows}
+
+{_NOTES[section]}
+
+```
+{_EXAMPLES[section]}```
+"""
+
+
+def _row(attribute: Attribute) -> str:
+    meaning = attribute.description
+    if attribute.old_name:
+        meaning += f" Old name: `{attribute.old_name}`."
+    if attribute.is_deprecated:
+        meaning += " Deprecated."
+    if not attribute.is_supported:
+        meaning += " Not supported yet."
+    if attribute.unsupported_tags:
+        meaning += f" Not supported yet: {', '.join(f'`{one}`' for one in attribute.unsupported_tags)}."
+    return f"| `{attribute.name}` | {_values(attribute)} | {_default(attribute)} | {meaning} |"
+
+
+def _values(attribute: Attribute) -> str:
+    if attribute.tags:
+        return ", ".join(f"`{one}`" for one in attribute.tags)
+    if attribute.type is ValueType.BOOLEAN:
+        return "`yes`, `no`"
+    if attribute.type is ValueType.INTEGER:
+        return f"{attribute.allowed[0]}{f' ({attribute.unit})' if attribute.unit else ''}"
+    return {ValueType.PATH: "path", ValueType.PROPERTIES: "map", ValueType.MAP: "map"}.get(attribute.type, "text")
+
+
+def _default(attribute: Attribute) -> str:
+    if attribute.is_required:
+        return "required"
+    if isinstance(attribute.default, bool):
+        return "`yes`" if attribute.default else "`no`"
+    return "" if attribute.default in (None, "") else f"`{attribute.default}`"
+
+
+def _later(entity_types: list[EntityType]) -> str:
+    rows = "\n".join(f"| `{one.section}` | {one.description} |" for one in entity_types)
+    return f"""## Sections that are not supported yet
+
+Their attributes are checked, and then they are refused.
+
+| section | what it is for |
+|---|---|
+{rows}
+"""
+
+
+def main(arguments: list[str]) -> None:
+    """Write the document to the file that is named, or to its place."""
+    (Path(arguments[0]) if arguments else DOCUMENT).write_text(document(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

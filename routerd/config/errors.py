@@ -1,0 +1,80 @@
+"""What is wrong with a configuration, in words that say where and what would be right."""
+
+from collections.abc import Sequence
+
+from routerd.management import closest, shown
+
+CHOICES_LISTED = 10
+"""What would be right is listed beside what was probably meant if it is no more than so much."""
+
+
+class ConfigRejected(Exception):
+    """A configuration that no router is started with."""
+
+
+class ConfigError(ConfigRejected):
+    """One thing that is wrong."""
+
+    def __init__(
+        self,
+        file: str,
+        line: int | None,
+        entity: str | None,
+        attribute: str | None,
+        value: object,
+        reason: str,
+        allowed: tuple[str, ...] = (),
+        meant: str | None = None,
+    ) -> None:
+        super().__init__(file, line, entity, attribute, value, reason, allowed, meant)
+        self.file = file
+        self.line = line
+        self.entity = entity
+        """The name of the section."""
+        self.attribute = attribute
+        self.value = value
+        self.reason = reason
+        self.allowed = allowed
+        """What would be right instead."""
+        self.meant = meant
+        """Which of these was probably meant."""
+
+    def __str__(self) -> str:
+        parts = [f"Cannot load configuration file {self.file}"]
+        if self.line is not None:
+            parts.append(f"line {self.line}")
+        if self.entity is not None:
+            parts.append(f"{self.entity}.{self.attribute}" if self.attribute else self.entity)
+        return in_one_line(": ".join([*parts, self.reason]) + self._given() + self._right())
+
+    def _given(self) -> str:
+        if self.value is None or isinstance(self.value, dict | list):
+            return ""
+        given = shown(self.value)
+        return "" if given in self.reason or given.strip("'") in self.reason.split() else f" (got {given})"
+
+    def _right(self) -> str:
+        meant = "" if self.meant is None else f"; did you mean '{self.meant}'?"
+        is_listed = bool(self.allowed) and (self.meant is None or len(self.allowed) <= CHOICES_LISTED)
+        return f"{meant}; allowed: {', '.join(self.allowed)}" if is_listed else meant
+
+
+class ConfigErrors(ConfigRejected):
+    """Everything that is wrong with a configuration, one line each."""
+
+    def __init__(self, errors: Sequence[ConfigError]) -> None:
+        super().__init__(tuple(errors))
+        self.errors = tuple(errors)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.errors))
+
+
+def in_one_line(text: str) -> str:
+    """Return a text with everything that is not to be printed as its escape sequence."""
+    return "".join(one if one.isprintable() else repr(one)[1:-1] for one in text)
+
+
+def meant_among(given: object, choices: tuple[str, ...]) -> str | None:
+    """Return the choice that a wrong word is close to."""
+    return closest(given, choices) if isinstance(given, str) else None

@@ -1,0 +1,75 @@
+"""From a configuration file to what the router is made of."""
+
+import os
+from collections.abc import Callable
+
+from routerd.config.address_section import address_settings
+from routerd.config.entities import Entity, Findings, entities_of
+from routerd.config.errors import ConfigErrors
+from routerd.config.file import read_sections, read_text
+from routerd.config.listener_section import check_role, listener_configs
+from routerd.config.log import LogConfig
+from routerd.config.log_section import log_modules
+from routerd.config.router_config import RouterConfig
+from routerd.config.router_section import random_suffix, router_settings
+from routerd.core import RouterMode
+from routerd.management import SECTIONS, check_entity
+
+
+def load_config(path: str | os.PathLike[str]) -> RouterConfig:
+    """Return what a configuration file says; raises ConfigErrors."""
+    return parse_config(read_text(path), os.fspath(path))
+
+
+def parse_config(text: str, name: str, *, new_suffix: Callable[[], str] = random_suffix) -> RouterConfig:
+    """Return what the text of a configuration file says, whose name tells its form; raises ConfigErrors.
+
+    Everything that is wrong is in the errors, except after one of syntax. `new_suffix` makes ids of routers unique.
+    """
+    findings = Findings(name)
+    entities = entities_of(read_sections(text, name), findings)
+    _check_names(entities)
+    router = _router(entities, findings)
+    mode = RouterMode(router.values["mode"])
+    for connector in _of_type("connector", entities):
+        check_role(connector, mode)
+    addresses = address_settings(_of_type("address", entities))
+    config = RouterConfig(
+        router=router_settings(router, addresses, new_suffix),
+        listeners=listener_configs(_of_type("listener", entities), mode),
+        logs=LogConfig(
+            modules=log_modules(_of_type("log", entities)),
+            timestamp_format=router.values["timestampFormat"],
+            timestamps_in_utc=bool(router.values["timestampsInUTC"]),
+        ),
+        warnings=findings.warnings,
+    )
+    if findings.errors:
+        raise ConfigErrors(sorted(findings.errors, key=lambda error: error.line or 0))
+    return config
+
+
+def _of_type(section: str, entities: list[Entity]) -> list[Entity]:
+    return [one for one in entities if one.type.section == section]
+
+
+def _router(entities: list[Entity], findings: Findings) -> Entity:
+    """Return the only router section, or one with defaults if there is none (1.7)."""
+    found = _of_type("router", entities)
+    if not found:
+        entity_type = SECTIONS["router"]
+        return Entity(entity_type, None, check_entity(entity_type, {}).values, {}, findings)
+    return found[0]
+
+
+def _check_names(entities: list[Entity]) -> None:
+    singletons: dict[str, Entity] = {}
+    named: dict[tuple[str, str], Entity] = {}
+    for entity in entities:
+        section, name = entity.type.section or "", entity.values["name"]
+        if entity.type.is_singleton and singletons.setdefault(section, entity) is not entity:
+            full_name, line = entity.type.full_name, singletons[section].line
+            entity.refuse("", f"Adding {full_name} singleton when that of line {line} already exists", "one section")
+        elif name is not None and (first := named.setdefault((section, name), entity)) is not entity:
+            reason = f"adding {section} duplicates unique attribute 'name' from existing {section} of line {first.line}"
+            entity.refuse("name", reason, "another name")
