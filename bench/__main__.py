@@ -1,27 +1,41 @@
-"""`python -m bench NAME [--json]`: run one benchmark and print its rows."""
+"""`python -m bench NAME [--json]`: run one benchmark and print its rows; some have options of their own."""
 
 import argparse
 import importlib
 
 from bench.report import as_json, as_text
 
-BENCHMARKS = {"wire": "the AMQP engine alone: two endpoints in one process, joined in memory"}
+BENCHMARKS = {
+    "wire": "the AMQP engine alone: two endpoints in one process, joined in memory",
+    "router": "a router between its clients, against the clients alone",
+}
 
 
 def main() -> None:
     """Parse the command line, run the benchmark, print its rows."""
-    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__, add_help=False)
     parser.add_argument("name", nargs="?", choices=BENCHMARKS, help="the benchmark to run")
     parser.add_argument("--json", action="store_true", help="print an object keyed by case instead of columns")
     parser.add_argument("--list", action="store_true", help="print the names of the benchmarks, one a line")
-    arguments = parser.parse_args()
+    parser.add_argument("-h", "--help", action="store_true", help="this, or behind NAME the options of that benchmark")
+    arguments, rest = parser.parse_known_args()
     if arguments.list:
         print("\n".join(BENCHMARKS))
-    elif arguments.name is None:
+        return
+    if arguments.name is None:
+        if arguments.help:
+            parser.exit(message=parser.format_help())
         parser.error("name a benchmark, or use --list")
+    benchmark = importlib.import_module(f"bench.{arguments.name}")
+    if hasattr(benchmark, "parse"):
+        rows = benchmark.run(benchmark.parse([*rest, *(["--help"] if arguments.help else [])]))
+    elif arguments.help:
+        parser.exit(message=parser.format_help())
+    elif rest:
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
     else:
-        rows = importlib.import_module(f"bench.{arguments.name}").run()
-        print(as_json(rows) if arguments.json else as_text(rows))
+        rows = benchmark.run()
+    print(as_json(rows) if arguments.json else as_text(rows))
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ def relay(data: bytes, frame_size: int, count: int) -> int:
         decoder.read_descriptor()
         fields.read(decoder)
         write_transfer(
-            out, 1, 7, number, fields.tag or b"", 0, fields.settled == 1, fields.more, data, fields.payload,
+            out, 1, 7, number, fields.tag or b"", 0, 0, fields.settled == 1, fields.more, data, fields.payload,
             start + frame_size,
         )  # fmt: skip
         if out.end > 65536:

@@ -7,7 +7,7 @@ cdef object _ACCEPTED
 
 
 @cython.final
-@cython.freelist(256)
+@cython.freelist(4096)
 cdef class Delivery:
     cdef public unsigned int id
     cdef public unsigned int message_format
@@ -25,7 +25,8 @@ cdef class Delivery:
     cdef public int rcv_settle_mode
     cdef public double stamp
     cdef public Link link
-    cdef public bytes tag
+    cdef public bytes given_tag
+    cdef public unsigned int tag_number
     cdef public object state
     cdef public object remote_state
     cdef public object context

@@ -27,13 +27,15 @@ class Delivery:
     """
 
     link: "Link"
-    tag: bytes
+    given_tag: bytes | None
     state: Any
     remote_state: Any
     context: Any
 
     def __init__(self) -> None:
         self.id = 0
+        self.given_tag = None
+        self.tag_number = 0
         self.message_format = 0
         self.size = 0
         self.is_incoming = False
@@ -48,6 +50,13 @@ class Delivery:
         self.remote_settled = False
         self.rcv_settle_mode = 0
         self.stamp = 0.0
+
+    @property
+    def tag(self) -> bytes:
+        """The delivery-tag: the one that was given, or the number that its sender counted, in four octets."""
+        if self.given_tag is None:
+            self.given_tag = self.tag_number.to_bytes(4, "big")
+        return self.given_tag
 
     def accept(self) -> None:
         """Accept, and settle as the link's receiver settle mode asks (2.6.12)."""

@@ -1,6 +1,7 @@
 import cython
 
 cdef Py_ssize_t _SMALLEST
+cdef Py_ssize_t _EXPECTED_MAX
 cdef Py_ssize_t _FIELDS_MAX
 cdef Py_ssize_t _PERFORMATIVE_START
 cdef Py_ssize_t _SHORT_COPY
@@ -11,6 +12,7 @@ cdef class Output:
     cdef bytearray _data
     cdef unsigned char* _view
     cdef Py_ssize_t _capacity
+    cdef Py_ssize_t _expected
     cdef readonly Py_ssize_t end
 
     @cython.locals(needed=Py_ssize_t)

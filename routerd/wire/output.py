@@ -7,6 +7,8 @@ is handed to the transport whole, and an idle connection holds none.
 """
 
 _SMALLEST = 1024
+# Room that is made at once for a connection that just sent as much.
+_EXPECTED_MAX = 1 << 18
 # Longest field list of a performative that is composed in place; it must fit a list8.
 _FIELDS_MAX = 255
 # Frame header 8, descriptor 3, list8 constructor with size and count 3.
@@ -22,6 +24,8 @@ class Output:
         self._data = bytearray()
         self._view = self._data
         self._capacity = 0
+        # What was taken last: as much is likely to come again.
+        self._expected = _SMALLEST
         self.end = 0
 
     def reserve(self, size: int) -> None:
@@ -31,7 +35,7 @@ class Output:
             self._grow(needed)
 
     def _grow(self, needed: int) -> None:
-        capacity = max(self._capacity * 2, _SMALLEST)
+        capacity = max(self._capacity * 2, self._expected)
         while capacity < needed:
             capacity *= 2
         if self.end == 0:
@@ -44,6 +48,7 @@ class Output:
     def take(self) -> bytearray:
         """Return everything written since the last call, and let go of it."""
         data = self._data
+        self._expected = min(max(self.end + (self.end >> 1), _SMALLEST), _EXPECTED_MAX)
         del data[self.end :]
         self._data = bytearray()
         self._view = self._data

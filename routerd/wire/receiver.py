@@ -131,7 +131,8 @@ class Receiver(Link):
         self._use_credit()
         delivery: Delivery = Delivery.__new__(Delivery)
         delivery.link = self
-        delivery.tag = fields.tag
+        delivery.given_tag = fields.tag
+        delivery.tag_number = 0
         delivery.id = fields.delivery_id
         delivery.size = 0
         delivery.message_format = fields.message_format if fields.message_format >= 0 else 0

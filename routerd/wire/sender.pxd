@@ -13,13 +13,11 @@ cdef Py_ssize_t _NEXT_OVERHEAD
 cdef Py_ssize_t _TAG_MAX
 cdef int _UNSETTLED
 cdef int _SETTLED
-cdef list _OCTETS
 
 
 cdef class Sender(Link):
     cdef Delivery _current
     cdef unsigned int _next_tag
-    cdef bytes _tag_start
     cdef long long _unstarted
     cdef long long _overdrawn
 
@@ -43,12 +41,12 @@ cdef class Sender(Link):
     cpdef void write(self, Delivery delivery, object data, Py_ssize_t start, Py_ssize_t end, bint more)
     cpdef void abort(self, Delivery delivery)
     cpdef void drained(self)
-    @cython.locals(session=Session, out=Output, frame_size=Py_ssize_t, stop=Py_ssize_t)
+    @cython.locals(session=Session, out=Output, frame_size=Py_ssize_t, stop=Py_ssize_t, tag_size=Py_ssize_t)
     cpdef Py_ssize_t emit(
         self, Delivery delivery, object data, Py_ssize_t start, Py_ssize_t end, bint more
     ) except -2
-    @cython.locals(low="unsigned int")
-    cdef bytes _take_tag(self)
+    @cython.locals(number="unsigned int")
+    cdef unsigned int _take_tag_number(self) except? 0xFFFFFFFF
     cdef void _check_size(self, unsigned long long size)
     cdef void _check_fits(self, Delivery delivery)
     cdef void _start(self, Delivery delivery)

@@ -21,7 +21,6 @@ _NEXT_OVERHEAD = 24
 # 2.8.7: a delivery-tag is at most 32 octets.
 _TAG_MAX = 32
 _UNSETTLED, _SETTLED = 0, 1
-_OCTETS = [bytes((octet,)) for octet in range(256)]
 
 
 class Sender(Link):
@@ -31,7 +30,6 @@ class Sender(Link):
         Link.__init__(self, session, name, True)
         self._current: Delivery | None = None
         self._next_tag = 0
-        self._tag_start = b""
         self._unstarted = 0
         self._overdrawn = 0
 
@@ -40,7 +38,6 @@ class Sender(Link):
         Link.take_over(self, earlier)
         predecessor = cast(Sender, earlier)
         self._next_tag = predecessor._next_tag
-        self._tag_start = b""
 
     def send(
         self,
@@ -75,9 +72,7 @@ class Sender(Link):
             raise StateError(f"link {self.name!r}: the delivery before is not complete")
         if self.is_incomplete:
             raise StateError(f"link {self.name!r}: an unsettled map was incomplete; resume, detach and attach again")
-        if tag is None:
-            tag = self._take_tag()
-        elif len(tag) > _TAG_MAX:
+        if tag is not None and len(tag) > _TAG_MAX:
             raise StateError(f"a delivery-tag has {_TAG_MAX} octets at most, not {len(tag)}")
         if (settled and self.snd_settle_mode == _UNSETTLED) or (not settled and self.snd_settle_mode == _SETTLED):
             raise StateError(f"link {self.name!r}: its snd-settle-mode does not allow settled={settled}")
@@ -85,7 +80,8 @@ class Sender(Link):
             raise StateError(f"link {self.name!r}: its rcv-settle-mode does not allow a delivery to be settled second")
         delivery: Delivery = Delivery.__new__(Delivery)
         delivery.link = self
-        delivery.tag = tag
+        delivery.given_tag = tag
+        delivery.tag_number = 0 if tag is not None else self._take_tag_number()
         delivery.id = 0
         delivery.size = 0
         delivery.message_format = message_format
@@ -199,13 +195,15 @@ class Sender(Link):
             if delivery.is_queued:
                 self._start(delivery)
                 if delivery.is_plain:
-                    stop = min(end, start + frame_size - _FIRST_OVERHEAD - len(delivery.tag))
+                    tag_size = 4 if delivery.given_tag is None else len(delivery.given_tag)
+                    stop = min(end, start + frame_size - _FIRST_OVERHEAD - tag_size)
                     write_transfer(
                         out,
                         session.channel,
                         self.handle,
                         delivery.id,
-                        delivery.tag,
+                        delivery.given_tag,
+                        delivery.tag_number,
                         delivery.message_format,
                         delivery.settled,
                         more or stop < end,
@@ -227,17 +225,13 @@ class Sender(Link):
                 return -1
         return start
 
-    def _take_tag(self) -> bytes:
-        # Joining two cached parts is half the price of `int.to_bytes`.
+    def _take_tag_number(self) -> int:
         while True:
-            low = self._next_tag & 0xFF
-            if low == 0 or not self._tag_start:
-                self._tag_start = (self._next_tag >> 8).to_bytes(3, "big")
-            self._next_tag = (self._next_tag + 1) & _MASK
-            tag = self._tag_start + _OCTETS[low]
+            number = self._next_tag
+            self._next_tag = (number + 1) & _MASK
             # A delivery that was taken over may have the very tag.
-            if not self.suspended or tag not in self.suspended:
-                return tag
+            if not self.suspended or number.to_bytes(4, "big") not in self.suspended:
+                return number
 
     def _check_size(self, size: int) -> None:
         if self.remote_max_message_size and size > self.remote_max_message_size:
@@ -247,7 +241,7 @@ class Sender(Link):
 
     def _check_resumption_fits(self, delivery: Delivery, state: Any, aborted: bool) -> None:
         likeness = Delivery()
-        likeness.tag = delivery.tag
+        likeness.given_tag = delivery.tag
         likeness.message_format = delivery.message_format
         likeness.settled = likeness.is_resumed = True
         likeness.is_aborted = aborted

@@ -82,6 +82,7 @@ cdef class Session:
     cpdef void track(self, Delivery delivery)
     @cython.locals(ring=DeliveryRing)
     cpdef void untrack(self, Delivery delivery)
+    @cython.locals(delivery_id="unsigned int")
     cpdef unsigned int take_delivery_id(self) noexcept
     cpdef void count_transfer(self)
     cpdef void queue(self, Delivery delivery, bytes octets, bint more)

@@ -35,6 +35,7 @@ cpdef void write_transfer(
     unsigned int handle,
     unsigned int delivery_id,
     bytes tag,
+    unsigned int tag_number,
     unsigned int message_format,
     bint settled,
     bint more,

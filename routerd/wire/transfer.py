@@ -91,7 +91,8 @@ def write_transfer(
     channel: int,
     handle: int,
     delivery_id: int,
-    tag: bytes,
+    tag: bytes | None,
+    tag_number: int,
     message_format: int,
     settled: bool,
     more: bool,
@@ -99,14 +100,18 @@ def write_transfer(
     start: int,
     end: int,
 ) -> None:
-    """Compose the first (or only) transfer of a delivery around data[start:end]."""
+    """Compose the first (or only) transfer of a delivery around data[start:end]; without a tag, its number is the tag."""
     frame = out.begin_performative(channel, 0x14, end - start)
     out.put_uint(handle)
     out.put_uint(delivery_id)
-    size = len(tag)
     out.put_octet(0xA0)
-    out.put_octet(size)
-    out.put_octets(tag, 0, size)
+    if tag is None:
+        out.put_octet(4)
+        out.put_word(tag_number)
+    else:
+        size = len(tag)
+        out.put_octet(size)
+        out.put_octets(tag, 0, size)
     out.put_uint(message_format)
     out.put_boolean(settled)
     if more:

@@ -97,7 +97,7 @@ def test_fields_that_were_read_are_cleared_for_the_next_transfer():
 def test_a_first_transfer_is_composed_as_it_is_read(channel, handle, number, tag, form, settled, more, payload):
     out = Output()
     data, start, end = payload
-    write_transfer(out, channel, handle, number, tag, form, settled, more, data, start, end)
+    write_transfer(out, channel, handle, number, tag, 0, form, settled, more, data, start, end)
     expected = Transfer(
         handle=handle, delivery_id=number, delivery_tag=tag, message_format=form, settled=settled, more=more
     )

@@ -1,0 +1,94 @@
+"""Runs of a load generator for the benchmarks: `routerbench`, and for a second opinion any build of loadgen.c."""
+
+import json
+import re
+import socket
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from typing import Any
+
+WITHIN_S = 120.0
+_LISTENS_AFTER_S = 0.3
+
+
+class LoadFailed(Exception):
+    """A run of a load generator fell short; the message is what it said."""
+
+
+def routerbench(place: str | None, *arguments: str) -> dict[str, Any]:
+    """Run routerbench against a router, or client to client where no place is given; return its figures."""
+    where = ["--direct"] if place is None else ["--connect", place]
+    command = [sys.executable, "-m", "routerd.cli.routerbench", "--quiet", "--json", *where, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=WITHIN_S)
+    if done.returncode != 0:
+        raise LoadFailed(f"{' '.join(command[1:])}: {done.stderr.strip()}")
+    figures: dict[str, Any] = json.loads(done.stdout)
+    return figures
+
+
+class Held:
+    """Idle connections, held until `release`."""
+
+    def __init__(self, place: str, connections: int) -> None:
+        command = [sys.executable, "-m", "routerd.cli.routerbench", "--idle", "--connect", place]
+        self._process = subprocess.Popen(
+            [*command, "--connections", str(connections), "--seconds", "3600", "--patience", "60"],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert self._process.stderr is not None
+        line = self._process.stderr.readline()
+        if not line.startswith("ready"):
+            self.release()
+            raise LoadFailed(line.strip())
+
+    def release(self) -> None:
+        """Close the connections."""
+        self._process.terminate()
+        self._process.communicate()
+
+
+@dataclass(frozen=True, slots=True)
+class Loadgen:
+    """A build of loadgen.c."""
+
+    program: str
+
+    def rate(self, place: str | None, count: int, *arguments: str) -> float:
+        """Return the messages that one client received from another in a second, through a router or directly."""
+        return float(self._run(place, "recv", "send", count, arguments)["rate"])
+
+    def round_trip_us(self, place: str | None, count: int) -> tuple[float, float]:
+        """Return the median and the 99th percentile of requests, one in flight."""
+        figures = self._run(place, "req", "rep", count, ())
+        return float(figures["p50"]), float(figures["p99"])
+
+    def _run(
+        self, place: str | None, measured: str, other: str, count: int, arguments: tuple[str, ...]
+    ) -> dict[str, str]:
+        host, _, port = (place or f"127.0.0.1:{_free_port()}").rpartition(":")
+        listening = ["listen=1"] if place is None else []
+        passive, active = ("recv", "send") if measured == "recv" else ("rep", "req")
+        counts = [f"n={count}", *arguments]
+        first = subprocess.Popen(
+            [self.program, passive, host, port, "bench", *counts, *listening], stdout=subprocess.PIPE, text=True
+        )
+        # It has no word for being ready.
+        time.sleep(_LISTENS_AFTER_S)
+        second = subprocess.run(
+            [self.program, active, host, port, "bench", *counts], stdout=subprocess.PIPE, text=True, timeout=WITHIN_S
+        )
+        first_text, _ = first.communicate(timeout=WITHIN_S)
+        text = first_text if measured == passive else second.stdout
+        if second.returncode != 0 or "bad=0" not in text:
+            raise LoadFailed(f"loadgen: {text}{second.stdout}")
+        return dict(re.findall(r"(\w+)=([\d.]+)", text))
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port: int = listening.getsockname()[1]
+        return port

@@ -1,0 +1,233 @@
+"""A router and its clients on one machine: what a message costs through it, against client to client without it.
+
+Each repetition of a case measures directly and through the router, one after the other, so that both see the same
+machine; a ratio is the median of the ratios of the repetitions. Clients, and the router, have processes of their own.
+"""
+
+import argparse
+import contextlib
+import resource
+import statistics
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from bench.load_runs import Held, Loadgen, routerbench
+from bench.report import Row
+from bench.router_process import RouterProcess
+
+SENDERS = 50
+SUBSCRIBERS = 10
+LARGE = 65_536
+ATTACH_CONNECTIONS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How much is measured."""
+
+    repetitions: int
+    seconds: float
+    warmup_s: float
+    links: int
+    """Links of each connection, where attaches are measured."""
+    idle_connections: int
+
+    @property
+    def span(self) -> tuple[str, ...]:
+        """The options of routerbench that bound a run."""
+        return "--seconds", str(self.seconds), "--warmup", str(self.warmup_s)
+
+
+THOROUGH = Effort(repetitions=5, seconds=3.0, warmup_s=0.5, links=200, idle_connections=10_000)
+QUICK = Effort(repetitions=1, seconds=1.0, warmup_s=0.3, links=40, idle_connections=1_000)
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """What a case is given: where the router is, and how much to measure."""
+
+    effort: Effort
+    place: str
+    dedicated_place: str | None
+    router: RouterProcess | None
+    loadgen: Loadgen | None
+
+    def ratio_rows(
+        self, case: str, target: float | None, direct: Sequence[str], through: Sequence[str] | None = None
+    ) -> list[Row]:
+        """Return the rate of messages directly and through the router, and their ratio."""
+        through = direct if through is None else through
+        rates = [
+            (
+                routerbench(None, *direct, *self.effort.span)["received_per_s"],
+                routerbench(self.place, *through, *self.effort.span)["received_per_s"],
+            )
+            for _ in range(self.effort.repetitions)
+        ]
+        return _ratio_rows(case, target, rates)
+
+    def loadgen_rows(self, case: str, target: float, count: int, *arguments: str) -> list[Row]:
+        """Return the same as loadgen.c sees it, where there is a build of it."""
+        loadgen = self.loadgen
+        if loadgen is None:
+            return []
+        rates = [
+            (loadgen.rate(None, count, *arguments), loadgen.rate(self.place, count, *arguments))
+            for _ in range(self.effort.repetitions)
+        ]
+        return _ratio_rows(f"{case}, loadgen", target, rates)
+
+
+def one_to_one(bench: Bench) -> list[Row]:
+    """One sender to one receiver, unsettled."""
+    rows = bench.ratio_rows("1 to 1", 0.45, ["--credit", "1000"])
+    return rows + bench.loadgen_rows("1 to 1", 0.45, 1_000_000)
+
+
+def presettled(bench: Bench) -> list[Row]:
+    """One sender to one receiver, pre-settled."""
+    rows = bench.ratio_rows("pre-settled", 0.5, ["--settled"])
+    return rows + bench.loadgen_rows("pre-settled", 0.5, 1_000_000, "presettled=1")
+
+
+def other_actor(bench: Bench) -> list[Row]:
+    """Sender and receiver on different connection actors."""
+    if bench.dedicated_place is None:
+        return []
+    return bench.ratio_rows("other connection actor", 0.3, [], ["--receive-at", bench.dedicated_place])
+
+
+def large(bench: Bench) -> list[Row]:
+    """Bodies of 64 KiB."""
+    size = ["--size", str(LARGE), "--credit", "100"]
+    rows = bench.ratio_rows("64 KiB bodies", 0.5, size)
+    return rows + bench.loadgen_rows("64 KiB bodies", 0.5, 20_000, f"size={LARGE}", "credit=100")
+
+
+def multicast(bench: Bench) -> list[Row]:
+    """One sender to ten receivers of a multicast address: all deliveries against those of one to one."""
+    through = ["--receivers", str(SUBSCRIBERS), "--senders", "1", "--multicast", "--address", "multicast.bench"]
+    return bench.ratio_rows(f"multicast 1 to {SUBSCRIBERS}", 0.6, [], through)
+
+
+def many(bench: Bench) -> list[Row]:
+    """Fifty senders to fifty receivers over fifty addresses."""
+    number = str(SENDERS)
+    links = ["--senders", number, "--receivers", number, "--addresses", number]
+    return bench.ratio_rows(f"{SENDERS} to {SENDERS}", 0.3, links)
+
+
+def requests(bench: Bench) -> list[Row]:
+    """Request and response, one in flight, pre-settled."""
+    arguments = ["--requesters", "1", "--responders", "1", "--settled", *bench.effort.span]
+    pairs = [
+        (routerbench(None, *arguments)["latency_us"], routerbench(bench.place, *arguments)["latency_us"])
+        for _ in range(bench.effort.repetitions)
+    ]
+    added = statistics.median(through["p50"] - direct["p50"] for direct, through in pairs)
+    rows = [
+        Row("round trip directly", statistics.median(direct["p50"] for direct, _ in pairs), "us"),
+        Row("round trip through", statistics.median(through["p50"] for _, through in pairs), "us"),
+        Row("round trip added", added, "us", 60, at_most=True),
+        Row("round trip p99", statistics.median(through["p99"] for _, through in pairs), "us", 300, at_most=True),
+    ]
+    loadgen = bench.loadgen
+    if loadgen is not None:
+        trips = [
+            (loadgen.round_trip_us(None, 20_000), loadgen.round_trip_us(bench.place, 20_000))
+            for _ in range(bench.effort.repetitions)
+        ]
+        added = statistics.median(through[0] - direct[0] for direct, through in trips)
+        p99 = statistics.median(through[1] for _, through in trips)
+        rows.append(Row("round trip added, loadgen", added, "us", 60, at_most=True))
+        rows.append(Row("round trip p99, loadgen", p99, "us", 300, at_most=True))
+    return rows
+
+
+def attaches(bench: Bench) -> list[Row]:
+    """Attaches answered a second, over a hundred connections, each link to an address of its own."""
+    connections, links = ATTACH_CONNECTIONS, bench.effort.links
+    arguments = ["--attach", "--connections", str(connections), "--links", str(links)]
+    arguments += ["--addresses", str(connections * links), "--patience", "60"]
+    rates = [
+        (routerbench(None, *arguments)["attached_per_s"], routerbench(bench.place, *arguments)["attached_per_s"])
+        for _ in range(bench.effort.repetitions)
+    ]
+    return [
+        Row("attaches directly", statistics.median(direct for direct, _ in rates), "attaches/s"),
+        Row("attaches", statistics.median(through for _, through in rates), "attaches/s", 20_000),
+    ]
+
+
+def idle(bench: Bench) -> list[Row]:
+    """Memory of an idle connection."""
+    if bench.router is None:
+        return []
+    connections = bench.effort.idle_connections
+    before = bench.router.memory_bytes()
+    held = Held(bench.place, connections)
+    try:
+        bytes_each = (bench.router.memory_bytes() - before) / connections
+    finally:
+        held.release()
+    return [Row(f"idle connection, of {connections}", bytes_each, "bytes", 20 * 1024, at_most=True)]
+
+
+CASES: dict[str, Callable[[Bench], list[Row]]] = {
+    "one-to-one": one_to_one,
+    "presettled": presettled,
+    "other-actor": other_actor,
+    "large": large,
+    "multicast": multicast,
+    "many": many,
+    "requests": requests,
+    "attaches": attaches,
+    "idle": idle,
+}
+
+
+def parse(arguments: Sequence[str]) -> argparse.Namespace:
+    """Read the options of this benchmark."""
+    parser = argparse.ArgumentParser(prog="python -m bench router", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="one short repetition, for development")
+    parser.add_argument("--case", action="append", choices=CASES, help="only this one; may be given again")
+    parser.add_argument("--loadgen", metavar="PATH", help="a build of loadgen.c, for a second opinion")
+    parser.add_argument("--actors", type=int, default=1, metavar="N", help="connection actors; %(default)s")
+    places = parser.add_mutually_exclusive_group()
+    places.add_argument("--in-process", action="store_true", help="a router without Ray")
+    places.add_argument("--connect", metavar="HOST:PORT", help="a router that runs already, of whatever make")
+    return parser.parse_args(arguments)
+
+
+def run(options: argparse.Namespace | None = None) -> list[Row]:
+    """Measure every case, or those that were asked for."""
+    options = options or parse([])
+    soft, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    # The router has a descriptor for each of the idle connections.
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    try:
+        with _bench(options) as bench:
+            return [row for case in options.case or CASES for row in CASES[case](bench)]
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, most))
+
+
+@contextlib.contextmanager
+def _bench(options: argparse.Namespace) -> Iterator[Bench]:
+    effort = QUICK if options.quick else THOROUGH
+    loadgen = Loadgen(options.loadgen) if options.loadgen else None
+    if options.connect:
+        yield Bench(effort, options.connect, None, None, loadgen)
+        return
+    form = ["--in-process"] if options.in_process else ["--connection-actors", str(options.actors)]
+    with RouterProcess(*form) as router:
+        dedicated_place = None if options.in_process else router.dedicated_place
+        yield Bench(effort, router.place, dedicated_place, router, loadgen)
+
+
+def _ratio_rows(case: str, target: float | None, rates: list[tuple[float, float]]) -> list[Row]:
+    return [
+        Row(f"{case}: directly", statistics.median(direct for direct, _ in rates), "messages/s"),
+        Row(f"{case}: through", statistics.median(through for _, through in rates), "messages/s"),
+        Row(f"{case}: ratio", statistics.median(through / direct for direct, through in rates), "of direct", target),
+    ]
