@@ -118,9 +118,10 @@ class AddressTable:
 
     def leave(self, worker: int, incarnation: int) -> Version:
         """End a membership, with all interests of the worker; the same incarnation may join again."""
-        self._member(worker, incarnation)
+        keys = self._member(worker, incarnation).interests
         self._remove(worker)
-        self._record(worker, ())
+        # Were it to join again before a member is told, that member would not see from the list of members that it left.
+        self._record(worker, keys)
         self._members_changed = self._count
         self._forget()
         return self.version

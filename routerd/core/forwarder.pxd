@@ -92,7 +92,7 @@ cdef class Forwarder(Handler):
     cdef void _check_copies(self, FanOut fan)
 
     cpdef void on_disposition(self, Delivery delivery)
-    @cython.locals(inlet=Inlet)
+    @cython.locals(inlet=Inlet, is_news=bint)
     cdef void _consumer_decided(self, Delivery out, Delivery delivery)
     cdef void _copy_decided(self, Delivery out, FanOut fan)
     @cython.locals(inlet=Inlet)

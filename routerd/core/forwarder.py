@@ -184,11 +184,13 @@ class Forwarder(Handler):
             link.abort(out)
             out.context = delivery.context = inlet.current = None
             inlet.top_up()
+            self.serve_outlet(outlet)
             return
         if link.remote_max_message_size and delivery.size > link.remote_max_message_size:
             link.abort(out)
             out.context = None
             self._give_up(inlet, delivery, _too_large(link))
+            self.serve_outlet(outlet)
             return
         link.write(out, data, start, end, delivery.is_partial)
         if delivery.is_partial:
@@ -199,6 +201,7 @@ class Forwarder(Handler):
             delivery.context = None
         elif out.settled or delivery.remote_settled:
             self._sent(inlet, outlet, delivery, out)
+        self.serve_outlet(outlet)
 
     def _hold_back(self, inlet: "Inlet", outlet: "Outlet") -> None:
         # What comes in faster than it leaves closes the producer's window, frame by frame.
@@ -421,6 +424,7 @@ class Forwarder(Handler):
                 if out.context is fan:
                     out.context = None
                     fan.combine(_too_large(link))
+                self.serve_outlet(outlet)
                 continue
             link.write(out, data, start, end, delivery.is_partial)
             if delivery.is_partial and not is_held and (outlet.peer.is_blocked or link.session.has_backlog):
@@ -431,8 +435,10 @@ class Forwarder(Handler):
             self._keep(fan, data, start, end)
         if fan.is_complete:
             inlet.current = None
-            fan.under_way = []
+            under_way, fan.under_way = fan.under_way, []
             self._all_sent(fan)
+            for out in under_way:
+                self.serve_outlet(out.link.context)
 
     def _abort_copies(self, fan: FanOut) -> None:
         for out in fan.under_way:
@@ -440,6 +446,7 @@ class Forwarder(Handler):
             out.context = None
             if outlet is not None and out.link.is_attached:
                 outlet.link.abort(out)
+                self.serve_outlet(outlet)
         fan.under_way = []
         delivery = fan.delivery
         if delivery is not None:
@@ -493,19 +500,19 @@ class Forwarder(Handler):
                 delivery.update(state, False)
             return
         inlet: Inlet | None = delivery.link.context
-        self._count_out(out, state)
+        is_news = delivery.state is None or not is_outcome(delivery.state)
+        if is_news:
+            self._count_out(out, state)
+            if inlet is not None:
+                self._settle(inlet, delivery, state)
         if not out.remote_settled and delivery.rcv_settle_mode == _SECOND:
             # Both settle second: the producer's settlement is what the consumer waits for.
-            if delivery.state is None:
-                self._update(delivery, state, False)
             return
         out.context = None
         if not out.remote_settled:
             out.settle()
         if not delivery.is_partial:
             delivery.context = None
-        if inlet is not None:
-            self._settle(inlet, delivery, state)
 
     def _copy_decided(self, out: Delivery, fan: FanOut) -> None:
         state = out.remote_state
@@ -623,7 +630,11 @@ class Forwarder(Handler):
     def _consumer_lost(self, delivery: Delivery) -> None:
         inlet: Inlet | None = delivery.link.context
         delivery.context = None
-        if inlet is not None and not delivery.remote_settled and delivery.state is None:
+        if inlet is None:
+            return
+        if delivery is inlet.current:
+            inlet.current = None
+        if not delivery.remote_settled and (delivery.state is None or not is_outcome(delivery.state)):
             self._settle(inlet, delivery, _MAYBE_SEEN)
 
     def inlet_lost(self, inlet: "Inlet") -> None:
@@ -646,6 +657,7 @@ class Forwarder(Handler):
             outlet: Outlet | None = context.link.context
             if delivery.is_partial and outlet is not None and context.link.is_attached:
                 outlet.link.abort(context)
+                self.serve_outlet(outlet)
             elif is_outcome(context.remote_state) and not context.settled and not context.remote_settled:
                 context.settle()
         elif type(context) is Parked:

@@ -29,7 +29,7 @@ cdef class Outlet:
     cdef public long long stalls
     cdef public object source
 
-    @cython.locals(session=Session)
+    @cython.locals(link=Sender, session=Session)
     cpdef bint can_send(self) except -1
     cpdef void hold(self, Session session)
     cpdef void let_go(self)

@@ -46,9 +46,10 @@ class Outlet:
 
     def can_send(self) -> bool:
         """Whether a delivery can be begun, and leave, now."""
-        if self.link.credit <= 0 or not self.is_open:
+        link = self.link
+        if link.credit <= 0 or not self.is_open or not link.is_attached or link.current is not None:
             return False
-        session = self.link.session
+        session = link.session
         if self.peer.is_blocked or session.has_backlog or session.remote_incoming_window == 0:
             self.peer.starved[self] = None
             return False

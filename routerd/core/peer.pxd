@@ -5,6 +5,8 @@ cdef class Peer:
     cdef readonly Py_ssize_t capacity
     cdef readonly bint strips_in
     cdef readonly bint strips_out
+    cdef readonly bint is_multi_tenant
+    cdef public str tenant
     cdef public int sibling
     cdef public bint is_open
     cdef public bint is_draining

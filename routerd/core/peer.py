@@ -28,6 +28,7 @@ class Peer:
         capacity: int = DEFAULT_LINK_CAPACITY,
         strips_in: bool = True,
         strips_out: bool = True,
+        is_multi_tenant: bool = False,
     ) -> None:
         self.number = number
         self.role = role
@@ -35,6 +36,9 @@ class Peer:
         self.capacity = capacity
         self.strips_in = strips_in and not self.is_fabric
         self.strips_out = strips_out and not self.is_fabric
+        self.is_multi_tenant = is_multi_tenant
+        # The vhost whose own addresses this connection uses; empty for those of the router.
+        self.tenant = ""
         self.sibling = -1
         self.is_open = False
         self.is_draining = False

@@ -62,11 +62,12 @@ cdef class Router(Forwarder):
     cdef void _answer(self, Outlet outlet)
     @cython.locals(inlet=Inlet)
     cdef void _producer_attached(self, Peer peer, Link link, object performative)
-    cdef object _address_of(self, object terminus, bint is_producer)
+    cdef object _address_of(self, Peer peer, object terminus, bint is_producer)
+    cdef object _treatment(self, str text, str tenant)
     cdef Address _address(self, str key, object treatment)
     @cython.locals(address=Address)
     cpdef object destination(self, Inlet inlet, str to)
-    cdef object _destination_key(self, str to)
+    cdef object _destination_key(self, str to, str tenant)
     cdef void _refuse(self, Link link, object error)
     cdef long long _take_link_number(self) noexcept
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from routerd.core.address import Address
-from routerd.core.addresses import AddressSpace
+from routerd.core.addresses import AddressSpace, canonical
 from routerd.core.forwarder import Forwarder
 from routerd.core.inlet import Inlet
 from routerd.core.membership import Changes, Delta, Interest, Sibling
@@ -108,7 +108,14 @@ class Router(Forwarder):
 
     # --- connections
 
-    def new_peer(self, role: str = NORMAL, capacity: int = 0, strips_in: bool = True, strips_out: bool = True) -> Peer:
+    def new_peer(
+        self,
+        role: str = NORMAL,
+        capacity: int = 0,
+        strips_in: bool = True,
+        strips_out: bool = True,
+        is_multi_tenant: bool = False,
+    ) -> Peer:
         """Return the record of a connection that is about to be made; set its `connection` and that one's `context`."""
         self._next_peer += 1
         if role == FABRIC:
@@ -119,6 +126,7 @@ class Router(Forwarder):
             capacity=capacity or DEFAULT_LINK_CAPACITY,
             strips_in=strips_in,
             strips_out=strips_out,
+            is_multi_tenant=is_multi_tenant,
         )
         self.peers[peer.number] = peer
         return peer
@@ -129,6 +137,8 @@ class Router(Forwarder):
         if connection.state is _OPEN_RCVD:
             connection.open()
         peer.is_open = True
+        if peer.is_multi_tenant and performative.hostname:
+            peer.tenant = performative.hostname
         if peer.is_fabric:
             self._sibling_connected(peer, performative)
         self.observer.connection_opened(peer, performative)
@@ -184,7 +194,7 @@ class Router(Forwarder):
             return
         if source.dynamic:
             source.address = self._space.reply_address(self._token())
-        address = self._address_of(source, False)
+        address = self._address_of(peer, source, False)
         if isinstance(address, Error):
             self._refuse(link, address)
             return
@@ -227,7 +237,7 @@ class Router(Forwarder):
             return
         if target.dynamic:
             target.address = f"amqp:/_$temp.{self._token()}"
-        address = self._address_of(target, True)
+        address = self._address_of(peer, target, True)
         if isinstance(address, Error):
             self._refuse(link, address)
             return
@@ -243,22 +253,28 @@ class Router(Forwarder):
         self.observer.link_attached(inlet)
         inlet.top_up()
 
-    def _address_of(self, terminus: Any, is_producer: bool) -> "Address | Error | None":
+    def _address_of(self, peer: Peer, terminus: Any, is_producer: bool) -> "Address | Error | None":
         """Return the address of a terminus, made if it is new; None if it names none."""
         text = terminus.address
         if text is None or text == "":
             return None
         if not isinstance(text, str):
             return _NOT_TEXT
-        treatment = self._treatments.of(text)
+        treatment = self._treatment(text, peer.tenant)
         if treatment.distribution is Distribution.UNAVAILABLE:
             return _UNAVAILABLE
         phase = treatment.ingress_phase if is_producer else treatment.egress_phase
         for capability in terminus.capabilities:
             if capability.startswith(_WAYPOINT):
                 phase = _waypoint_phase(capability, is_producer, phase)
-        key = self._space.key(text, phase)
+        key = self._space.key(text, phase, peer.tenant)
         return self._address(key, treatment) if key else None
+
+    def _treatment(self, text: str, tenant: str) -> Treatment:
+        treatment = self._treatments.of(text)
+        if not tenant or canonical(text).startswith("_"):
+            return treatment
+        return self._treatments.of(f"{tenant}/{canonical(text)}")
 
     def _address(self, key: str, treatment: Treatment) -> Address:
         address = self.addresses.get(key)
@@ -271,28 +287,30 @@ class Router(Forwarder):
 
     def destination(self, inlet: Inlet, to: str) -> "Address | Error | None":
         """Return the address of a message by its `to`: one that somebody uses, or None."""
-        key = self._destinations.get(to)
+        tenant = inlet.peer.tenant
+        name = f"{tenant}/{to}" if tenant else to
+        key = self._destinations.get(name)
         if key is None:
-            key = self._destination_key(to)
+            key = self._destination_key(to, tenant)
             if len(self._destinations) >= KNOWN_DESTINATIONS_MAX:
                 self._destinations.clear()
-            self._destinations[to] = key
+            self._destinations[name] = key
         if not isinstance(key, str):
             return key
         address = self.addresses.get(key)
         if address is None:
             if self._remote_consumers(key) == 0:
                 return None
-            address = self._address(key, self._treatments.of(to))
+            address = self._address(key, self._treatment(to, tenant))
         if address.missing:
             self._refresh(address)
         return address
 
-    def _destination_key(self, to: str) -> "str | Error":
-        treatment = self._treatments.of(to)
+    def _destination_key(self, to: str, tenant: str) -> "str | Error":
+        treatment = self._treatment(to, tenant)
         if treatment.distribution is Distribution.UNAVAILABLE:
             return _NO_DESTINATION
-        return self._space.key(to, treatment.ingress_phase)
+        return self._space.key(to, treatment.ingress_phase, tenant)
 
     def _refuse(self, link: Link, error: Error) -> None:
         link.refuse(error)

@@ -2,6 +2,7 @@
 
 import logging
 from enum import IntEnum
+from functools import cache
 
 from routerd.config import parse_enable
 from routerd.management import LOG_MODULES
@@ -32,6 +33,7 @@ def levels_of(enable: str | None) -> frozenset[Level] | None:
     return None if names is None else frozenset(Level[name.upper()] for name in names)
 
 
+@cache
 def level_of(number: int) -> Level:
     """Return the highest level that a number of Python's logging reaches."""
     return max((level for level in Level if level <= number), default=Level.TRACE)

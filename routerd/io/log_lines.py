@@ -3,7 +3,7 @@
 import json
 import re
 import time
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from routerd.io.log_levels import Level
 
@@ -12,12 +12,12 @@ DEFAULT_TIMESTAMP = "%Y-%m-%d %H:%M:%S.%%06lu %z"
 TEXT_MAX = 8192
 """Characters of one text: peers choose parts of it, and the last thousand are kept in memory."""
 
+_NAMES = {level: level.name.lower() for level in Level}
 _IDENTITY = re.compile(r"\[C(\d+)\](?:\[L(\d+)\])?")
 _CONTROL = {code: repr(chr(code))[1:-1] for code in (*range(32), *range(127, 160), 0x2028, 0x2029)}
 
 
-@dataclass(frozen=True, slots=True)
-class LogEntry:
+class LogEntry(NamedTuple):
     """One line of the log before it has a form."""
 
     module: str
@@ -65,11 +65,13 @@ class Clock:
 
 def text_lines(entry: LogEntry, clock: Clock | None, *, with_source: bool) -> list[str]:
     """Return an entry as `[TIMESTAMP ]MODULE (level) text[ (file:line)]`, and so each line of its traceback."""
-    head = f"{entry.module} ({entry.level.name.lower()}) "
+    head = f"{entry.module} ({_NAMES[entry.level]}) "
     if clock is not None:
         head = f"{clock.text(entry.time_s)} {head}"
     tail = f" ({entry.file}:{entry.line})" if with_source and entry.file else ""
-    texts = [entry.text, *(entry.traceback or "").splitlines()]
+    if entry.traceback is None:
+        return [f"{head}{in_one_line(entry.text)}{tail}\n"]
+    texts = [entry.text, *entry.traceback.splitlines()]
     return [f"{head}{in_one_line(text)}{tail}\n" for text in texts]
 
 
@@ -82,7 +84,7 @@ def json_line(entry: LogEntry, router_id: str) -> str:
         "ts": _UTC.text(entry.time_s),
         "router": router_id,
         "module": entry.module,
-        "level": entry.level.name.lower(),
+        "level": _NAMES[entry.level],
         "text": entry.text,
         "file": entry.file,
         "line": entry.line,

@@ -22,9 +22,13 @@ _PRIORITIES = {
 class LogFileError(Exception):
     """A file for the log that cannot be opened."""
 
-    def __init__(self, path: str, error: OSError) -> None:
-        super().__init__(f"Failed to open log file '{path}': {error.strerror or error}")
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(path, reason)
         self.path = path
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"Failed to open log file '{self.path}': {self.reason}"
 
 
 class LogOutput(Protocol):
@@ -80,7 +84,7 @@ class FileOutput:
         try:
             self._open()
         except OSError as error:
-            raise LogFileError(path, error) from error
+            raise LogFileError(path, error.strerror or str(error)) from error
 
     def _open(self) -> None:
         self._descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)

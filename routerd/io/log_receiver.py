@@ -75,16 +75,18 @@ class LogForwarder:
     def _flush(self, to: socket.socket) -> None:
         writable = select.poll()
         writable.register(to, select.POLLOUT)
-        while self._is_flushing:
+        while True:
             writable.poll()
             with self._changed:
                 if self._socket is not None:
                     self._send_pending(to)
-                if not self._pending:
-                    self._is_flushing = False
-                    self._changed.notify_all()
-                    if self._socket is None:
-                        to.close()
+                if self._pending:
+                    continue
+                self._is_flushing = False
+                self._changed.notify_all()
+                if self._socket is None:
+                    to.close()
+                return
 
     def _lose_owner(self) -> None:
         if self._socket is not None:
@@ -134,9 +136,12 @@ class LogReceiver:
         self._thread.start()
 
     def close(self) -> None:
-        """Write what has been sent so far, then stop."""
-        self._wake_writer.send(b"\0")
-        self._thread.join(FINISH_WITHIN_S)
+        """Write what has been sent so far, then stop; a stream that nobody reads is left to its fate."""
+        if self._thread.is_alive():
+            self._wake_writer.send(b"\0")
+            self._thread.join(FINISH_WITHIN_S)
+        if not self._thread.is_alive():
+            self._close_all()
         with contextlib.suppress(FileNotFoundError):
             os.unlink(self.path)
 
@@ -156,7 +161,6 @@ class LogReceiver:
                 else:
                     assert isinstance(key.fileobj, socket.socket)
                     self._read(key.fileobj)
-        self._close_all()
 
     def _accept(self) -> None:
         with contextlib.suppress(OSError):

@@ -2,20 +2,24 @@
 
 Each module of the log (SERVER, ROUTER_CORE, ...) is a `ModuleLog`, a logger that has for each level an attribute that
 says whether it is switched on: `if log.is_info: log.info("%s opened", prefix)` costs one look-up while it is not.
-Settings are by module; what a module does not say it has from DEFAULT (2.5). All loggers of the process share one
-handler, whose lock orders the lines; it gives an entry its form and hands it to the module's output. Records of other
-people's loggers arrive at the same handler through the root logger, from warnings on.
+Settings are by module; what a module does not say it has from DEFAULT (2.5). All of them write through one `LogSystem`,
+which gives an entry its form and hands it to the output of its module. Other people's loggers, which are below the root
+logger, write through it too, from warnings on.
 
 There is one such system in a process, as there is one `logging`: the functions at the end are its methods.
 """
 
 import logging
+import sys
 import threading
+import time
 import traceback
 from collections import deque
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from routerd.config import LogConfig, LogModuleConfig
 from routerd.io.log_levels import MODULES, OTHER_MODULES, ROOT_MODULE, Level, level_of, levels_of
@@ -37,11 +41,14 @@ _SOURCES = Path(__file__).resolve().parents[2]
 
 
 class ModuleLog(logging.Logger):
-    """The logger of one module of the log."""
+    """The logger of one module of the log.
 
-    def __init__(self, module: str) -> None:
+    It makes no `LogRecord`, most of which nobody would ask for, and so takes half the time.
+    """
+
+    def __init__(self, module: str, write: Callable[[LogEntry], None]) -> None:
         super().__init__(module)
-        self.propagate = False
+        self._write = write
         self.switch(_UNCONFIGURED)
 
     def switch(self, levels: frozenset[Level]) -> None:
@@ -62,12 +69,42 @@ class ModuleLog(logging.Logger):
     def trace(self, text: str, *arguments: object) -> None:
         """Log a text of level trace."""
         if self.is_trace:
-            self._log(Level.TRACE, text, arguments, stacklevel=2)
+            self._log(Level.TRACE, text, arguments)
 
     def notice(self, text: str, *arguments: object) -> None:
         """Log a text of level notice."""
         if self.is_notice:
-            self._log(Level.NOTICE, text, arguments, stacklevel=2)
+            self._log(Level.NOTICE, text, arguments)
+
+    def exception(self, msg: object, *args: Any, exc_info: Any = True, **others: Any) -> None:
+        """Log a text of level error, and the traceback of the exception that is being handled."""
+        if self.is_error:
+            self._log(Level.ERROR, msg, args, exc_info)
+
+    def _log(
+        self,
+        level: int,
+        msg: object,
+        args: Any,
+        exc_info: Any = None,
+        extra: Mapping[str, object] | None = None,
+        stack_info: bool = False,
+        stacklevel: int = 1,
+    ) -> None:
+        # Between the caller and this is the method of the level, always one.
+        frame = sys._getframe(stacklevel + 1)
+        text = str(msg)
+        if args:
+            try:
+                text %= args
+            except (TypeError, ValueError):
+                # A fault of ours, but none to end a connection for.
+                text = f"{text} {args}"
+        if exc_info is True:
+            exc_info = sys.exception()
+        trace = shortened("".join(traceback.format_exception(exc_info))) if exc_info else None
+        place = _short_path(frame.f_code.co_filename)
+        self._write(LogEntry(self.name, level_of(level), shortened(text), place, frame.f_lineno, time.time(), trace))
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,16 +116,14 @@ class _Writing:
     with_source: bool
 
 
-class LogSystem(logging.Handler):
-    """The handler of all loggers of a process, and their settings."""
+class LogSystem:
+    """What all logs of a process share: their settings, their outputs, and what was written last."""
 
     def __init__(self) -> None:
-        super().__init__()
-        # The handler's own lock orders the lines; changes have theirs, so that opening a file holds up no line.
+        # One lock orders the lines; changes have another, so that opening a file holds up no line.
+        self._writing = threading.Lock()
         self._changing = threading.Lock()
-        self._logs = {module: ModuleLog(module) for module in (*MODULES, *OTHER_MODULES)}
-        for log in self._logs.values():
-            log.addHandler(self)
+        self._logs = {module: ModuleLog(module, self.write) for module in (*MODULES, *OTHER_MODULES)}
         self._counts = {module: dict.fromkeys(Level, 0) for module in self._logs}
         self._entries: deque[LogEntry] = deque(maxlen=KEPT_ENTRIES)
         self._config = LogConfig()
@@ -124,13 +159,10 @@ class LogSystem(logging.Handler):
 
     def follow_files(self) -> None:
         """Begin new files where the old ones have been renamed; the next line would do so too."""
-        self.acquire()
-        try:
+        with self._writing:
             for output in self._outputs.values():
                 if isinstance(output, FileOutput):
                     output.follow()
-        finally:
-            self.release()
 
     def settings(self) -> tuple[LogModuleConfig, ...]:
         """Return the settings of each module that can have some, as they were given."""
@@ -152,27 +184,17 @@ class LogSystem(logging.Handler):
             if self._forwarder is not None:
                 self._forwarder.close()
 
-    def emit(self, record: logging.LogRecord) -> None:
-        """Write a record of one of our loggers."""
-        self.write(record.name, record)
-
-    def write(self, module: str, record: logging.LogRecord) -> None:
-        """Write a record as an entry of a module."""
-        try:
-            entry = _entry_of(module, record)
-        except Exception:
-            # A text that does not fit its arguments is a fault of ours, but none to end a connection for.
-            self.handleError(record)
-            return
-        writing = self._writings[module]
-        self._counts[module][entry.level] += 1
-        self._entries.append(entry)
-        if self._json_router_id is not None:
-            lines = [json_line(entry, self._json_router_id)]
-        else:
-            lines = text_lines(entry, writing.clock, with_source=writing.with_source)
-        for line in lines:
-            writing.output.write(line, entry.level)
+    def write(self, entry: LogEntry) -> None:
+        """Write an entry, whatever the levels of its module."""
+        with self._writing:
+            self._counts[entry.module][entry.level] += 1
+            self._entries.append(entry)
+            writing = self._writings[entry.module]
+            if self._json_router_id is not None:
+                writing.output.write(json_line(entry, self._json_router_id), entry.level)
+            else:
+                for line in text_lines(entry, writing.clock, with_source=writing.with_source):
+                    writing.output.write(line, entry.level)
 
     def _take(self, config: LogConfig) -> None:
         given = {one.module: one for one in config.modules}
@@ -180,8 +202,7 @@ class LogSystem(logging.Handler):
         settings = {module: _completed(given.get(module), default) for module in self._logs}
         outputs = self._opened({str(one.output_file) for one in settings.values()})
         clock = Clock(config.timestamp_format, in_utc=config.timestamps_in_utc)
-        self.acquire()
-        try:
+        with self._writing:
             for module, one in settings.items():
                 has_time = one.include_timestamp and one.output_file != "syslog"
                 self._writings[module] = _Writing(
@@ -190,8 +211,6 @@ class LogSystem(logging.Handler):
                 self._logs[module].switch(levels_of(one.enable) or frozenset())
             former, self._outputs = self._outputs, outputs
             self._config = config
-        finally:
-            self.release()
         for name in former.keys() - outputs.keys():
             former[name].close()
 
@@ -217,20 +236,25 @@ class LogSystem(logging.Handler):
 
 
 class OtherLoggers(logging.Handler):
-    """Hands warnings and errors of other people's loggers to the log system."""
+    """Takes warnings and errors of other people's loggers to the log."""
 
     def __init__(self, system: LogSystem) -> None:
         super().__init__(logging.WARNING)
         self._system = system
 
     def emit(self, record: logging.LogRecord) -> None:
+        """Write a record as an entry of SERVER or PYTHON."""
         module = "SERVER" if record.name.startswith(_SERVER_LOGGERS) else "PYTHON"
-        if self._system.log(module).isEnabledFor(level_of(record.levelno)):
-            self._system.acquire()
-            try:
-                self._system.write(module, record)
-            finally:
-                self._system.release()
+        level = level_of(record.levelno)
+        if not self._system.log(module).isEnabledFor(level):
+            return
+        try:
+            text = record.getMessage()
+        except (TypeError, ValueError):
+            text = f"{record.msg} {record.args}"
+        trace = shortened("".join(traceback.format_exception(*record.exc_info))) if record.exc_info else None
+        place = _short_path(record.pathname)
+        self._system.write(LogEntry(module, level, shortened(text), place, record.lineno, record.created, trace))
 
 
 def _completed(given: LogModuleConfig | None, default: LogModuleConfig) -> LogModuleConfig:
@@ -250,19 +274,6 @@ def _completed(given: LogModuleConfig | None, default: LogModuleConfig) -> LogMo
 def _short_path(file: str) -> str:
     path = Path(file)
     return str(path.relative_to(_SOURCES)) if path.is_relative_to(_SOURCES) else path.name
-
-
-def _entry_of(module: str, record: logging.LogRecord) -> LogEntry:
-    trace = "".join(traceback.format_exception(*record.exc_info)) if record.exc_info else None
-    return LogEntry(
-        module,
-        level_of(record.levelno),
-        shortened(record.getMessage()),
-        _short_path(record.pathname),
-        record.lineno,
-        record.created,
-        None if trace is None else shortened(trace),
-    )
 
 
 _system = LogSystem()

@@ -216,6 +216,7 @@ class Worker:
             capacity=listener.link_capacity,
             strips_in=listener.strip_in,
             strips_out=listener.strip_out,
+            is_multi_tenant=listener.is_multi_tenant,
         )
         peer.details = listener
         connection = Connection(
