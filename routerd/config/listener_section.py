@@ -56,12 +56,18 @@ def check_role(entity: Entity, mode: RouterMode) -> None:
     entity.refuse("role", reason, *(one for one in entity.type.attributes["role"].allowed if one not in _ROUTER_ROLES))
 
 
+SUPPORTED_MECHANISMS = frozenset({"ANONYMOUS"})
+"""Those that listeners offer; others may be named beside them."""
+
+
 def _listener(entity: Entity) -> ListenerConfig:
     values = entity.values
     strip = values["stripAnnotations"]
     mechanisms = _text_of(
         entity, "saslMechanisms", _mechanisms, ("names of mechanisms with blanks between them",), None
     )
+    if mechanisms and not SUPPORTED_MECHANISMS.intersection(mechanisms):
+        entity.refuse("saslMechanisms", "none of these mechanisms is supported yet", *sorted(SUPPORTED_MECHANISMS))
     _check_host(entity)
     _check_open_properties(entity)
     return ListenerConfig(

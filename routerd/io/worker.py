@@ -6,6 +6,7 @@ Everything else runs in the loop, which no caller can make wait.
 
 import asyncio
 import contextlib
+import gc
 import os
 import secrets
 import threading
@@ -35,6 +36,8 @@ READ_SIZE = 1 << 17
 """Octets that are read at once; one buffer serves all connections."""
 BACKLOG = 4096
 """Connections that the kernel holds until they are accepted."""
+GC_THRESHOLD = 50_000
+"""New objects between two garbage collections: a delivery leaves none behind, only links and connections do."""
 RECONNECT_S = 0.1
 DRAIN_STEP_S = 0.05
 CLOSE_WAIT_S = 1.0
@@ -138,6 +141,8 @@ class Worker:
             except BaseException as error:
                 started.set_exception(error)
                 return
+            gc.freeze()
+            gc.set_threshold(GC_THRESHOLD, *gc.get_threshold()[1:])
             started.set_result(texts)
             loop.run_forever()
             loop.run_until_complete(self._leave())

@@ -105,7 +105,14 @@ LISTENER = EntityType(
             CREATE,
             separator=" ",
         ),
-        Attribute("authenticatePeer", BOOLEAN, "Whether a peer must say who it is, with proof.", CREATE, False),
+        Attribute(
+            "authenticatePeer",
+            BOOLEAN,
+            "Whether a peer must say who it is, with proof.",
+            CREATE,
+            False,
+            is_supported=False,
+        ),
         Attribute(
             "saslPlugin",
             STRING,
@@ -113,7 +120,9 @@ LISTENER = EntityType(
             CREATE,
             is_supported=False,
         ),
-        Attribute("requireEncryption", BOOLEAN, "Whether a connection must be encrypted.", CREATE, False),
+        Attribute(
+            "requireEncryption", BOOLEAN, "Whether a connection must be encrypted.", CREATE, False, is_supported=False
+        ),
         Attribute(
             "requireSsl",
             BOOLEAN,

@@ -105,7 +105,7 @@ def right_sections(draw: DrawFn) -> list[tuple[str, dict[str, str]]]:
         listener = {
             "port": str(port),
             "host": draw(words),
-            "authenticatePeer": draw(sampled_from(["yes", "off", "True"])),
+            "multiTenant": draw(sampled_from(["yes", "off", "True"])),
         }
         listener["idle-timeout-seconds"] = str(draw(integers(0, 100)))
         sections.append(("listener", listener))

@@ -20,7 +20,7 @@ STANDALONE = RouterConfig(
             AddressSettings(pattern="closed/#", distribution=Distribution.UNAVAILABLE),
         ),
     ),
-    listeners=(ListenerConfig(name="clients", host="127.0.0.1", port=5672, sasl_mechanisms=("ANONYMOUS", "PLAIN")),),
+    listeners=(ListenerConfig(name="clients", host="127.0.0.1", port=5672, sasl_mechanisms=("ANONYMOUS",)),),
     logs=LogConfig(
         modules=(
             LogModuleConfig(module="DEFAULT", enable="info+", output_file="stderr"),

@@ -99,6 +99,8 @@ def test_what_this_router_has_is_marked() -> None:
     assert refused == {
         "listener.sslProfile",
         "listener.saslPlugin",
+        "listener.authenticatePeer",
+        "listener.requireEncryption",
         "listener.requireSsl",
         "listener.trustedCertsFile",
         "listener.http",
