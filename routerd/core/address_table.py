@@ -19,8 +19,8 @@ from routerd.core.membership import Changes, Delta, Interest, Sibling
 
 Version = tuple[int, int]
 
-_CHANGES_AT_LEAST = 10_000
-"""Changes that are kept for members that do not know them, however few interests there are."""
+CHANGES_KEPT = 10_000
+"""Changes that are kept for members that do not know them, or twice as many as there are interests."""
 _INCARNATIONS_KEPT = 8
 """The last incarnations of a worker are remembered: no call of an earlier one is still under way."""
 _NOTHING = -1
@@ -64,8 +64,9 @@ class AddressTable:
     JoinRequired, those of an incarnation that has been replaced StaleMember.
     """
 
-    def __init__(self, epoch: int) -> None:
+    def __init__(self, epoch: int, changes_kept: int = CHANGES_KEPT) -> None:
         self._epoch = epoch
+        self._changes_kept = changes_kept
         self._count = 0
         self._members: dict[int, _Member] = {}
         self._members_changed = 0
@@ -226,7 +227,7 @@ class AddressTable:
     def _forget(self) -> None:
         """Drop the changes that will be in no delta any more, and those that are too many to keep."""
         self._drop_known()
-        if len(self._changes) > max(_CHANGES_AT_LEAST, 2 * self._interest_count):
+        if len(self._changes) > max(self._changes_kept, 2 * self._interest_count):
             slowest = min(self._members.values(), key=self._told_up_to)
             slowest.is_full_due = True
             self._forget()

@@ -58,7 +58,7 @@ cdef class Router(Forwarder):
     cpdef void on_link_attached(self, Link link, object performative)
     @cython.locals(outlet=Outlet)
     cdef void _consumer_attached(self, Peer peer, Link link, object performative)
-    @cython.locals(link=Sender, address=Address)
+    @cython.locals(link=Sender)
     cdef void _answer(self, Outlet outlet)
     @cython.locals(inlet=Inlet)
     cdef void _producer_attached(self, Peer peer, Link link, object performative)

@@ -28,6 +28,7 @@ from routerd.wire import (
     LinkState,
     Open,
     RemoteError,
+    Scope,
     SessionState,
     Source,
     Target,
@@ -157,8 +158,11 @@ class Router(Forwarder):
         self.observer.authentication_failed(connection.context)
 
     def on_violation(self, connection: Connection, error: RemoteError) -> None:
-        """Report it; the engine has told the peer."""
-        self.observer.violation(connection.context, error)
+        """Report it; the engine has told the peer, who may not answer our close, either."""
+        peer: Peer = connection.context
+        if error.scope is Scope.CONNECTION and peer.shell is not None:
+            peer.shell.end_soon()
+        self.observer.violation(peer, error)
 
     def on_session_begun(self, session: Session, performative: Any) -> None:
         """Answer a session that the peer began."""
@@ -208,6 +212,8 @@ class Router(Forwarder):
         peer.outlets[outlet] = None
         address.add(outlet)
         self._changed[address.key] = None
+        if address.local_count == 1:
+            self._consumers_came(address)
         if self.is_alone:
             self._answer(outlet)
         else:
@@ -215,17 +221,15 @@ class Router(Forwarder):
 
     def _answer(self, outlet: Outlet) -> None:
         link = outlet.link
-        if link.state is not _ATTACH_RCVD or link.context is not outlet:
+        if link.state is not _ATTACH_RCVD or link.context is not outlet or not link.session.is_open:
             return
         link.attach(source=outlet.source, target=link.remote_target)
         outlet.source = None
         outlet.is_open = link.is_attached
         self.observer.link_attached(outlet)
-        address = outlet.address
-        if address.local_count == 1:
-            self._consumers_came(address)
-        else:
-            self.serve(address)
+        # Credit, and the wish to have it drained, may have come before the answer.
+        self.serve(outlet.address)
+        self._answer_drain(outlet)
 
     def _producer_attached(self, peer: Peer, link: Link, performative: Attach) -> None:
         target = performative.target

@@ -12,12 +12,14 @@ if TYPE_CHECKING:
 WRITE_HIGH_WATER = 1 << 20
 WRITE_LOW_WATER = 1 << 18
 """Octets that may wait in the transport before nothing more is sent on the connection, and when it goes on."""
+LINGER_S = 5.0
+"""What a peer gets to read what is left for it, or to answer our close, before its connection is cut."""
 
 
 class Transport(asyncio.BufferedProtocol):
     """One connection's socket. All sockets of a worker read into one buffer, which is consumed at once."""
 
-    __slots__ = ("_socket", "_worker", "connection", "deadline", "host", "peer")
+    __slots__ = ("_end_timer", "_socket", "_worker", "connection", "deadline", "host", "peer")
 
     def __init__(self, worker: "Worker", peer: Peer, connection: Connection) -> None:
         self._worker = worker
@@ -26,6 +28,7 @@ class Transport(asyncio.BufferedProtocol):
         self._socket: asyncio.Transport | None = None
         self.deadline = float("inf")
         self.host = ""
+        self._end_timer: asyncio.TimerHandle | None = None
         peer.connection = connection
         peer.shell = self
         connection.context = peer
@@ -53,6 +56,9 @@ class Transport(asyncio.BufferedProtocol):
         """The socket is gone."""
         self._worker.disconnected(self)
         self._socket = None
+        if self._end_timer is not None:
+            self._end_timer.cancel()
+            self._end_timer = None
 
     def pause_writing(self) -> None:
         """The transport is full: begin no delivery on this connection."""
@@ -72,6 +78,12 @@ class Transport(asyncio.BufferedProtocol):
                 self._socket.write(octets)
         if self.connection.is_finished:
             self._socket.close()
+            self.end_soon()
+
+    def end_soon(self) -> None:
+        """Cut the connection before long, unless it ends by itself."""
+        if self._end_timer is None and self._socket is not None:
+            self._end_timer = asyncio.get_running_loop().call_later(LINGER_S, self.abort)
 
     def abort(self) -> None:
         """Cut the connection."""

@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import gc
 import os
+import resource
 import secrets
 import threading
 import time
@@ -141,6 +142,7 @@ class Worker:
             except BaseException as error:
                 started.set_exception(error)
                 return
+            _allow_many_connections()
             gc.freeze()
             gc.set_threshold(GC_THRESHOLD, *gc.get_threshold()[1:])
             started.set_result(texts)
@@ -382,6 +384,13 @@ class Worker:
 
     def _has_clients(self) -> bool:
         return any(not peer.is_fabric for peer in self.router.peers.values())
+
+
+def _allow_many_connections() -> None:
+    """Take all the descriptors that this process may have."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def _token() -> str:

@@ -16,7 +16,7 @@ cdef int _SETTLED
 
 
 cdef class Sender(Link):
-    cdef Delivery _current
+    cdef readonly Delivery current
     cdef unsigned int _next_tag
     cdef long long _unstarted
     cdef long long _overdrawn

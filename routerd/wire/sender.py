@@ -28,7 +28,7 @@ class Sender(Link):
 
     def __init__(self, session: "Session", name: str) -> None:
         Link.__init__(self, session, name, True)
-        self._current: Delivery | None = None
+        self.current: Delivery | None = None
         self._next_tag = 0
         self._unstarted = 0
         self._overdrawn = 0
@@ -68,7 +68,7 @@ class Sender(Link):
             raise StateError(f"link {self.name!r} is {self.state.value}: nothing can be sent")
         if self.credit <= 0:
             raise StateError(f"link {self.name!r} has no credit")
-        if self._current is not None:
+        if self.current is not None:
             raise StateError(f"link {self.name!r}: the delivery before is not complete")
         if self.is_incomplete:
             raise StateError(f"link {self.name!r}: an unsettled map was incomplete; resume, detach and attach again")
@@ -104,17 +104,17 @@ class Sender(Link):
             self._check_fits(delivery)
         self.credit -= 1
         self._unstarted += 1
-        self._current = delivery
+        self.current = delivery
         return delivery
 
     def write(self, delivery: Delivery, data: bytes | bytearray, start: int, end: int, more: bool) -> None:
         """Send data[start:end] of the delivery that was begun last; what the session window does not take is queued."""
-        if delivery is not self._current or not self.is_attached:
+        if delivery is not self.current or not self.is_attached:
             raise StateError(f"link {self.name!r}: delivery {delivery.tag!r} is not under way")
         self._check_size(delivery.size + end - start)
         delivery.size += end - start
         if not more:
-            self._current = None
+            self.current = None
         if not self.session.has_backlog:
             start = self.emit(delivery, data, start, end, more)
         if start >= 0:
@@ -122,9 +122,9 @@ class Sender(Link):
 
     def abort(self, delivery: Delivery) -> None:
         """Give up the delivery under way; the peer drops what it has of it (2.7.5, aborted)."""
-        if delivery is not self._current or not self.is_attached:
+        if delivery is not self.current or not self.is_attached:
             raise StateError(f"link {self.name!r}: delivery {delivery.tag!r} is not under way")
-        self._current = None
+        self.current = None
         delivery.is_aborted = True
         delivery.is_partial = False
         self.session.unqueue(delivery)
@@ -164,7 +164,7 @@ class Sender(Link):
             raise StateError(f"link {self.name!r}: delivery {delivery.tag!r} is not one to resume")
         if self.credit <= 0:
             raise StateError(f"link {self.name!r} has no credit")
-        if self._current is not None:
+        if self.current is not None:
             raise StateError(f"link {self.name!r}: the delivery before is not complete")
         self._check_size(len(data))
         self._check_resumption_fits(delivery, state, aborted)
@@ -182,7 +182,7 @@ class Sender(Link):
         delivery.settled = settled or aborted
         self.credit -= 1
         self._unstarted += 1
-        self._current = delivery
+        self.current = delivery
         self.write(delivery, data, 0, 0 if aborted else len(data), False)
 
     def emit(self, delivery: Delivery, data: bytes | bytearray, start: int, end: int, more: bool) -> int:
@@ -301,7 +301,7 @@ class Sender(Link):
         """Forget what was begun and never sent; the link is gone."""
         self._unstarted = 0
         self._overdrawn = 0
-        self._current = None
+        self.current = None
 
     def receive_flow(self, fields: "FlowFields") -> None:
         """Take the receiver's credit (2.6.7): what it grants less what it has not seen yet."""

@@ -2,29 +2,39 @@
 
 import pickle
 from collections import deque
-from dataclasses import replace
+from dataclasses import dataclass
+from random import Random
 
 import hypothesis.strategies as st
+import pytest
 from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from routerd.core import address_table
 from routerd.core.address_table import AddressTable
 from routerd.core.address_view import AddressView
-from routerd.core.errors import FullDeltaMissing, JoinRequired, MembershipError, StaleMember
+from routerd.core.errors import FullDeltaMissing, JoinRequired, StaleMember, UnknownMember
 from routerd.core.membership import Changes, Interest, Sibling
 
 WORKERS = range(3)
+STEPS = ["call", "send", "apply", "note"]
 KEYS = ["M0a", "M0b", "Ltemp.c", "M1d"]
 
-keys = st.sampled_from(KEYS)
-counts = st.integers(0, 2)
+indexes = st.sampled_from(WORKERS)
+shifts = st.dictionaries(st.sampled_from(KEYS), st.integers(1, 2), min_size=1)
+"""How far the number of consumers of a key moves on the circle of 0, 1 and 2."""
+
+
+@dataclass
+class Join:
+    everything: Changes
 
 
 class Worker:
-    """One incarnation of a worker as the table sees it, with the calls that are under way."""
+    """One incarnation of a worker, and the calls between it and the table that are under way."""
 
     def __init__(self, index, incarnation):
+        self.index = index
+        self.incarnation = incarnation
         self.sibling = Sibling(index, incarnation, f"fabric/{incarnation}")
         self.view = AddressView(index)
         self.consumers = {}
@@ -32,47 +42,41 @@ class Worker:
         self.history = [{}]
         """What it wanted after each sequence number."""
         self.calls = deque()
-        """Of Changes and joins to the table; kept in order, as Ray keeps those of one actor to another."""
+        """Changes and joins; they arrive in order, as the calls of one actor to another do."""
         self.deltas = deque()
         self.acknowledgements = deque()
         self.awaited = []
-        """Sequence numbers with the version that all must know."""
+        """Sequence numbers, each with the version that all must know."""
         self.has_joined = False
-        self.has_lost_calls = False
-        self.is_joining = False
         self.join()
 
-    def want(self, key, consumers):
+    def want(self, shifts):
+        changes = {key: (self.consumers.get(key, 0) + shift) % 3 for key, shift in shifts.items()}
+        self.consumers = {key: consumers for key, consumers in {**self.consumers, **changes}.items() if consumers}
         self.sequence += 1
-        self.consumers[key] = consumers
-        if not consumers:
-            del self.consumers[key]
-        self.history.append(dict(self.consumers))
-        self.calls.append(Changes(self.sequence, (Interest(key, consumers),)))
+        self.history.append(self.consumers)
+        self.calls.append(Changes(self.sequence, tuple(Interest(*each) for each in changes.items())))
 
     def join(self):
-        if not self.is_joining:
-            self.is_joining = True
-            everything = tuple(Interest(key, consumers) for key, consumers in self.consumers.items())
-            self.calls.append((self.sibling, Changes(self.sequence, everything)))
+        """Join with everything, what is under way included; some of that may arrive behind it all the same."""
+        everything = Changes(self.sequence, tuple(Interest(*each) for each in self.consumers.items()))
+        late = [call for call in self.calls if isinstance(call, Changes)]
+        self.calls = deque([Join(everything), *late])
 
     def call(self, table):
         call = self.calls.popleft()
         try:
-            if isinstance(call, tuple):
-                self.is_joining = False
-                version = table.join(*call)
+            if isinstance(call, Join):
+                call = call.everything
+                version = table.join(self.sibling, call)
                 self.has_joined = True
-                # What waited for a version of an earlier membership waits for this one.
                 self.awaited = []
-                sequence = call[1].sequence
             else:
-                version = table.update(self.sibling.worker, self.sibling.incarnation, call)
-                sequence = call.sequence
+                version = table.update(self.index, self.incarnation, call)
         except JoinRequired:
             self.join()
         else:
-            self.awaited.append((sequence, version))
+            self.awaited.append((call.sequence, version))
 
     def apply(self, delta):
         try:
@@ -82,8 +86,14 @@ class Worker:
         else:
             self.acknowledgements.append(delta.version)
 
+    def note(self, notice, version):
+        try:
+            notice(self.index, self.incarnation, version)
+        except UnknownMember:
+            self.join()
 
-def what(view, worker):
+
+def known_of(view, worker):
     return {key: count for key in KEYS if (count := view.consumers(key).get(worker))}
 
 
@@ -91,216 +101,211 @@ class Histories(RuleBasedStateMachine):
     def __init__(self):
         super().__init__()
         self.incarnations = 0
-        self.epoch = 1
-        self.table = AddressTable(self.epoch)
+        self.table = AddressTable(1)
+        self.changes_kept = 0
         self.workers = {}
-        self.ghosts = []
-        """Incarnations that are dead, with calls of theirs that still arrive."""
+        self.dead = []
+        """Incarnations that were members, and calls of which still arrive."""
 
-    def living(self, index):
-        return self.workers.get(index)
-
-    @initialize()
-    def start_all(self):
+    @initialize(changes_kept=st.integers(0, 9))
+    def start(self, changes_kept):
+        self.changes_kept = changes_kept
+        self.table = AddressTable(1, changes_kept)
         for index in WORKERS:
-            self.start(index)
-            self.deliver(self.workers[index])
+            self.worker(index).want(dict.fromkeys(KEYS, 1))
+        self.deliver_everything()
 
-    @rule(index=st.sampled_from(WORKERS))
-    def start(self, index):
+    def worker(self, index):
+        """Return the living worker; Ray restarts one that is dead."""
         if index not in self.workers:
             self.incarnations += 1
             self.workers[index] = Worker(index, self.incarnations)
+        return self.workers[index]
 
-    @rule(index=st.sampled_from(WORKERS), is_noticed=st.booleans())
-    def die(self, index, is_noticed):
-        worker = self.workers.pop(index, None)
-        if worker is not None:
-            if worker.has_joined:
-                self.ghosts.append(worker)
-            if is_noticed:
-                self.leave(worker)
-
-    @rule(index=st.sampled_from(WORKERS))
-    def take_for_dead(self, index):
-        if worker := self.living(index):
-            self.leave(worker)
-
-    @rule(index=st.sampled_from(WORKERS), is_left=st.booleans(), wanted=st.dictionaries(keys, counts))
-    def lose_touch(self, index, is_left, wanted):
-        """Let a worker change its mind while none of its calls arrive, and then join again."""
-        if worker := self.living(index):
-            if is_left:
-                self.leave(worker)
-            for key, consumers in wanted.items():
-                self.want(index, key, consumers)
-            worker.calls.clear()
-            worker.is_joining = False
-            worker.join()
-            worker.call(self.table)
+    def is_member(self, worker):
+        return worker.sibling in self.table.siblings
 
     def leave(self, worker):
+        if self.is_member(worker):
+            self.table.leave(worker.index, worker.incarnation)
+
+    @rule(index=indexes, is_noticed=st.booleans())
+    def die(self, index, is_noticed):
+        worker = self.worker(index)
+        del self.workers[index]
+        if worker.has_joined:
+            self.dead.append(worker)
+        if is_noticed:
+            self.leave(worker)
+
+    @rule(index=indexes, shifts=shifts, is_left=st.booleans())
+    def lose_touch(self, index, shifts, is_left):
+        """Let a worker change its mind while none of its calls arrive; it may be taken for dead, then joins again."""
+        worker = self.worker(index)
+        if is_left:
+            self.leave(worker)
+        worker.want(shifts)
+        worker.join()
+        worker.call(self.table)
+
+    @rule(index=indexes, shifts=shifts)
+    def want(self, index, shifts):
+        self.worker(index).want(shifts)
+
+    @rule(index=indexes, is_lost=st.booleans())
+    def repeat_or_lose_a_call(self, index, is_lost):
+        calls = self.worker(index).calls
+        if calls and isinstance(calls[0], Changes):
+            if is_lost and len(calls) > 1:
+                calls.popleft()
+            else:
+                calls.appendleft(calls[0])
+
+    @precondition(lambda self: any(ghost.calls for ghost in self.dead))
+    @rule(choice=st.randoms().map(lambda chance: chance.choice))
+    def hear_from_the_dead(self, choice):
+        ghost = choice([ghost for ghost in self.dead if ghost.calls])
+        others = [each for each in self.table.siblings if each.worker == ghost.index and each != ghost.sibling]
         try:
-            self.table.leave(worker.sibling.worker, worker.sibling.incarnation)
-        except MembershipError:
-            assert worker.sibling not in self.table.siblings
+            ghost.call(self.table)
+        except StaleMember:
+            self.dead.remove(ghost)
+        else:
+            assert not any(other.incarnation > ghost.incarnation for other in others)
 
-    @rule(index=st.sampled_from(WORKERS), key=keys, consumers=counts)
-    def want(self, index, key, consumers):
-        worker = self.living(index)
-        if worker and worker.consumers.get(key, 0) != consumers:
-            worker.want(key, consumers)
+    @rule(index=indexes, steps=st.lists(st.sampled_from(STEPS), min_size=1, max_size=6))
+    def go_on(self, index, steps):
+        worker = self.worker(index)
+        for step in steps:
+            if step == "call" and worker.calls:
+                worker.call(self.table)
+            elif step == "send":
+                self.send(worker)
+            elif step == "apply" and worker.deltas:
+                worker.apply(worker.deltas.popleft())
+            elif step == "note" and worker.acknowledgements:
+                worker.note(self.table.acknowledge, worker.acknowledgements.popleft())
 
-    @rule(index=st.sampled_from(WORKERS))
-    def deliver_all(self, index):
-        if worker := self.living(index):
-            self.deliver(worker)
+    def send(self, worker):
+        delta = self.table.delta_for(worker.index)
+        assert self.table.delta_for(worker.index) is None
+        if delta and self.is_member(worker):
+            worker.deltas.append(pickle.loads(pickle.dumps(delta)))
 
-    @rule(index=st.sampled_from(WORKERS))
-    def call(self, index):
-        worker = self.living(index)
-        if worker and worker.calls:
-            worker.call(self.table)
+    @rule(index=indexes, is_late=st.booleans())
+    def lose_a_delta(self, index, is_late):
+        """Let a delta be taken for lost; it may yet arrive, behind the next one."""
+        worker = self.worker(index)
+        self.send(worker)
+        if worker.deltas:
+            lost = worker.deltas.popleft()
+            worker.note(self.table.undelivered, lost.version)
+            self.send(worker)
+            if is_late:
+                worker.deltas.append(lost)
 
-    @rule(index=st.sampled_from(WORKERS))
-    def repeat_call(self, index):
-        worker = self.living(index)
-        if worker and worker.calls and isinstance(worker.calls[0], Changes):
-            worker.calls.appendleft(worker.calls[0])
+    @rule(index=indexes)
+    def deliver(self, index):
+        """Let all calls of one worker and to it arrive."""
+        worker = self.worker(index)
+        while worker.calls or worker.deltas or worker.acknowledgements:
+            self.go_on(index, STEPS)
 
-    @rule(index=st.sampled_from(WORKERS))
-    def lose_call(self, index):
-        worker = self.living(index)
-        if worker and worker.calls and isinstance(worker.calls[0], Changes):
-            worker.calls.popleft()
-            worker.has_lost_calls = True
+    def deliver_everything(self):
+        """Notice who is dead and who lost touch, let everything arrive, and see that all know the same."""
+        self.dead = []
+        for sibling in self.table.siblings:
+            if self.worker(sibling.worker).sibling != sibling:
+                self.table.leave(sibling.worker, sibling.incarnation)
+        for worker in self.workers.values():
+            if not self.is_member(worker):
+                worker.join()
+        for _ in range(3):
+            for worker in self.workers.values():
+                self.send(worker)
+                self.deliver(worker.index)
+        for reader in self.workers.values():
+            self.check_view_equals_table(reader)
+        assert self.table.known_by_all() == self.table.version
+        assert self.table.change_count == 0
 
-    @precondition(lambda self: self.ghosts)
-    @rule(data=st.data())
-    def late_call_of_the_dead(self, data):
-        ghost = data.draw(st.sampled_from(self.ghosts))
-        if ghost.calls:
-            siblings = self.table.siblings
-            is_replaced = any(each.incarnation > ghost.sibling.incarnation and each.worker == ghost.sibling.worker
-                              for each in siblings)  # fmt: skip
-            try:
-                ghost.call(self.table)
-            except StaleMember:
-                return
-            assert not is_replaced
+    def check_view_equals_table(self, reader):
+        others = [worker for worker in self.workers.values() if worker is not reader]
+        assert reader.view.siblings == {other.index: other.sibling for other in others}
+        for key in KEYS:
+            wanted = {other.index: other.consumers[key] for other in others if key in other.consumers}
+            in_table = self.table.consumers(key)
+            assert in_table.pop(reader.index, 0) == reader.consumers.get(key, 0)
+            assert (reader.view.consumers(key), in_table) == (wanted, wanted)
 
-    @rule(index=st.sampled_from(WORKERS))
-    def send_delta(self, index):
-        if delta := self.table.delta_for(index):
-            assert self.table.delta_for(index) is None
-            worker = self.living(index)
-            if worker and worker.sibling in self.table.siblings:
-                worker.deltas.append(pickle.loads(pickle.dumps(delta)))
-
-    @rule(index=st.sampled_from(WORKERS))
-    def apply_delta(self, index):
-        worker = self.living(index)
-        if worker and worker.deltas:
-            worker.apply(worker.deltas.popleft())
-
-    @rule(index=st.sampled_from(WORKERS))
-    def apply_delta_late(self, index):
-        """Let the call that delivers the oldest delta be thought lost, and arrive behind the next one."""
-        worker = self.living(index)
-        if worker and worker.deltas:
-            self.table_call(self.table.undelivered, worker, worker.deltas[0].version)
-            self.send_delta(index)
-            worker.deltas.rotate(-1)
-
-    @rule(index=st.sampled_from(WORKERS))
-    def lose_delta(self, index):
-        worker = self.living(index)
-        if worker and worker.deltas:
-            self.table_call(self.table.undelivered, worker, worker.deltas.popleft().version)
-
-    @rule(index=st.sampled_from(WORKERS))
-    def acknowledge(self, index):
-        worker = self.living(index)
-        if worker and worker.acknowledgements:
-            self.table_call(self.table.acknowledge, worker, worker.acknowledgements.popleft())
-
-    def table_call(self, call, worker, version):
-        try:
-            call(worker.sibling.worker, worker.sibling.incarnation, version)
-        except JoinRequired:
-            worker.join()
-
-    @precondition(lambda self: self.table.version[1] > 20)
+    @precondition(lambda self: self.table.version[1] > 12)
     @rule()
     def restart_table(self):
-        self.epoch += 1
-        self.table = AddressTable(self.epoch)
-        # What was under way to the table died with it, and the dead send nothing new.
-        self.ghosts = []
+        """Let the table die with all calls to it that are under way."""
+        self.table = AddressTable(self.table.version[0] + 1, self.changes_kept)
+        self.dead = []
         for worker in self.workers.values():
             worker.has_joined = False
             worker.join()
 
     @invariant()
-    def what_is_confirmed_holds_everywhere(self):
+    def what_is_confirmed_is_known_everywhere(self):
         known = self.table.known_by_all()
-        members = [worker for worker in self.workers.values() if worker.sibling in self.table.siblings]
+        members = [worker for worker in self.workers.values() if self.is_member(worker)]
         for author in members:
-            confirmed = [sequence for sequence, version in author.awaited if version <= known]
+            confirmed = max((sequence for sequence, version in author.awaited if version <= known), default=None)
             for reader in members:
-                if confirmed and reader is not author:
-                    worker = author.sibling.worker
-                    assert reader.view.siblings[worker] == author.sibling
-                    assert what(reader.view, worker) in author.history[max(confirmed):]
+                if confirmed is not None and reader is not author:
+                    assert reader.view.siblings[author.index] == author.sibling
+                    assert known_of(reader.view, author.index) in author.history[confirmed:]
 
     @invariant()
-    def the_list_of_changes_is_bounded(self):
-        limit = max(address_table._CHANGES_AT_LEAST, 2 * len(self.table.snapshot().interests))
-        assert self.table.change_count <= limit
+    def what_is_kept_is_bounded(self):
+        assert self.table.change_count <= max(self.changes_kept, 2 * len(self.table.snapshot().interests))
 
     def teardown(self):
-        """Let everything arrive and the dead be noticed."""
-        for sibling in self.table.siblings:
-            worker = self.living(sibling.worker)
-            if worker is None or worker.sibling != sibling:
-                self.table.leave(sibling.worker, sibling.incarnation)
-        for worker in self.workers.values():
-            if worker.has_lost_calls or worker.sibling not in self.table.siblings:
-                worker.join()
-        while any(self.deliver(worker) for worker in list(self.workers.values())):
-            pass
-        for reader in self.workers.values():
-            self.check_view_equals_table(reader)
-            assert self.table.delta_for(reader.sibling.worker) is None
-        assert self.table.known_by_all() == self.table.version
-        assert self.table.change_count == 0
+        self.deliver_everything()
         super().teardown()
-
-    def deliver(self, worker):
-        index = worker.sibling.worker
-        is_busy = bool(worker.calls or worker.deltas or worker.acknowledgements)
-        while worker.calls:
-            worker.call(self.table)
-        before = len(worker.deltas)
-        self.send_delta(index)
-        is_busy = is_busy or len(worker.deltas) > before
-        while worker.deltas:
-            worker.apply(worker.deltas.popleft())
-        while worker.acknowledgements:
-            self.table_call(self.table.acknowledge, worker, worker.acknowledgements.popleft())
-        return is_busy
-
-    def check_view_equals_table(self, reader):
-        index = reader.sibling.worker
-        others = {worker.sibling.worker: worker for worker in self.workers.values() if worker is not reader}
-        assert reader.view.siblings == {worker: other.sibling for worker, other in others.items()}
-        for key in KEYS:
-            wanted = {worker: other.consumers[key] for worker, other in others.items() if key in other.consumers}
-            assert reader.view.consumers(key) == wanted
-            in_table = self.table.consumers(key)
-            in_table.pop(index, None)
-            assert in_table == wanted
 
 
 TestHistories = Histories.TestCase
-TestHistories.settings = settings(max_examples=300, stateful_step_count=60)
+TestHistories.settings = settings(max_examples=100, stateful_step_count=40)
+
+
+def some_shifts(chance):
+    return {key: chance.randint(1, 2) for key in chance.sample(KEYS, chance.randint(1, 2))}
+
+
+def some_steps(chance):
+    return chance.choices(STEPS, k=chance.randint(1, 4))
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_a_long_history_ends_well(seed):
+    chance = Random(seed)
+    history = Histories()
+    history.start(changes_kept=chance.choice([0, 3, 9, 100]))
+    for _ in range(1000):
+        index = chance.choice(WORKERS)
+        deed = chance.choices(range(9), weights=[30, 50, 4, 4, 6, 3, 4, 1, 1])[0]
+        if deed == 0:
+            history.want(index, some_shifts(chance))
+        elif deed == 1:
+            history.go_on(index, some_steps(chance))
+        elif deed == 2:
+            history.deliver(index)
+        elif deed == 3:
+            history.lose_a_delta(index, is_late=chance.random() < 0.5)
+        elif deed == 4:
+            history.repeat_or_lose_a_call(index, is_lost=chance.random() < 0.5)
+        elif deed == 5:
+            history.lose_touch(index, some_shifts(chance), is_left=chance.random() < 0.5)
+        elif deed == 6 and any(ghost.calls for ghost in history.dead):
+            history.hear_from_the_dead(chance.choice)
+        elif deed == 7:
+            history.die(index, is_noticed=chance.random() < 0.5)
+        elif deed == 8 and chance.random() < 0.3:
+            history.restart_table()
+        history.what_is_confirmed_is_known_everywhere()
+        history.what_is_kept_is_bounded()
+    history.deliver_everything()

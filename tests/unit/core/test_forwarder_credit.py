@@ -1,0 +1,288 @@
+"""Credit: who gets it and when, what becomes of messages when it is taken back, and drains."""
+
+import pytest
+
+from routerd.wire import RELEASED, Source, Target
+from tests.routers import Workers, message, outcome
+
+CAPACITY, FABRIC_CAPACITY = 250, 1000
+
+
+def addresses(workers, index=0):
+    return workers[index].router.addresses
+
+
+@pytest.fixture(params=[1, 2], ids=["one worker", "two workers"])
+def workers(request):
+    return Workers(request.param)
+
+
+def clients(workers):
+    """A client for producers at the first worker, and one for consumers at the last."""
+    return workers.client(0), workers.client(len(workers.workers) - 1)
+
+
+def test_a_producer_gets_credit_when_a_consumer_comes_and_none_before(workers):
+    one, other = clients(workers)
+    sender = one.producer("orders")
+    assert sender.credit == 0
+    other.consumer("orders")
+    assert sender.credit == CAPACITY
+
+
+def test_a_producer_gets_credit_at_once_where_a_consumer_is(workers):
+    one, other = clients(workers)
+    other.consumer("orders")
+    assert one.producer("orders").credit == CAPACITY
+
+
+def test_the_capacity_of_a_link_is_what_its_listener_says():
+    workers = Workers()
+    client = workers.client(peer={"capacity": 7})
+    client.consumer("orders")
+    assert client.producer("orders").credit == 7
+
+
+def test_a_consumer_of_another_address_gives_no_credit(workers):
+    one, other = clients(workers)
+    sender = one.producer("orders")
+    other.consumer("offers", credit=10)
+    assert sender.credit == 0
+
+
+def test_all_producers_get_credit_when_two_consumers_come_at_once():
+    # Both attaches wait for the siblings to know, so neither is the only one when it is answered.
+    workers = Workers(2)
+    one, other = clients(workers)
+    sender, remote = one.producer("orders"), other.producer("orders")
+    workers.holds_confirmations = True
+    first, second = other.consumer("orders"), other.consumer("orders")
+    assert (first.is_attached, second.is_attached) == (False, False)
+    workers.holds_confirmations = False
+    workers.pump()
+    assert (first.is_attached, second.is_attached) == (True, True)
+    assert (sender.credit, remote.credit) == (CAPACITY, CAPACITY)
+
+
+def test_credit_is_renewed_as_deliveries_are_settled(workers):
+    one, other = clients(workers)
+    receiver = other.consumer("orders", credit=10_000)
+    sender = one.producer("orders")
+    for number in range(3 * CAPACITY):
+        one.send(sender, message(str(number)))
+        other.latest(receiver).accept()
+    workers.pump()
+    assert len(other.received(receiver)) == 3 * CAPACITY
+    assert CAPACITY // 2 <= sender.credit <= CAPACITY
+
+
+def test_credit_is_renewed_as_settled_messages_leave(workers):
+    one, other = clients(workers)
+    receiver = other.consumer("orders", credit=10_000)
+    sender = one.producer("orders")
+    for number in range(3 * CAPACITY):
+        one.send(sender, message(str(number)), settled=True)
+    assert other.received(receiver) == [message(str(number)) for number in range(3 * CAPACITY)]
+    assert CAPACITY // 2 <= sender.credit <= CAPACITY
+
+
+def test_credit_and_unsettled_deliveries_never_exceed_the_capacity():
+    workers = Workers()
+    one, other = clients(workers)
+    other.consumer("orders", credit=10_000)
+    sender = one.producer("orders")
+    sent = []
+    while sender.credit:
+        sent.append(one.send(sender, message()))
+        assert sender.credit + sender.unsettled_count <= CAPACITY
+    assert len(sent) == CAPACITY
+
+
+@pytest.mark.parametrize("settled", [False, True])
+def test_what_waits_for_a_consumer_without_credit_uses_the_capacity_up(workers, settled):
+    one, other = clients(workers)
+    receiver = other.consumer("orders")
+    sender = one.producer("orders")
+    sent = []
+    while sender.credit:
+        sent.append(message(str(len(sent))))
+        one.send(sender, sent[-1], settled=settled)
+    # What was sent settled uses the capacity of each worker on its way.
+    assert len(sent) == CAPACITY + (FABRIC_CAPACITY if settled and len(workers.workers) == 2 else 0)
+    assert other.received(receiver) == []
+    receiver.grant(len(sent))
+    workers.pump()
+    assert other.received(receiver) == sent
+
+
+def test_the_credit_is_taken_back_when_the_last_consumer_leaves(workers):
+    one, other = clients(workers)
+    first, second = other.consumer("orders", credit=1), other.consumer("orders", credit=1)
+    sender = one.producer("orders")
+    other.detach(first)
+    assert sender.credit == CAPACITY
+    other.detach(second)
+    assert sender.credit == 0
+    other.consumer("orders")
+    assert sender.credit == CAPACITY
+
+
+def test_a_consumer_that_loses_its_connection_takes_the_credit_back(workers):
+    one, other = clients(workers)
+    other.consumer("orders", credit=1)
+    sender = one.producer("orders")
+    other.vanish()
+    assert sender.credit == 0
+
+
+@pytest.mark.parametrize("settled", [False, True])
+def test_what_arrives_on_earlier_credit_is_released_at_once(workers, settled):
+    one, other = clients(workers)
+    receiver = other.consumer("orders", credit=10)
+    sender = one.producer("orders")
+    one.line.holds.add(one.server)
+    other.detach(receiver)
+    deliveries = [one.send(sender, message(), settled=settled) for _ in range(3)]
+    one.line.holds.clear()
+    workers.pump()
+    expected = (None, False) if settled else (RELEASED, True)
+    assert [outcome(each) for each in deliveries] == [expected] * 3
+    assert sender.credit == 0
+    [inlet] = addresses(workers)["M0orders"].inlets
+    assert inlet.dropped_presettled == 3 * settled
+
+
+@pytest.mark.parametrize("settled", [False, True])
+def test_what_waits_is_released_when_the_last_consumer_leaves(workers, settled):
+    one, other = clients(workers)
+    receiver = other.consumer("orders")
+    sender = one.producer("orders")
+    deliveries = [one.send(sender, message(), settled=settled) for _ in range(3)]
+    assert [outcome(each) for each in deliveries] == [(None, False)] * 3
+    other.detach(receiver)
+    expected = (None, False) if settled else (RELEASED, True)
+    assert [outcome(each) for each in deliveries] == [expected] * 3
+    assert sender.credit == 0
+    # The whole capacity is free for the next consumer.
+    other.consumer("orders")
+    assert sender.credit == CAPACITY
+
+
+def test_what_waits_goes_to_the_consumers_that_stay():
+    workers = Workers()
+    one, other = clients(workers)
+    leaving = other.consumer("orders")
+    sender = one.producer("orders")
+    one.send(sender, message())
+    staying = one.consumer("orders")
+    other.detach(leaving)
+    staying.grant(1)
+    workers.pump()
+    assert one.received(staying) == [message()]
+
+
+def test_what_waits_at_a_sibling_is_released_when_the_last_consumer_there_leaves():
+    workers = Workers(2)
+    one, other = clients(workers)
+    leaving = other.consumer("orders")
+    sender = one.producer("orders")
+    delivery = one.send(sender, message())
+    one.consumer("orders")
+    other.detach(leaving)
+    assert outcome(delivery) == (RELEASED, True)
+
+
+def test_credit_that_a_producer_gives_back_is_granted_anew():
+    workers = Workers()
+    one, other = clients(workers)
+    receiver = other.consumer("orders", credit=1000)
+    sender = one.producer("orders")
+    [inlet] = addresses(workers)["M0orders"].inlets
+    # A drain that we never ask for, told unasked.
+    sender.delivery_count += sender.credit
+    sender.credit = 0
+    sender.session.send_flow(sender)
+    workers.pump()
+    assert (inlet.link.credit, sender.credit) == (CAPACITY, CAPACITY)
+    one.send(sender, message())
+    assert len(other.received(receiver)) == 1
+
+
+@pytest.mark.parametrize("waiting", [0, 2, 5])
+def test_a_drain_is_answered_when_what_waits_has_been_sent(workers, waiting):
+    one, other = clients(workers)
+    receiver = other.consumer("orders")
+    sender = one.producer("orders")
+    for _ in range(waiting):
+        one.send(sender, message())
+    receiver.set_credit(3, drain=True)
+    workers.pump()
+    assert receiver.credit == 0
+    assert len(other.received(receiver)) == min(3, waiting)
+
+
+def test_a_drain_that_comes_before_the_attach_is_answered_is_answered_after_it(workers):
+    one, other = clients(workers)
+    receiver = other.session.receiver("r")
+    receiver.set_credit(5, drain=True)
+    workers.holds_confirmations = True
+    receiver.attach(source=Source(address="orders"), target=Target())
+    workers.pump()
+    workers.holds_confirmations = False
+    workers.pump()
+    assert (receiver.is_attached, receiver.credit) == (True, 0)
+
+
+def test_a_drain_waits_for_the_room_that_messages_need():
+    workers = Workers()
+    one, other = clients(workers)
+    receiver = other.consumer("orders")
+    sender = one.producer("orders")
+    workers[0].router.set_blocked(other.peer, True)
+    one.send(sender, message())
+    receiver.set_credit(3, drain=True)
+    workers.pump()
+    assert (receiver.credit, other.received(receiver)) == (3, [])
+    workers[0].router.set_blocked(other.peer, False)
+    workers.pump()
+    assert (receiver.credit, other.received(receiver)) == (0, [message()])
+
+
+def test_credit_of_a_consumer_can_be_taken_back():
+    workers = Workers()
+    one, other = clients(workers)
+    receiver = other.consumer("orders", credit=5)
+    sender = one.producer("orders")
+    receiver.set_credit(0)
+    workers.pump()
+    one.send(sender, message())
+    assert other.received(receiver) == []
+    receiver.set_credit(1)
+    workers.pump()
+    assert other.received(receiver) == [message()]
+
+
+def test_waiting_messages_keep_their_order(workers):
+    one, other = clients(workers)
+    receiver = other.consumer("orders", credit=1)
+    sender = one.producer("orders")
+    for number in range(20):
+        one.send(sender, message(str(number)))
+    for _ in range(19):
+        receiver.grant(1)
+        workers.pump()
+    assert other.received(receiver) == [message(str(number)) for number in range(20)]
+
+
+def test_messages_of_siblings_take_turns_with_those_that_wait_here():
+    workers = Workers(2)
+    one, other = clients(workers)
+    receiver = other.consumer("orders")
+    far, near = one.producer("orders"), other.producer("orders")
+    for number in range(3):
+        one.send(far, message(f"far {number}"))
+        other.send(near, message(f"near {number}"))
+    receiver.grant(6)
+    workers.pump()
+    assert sorted(other.received(receiver)[:2]) == [message("far 0"), message("near 0")]
+    assert len(other.received(receiver)) == 6
