@@ -6,6 +6,7 @@ import importlib
 from bench.report import as_json, as_text
 
 BENCHMARKS = {
+    "core": "the forwarding core alone: a router between clients in one process, its share of the time",
     "wire": "the AMQP engine alone: two endpoints in one process, joined in memory",
     "router": "a router between its clients, against the clients alone",
 }

@@ -49,7 +49,9 @@ class Bench:
     effort: Effort
     place: str
     dedicated_place: str | None
-    router: RouterProcess | None
+    """A listener of the same router that has a connection actor of its own."""
+    form: tuple[str, ...] | None
+    """The options with which the router was started, if it was."""
     loadgen: Loadgen | None
 
     def ratio_rows(
@@ -160,16 +162,17 @@ def attaches(bench: Bench) -> list[Row]:
 
 
 def idle(bench: Bench) -> list[Row]:
-    """Memory of an idle connection."""
-    if bench.router is None:
+    """Memory of an idle connection, of a router that has had no others: it would use again what they left."""
+    if bench.form is None:
         return []
     connections = bench.effort.idle_connections
-    before = bench.router.memory_bytes()
-    held = Held(bench.place, connections)
-    try:
-        bytes_each = (bench.router.memory_bytes() - before) / connections
-    finally:
-        held.release()
+    with RouterProcess(*bench.form) as router:
+        before = router.memory_bytes()
+        held = Held(router.place, connections)
+        try:
+            bytes_each = (router.memory_bytes() - before) / connections
+        finally:
+            held.release()
     return [Row(f"idle connection, of {connections}", bytes_each, "bytes", 20 * 1024, at_most=True)]
 
 
@@ -219,10 +222,10 @@ def _bench(options: argparse.Namespace) -> Iterator[Bench]:
     if options.connect:
         yield Bench(effort, options.connect, None, None, loadgen)
         return
-    form = ["--in-process"] if options.in_process else ["--connection-actors", str(options.actors)]
+    form = ("--in-process",) if options.in_process else ("--connection-actors", str(options.actors))
     with RouterProcess(*form) as router:
         dedicated_place = None if options.in_process else router.dedicated_place
-        yield Bench(effort, router.place, dedicated_place, router, loadgen)
+        yield Bench(effort, router.place, dedicated_place, form, loadgen)
 
 
 def _ratio_rows(case: str, target: float | None, rates: list[tuple[float, float]]) -> list[Row]:

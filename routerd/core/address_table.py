@@ -121,7 +121,7 @@ class AddressTable:
         """End a membership, with all interests of the worker; the same incarnation may join again."""
         keys = self._member(worker, incarnation).interests
         self._remove(worker)
-        # Were it to join again before a member is told, that member would not see from the list of members that it left.
+        # Should it join again before a member is told, the list of members will not show that it had left.
         self._record(worker, keys)
         self._members_changed = self._count
         self._forget()

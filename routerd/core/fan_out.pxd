@@ -7,7 +7,6 @@ cdef object _RELEASED
 
 
 @cython.final
-@cython.freelist(64)
 cdef class FanOut:
     cdef readonly Inlet inlet
     cdef public Delivery delivery

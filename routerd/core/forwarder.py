@@ -87,7 +87,9 @@ class Forwarder(Handler):
             self._continue(inlet, delivery, data, start, end)
         elif inlet.collected is not None:
             self._collect(inlet, delivery, data, start, end)
-        elif delivery.size == end - start and not delivery.is_aborted:
+        elif delivery.is_aborted:
+            inlet.top_up()
+        elif delivery.size == end - start and delivery.state is None:
             inlet.deliveries += 1
             delivery.stamp = self.now
             address = inlet.address
@@ -722,7 +724,10 @@ class Forwarder(Handler):
     def _collect(self, inlet: "Inlet", delivery: Delivery, data: bytes | bytearray, start: int, end: int) -> None:
         collected = inlet.collected
         inlet.collected = None
-        if collected is None or delivery is not collected.delivery or delivery.is_aborted:
+        if collected is None or delivery is not collected.delivery:
+            return
+        if delivery.is_aborted:
+            inlet.top_up()
             return
         octets = collected.octets
         octets += data[start:end]

@@ -7,7 +7,6 @@ cdef object _ACCEPTED
 
 
 @cython.final
-@cython.freelist(4096)
 cdef class Delivery:
     cdef public unsigned int id
     cdef public unsigned int message_format

@@ -8,7 +8,6 @@ cdef list _familiar_symbols
 cdef Py_ssize_t _SLOTS
 
 
-@cython.freelist(16)
 cdef class Reader:
     cdef object _data
     cdef const unsigned char* _view

@@ -21,7 +21,6 @@ cdef Py_ssize_t _MALFORMED
 
 
 @cython.final
-@cython.freelist(16)
 cdef class Sections:
     cdef object _data
     cdef object _limits

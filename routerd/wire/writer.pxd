@@ -7,7 +7,6 @@ cdef Py_ssize_t _NARROW_HEADER
 cdef Py_ssize_t _WIDE_HEADER
 
 
-@cython.freelist(16)
 cdef class Writer:
     cdef bytearray _data
     cdef unsigned char* _view

@@ -64,7 +64,11 @@ def test_addresses_of_places_are_no_matter_of_configuration(address, distributio
 
 @pytest.mark.parametrize(
     ("address", "treatment"),
-    [("_$temp.x", Treatment(BALANCED)), ("_$closed.x", Treatment(BALANCED, priority=3)), ("_topo", Treatment(BALANCED))],
+    [
+        ("_$temp.x", Treatment(BALANCED)),
+        ("_$closed.x", Treatment(BALANCED, priority=3)),
+        ("_topo", Treatment(BALANCED)),
+    ],
 )
 def test_no_address_with_an_underscore_is_unavailable(address, treatment):
     assert treatments(UNAVAILABLE).of(address) == treatment

@@ -1,0 +1,43 @@
+"""The lines of the log that say what a router has been told and when it is ready; scripts wait for them (2.4)."""
+
+import os
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from routerd.cli.version import version
+from routerd.config import RouterConfig
+from routerd.io import module_log
+
+_server_log = module_log("SERVER")
+_router_log = module_log("ROUTER")
+_connections_log = module_log("CONN_MGR")
+_KIB_PER_MIB, _KIB_PER_GIB = 1 << 10, 1 << 20
+
+
+def announce_configuration(config: RouterConfig) -> None:
+    """Say what the router is and what it is to listen on."""
+    router = config.router
+    _server_log.info("Container Name: %s", router.id)
+    _router_log.info("Router started in %s mode, area=0 id=%s", router.mode.value.capitalize(), router.id)
+    _router_log.info("Version: %s", version())
+    for warning in config.warnings:
+        _router_log.warning("%s", warning)
+    for listener in config.listeners:
+        _connections_log.info("Configured Listener: %s proto=any, role=%s", listener.address, listener.role.value)
+
+
+def announce_readiness(listening: Iterable[str], threads: int) -> None:
+    """Say that clients can connect, and where."""
+    for text in listening:
+        _server_log.notice("Listening on %s", text)
+    _server_log.notice("Operational, %d Threads Running (process ID %d)", threads, os.getpid())
+    size, available = (_kib("/proc/self/status", "VmSize"), _kib("/proc/meminfo", "MemAvailable"))
+    _server_log.notice(
+        "Process VmSize %.2f MiB (%.2f GiB available memory)", size / _KIB_PER_MIB, available / _KIB_PER_GIB
+    )
+
+
+def _kib(file: str, name: str) -> int:
+    found = re.search(rf"^{name}:\s+(\d+) kB$", Path(file).read_text(), re.M)
+    return int(found[1]) if found else 0

@@ -1,0 +1,166 @@
+"""routerd, the launcher: reads the configuration, starts the router, waits for its end.
+
+Ray is imported when a router is started on it, and only then.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+
+from routerd.cli.announcements import announce_configuration, announce_readiness
+from routerd.cli.arguments import parse
+from routerd.cli.daemon import DaemonError, Parent, PidFile, become_daemon, become_user
+from routerd.cli.exit_status import FAILURE, SUCCESS
+from routerd.cli.lifetime import Lifetime, Router
+from routerd.cli.options import OptionError, Options, read_options, write_sample
+from routerd.cli.runtime_folder import RuntimeFolderError, runtime_folder
+from routerd.cli.version import version, version_text
+from routerd.config import ConfigRejected, LogModuleConfig, RouterConfig, load_config
+from routerd.io import (
+    InProcessRouter,
+    ListenFailed,
+    LogFileError,
+    LogReceiver,
+    WorkerConfig,
+    configure_logs,
+    module_log,
+    reserve,
+)
+
+LOG_SOCKET = "log"
+"""In the runtime folder: where the actors send what is to be written to standard error or output."""
+
+_main_log = module_log("MAIN")
+_server_log = module_log("SERVER")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Do what the command line asks for; return the status to exit with."""
+    arguments = parse(sys.argv[1:] if argv is None else argv)
+    if arguments.version:
+        print(version_text())
+        return SUCCESS
+    if arguments.sample_options:
+        write_sample(sys.stdout)
+        return SUCCESS
+    try:
+        options = read_options(vars(arguments), os.environ)
+        config = _adapted(load_config(arguments.config), options)
+    except (OptionError, ConfigRejected) as error:
+        _complain(str(error))
+        return FAILURE
+    if arguments.check:
+        _complain("\n".join(config.warnings))
+        print(f"{arguments.config}: no errors")
+        return SUCCESS
+    if (arguments.pidfile or arguments.user) and not arguments.daemon:
+        _complain("-P and -U mean nothing without -d")
+    parent = Parent()
+    with ExitStack() as at_exit:
+        try:
+            if arguments.daemon:
+                pid_file = PidFile(arguments.pidfile) if arguments.pidfile else None
+                parent = become_daemon()
+                _settle_in(pid_file, arguments.user, at_exit)
+            return _run(config, options, parent, at_exit)
+        except (DaemonError, LogFileError, RuntimeFolderError) as error:
+            _complain(str(error))
+            parent.tell_failed(str(error))
+            return FAILURE
+
+
+def _run(config: RouterConfig, options: Options, parent: Parent, at_exit: ExitStack) -> int:
+    """Start the router and stay with it to its end."""
+    configure_logs(config.logs, router_id=config.router.id, as_json=options.log_format == "json")
+    announce_configuration(config)
+    try:
+        config = _with_reserved_ports(config, at_exit)
+        lifetime = Lifetime(_router(config, options, at_exit), options.shutdown_grace)
+        listening = lifetime.start()
+    except ListenFailed as failure:
+        _server_log.error("Listener error on %s", failure)
+        _server_log.critical("Shutting down, required listener failed %s:%s", failure.host, failure.port)
+        parent.tell_failed(f"Listener error on {failure}")
+        return FAILURE
+    except (LogFileError, RuntimeFolderError):
+        raise
+    except Exception as error:
+        _main_log.critical("Router start-up failed: %s", error, exc_info=True)
+        parent.tell_failed(f"Router start-up failed: {error}")
+        return FAILURE
+    if listening is None:
+        return SUCCESS
+    announce_readiness(listening, 1 if options.in_process else options.connection_actors)
+    parent.tell_ready()
+    return SUCCESS if options.detach else lifetime.stay()
+
+
+def _with_reserved_ports(config: RouterConfig, at_exit: ExitStack) -> RouterConfig:
+    """Return the configuration with numbers for the ports that may be any, and keep all of them for this router."""
+    listeners = []
+    for listener in config.listeners:
+        reservation = reserve(listener.host, listener.port, family=listener.family, name=listener.name)
+        at_exit.callback(reservation.close)
+        listeners.append(replace(listener, port=reservation.port))
+    return replace(config, listeners=tuple(listeners))
+
+
+def _router(config: RouterConfig, options: Options, at_exit: ExitStack) -> Router:
+    if options.in_process:
+        return InProcessRouter(WorkerConfig(router=config.router, listeners=config.listeners, logs=config.logs))
+    from actors import start
+
+    folder = at_exit.enter_context(runtime_folder(options.runtime_directory, is_kept=options.detach))
+    receiver = LogReceiver(os.path.join(folder, LOG_SOCKET))
+    at_exit.callback(receiver.close)
+    receiver.start()
+    return start.Router(
+        config,
+        start.RouterOptions(
+            connection_actors=options.connection_actors,
+            ray_address=options.ray_address,
+            ray_namespace=options.ray_namespace,
+            placement=options.placement,
+            folder=folder,
+            log_socket=receiver.path,
+            logs_as_json=options.log_format == "json",
+            is_detached=options.detach,
+            record_folder=options.record_directory,
+        ),
+    )
+
+
+def _adapted(config: RouterConfig, options: Options) -> RouterConfig:
+    """Return the configuration with what the options override, and with no file name that depends on a folder."""
+    logs = config.logs
+    modules = logs.modules
+    if options.log_level is not None:
+        others = (replace(module, enable=None) for module in modules if module.module != "DEFAULT")
+        default = next((module for module in modules if module.module == "DEFAULT"), LogModuleConfig(module="DEFAULT"))
+        modules = (*others, replace(default, enable=options.log_level))
+    modules = tuple(replace(module, output_file=_absolute(module.output_file)) for module in modules)
+    return replace(config, router=replace(config.router, version=version()), logs=replace(logs, modules=modules))
+
+
+def _absolute(output: str | None) -> str | None:
+    return output if output in (None, "stderr", "stdout", "syslog") else os.path.abspath(output)
+
+
+def _settle_in(pid_file: PidFile | None, user: str | None, at_exit: ExitStack) -> None:
+    """Write the pid file, then become the user: in this order, since the user may not be allowed to write there."""
+    if pid_file is not None:
+        pid_file.write()
+        at_exit.callback(pid_file.remove)
+    if user is not None:
+        become_user(user)
+
+
+def _complain(text: str) -> None:
+    for line in text.splitlines():
+        print(f"{sys.argv[0]}: {line}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,94 @@
+"""Routers as processes, and what they say."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+WITHIN_S = 20.0
+ROOT = Path(__file__).resolve().parents[2]
+COMMAND = (sys.executable, "-m", "routerd.cli.routerd")
+AMQP_HEADER = b"AMQP\x00\x01\x00\x00"
+
+
+def router_conf(*listeners: str, more: str = "") -> str:
+    """Return a configuration with these listeners, each the text of its section."""
+    sections = [f"listener {{\n{one}\n}}" for one in listeners]
+    return "\n".join(["router {\n mode: standalone\n id: QDR.A\n}", *sections, more, ""])
+
+
+def eventually(claim: Callable[[], object], what: str) -> None:
+    """Wait until a claim holds."""
+    deadline = time.monotonic() + WITHIN_S
+    while not claim():
+        assert time.monotonic() < deadline, f"not within {WITHIN_S:g} s: {what}"
+        time.sleep(0.01)
+
+
+def environment() -> dict[str, str]:
+    """Return the environment of a router that no variable of ours or of Ray's reaches by accident."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("ROUTERD_", "RAY_"))}
+    return kept | {"PYTHONPATH": str(ROOT)}
+
+
+def run(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    """Run the command to its end."""
+    return subprocess.run(
+        [*COMMAND, *arguments], cwd=cwd, env=environment(), capture_output=True, text=True, timeout=WITHIN_S
+    )
+
+
+class Launched:
+    """A router that runs in the foreground; its standard error is a file."""
+
+    def __init__(self, folder: Path, conf: str, *arguments: str) -> None:
+        config = folder / "router.conf"
+        config.write_text(conf)
+        self.errors = folder / "stderr"
+        with self.errors.open("w") as errors:
+            self.process = subprocess.Popen(
+                [*COMMAND, "-c", str(config), *arguments], cwd=folder, env=environment(), stderr=errors
+            )
+
+    def log(self) -> str:
+        """Return what it has written to standard error."""
+        return self.errors.read_text()
+
+    def find(self, pattern: str) -> re.Match[str]:
+        """Return the first place in the log that matches, once there is one."""
+        eventually(lambda: re.search(pattern, self.log()) or self.process.poll() is not None, f"{pattern} is logged")
+        found = re.search(pattern, self.log())
+        assert found is not None, self.log()
+        return found
+
+    def port(self) -> int:
+        """Return the number of the first port that it listens on, once it is ready."""
+        self.find(r"\(notice\) Operational, ")
+        return int(self.find(r"SERVER \(notice\) Listening on \S*:(\d+)")[1])
+
+    def status(self) -> int:
+        """Return the status that it exits with."""
+        return self.process.wait(WITHIN_S)
+
+    def end(self, number: signal.Signals = signal.SIGTERM) -> int:
+        """Send a signal; return the status that it exits with."""
+        self.process.send_signal(number)
+        return self.status()
+
+    def close(self) -> None:
+        """Leave nothing behind."""
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait(WITHIN_S)
+
+
+def answers_amqp(port: int, host: str = "127.0.0.1") -> bool:
+    """Return whether somebody at a port answers AMQP's header with the same."""
+    with socket.create_connection((host, port), timeout=WITHIN_S) as client:
+        client.sendall(AMQP_HEADER)
+        return client.recv(len(AMQP_HEADER), socket.MSG_WAITALL) == AMQP_HEADER

@@ -1,0 +1,166 @@
+"""The command, from its start to its exit status, with the router in its own process."""
+
+import json
+import re
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.system.launched import ROOT, Launched, answers_amqp, environment, eventually, router_conf, run
+
+MAIN = " host: 127.0.0.1\n port: 0\n name: main"
+Launch = Callable[..., Launched]
+
+
+@pytest.fixture
+def launch(tmp_path: Path) -> Iterator[Launch]:
+    launched: list[Launched] = []
+
+    def start(conf: str, *arguments: str) -> Launched:
+        folder = tmp_path / str(len(launched))
+        folder.mkdir()
+        launched.append(Launched(folder, conf, "--in-process", *arguments))
+        return launched[-1]
+
+    yield start
+    for one in launched:
+        one.close()
+
+
+def test_a_router_says_what_it_listens_on_and_that_it_is_ready(launch: Launch) -> None:
+    router = launch(router_conf(MAIN))
+    assert answers_amqp(router.port())
+    texts = [re.sub(r"^\S+ \S+ \S+ ", "", line) for line in router.log().splitlines()]
+    assert texts[:4] == [
+        "SERVER (info) Container Name: QDR.A",
+        "ROUTER (info) Router started in Standalone mode, area=0 id=QDR.A",
+        "ROUTER (info) Version: 0.1.0",
+        "CONN_MGR (info) Configured Listener: 127.0.0.1:0 proto=any, role=normal",
+    ]
+    assert texts[4] == f"SERVER (notice) Listening on 127.0.0.1:{router.port()} (main)"
+    assert texts[5] == f"SERVER (notice) Operational, 1 Threads Running (process ID {router.process.pid})"
+    assert re.fullmatch(r"SERVER \(notice\) Process VmSize [\d.]+ MiB \([\d.]+ GiB available memory\)", texts[6])
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGQUIT])
+def test_a_signal_to_stop_ends_it_with_status_0(launch: Launch, number: signal.Signals) -> None:
+    router = launch(router_conf(MAIN))
+    router.port()
+    assert router.end(number) == 0
+    assert f"MAIN (notice) {number.name}: shutting down" in router.log()
+
+
+def test_sighup_begins_a_log_file_again_and_leaves_the_other_signals_armed(launch: Launch, tmp_path: Path) -> None:
+    log = tmp_path / "router.log"
+    router = launch(router_conf(MAIN, more=f"log {{\n module: DEFAULT\n outputFile: {log}\n}}"))
+    eventually(lambda: log.exists() and "Operational" in log.read_text(), "the router is ready")
+    log.rename(tmp_path / "old.log")
+    router.process.send_signal(signal.SIGHUP)
+    eventually(lambda: log.exists() and "SIGHUP" in log.read_text(), "there is a new log file")
+    assert router.end() == 0
+    assert "Router ended in order" in log.read_text()
+    assert router.log() == ""
+
+
+def test_a_port_that_is_taken_is_named_with_its_listener_and_ends_the_start(launch: Launch) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        router = launch(router_conf(MAIN, f" host: 127.0.0.1\n port: {port}\n name: second"))
+        assert router.status() == 1
+    where = f"127.0.0.1:{port}"
+    assert f"SERVER (error) Listener error on {where} (second): Address already in use\n" in router.log()
+    assert f"SERVER (critical) Shutting down, required listener failed {where}\n" in router.log()
+    assert "Listening on" not in router.log()
+
+
+def test_a_second_router_cannot_share_the_port_of_the_first(launch: Launch) -> None:
+    first = launch(router_conf(MAIN))
+    port = first.port()
+    second = launch(router_conf(f" host: 127.0.0.1\n port: {port}"))
+    assert second.status() == 1
+    assert answers_amqp(port)
+
+
+def test_a_port_is_free_again_for_the_next_router(launch: Launch) -> None:
+    first = launch(router_conf(MAIN))
+    port = first.port()
+    assert answers_amqp(port)
+    assert first.end() == 0
+    second = launch(router_conf(f" host: 127.0.0.1\n port: {port}"))
+    assert second.port() == port
+
+
+@pytest.mark.skipif(not socket.has_dualstack_ipv6(), reason="this system has no IPv6")
+def test_no_host_is_all_addresses_of_both_families(launch: Launch) -> None:
+    router = launch(router_conf(" port: 0\n name: all"))
+    port = router.port()
+    assert [answers_amqp(port, host) for host in ("127.0.0.1", "::1")] == [True, True]
+
+
+def test_json_lines_have_the_router_in_each(launch: Launch) -> None:
+    router = launch(router_conf(MAIN), "--log-format", "json", "--log-level", "notice+")
+    router.find("Operational")
+    assert router.end() == 0
+    lines = [json.loads(line) for line in router.log().splitlines()]
+    assert {line["router"] for line in lines} == {"QDR.A"}
+    assert [line["module"] for line in lines] == [*["SERVER"] * 3, *["MAIN"] * 2]
+    assert {line["level"] for line in lines} == {"notice"}
+
+
+def test_a_log_file_that_cannot_be_opened_ends_the_start(launch: Launch, tmp_path: Path) -> None:
+    file = f"{tmp_path}/none/router.log"
+    router = launch(router_conf(MAIN, more=f"log {{\n module: SERVER\n outputFile: {file}\n}}"))
+    assert router.status() == 1
+    assert router.log().endswith(f": Failed to open log file '{file}': No such file or directory\n")
+    assert router.log().count("\n") == 1
+
+
+def test_each_error_of_a_configuration_is_one_line_and_nothing_starts(tmp_path: Path) -> None:
+    file = tmp_path / "router.conf"
+    file.write_text(router_conf(" host: 127.0.0.1\n port: 70000\n bogus: yes", more="foo {\n}"))
+    for more in ([], ["--check"], ["--daemon"]):
+        done = run("-c", str(file), "--in-process", *more)
+        assert done.returncode == 1
+        lines = done.stderr.splitlines()
+        assert len(lines) == 3
+        assert all(f": Cannot load configuration file {file}: line " in line for line in lines)
+        assert done.stdout == ""
+
+
+def test_a_wrong_option_of_the_process_is_one_line(tmp_path: Path) -> None:
+    done = run("--connection-actors", "none")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.endswith(": --connection-actors: 'none': invalid literal for int() with base 10: 'none'\n")
+
+
+def test_check_says_that_a_configuration_is_right(tmp_path: Path) -> None:
+    file = tmp_path / "router.conf"
+    file.write_text(router_conf(MAIN))
+    done = run("-c", str(file), "--check")
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"{file}: no errors\n", "")
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["--check", "-c", "FILE"]])
+def test_what_starts_no_actors_does_not_import_ray(arguments: list[str], tmp_path: Path) -> None:
+    file = tmp_path / "router.conf"
+    file.write_text(router_conf(MAIN))
+    program = (
+        "import sys\nfrom routerd.cli.routerd import main\n"
+        "try:\n    main(sys.argv[1:])\nexcept SystemExit:\n    pass\n"
+        "assert not {'ray', 'actors'} & sys.modules.keys()\n"
+    )
+    command = [sys.executable, "-c", program, *(str(file) if one == "FILE" else one for one in arguments)]
+    done = subprocess.run(command, cwd=ROOT, env=environment(), capture_output=True, text=True, timeout=20)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_options_of_a_daemon_without_one_are_pointed_out(launch: Launch, tmp_path: Path) -> None:
+    router = launch(router_conf(MAIN), "-P", str(tmp_path / "routerd.pid"))
+    router.port()
+    assert router.log().splitlines()[0].endswith(": -P and -U mean nothing without -d")
+    assert not (tmp_path / "routerd.pid").exists()
