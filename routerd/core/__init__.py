@@ -2,8 +2,23 @@
 
 from routerd.core.address import Address
 from routerd.core.address_table import AddressTable
-from routerd.core.addresses import AddressClass, AddressSpace, KeyParts, canonical, parts_of
-from routerd.core.errors import CoreError, DuplicatePattern, InvalidPattern, StaleMember, UnknownMember
+from routerd.core.address_view import AddressView, ConsumersChanged
+from routerd.core.addresses import FALLBACK_PHASE, UPLINK, AddressClass, AddressSpace, KeyParts, canonical, parts_of
+from routerd.core.errors import (
+    ChangesMissed,
+    CoreError,
+    DuplicatePattern,
+    FullDeltaMissing,
+    InvalidKey,
+    InvalidPattern,
+    InvalidPhase,
+    JoinRequired,
+    MembershipError,
+    PatternError,
+    StaleMember,
+    UnknownMember,
+    UnknownPattern,
+)
 from routerd.core.fan_out import FanOut
 from routerd.core.forwarder import Forwarder
 from routerd.core.inlet import Inlet
@@ -28,27 +43,38 @@ from routerd.core.treatment import Treatment, Treatments
 __all__ = [
     "DEFAULT_LINK_CAPACITY",
     "FABRIC",
+    "FALLBACK_PHASE",
     "NORMAL",
     "PHASE_MAX",
     "PRIORITY_MAX",
+    "UPLINK",
     "Address",
     "AddressClass",
     "AddressSettings",
     "AddressSpace",
     "AddressTable",
+    "AddressView",
     "Changes",
+    "ChangesMissed",
+    "ConsumersChanged",
     "CoreError",
     "Delta",
     "Distribution",
     "DuplicatePattern",
     "FanOut",
     "Forwarder",
+    "FullDeltaMissing",
     "Inlet",
     "Interest",
+    "InvalidKey",
     "InvalidPattern",
+    "InvalidPhase",
+    "JoinRequired",
     "KeyParts",
+    "MembershipError",
     "Observer",
     "Outlet",
+    "PatternError",
     "PatternTree",
     "Peer",
     "Router",
@@ -60,6 +86,7 @@ __all__ = [
     "Treatment",
     "Treatments",
     "UnknownMember",
+    "UnknownPattern",
     "canonical",
     "parts_of",
 ]

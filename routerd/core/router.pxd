@@ -19,6 +19,7 @@ cdef object _NOT_TEXT
 cdef object _NO_COORDINATOR
 cdef str _WAYPOINT
 cdef object _ATTACHED
+cdef object _OPENED
 cdef object _ATTACH_RCVD
 cdef object _BEGIN_RCVD
 cdef object _OPEN_RCVD
@@ -85,7 +86,9 @@ cdef class Router(Forwarder):
     cdef void _sibling_connected(self, Peer peer, object performative)
     cdef void _sibling_lost(self, Peer peer)
     @cython.locals(outlet=Outlet, before=Py_ssize_t)
-    cdef void _refresh(self, Address address)
+    cdef void _refresh(self, Address address, bint has_message=*)
+    cdef void _give_up_fabric(self, Outlet outlet)
+    @cython.locals(outlet=Outlet)
     cdef void _fabric_answered(self, Link link)
     @cython.locals(inlet=Inlet, address=Address)
     cdef void _fabric_attached(self, Peer peer, Link link, object performative)

@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from routerd.core.address import Address
 from routerd.core.addresses import AddressSpace, canonical
+from routerd.core.errors import FullDeltaMissing
 from routerd.core.forwarder import Forwarder
 from routerd.core.inlet import Inlet
 from routerd.core.membership import Changes, Delta, Interest, Sibling
@@ -58,6 +59,7 @@ _NO_COORDINATOR = Error(
 )
 _WAYPOINT = "qd.waypoint"
 _ATTACHED = LinkState.ATTACHED
+_OPENED = ConnectionState.OPENED
 _ATTACH_RCVD = LinkState.ATTACH_RCVD
 _BEGIN_RCVD = SessionState.BEGIN_RCVD
 _OPEN_RCVD = ConnectionState.OPEN_RCVD
@@ -307,7 +309,7 @@ class Router(Forwarder):
                 return None
             address = self._address(key, self._treatment(to, tenant))
         if address.missing:
-            self._refresh(address)
+            self._refresh(address, True)
         return address
 
     def _destination_key(self, to: str, tenant: str) -> "str | Error":
@@ -349,12 +351,13 @@ class Router(Forwarder):
             neighbour = self.neighbours.get(peer.sibling)
             if neighbour is not None and neighbour.outlets.get(address.key) is outlet:
                 del neighbour.outlets[address.key]
-            self._count_remote(address)
             if outlet.link.session.is_open:
                 outlet.link.session.end()
+            # The sibling may have consumers again since the link was given up.
+            self._refresh(address)
         else:
             self._changed[address.key] = None
-        self._consumers_went(address)
+            self._consumers_went(address)
         if was_open:
             self.totals.add(outlet)
             self.observer.link_lost(outlet, error)
@@ -412,7 +415,11 @@ class Router(Forwarder):
             self._answer(awaiting.popleft()[1])
 
     def apply(self, delta: Delta) -> None:
-        """Take what the table says of the siblings and of what they want."""
+        """Take what the table says of the siblings and of what they want; raises FullDeltaMissing."""
+        if delta.version <= self.version:
+            return
+        if not delta.is_full and delta.version[0] != self.version[0]:
+            raise FullDeltaMissing(self.version, delta.version)
         touched: dict[str, None] = {}
         if delta.is_full:
             for neighbour in self.neighbours.values():
@@ -437,15 +444,20 @@ class Router(Forwarder):
 
     def _members(self, siblings: tuple[Sibling, ...], touched: dict[str, None]) -> None:
         members = {sibling.worker: sibling for sibling in siblings if sibling.worker != self.worker}
-        for worker, neighbour in list(self.neighbours.items()):
-            if members.get(worker) != neighbour.sibling:
-                touched.update(dict.fromkeys(neighbour.interests))
-                del self.neighbours[worker]
-                if neighbour.peer is not None and neighbour.peer.is_open:
-                    neighbour.peer.connection.close()
+        gone = [one for worker, one in self.neighbours.items() if members.get(worker) != one.sibling]
+        for neighbour in gone:
+            touched.update(dict.fromkeys(neighbour.interests))
+            del self.neighbours[neighbour.sibling.worker]
         for worker, sibling in members.items():
             if worker not in self.neighbours:
                 self.neighbours[worker] = Neighbour(sibling)
+        for neighbour in gone:
+            if neighbour.peer is not None:
+                # It may hang, so nothing that it still does is waited for.
+                connection = neighbour.peer.connection
+                if connection.state is _OPENED:
+                    connection.close()
+                connection.transport_closed()
 
     # --- siblings: the fabric
 
@@ -482,20 +494,18 @@ class Router(Forwarder):
             if address is not None:
                 self._refresh(address)
 
-    def _refresh(self, address: Address) -> None:
-        """Bring the links of an address to the siblings in line with what they want."""
-        is_wanted = bool(address.parked) or any(not inlet.is_fabric for inlet in address.inlets)
+    def _refresh(self, address: Address, has_message: bool = False) -> None:
+        """Bring the links of an address to the siblings in line with what they want, where there is who would send."""
+        is_wanted = has_message or bool(address.parked) or any(not inlet.is_fabric for inlet in address.inlets)
         before = address.remote_count
         for neighbour in self.neighbours.values():
             consumers = neighbour.interests.get(address.key, 0)
             outlet = neighbour.outlets.get(address.key)
             if outlet is not None:
                 outlet.weight = max(1, consumers)
-                if consumers == 0 and outlet.link.is_attached:
-                    outlet.is_open = False
-                    address.remove(outlet)
-                    outlet.link.detach()
-            elif consumers and (is_wanted or address.key not in self.addresses):
+                if consumers == 0:
+                    self._give_up_fabric(outlet)
+            elif consumers and is_wanted:
                 self._attach_fabric(neighbour, address, consumers)
         self._count_remote(address)
         if address.remote_count == 0:
@@ -504,11 +514,19 @@ class Router(Forwarder):
             self._consumers_came(address)
         else:
             self.serve(address)
-        self._forget_if_idle(address)
+        if not has_message:
+            self._forget_if_idle(address)
+
+    def _give_up_fabric(self, outlet: Outlet) -> None:
+        # One whose attach is not answered is given up when it is.
+        if outlet.link.is_attached:
+            outlet.is_open = False
+            outlet.address.remove(outlet)
+            outlet.link.detach()
 
     def _attach_fabric(self, neighbour: Neighbour, address: Address, consumers: int) -> None:
         peer = neighbour.peer
-        if peer is None or not peer.is_open:
+        if peer is None or peer.connection.state is not _OPENED:
             return
         # A session of its own for each link: a window that one address fills stops no other.
         session = peer.connection.session()
@@ -524,17 +542,22 @@ class Router(Forwarder):
         link.attach(source=Source(address=address.key), target=Target(address=address.key))
 
     def _fabric_answered(self, link: Link) -> None:
-        if link.is_sender and link.state is _ATTACHED and link.remote_target is not None:
+        if link.state is _ATTACHED and link.remote_target is not None:
             outlet: Outlet = link.context
             outlet.is_open = True
+            neighbour = self.neighbours.get(outlet.peer.sibling)
+            if neighbour is None or outlet.address.key not in neighbour.interests:
+                self._give_up_fabric(outlet)
 
     def _fabric_attached(self, peer: Peer, link: Link, performative: Attach) -> None:
         target = performative.target
         key = target.address if isinstance(target, Target) else None
-        address = self.addresses.get(key) if isinstance(key, str) else None
-        if address is None or link.is_sender:
-            self._refuse(link, Error(condition="amqp:not-found", description="there is no consumer any more"))
+        if link.is_sender or not isinstance(key, str):
+            self._refuse(link, _NO_TARGET)
             return
+        # The last consumer may have left meanwhile. The link then waits without credit: its sibling gives it up once
+        # it knows, or the next consumer uses it.
+        address = self._address(key, self._treatments.of_key(key))
         inlet = Inlet(self._take_link_number(), peer, cast(Receiver, link), address)
         link.context = inlet
         peer.inlets[inlet] = None

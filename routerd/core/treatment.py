@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from routerd.core.addresses import canonical
+from routerd.core.addresses import AddressClass, canonical, parts_of
 from routerd.core.pattern_tree import PatternTree
 from routerd.core.settings import AddressSettings, Distribution, RouterSettings
 
@@ -20,6 +20,7 @@ class Treatment:
 _ONE_PLACE = Treatment(Distribution.CLOSEST)
 _EDGE = Treatment(Distribution.BALANCED)
 _EVERYWHERE = Treatment(Distribution.MULTICAST)
+_BY_CLASS = {AddressClass.TOPOLOGICAL: _EVERYWHERE, AddressClass.EDGE: _EDGE}
 
 
 class Treatments:
@@ -51,6 +52,13 @@ class Treatments:
         if found.distribution is not Distribution.UNAVAILABLE:
             return found
         return Treatment(Distribution.BALANCED, found.ingress_phase, found.egress_phase, found.priority)
+
+    def of_key(self, key: str) -> Treatment:
+        """Return the treatment of an address by its key; raises InvalidKey."""
+        parts = parts_of(key)
+        if parts.address_class is AddressClass.MOBILE:
+            return self.of(parts.text)
+        return _BY_CLASS.get(parts.address_class, _ONE_PLACE)
 
 
 def _configured(settings: AddressSettings) -> Treatment:

@@ -257,6 +257,9 @@ class Worker:
             # A fault of ours: it costs this connection, and no other.
             _log.exception("[C%d] Connection is given up", transport.peer.number)
             transport.abort()
+        if transport.connection.is_finished:
+            # Where the peer has the last word there is nothing to write, and nobody else to close.
+            transport.flush(now)
         if transport.deadline == NEVER:
             self._deadlines.watch(transport)
         if not self._is_flush_due:

@@ -14,7 +14,7 @@ from routerd.wire.amqp_error import Error
 from routerd.wire.annotation_edit import AnnotationEdit, edit_message_annotations
 from routerd.wire.connection import Connection
 from routerd.wire.connection_config import ConnectionConfig
-from routerd.wire.decoder import decode
+from routerd.wire.decoder import Decoder, decode
 from routerd.wire.delivery import Delivery
 from routerd.wire.encoder import encode
 from routerd.wire.errors import (
@@ -105,6 +105,7 @@ __all__ = [
     "Decimal64",
     "Decimal128",
     "DecodeError",
+    "Decoder",
     "Delivery",
     "DeliveryState",
     "Described",

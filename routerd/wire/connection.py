@@ -165,6 +165,11 @@ class Connection:
         self._local.put(channel, session)
         return session
 
+    @property
+    def cut_frame(self) -> bytes:
+        """The beginning of a frame, or of a header, of which the rest has not been received."""
+        return b"" if self._partial is None else bytes(self._partial)
+
     def sessions(self) -> list[Session]:
         """Return the sessions that have a channel on either side."""
         return list(dict.fromkeys([*self._local, *self._remote]))

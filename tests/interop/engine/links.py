@@ -163,6 +163,8 @@ class Receiving:
         self.is_draining, self.will_suspend = options["drain"], options["suspend"]
         self.on_value: Callable[[Notation], None] | None = None
         self.chunks: list[bytes] = []
+        self.numbers: dict[bytes, int] = {}
+        """By delivery-tag, which is not the sender's when a router stands between."""
         self.received = self.unsettled = self.open_credit = 0
 
     @property
@@ -197,6 +199,7 @@ class Receiving:
         message, self.chunks = b"".join(self.chunks), []
         self.report_message(message, delivery)
         number, self.received, self.left = self.received, self.received + 1, self.left - 1
+        self.numbers[delivery.tag] = number
         self.totals["received"] += 1
         if self.will_suspend:
             self.keep(delivery)
@@ -232,7 +235,7 @@ class Receiving:
 
     def on_disposition(self, delivery: Delivery) -> None:
         if delivery.remote_settled:
-            self.report("settled", link=self.link.name, number=int(delivery.tag))
+            self.report("settled", link=self.link.name, number=self.numbers[delivery.tag])
             self.totals["settled"] += 1
             self.unsettled -= 1
             delivery.settle()

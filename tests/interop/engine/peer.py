@@ -35,7 +35,7 @@ from tests.interop.engine.shell import DeadlineMissed, Shell
 SCENARIOS = ("send", "receive", "echo", "open")
 
 DEFAULTS: dict[str, Any] = {
-    **{"port": 0, "deadline_s": 120},
+    **{"port": 0, "deadline_s": 120, "address": "examples"},
     **{"sessions": 1, "links": 1, "messages": 1, "size": 100, "credit": 100, "drain": False, "values": []},
     **{"snd_settle_mode": "unsettled", "rcv_settle_mode": "first", "outcomes": ["accepted"]},
     **{"hold_after": 0, "abort": False, "suspend": False, "remembered": {}, "refuse_error": None},
@@ -130,9 +130,10 @@ class Peer(Handler):
 
     def attach(self, link: Link) -> None:
         self.play(link)
+        address = self.options["address"].replace("{}", link.name.partition("-")[2])
         link.attach(
-            source=Source() if link.is_sender else Source(address="examples"),
-            target=Target(address="examples") if link.is_sender else Target(),
+            source=Source() if link.is_sender else Source(address=address),
+            target=Target(address=address) if link.is_sender else Target(),
             snd_settle_mode=SND_SETTLE_MODES[self.options["snd_settle_mode"]],
             rcv_settle_mode=RCV_SETTLE_MODES[self.options["rcv_settle_mode"]],
         )

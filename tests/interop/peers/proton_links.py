@@ -134,6 +134,7 @@ class Receiving:
         self.is_draining, self.will_suspend = options["drain"], options["suspend"]
         self.on_value: Callable[[Value], None] | None = None
         self.chunks: list[bytes] = []
+        self.numbers: dict[str, int] = {}
         self.received = self.unsettled = 0
 
     @property
@@ -164,7 +165,7 @@ class Receiving:
                 octets = sum(map(len, self.chunks))
                 self.report("partial", link=self.link.name, number=self.received, octets=octets)
         elif delivery.updated and delivery.settled:
-            self.report("settled", link=self.link.name, number=int(delivery.tag))
+            self.report("settled", link=self.link.name, number=self.numbers[delivery.tag])
             self.totals["settled"] += 1
             self.unsettled -= 1
             delivery.settle()
@@ -190,6 +191,7 @@ class Receiving:
         self.link.advance()
         self.report_message(message, delivery)
         number, self.received, self.left = self.received, self.received + 1, self.left - 1
+        self.numbers[delivery.tag] = number
         self.totals["received"] += 1
         if self.will_suspend:
             self.keep()

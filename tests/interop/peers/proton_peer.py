@@ -23,7 +23,7 @@ UNLIMITED = 0xFFFFFFFF
 SCENARIOS = ("send", "receive", "echo", "open")
 
 DEFAULTS: dict[str, Any] = {
-    **{"port": 0, "deadline_s": 120},
+    **{"port": 0, "deadline_s": 120, "address": "examples"},
     **{"sessions": 1, "links": 1, "messages": 1, "size": 100, "credit": 100, "drain": False, "values": []},
     **{"snd_settle_mode": "unsettled", "rcv_settle_mode": "first", "outcomes": ["accepted"]},
     **{"hold_after": 0, "abort": False, "suspend": False, "refuse_error": None},
@@ -112,7 +112,8 @@ class Peer(Handler):
                     self.attach(session.receiver(f"receive-{number}-{one}"))
 
     def attach(self, link: Link) -> None:
-        (link.target if link.is_sender else link.source).address = "examples"
+        address = self.options["address"].replace("{}", link.name.partition("-")[2])
+        (link.target if link.is_sender else link.source).address = address
         link.snd_settle_mode = SND_SETTLE_MODES[self.options["snd_settle_mode"]]
         link.rcv_settle_mode = RCV_SETTLE_MODES[self.options["rcv_settle_mode"]]
         self.play(link)

@@ -113,6 +113,7 @@ class Receiving {
         this.willSuspend = options.suspend;
         this.onValue = undefined;
         this.isPartial = false;
+        this.numbers = new Map();
         this.received = this.unsettled = 0;
     }
 
@@ -145,6 +146,7 @@ class Receiving {
     onMessage(message, delivery) {
         this.reportMessage(message, delivery);
         const outcome = this.outcomes[this.received % this.outcomes.length];
+        this.numbers.set(String(delivery.tag), this.received);
         this.received += 1;
         this.left -= 1;
         count(this.totals, 'received');
@@ -184,7 +186,7 @@ class Receiving {
 
     onSettled(delivery) {
         delivery.settled = true;
-        this.report('settled', { link: this.link.name, number: Number(delivery.tag) });
+        this.report('settled', { link: this.link.name, number: this.numbers.get(String(delivery.tag)) });
         count(this.totals, 'settled');
         this.unsettled -= 1;
     }

@@ -11,7 +11,7 @@ const { HASHES, ScramClient, ScramServer } = require('./scram.js');
 const SCENARIOS = ['send', 'receive', 'echo', 'open'];
 
 const DEFAULTS = {
-    port: 0, deadline_s: 120,
+    port: 0, deadline_s: 120, address: 'examples',
     sessions: 1, links: 1, messages: 1, size: 100, credit: 100, drain: false, values: [],
     snd_settle_mode: 'unsettled', rcv_settle_mode: 'first', outcomes: ['accepted'],
     suspend: false, remembered: {}, refuse_error: null,
@@ -182,7 +182,7 @@ class Peer {
         this.play(session['open_' + kind]({
             ...BY_HAND,
             name,
-            [terminus]: { address: 'examples' },
+            [terminus]: { address: this.options.address.replace('{}', name.slice(name.indexOf('-') + 1)) },
             snd_settle_mode: SND_SETTLE_MODES[this.options.snd_settle_mode],
             rcv_settle_mode: RCV_SETTLE_MODES[this.options.rcv_settle_mode],
         }));

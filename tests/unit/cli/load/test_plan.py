@@ -20,7 +20,10 @@ TRAFFIC: dict[str, Any] = {"senders": 1, "receivers": 1}
         ({"senders": 0, "receivers": 0}, "nothing to do: give --senders, --receivers, --requesters or --responders"),
         ({"responders": 1}, "senders go with receivers, and requesters with responders"),
         ({"mode": Mode.IDLE}, "--idle needs --connections, and no --listen"),
-        ({"mode": Mode.ATTACH, "is_listening": True, "connections": 1}, "--attach needs --connections, and no --listen"),
+        (
+            {"mode": Mode.ATTACH, "is_listening": True, "connections": 1},
+            "--attach needs --connections, and no --listen",
+        ),
     ],
 )
 def test_options_that_make_no_sense_are_refused(options: dict[str, Any], complaint: str) -> None:
@@ -68,7 +71,12 @@ def test_each_side_has_a_process_of_its_own() -> None:
         range(1),
         0,
     )
-    assert (sending.sides, sending.sending, sending.receiving, sending.quota) == ((Side.SENDING,), range(1), range(0), 5)
+    assert (sending.sides, sending.sending, sending.receiving, sending.quota) == (
+        (Side.SENDING,),
+        range(1),
+        range(0),
+        5,
+    )
 
 
 def test_one_process_can_do_it_all() -> None:

@@ -141,9 +141,7 @@ def test_a_line_of_progress_tells_what_happened_since_the_one_before() -> None:
     first = Tally(warmup_sent=50, warmup_received=40)
     assert progress.line(1.0, first) == "  1.0 s  sent 50/s  received 40/s  p50 -"
     later = replace(GOOD, warmup_sent=50, warmup_received=50, accepted=900, modified=2)
-    assert progress.line(3.0, later) == (
-        "  3.0 s  sent 500/s  received 505/s  p50 50.2 us  accepted 900  modified 2"
-    )
+    assert progress.line(3.0, later) == ("  3.0 s  sent 500/s  received 505/s  p50 50.2 us  accepted 900  modified 2")
     assert progress.line(4.0, later).endswith("modified 2  nothing moves: no credit?")
 
 

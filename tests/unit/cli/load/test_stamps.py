@@ -38,7 +38,9 @@ def test_a_request_has_its_reply_address_correlation_id_and_stamp(stamp: int, re
 
 
 @given(text(max_size=300), text() | binary(max_size=40) | STAMPS.map(ULong))
-def test_a_reply_has_the_address_the_correlation_id_and_the_body_of_the_request(to: str, correlation_id: object) -> None:
+def test_a_reply_has_the_address_the_correlation_id_and_the_body_of_the_request(
+    to: str, correlation_id: object
+) -> None:
     request, _ = data_message(8)
     assert Message.decode(reply_head(to, correlation_id) + request) == Message(
         properties=Properties(to=to, correlation_id=correlation_id), body=Data([b"x" * 8])
