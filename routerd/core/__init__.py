@@ -2,7 +2,6 @@
 
 from routerd.core.address import Address
 from routerd.core.address_table import AddressTable
-from routerd.core.address_view import AddressView, ConsumersChanged
 from routerd.core.addresses import FALLBACK_PHASE, UPLINK, AddressClass, AddressSpace, KeyParts, canonical, parts_of
 from routerd.core.errors import (
     ChangesMissed,
@@ -53,10 +52,8 @@ __all__ = [
     "AddressSettings",
     "AddressSpace",
     "AddressTable",
-    "AddressView",
     "Changes",
     "ChangesMissed",
-    "ConsumersChanged",
     "CoreError",
     "Delta",
     "Distribution",
