@@ -11,9 +11,9 @@ from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from routerd.core.address_table import AddressTable
-from routerd.core.address_view import AddressView
 from routerd.core.errors import FullDeltaMissing, JoinRequired, StaleMember, UnknownMember
 from routerd.core.membership import Changes, Interest, Sibling
+from tests.unit.core.address_view import AddressView
 
 WORKERS = range(3)
 STEPS = ["call", "send", "apply", "note"]

@@ -16,7 +16,7 @@ def workers(request):
 
 
 def annotated(*keys, **sections):
-    return message("hello", message_annotations={key: "value" for key in keys}, **sections)
+    return message("hello", message_annotations=dict.fromkeys(keys, "value"), **sections)
 
 
 def passed(workers, octets, *, strips_in=True, strips_out=True, settled=False, cuts=(), address="orders"):
