@@ -3,6 +3,7 @@
 from routerd.core.address import Address
 from routerd.core.address_table import AddressTable
 from routerd.core.addresses import FALLBACK_PHASE, UPLINK, AddressClass, AddressSpace, KeyParts, canonical, parts_of
+from routerd.core.built_in_endpoints import add_built_in_endpoints
 from routerd.core.errors import (
     ChangesMissed,
     CoreError,
@@ -14,6 +15,7 @@ from routerd.core.errors import (
     JoinRequired,
     MembershipError,
     PatternError,
+    QueueFull,
     StaleMember,
     UnknownMember,
     UnknownPattern,
@@ -21,11 +23,13 @@ from routerd.core.errors import (
 from routerd.core.fan_out import FanOut
 from routerd.core.forwarder import Forwarder
 from routerd.core.inlet import Inlet
+from routerd.core.inner_endpoints import InnerConsumer, InnerProducer, LoopBack
+from routerd.core.link_keeper import LinkKeeper
 from routerd.core.membership import Changes, Delta, Interest, Sibling
 from routerd.core.observer import Observer
 from routerd.core.outlet import Outlet
 from routerd.core.pattern_tree import PatternTree
-from routerd.core.peer import FABRIC, NORMAL, Peer
+from routerd.core.peer import FABRIC, INNER, NORMAL, Peer
 from routerd.core.router import Router
 from routerd.core.settings import (
     DEFAULT_LINK_CAPACITY,
@@ -36,13 +40,15 @@ from routerd.core.settings import (
     RouterMode,
     RouterSettings,
 )
-from routerd.core.totals import Totals
+from routerd.core.totals import COUNTERS, Totals
 from routerd.core.treatment import Treatment, Treatments
 
 __all__ = [
+    "COUNTERS",
     "DEFAULT_LINK_CAPACITY",
     "FABRIC",
     "FALLBACK_PHASE",
+    "INNER",
     "NORMAL",
     "PHASE_MAX",
     "PRIORITY_MAX",
@@ -62,18 +68,23 @@ __all__ = [
     "Forwarder",
     "FullDeltaMissing",
     "Inlet",
+    "InnerConsumer",
+    "InnerProducer",
     "Interest",
     "InvalidKey",
     "InvalidPattern",
     "InvalidPhase",
     "JoinRequired",
     "KeyParts",
+    "LinkKeeper",
+    "LoopBack",
     "MembershipError",
     "Observer",
     "Outlet",
     "PatternError",
     "PatternTree",
     "Peer",
+    "QueueFull",
     "Router",
     "RouterMode",
     "RouterSettings",
@@ -84,6 +95,7 @@ __all__ = [
     "Treatments",
     "UnknownMember",
     "UnknownPattern",
+    "add_built_in_endpoints",
     "canonical",
     "parts_of",
 ]

@@ -27,6 +27,18 @@ class InvalidKey(CoreError):
         return f"{self.key!r} is no address key: a letter for its class comes first, and after M the phase"
 
 
+class QueueFull(CoreError):
+    """A producer inside the router has as many messages waiting for credit as it may have."""
+
+    def __init__(self, address: str, limit: int) -> None:
+        super().__init__(address, limit)
+        self.address = address
+        self.limit = limit
+
+    def __str__(self) -> str:
+        return f"{self.limit} messages to {self.address or 'various addresses'} wait for credit already"
+
+
 class PatternError(CoreError):
     """A pattern that a tree does not take, or does not have."""
 

@@ -12,6 +12,7 @@ cdef class FanOut:
     cdef public Delivery delivery
     cdef readonly unsigned int message_format
     cdef readonly bint is_settled
+    cdef readonly double stamp
     cdef public bint is_complete
     cdef public object outcome
     cdef public int rank

@@ -26,6 +26,7 @@ class FanOut:
         self.delivery = delivery
         self.message_format = delivery.message_format
         self.is_settled = delivery.remote_settled
+        self.stamp = delivery.stamp
         self.is_complete = False
         self.outcome = None
         self.rank = -1

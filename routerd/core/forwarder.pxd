@@ -29,6 +29,7 @@ cdef bytes _NOTHING
 cdef class Forwarder(Handler):
     cdef public double now
     cdef public list awake
+    cdef readonly object observer
     cdef AnnotationEdit _strip
     cdef Sections _sections
 

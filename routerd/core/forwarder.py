@@ -30,6 +30,7 @@ from routerd.wire.sections import Sections
 if TYPE_CHECKING:
     from routerd.core.address import Address
     from routerd.core.inlet import Inlet
+    from routerd.core.observer import Observer
     from routerd.core.outlet import Outlet
     from routerd.core.peer import Peer
     from routerd.wire.connection import Connection
@@ -59,8 +60,9 @@ class Forwarder(Handler):
     now: float
     awake: "list[Connection]"
 
-    def __init__(self) -> None:
+    def __init__(self, observer: "Observer") -> None:
         self.now = 0.0
+        self.observer = observer
         # Connections with output, for the shell to flush at the end of its turn.
         self.awake = []
         self._strip = AnnotationEdit(drop_prefix=ROUTER_ANNOTATIONS)
@@ -92,6 +94,8 @@ class Forwarder(Handler):
         elif delivery.size == end - start and delivery.state is None:
             inlet.deliveries += 1
             delivery.stamp = self.now
+            if inlet.is_watched:
+                self.observer.message_received(inlet, data, start, end, delivery.is_partial)
             address = inlet.address
             if address is None or (inlet.strips and may_carry_annotations(data, start, end)):
                 self._read_sections(inlet, delivery, data, start, end)
@@ -133,6 +137,10 @@ class Forwarder(Handler):
         out = link.begin(None, is_settled, delivery.message_format, delivery)
         out.stamp = delivery.stamp
         link.write(out, data, start, end, delivery.is_partial)
+        if link.credit == 0:
+            outlet.ran_dry(self.now)
+        if outlet.is_watched:
+            self.observer.message_sent(outlet, data, start, end, delivery.is_partial)
         outlet.deliveries += 1
         outlet.address.egress += 1
         delivery.context = out
@@ -218,6 +226,7 @@ class Forwarder(Handler):
         queue.append(parked)
         delivery = parked.delivery
         delivery.context = parked
+        parked.inlet.parked += 1
         if parked.is_settled:
             parked.inlet.waiting += 1
         if delivery.is_partial:
@@ -252,6 +261,7 @@ class Forwarder(Handler):
         self._leave_queue(parked)
 
     def _leave_queue(self, parked: Parked) -> None:
+        parked.inlet.parked -= 1
         if parked.is_settled:
             parked.inlet.waiting -= 1
         if parked.frames:
@@ -324,6 +334,7 @@ class Forwarder(Handler):
     def _answer_drain(self, outlet: "Outlet") -> None:
         if outlet.link.drain and outlet.link.is_attached and outlet not in outlet.peer.starved:
             outlet.link.drained()
+            outlet.note_flow(self.now)
 
     # --- multicast
 
@@ -368,7 +379,12 @@ class Forwarder(Handler):
                 fan.combine(_too_large(link))
             return
         out = link.begin(None, is_settled, fan.message_format, None if fan.is_settled else fan)
+        out.stamp = fan.stamp
         link.write(out, data, start, end, more)
+        if link.credit == 0:
+            outlet.ran_dry(self.now)
+        if outlet.is_watched:
+            self.observer.message_sent(outlet, data, start, end, more)
         outlet.deliveries += 1
         outlet.address.egress += 1
         if is_settled:
@@ -591,6 +607,7 @@ class Forwarder(Handler):
             return
         if link.is_sender:
             outlet: Outlet = end
+            outlet.note_flow(self.now)
             if outlet.is_open:
                 if outlet.peer.starved:
                     self.relieve(outlet.peer)

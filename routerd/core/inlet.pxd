@@ -14,9 +14,11 @@ cdef class Inlet:
     cdef public Address address
     cdef readonly bint is_fabric
     cdef public bint is_open
+    cdef public bint is_watched
     cdef readonly bint strips
     cdef readonly Py_ssize_t capacity
     cdef readonly Py_ssize_t low_water
+    cdef public Py_ssize_t parked
     cdef public Py_ssize_t waiting
     cdef public Delivery current
     cdef public Collected collected

@@ -28,9 +28,12 @@ class Inlet:
         self.address = address
         self.is_fabric = peer.is_fabric
         self.is_open = False
+        self.is_watched = peer.is_watched
         self.strips = peer.strips_in
         self.capacity = peer.capacity
         self.low_water = peer.capacity // 2
+        # Messages that wait for an outlet, and how many of them are settled.
+        self.parked = 0
         self.waiting = 0
         self.current = None
         self.collected = None

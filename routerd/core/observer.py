@@ -30,5 +30,18 @@ class Observer:
     def link_refused(self, link: "Link", error: "Error") -> None:
         """A peer's attach was refused."""
 
+    def message_received(
+        self, inlet: "Inlet", data: bytes | bytearray, start: int, end: int, is_partial: bool
+    ) -> None:
+        """A message, or the beginning of one, came in at a link that is watched; `data` is only lent."""
+
+    def message_sent(
+        self, outlet: "Outlet", data: bytes | bytearray, start: int, end: int, is_partial: bool
+    ) -> None:
+        """A message, or the beginning of one, left by a link that is watched; `data` is only lent."""
+
+    def endpoint_failed(self, address: str, error: Exception) -> None:
+        """What takes the messages of an address inside the router raised an error; the message was rejected."""
+
     def link_lost(self, end: "Inlet | Outlet", error: "Error | None") -> None:
         """A link is over; its counters are final."""

@@ -13,6 +13,7 @@ cdef class Outlet:
     cdef readonly Address address
     cdef readonly bint is_fabric
     cdef public bint is_open
+    cdef public bint is_watched
     cdef readonly bint strips
     cdef public Py_ssize_t weight
     cdef public object waiting
@@ -27,9 +28,13 @@ cdef class Outlet:
     cdef public long long delayed_1s
     cdef public long long delayed_10s
     cdef public long long stalls
+    cdef public double dry_since
     cdef public object source
 
     @cython.locals(link=Sender, session=Session)
     cpdef bint can_send(self) except -1
+    cpdef void ran_dry(self, double now)
+    cpdef void note_flow(self, double now)
+    cdef void _starve(self)
     cpdef void hold(self, Session session)
     cpdef void let_go(self)

@@ -26,6 +26,7 @@ class Outlet:
         self.address = address
         self.is_fabric = peer.is_fabric
         self.is_open = False
+        self.is_watched = peer.is_watched
         self.strips = peer.strips_out
         self.weight = 1
         self.waiting = None
@@ -40,7 +41,9 @@ class Outlet:
         self.modified = 0
         self.delayed_1s = 0
         self.delayed_10s = 0
+        # How often the credit was used up, or window or transport were full; since when there is no credit, 0 if any.
         self.stalls = 0
+        self.dry_since = 0.0
         # The terminus to answer with, until the attach is answered.
         self.source: Any = None
 
@@ -51,9 +54,26 @@ class Outlet:
             return False
         session = link.session
         if self.peer.is_blocked or session.has_backlog or session.remote_incoming_window == 0:
-            self.peer.starved[self] = None
+            self._starve()
             return False
         return True
+
+    def ran_dry(self, now: float) -> None:
+        """Note that the credit has just been used up."""
+        self.stalls += 1
+        self.dry_since = now
+
+    def note_flow(self, now: float) -> None:
+        """Note what credit the consumer has given, or taken back."""
+        if self.link.credit > 0:
+            self.dry_since = 0.0
+        elif self.dry_since == 0.0:
+            self.dry_since = now
+
+    def _starve(self) -> None:
+        if self not in self.peer.starved:
+            self.stalls += 1
+            self.peer.starved[self] = None
 
     def hold(self, session: "Session") -> None:
         """Keep the window of a session closed for one frame that is stuck here."""
@@ -61,7 +81,7 @@ class Outlet:
         if self.held is None:
             self.held = {}
         self.held[session] = self.held.get(session, 0) + 1
-        self.peer.starved[self] = None
+        self._starve()
 
     def let_go(self) -> None:
         """Let the windows open again."""

@@ -2,6 +2,8 @@ cdef class Peer:
     cdef readonly long long number
     cdef readonly str role
     cdef readonly bint is_fabric
+    cdef readonly bint is_inner
+    cdef readonly bint is_external
     cdef readonly Py_ssize_t capacity
     cdef readonly bint strips_in
     cdef readonly bint strips_out
@@ -9,6 +11,8 @@ cdef class Peer:
     cdef public str tenant
     cdef public int sibling
     cdef public bint is_open
+    cdef public double opened_at
+    cdef public bint is_watched
     cdef public bint is_draining
     cdef public bint is_blocked
     cdef public dict starved

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 NORMAL = "normal"
 FABRIC = "fabric"
+INNER = "inner"
+"""The far end is in the router itself, as the endpoints of management are."""
 
 
 class Peer:
@@ -33,14 +35,19 @@ class Peer:
         self.number = number
         self.role = role
         self.is_fabric = role == FABRIC
+        self.is_inner = role == INNER
+        self.is_external = not (self.is_fabric or self.is_inner)
         self.capacity = capacity
-        self.strips_in = strips_in and not self.is_fabric
-        self.strips_out = strips_out and not self.is_fabric
+        self.strips_in = strips_in and self.is_external
+        self.strips_out = strips_out and self.is_external
         self.is_multi_tenant = is_multi_tenant
         # The vhost whose own addresses this connection uses; empty for those of the router.
         self.tenant = ""
         self.sibling = -1
         self.is_open = False
+        self.opened_at = 0.0
+        # Whether the log is to have the messages of this connection.
+        self.is_watched = False
         self.is_draining = False
         # The transport takes nothing more for now: no delivery is begun on this connection.
         self.is_blocked = False

@@ -15,6 +15,7 @@ cdef object _UNAVAILABLE
 cdef object _NO_DESTINATION
 cdef object _NO_SOURCE
 cdef object _NO_TARGET
+cdef object _TOO_LONG
 cdef object _NOT_TEXT
 cdef object _NO_COORDINATOR
 cdef str _WAYPOINT
@@ -29,13 +30,14 @@ cdef class Router(Forwarder):
     cdef readonly object settings
     cdef readonly int worker
     cdef public bint is_alone
-    cdef readonly object observer
     cdef readonly dict addresses
     cdef readonly dict peers
     cdef readonly dict neighbours
     cdef readonly object totals
     cdef readonly tuple version
     cdef readonly bint is_draining
+    cdef readonly dict keepers
+    cdef dict _kept
     cdef object _token
     cdef object _space
     cdef object _treatments
@@ -57,6 +59,7 @@ cdef class Router(Forwarder):
 
     @cython.locals(peer=Peer)
     cpdef void on_link_attached(self, Link link, object performative)
+    cdef bint _is_taken(self, Peer peer, Link link, object performative) except -1
     @cython.locals(outlet=Outlet)
     cdef void _consumer_attached(self, Peer peer, Link link, object performative)
     @cython.locals(link=Sender)
@@ -69,6 +72,7 @@ cdef class Router(Forwarder):
     @cython.locals(address=Address)
     cpdef object destination(self, Inlet inlet, str to)
     cdef object _destination_key(self, str to, str tenant)
+    cdef bint _complete(self, Link link, object source, object target) except -1
     cdef void _refuse(self, Link link, object error)
     cdef long long _take_link_number(self) noexcept
 

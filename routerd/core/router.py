@@ -14,6 +14,7 @@ from routerd.core.addresses import AddressSpace, canonical
 from routerd.core.errors import FullDeltaMissing
 from routerd.core.forwarder import Forwarder
 from routerd.core.inlet import Inlet
+from routerd.core.link_keeper import LinkKeeper
 from routerd.core.membership import Changes, Delta, Interest, Sibling
 from routerd.core.observer import Observer
 from routerd.core.outlet import Outlet
@@ -26,12 +27,14 @@ from routerd.wire import (
     ConnectionState,
     Coordinator,
     Error,
+    FrameTooLarge,
     LinkState,
     Open,
     RemoteError,
     Scope,
     SessionState,
     Source,
+    StateError,
     Target,
 )
 from routerd.wire.connection import Connection
@@ -42,6 +45,8 @@ from routerd.wire.session import Session
 
 FABRIC_CAPACITY = 1000
 """Deliveries that may be under way on one link between siblings."""
+ADDRESS_MAX = 4096
+"""Characters of an address: a link between siblings has it three times in its attach, which is one frame."""
 KNOWN_DESTINATIONS_MAX = 10_000
 """Addresses of anonymous senders whose keys are remembered."""
 
@@ -52,6 +57,9 @@ _NO_DESTINATION = Error(
 )
 _NO_SOURCE = Error(condition="amqp:invalid-field", description="a receiver needs a source with an address, or dynamic")
 _NO_TARGET = Error(condition="amqp:invalid-field", description="a sender needs a target")
+_TOO_LONG = Error(
+    condition="amqp:invalid-field", description=f"an address has {ADDRESS_MAX} characters at most"
+)
 _NOT_TEXT = Error(condition="amqp:invalid-field", description="an address has to be a string")
 _NO_COORDINATOR = Error(
     condition="amqp:precondition-failed",
@@ -88,17 +96,19 @@ class Router(Forwarder):
         worker: int = 0,
         is_alone: bool = True,
     ) -> None:
-        Forwarder.__init__(self)
+        Forwarder.__init__(self, Observer() if observer is None else observer)
         self.settings = settings
         self.worker = worker
         self.is_alone = is_alone
-        self.observer = Observer() if observer is None else observer
         self.addresses: dict[str, Address] = {}
         self.peers: dict[int, Peer] = {}
         self.neighbours: dict[int, Neighbour] = {}
         self.totals = Totals()
         self.version = (0, 0)
         self.is_draining = False
+        # By address key: who may take links out of our hands; and the links that were taken.
+        self.keepers: dict[str, LinkKeeper] = {}
+        self._kept: dict[Link, LinkKeeper] = {}
         self._token = token
         self._space = AddressSpace(settings.id)
         self._treatments = Treatments(settings)
@@ -140,6 +150,7 @@ class Router(Forwarder):
         if connection.state is _OPEN_RCVD:
             connection.open()
         peer.is_open = True
+        peer.opened_at = self.now
         if peer.is_multi_tenant and performative.hostname:
             peer.tenant = performative.hostname
         if peer.is_fabric:
@@ -177,6 +188,13 @@ class Router(Forwarder):
         if not is_blocked and peer.starved:
             self.relieve(peer)
 
+    def watch(self, peer: Peer, is_watched: bool) -> None:
+        """Have the observer told of the messages of a connection, or not any more."""
+        peer.is_watched = is_watched
+        ends: list[Inlet | Outlet] = [*peer.inlets, *peer.outlets]
+        for end in ends:
+            end.is_watched = is_watched
+
     # --- attaches
 
     def on_link_attached(self, link: Link, performative: Attach) -> None:
@@ -186,12 +204,36 @@ class Router(Forwarder):
             self._fabric_answered(link)
         elif peer.is_fabric:
             self._fabric_attached(peer, link, performative)
+        elif self._kept and link in self._kept:
+            self._kept[link].attached(link, performative)
         elif self.is_draining:
             self._refuse(link, _SHUTTING_DOWN)
+        elif self.keepers and self._is_taken(peer, link, performative):
+            return
         elif link.is_sender:
             self._consumer_attached(peer, link, performative)
         else:
             self._producer_attached(peer, link, performative)
+
+    def keep(self, link: Link, keeper: LinkKeeper) -> None:
+        """Tell a keeper what becomes of a link, and have nothing to do with it."""
+        self._kept[link] = keeper
+
+    def _is_taken(self, peer: Peer, link: Link, performative: Attach) -> bool:
+        terminus = performative.source if link.is_sender else performative.target
+        text = getattr(terminus, "address", None)
+        keeper = self.keepers.get(self._space.key(text, 0, peer.tenant)) if isinstance(text, str) else None
+        if keeper is None or peer.is_inner:
+            return False
+        error = keeper.refusal(link)
+        if error is not None:
+            self._refuse(link, error)
+        elif keeper.keeps(link):
+            self.keep(link, keeper)
+            keeper.attached(link, performative)
+        else:
+            return False
+        return True
 
     def _consumer_attached(self, peer: Peer, link: Link, performative: Attach) -> None:
         source = performative.source
@@ -225,9 +267,11 @@ class Router(Forwarder):
         link = outlet.link
         if link.state is not _ATTACH_RCVD or link.context is not outlet or not link.session.is_open:
             return
-        link.attach(source=outlet.source, target=link.remote_target)
+        if not self._complete(link, outlet.source, link.remote_target):
+            return
         outlet.source = None
         outlet.is_open = link.is_attached
+        outlet.note_flow(self.now)
         self.observer.link_attached(outlet)
         # Credit, and the wish to have it drained, may have come before the answer.
         self.serve(outlet.address)
@@ -247,10 +291,13 @@ class Router(Forwarder):
         if isinstance(address, Error):
             self._refuse(link, address)
             return
+        if not self._complete(link, link.remote_source, target):
+            if address is not None:
+                self._forget_if_idle(address)
+            return
         inlet = Inlet(self._take_link_number(), peer, cast(Receiver, link), address)
         link.context = inlet
         peer.inlets[inlet] = None
-        link.attach(source=link.remote_source, target=target)
         inlet.is_open = link.is_attached
         if address is not None:
             address.inlets[inlet] = None
@@ -274,6 +321,8 @@ class Router(Forwarder):
             if capability.startswith(_WAYPOINT):
                 phase = _waypoint_phase(capability, is_producer, phase)
         key = self._space.key(text, phase, peer.tenant)
+        if len(key) > ADDRESS_MAX:
+            return _TOO_LONG
         return self._address(key, treatment) if key else None
 
     def _treatment(self, text: str, tenant: str) -> Treatment:
@@ -318,6 +367,15 @@ class Router(Forwarder):
             return _NO_DESTINATION
         return self._space.key(to, treatment.ingress_phase, tenant)
 
+    def _complete(self, link: Link, source: Any, target: Any) -> bool:
+        # A peer's attach may fit our frames, and the answer to it not the peer's.
+        try:
+            link.attach(source=source, target=target)
+        except FrameTooLarge as error:
+            self._refuse(link, Error(condition="amqp:frame-size-too-small", description=str(error)))
+            return False
+        return True
+
     def _refuse(self, link: Link, error: Error) -> None:
         link.refuse(error)
         self.observer.link_refused(link, error)
@@ -332,6 +390,9 @@ class Router(Forwarder):
         """Forget a link, and settle what it leaves behind."""
         end = link.context
         if end is None:
+            keeper = self._kept.pop(link, None)
+            if keeper is not None:
+                keeper.detached(link, error)
             return
         if link.is_sender:
             self._outlet_ended(end, error)
@@ -351,15 +412,16 @@ class Router(Forwarder):
             neighbour = self.neighbours.get(peer.sibling)
             if neighbour is not None and neighbour.outlets.get(address.key) is outlet:
                 del neighbour.outlets[address.key]
-            if outlet.link.session.is_open:
-                outlet.link.session.end()
+            session = outlet.link.session
+            if session.is_open and not session.links():
+                session.end()
             # The sibling may have consumers again since the link was given up.
             self._refresh(address)
         else:
             self._changed[address.key] = None
             self._consumers_went(address)
+        self.totals.add(outlet)
         if was_open:
-            self.totals.add(outlet)
             self.observer.link_lost(outlet, error)
 
     def _inlet_ended(self, inlet: Inlet, error: Error | None) -> None:
@@ -528,9 +590,7 @@ class Router(Forwarder):
         peer = neighbour.peer
         if peer is None or peer.connection.state is not _OPENED:
             return
-        # A session of its own for each link: a window that one address fills stops no other.
-        session = peer.connection.session()
-        session.begin()
+        session = self._fabric_session(peer)
         number = self._take_link_number()
         link = session.sender(f"{address.key} {number}")
         outlet = Outlet(number, peer, link, address)
@@ -540,6 +600,15 @@ class Router(Forwarder):
         neighbour.outlets[address.key] = outlet
         address.add(outlet)
         link.attach(source=Source(address=address.key), target=Target(address=address.key))
+
+    def _fabric_session(self, peer: Peer) -> Session:
+        # One for each link: a window that one address fills stops no other. Once all channels are used, they share one.
+        try:
+            session = peer.connection.session()
+        except StateError:
+            return next(iter(peer.outlets)).link.session
+        session.begin()
+        return session
 
     def _fabric_answered(self, link: Link) -> None:
         if link.state is _ATTACHED and link.remote_target is not None:
@@ -589,7 +658,7 @@ class Router(Forwarder):
         self.is_draining = True
         for peer in self.peers.values():
             for inlet in peer.inlets:
-                if not inlet.is_fabric:
+                if not inlet.is_fabric and not _has_answers(inlet):
                     inlet.withdraw()
                     inlet.is_open = False
 
@@ -603,7 +672,7 @@ class Router(Forwarder):
             for inlet in peer.inlets:
                 if inlet.link.unsettled_count or inlet.waiting or inlet.current is not None:
                     is_drained = False
-                elif not peer.is_fabric and inlet.link.is_attached:
+                elif not peer.is_fabric and inlet.link.is_attached and not _has_answers(inlet):
                     inlet.link.detach(error=_SHUTTING_DOWN)
         return is_drained
 
@@ -617,6 +686,11 @@ class Router(Forwarder):
             if peer.is_open and not peer.connection.is_finished:
                 peer.is_open = False
                 peer.connection.close(_SHUTTING_DOWN)
+
+
+def _has_answers(inlet: Inlet) -> bool:
+    """Whether an inlet is for what endpoints inside the router answer, which they do to the end."""
+    return inlet.peer.is_inner and inlet.address is None
 
 
 def _waypoint_phase(capability: str, is_producer: bool, phase: int) -> int:

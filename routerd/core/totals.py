@@ -20,26 +20,30 @@ COUNTERS = (
 
 
 class Totals:
-    """Sums of the counters of links that are over: of those into the router, those out, and those of the fabric."""
+    """Sums of the counters of links that are over, each way: of those from outside, of the fabric, and of the inside."""
 
     def __init__(self) -> None:
         self.ingress = dict.fromkeys(COUNTERS, 0)
         self.egress = dict.fromkeys(COUNTERS, 0)
         self.fabric_in = dict.fromkeys(COUNTERS, 0)
         self.fabric_out = dict.fromkeys(COUNTERS, 0)
+        self.inner_in = dict.fromkeys(COUNTERS, 0)
+        self.inner_out = dict.fromkeys(COUNTERS, 0)
 
     def add(self, end: "Inlet | Outlet") -> None:
         """Add the counters of a link."""
-        if end.link.is_sender:
-            sums = self.fabric_out if end.is_fabric else self.egress
+        if end.is_fabric:
+            sums = self.fabric_out if end.link.is_sender else self.fabric_in
+        elif end.peer.is_inner:
+            sums = self.inner_out if end.link.is_sender else self.inner_in
         else:
-            sums = self.fabric_in if end.is_fabric else self.ingress
+            sums = self.egress if end.link.is_sender else self.ingress
         for name in COUNTERS:
             sums[name] += getattr(end, name)
 
     def copy(self) -> "Totals":
         """Return totals to which the links of now can be added."""
         copy = Totals()
-        for name in ("ingress", "egress", "fabric_in", "fabric_out"):
+        for name in ("ingress", "egress", "fabric_in", "fabric_out", "inner_in", "inner_out"):
             setattr(copy, name, dict(getattr(self, name)))
         return copy

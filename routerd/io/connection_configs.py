@@ -48,6 +48,7 @@ def fabric_config(worker: WorkerConfig) -> ConnectionConfig:
         container_id=f"{worker.router.id}#{worker.index}",
         max_frame_size=FABRIC_FRAME_SIZE,
         incoming_window=SESSION_FRAMES,
+        channel_max=0xFFFF,
         link_names_max=0x7FFFFFFF,
         properties={Symbol("worker"): worker.index, Symbol("incarnation"): worker.incarnation},
     )
