@@ -8,10 +8,11 @@ import argparse
 import contextlib
 import resource
 import statistics
+import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from bench.load_runs import Held, Loadgen, routerbench
+from bench.load_runs import Held, LoadFailed, Loadgen, routerbench
 from bench.report import Row
 from bench.router_process import RouterProcess
 
@@ -48,27 +49,34 @@ class Bench:
 
     effort: Effort
     place: str
-    dedicated_place: str | None
-    """A listener of the same router that has a connection actor of its own."""
-    form: tuple[str, ...] | None
-    """The options with which the router was started, if it was."""
+    router: RouterProcess | None
+    """The router, if it was started for this."""
     loadgen: Loadgen | None
 
-    def ratio_rows(
+    def measure_rates(
         self, case: str, target: float | None, direct: Sequence[str], through: Sequence[str] | None = None
     ) -> list[Row]:
         """Return the rate of messages directly and through the router, and their ratio."""
         through = direct if through is None else through
-        rates = [
-            (
-                routerbench(None, *direct, *self.effort.span)["received_per_s"],
-                routerbench(self.place, *through, *self.effort.span)["received_per_s"],
-            )
-            for _ in range(self.effort.repetitions)
-        ]
-        return _ratio_rows(case, target, rates)
+        rates, cpu_us = [], []
+        for _ in range(self.effort.repetitions):
+            directly = routerbench(None, *direct, *self.effort.span)
+            before_s = self.cpu_s()
+            forwarded = routerbench(self.place, *through, *self.effort.span)
+            messages = forwarded["received"] + forwarded["warmup"]["received"]
+            rates.append((directly["received_per_s"], forwarded["received_per_s"]))
+            cpu_us.append((self.cpu_s() - before_s) / messages * 1e6)
+        rows = ratio_rows(case, target, rates)
+        if self.router is not None:
+            # Other work on the machine changes the rates; this hardly.
+            rows.append(Row(f"{case}: CPU of the router", statistics.median(cpu_us), "us a message"))
+        return rows
 
-    def loadgen_rows(self, case: str, target: float, count: int, *arguments: str) -> list[Row]:
+    def cpu_s(self) -> float:
+        """Return the processor time that the router has used."""
+        return 0.0 if self.router is None else self.router.cpu_s()
+
+    def measure_with_loadgen(self, case: str, target: float, count: int, *arguments: str) -> list[Row]:
         """Return the same as loadgen.c sees it, where there is a build of it."""
         loadgen = self.loadgen
         if loadgen is None:
@@ -77,46 +85,51 @@ class Bench:
             (loadgen.rate(None, count, *arguments), loadgen.rate(self.place, count, *arguments))
             for _ in range(self.effort.repetitions)
         ]
-        return _ratio_rows(f"{case}, loadgen", target, rates)
+        return ratio_rows(f"{case}, loadgen", target, rates)
 
 
 def one_to_one(bench: Bench) -> list[Row]:
     """One sender to one receiver, unsettled."""
-    rows = bench.ratio_rows("1 to 1", 0.45, ["--credit", "1000"])
-    return rows + bench.loadgen_rows("1 to 1", 0.45, 1_000_000)
+    rows = bench.measure_rates("1 to 1", 0.45, ["--credit", "1000"])
+    return rows + bench.measure_with_loadgen("1 to 1", 0.45, 1_000_000)
 
 
 def presettled(bench: Bench) -> list[Row]:
     """One sender to one receiver, pre-settled."""
-    rows = bench.ratio_rows("pre-settled", 0.5, ["--settled"])
-    return rows + bench.loadgen_rows("pre-settled", 0.5, 1_000_000, "presettled=1")
+    rows = bench.measure_rates("pre-settled", 0.5, ["--settled"])
+    return rows + bench.measure_with_loadgen("pre-settled", 0.5, 1_000_000, "presettled=1")
 
 
 def other_actor(bench: Bench) -> list[Row]:
     """Sender and receiver on different connection actors."""
-    if bench.dedicated_place is None:
+    if bench.router is None or not bench.router.is_on_ray:
         return []
-    return bench.ratio_rows("other connection actor", 0.3, [], ["--receive-at", bench.dedicated_place])
+    return bench.measure_rates("other connection actor", 0.3, [], ["--receive-at", bench.router.dedicated_place])
 
 
 def large(bench: Bench) -> list[Row]:
     """Bodies of 64 KiB."""
     size = ["--size", str(LARGE), "--credit", "100"]
-    rows = bench.ratio_rows("64 KiB bodies", 0.5, size)
-    return rows + bench.loadgen_rows("64 KiB bodies", 0.5, 20_000, f"size={LARGE}", "credit=100")
+    rows = bench.measure_rates("64 KiB bodies", 0.5, size)
+    return rows + bench.measure_with_loadgen("64 KiB bodies", 0.5, 20_000, f"size={LARGE}", "credit=100")
 
 
 def multicast(bench: Bench) -> list[Row]:
     """One sender to ten receivers of a multicast address: all deliveries against those of one to one."""
     through = ["--receivers", str(SUBSCRIBERS), "--senders", "1", "--multicast", "--address", "multicast.bench"]
-    return bench.ratio_rows(f"multicast 1 to {SUBSCRIBERS}", 0.6, [], through)
+    return bench.measure_rates(f"multicast 1 to {SUBSCRIBERS}", 0.6, [], through)
 
 
 def many(bench: Bench) -> list[Row]:
     """Fifty senders to fifty receivers over fifty addresses."""
     number = str(SENDERS)
     links = ["--senders", number, "--receivers", number, "--addresses", number]
-    return bench.ratio_rows(f"{SENDERS} to {SENDERS}", 0.3, links)
+    rows = bench.measure_rates(f"{SENDERS} to {SENDERS}", 0.3, links)
+    if bench.router is not None and bench.router.is_on_ray:
+        with RouterProcess("--connection-actors", "2") as router:
+            other = replace(bench, place=router.place, router=router)
+            rows += other.measure_rates(f"{SENDERS} to {SENDERS}, 2 actors", None, links)
+    return rows
 
 
 def requests(bench: Bench) -> list[Row]:
@@ -150,7 +163,7 @@ def attaches(bench: Bench) -> list[Row]:
     """Attaches answered a second, over a hundred connections, each link to an address of its own."""
     connections, links = ATTACH_CONNECTIONS, bench.effort.links
     arguments = ["--attach", "--connections", str(connections), "--links", str(links)]
-    arguments += ["--addresses", str(connections * links), "--patience", "60"]
+    arguments += ["--patience", "60"]
     rates = [
         (routerbench(None, *arguments)["attached_per_s"], routerbench(bench.place, *arguments)["attached_per_s"])
         for _ in range(bench.effort.repetitions)
@@ -163,10 +176,10 @@ def attaches(bench: Bench) -> list[Row]:
 
 def idle(bench: Bench) -> list[Row]:
     """Memory of an idle connection, of a router that has had no others: it would use again what they left."""
-    if bench.form is None:
+    if bench.router is None:
         return []
     connections = bench.effort.idle_connections
-    with RouterProcess(*bench.form) as router:
+    with RouterProcess(*bench.router.form) as router:
         before = router.memory_bytes()
         held = Held(router.place, connections)
         try:
@@ -210,7 +223,7 @@ def run(options: argparse.Namespace | None = None) -> list[Row]:
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     try:
         with _bench(options) as bench:
-            return [row for case in options.case or CASES for row in CASES[case](bench)]
+            return [row for case in options.case or CASES for row in _rows_of(case, bench)]
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, most))
 
@@ -220,15 +233,24 @@ def _bench(options: argparse.Namespace) -> Iterator[Bench]:
     effort = QUICK if options.quick else THOROUGH
     loadgen = Loadgen(options.loadgen) if options.loadgen else None
     if options.connect:
-        yield Bench(effort, options.connect, None, None, loadgen)
+        yield Bench(effort, options.connect, None, loadgen)
         return
     form = ("--in-process",) if options.in_process else ("--connection-actors", str(options.actors))
     with RouterProcess(*form) as router:
-        dedicated_place = None if options.in_process else router.dedicated_place
-        yield Bench(effort, router.place, dedicated_place, form, loadgen)
+        yield Bench(effort, router.place, router, loadgen)
 
 
-def _ratio_rows(case: str, target: float | None, rates: list[tuple[float, float]]) -> list[Row]:
+def _rows_of(case: str, bench: Bench) -> list[Row]:
+    try:
+        return CASES[case](bench)
+    except LoadFailed as error:
+        # The other cases are worth having all the same.
+        print(f"{case}: {error}", file=sys.stderr)
+        return []
+
+
+def ratio_rows(case: str, target: float | None, rates: list[tuple[float, float]]) -> list[Row]:
+    """Return the medians of pairs of rates, direct and through, and of their ratios."""
     return [
         Row(f"{case}: directly", statistics.median(direct for direct, _ in rates), "messages/s"),
         Row(f"{case}: through", statistics.median(through for _, through in rates), "messages/s"),

@@ -1,5 +1,6 @@
 """A router for a benchmark: started from a generated configuration on ports of its own choice, and ended with it."""
 
+import os
 import re
 import signal
 import subprocess
@@ -52,14 +53,15 @@ class RouterDidNotStart(Exception):
 class RouterProcess:
     """A router under measurement; it listens at `place`, and with an actor of its own at `dedicated_place`."""
 
-    def __init__(self, *arguments: str) -> None:
+    def __init__(self, *form: str) -> None:
+        self.form = form
         self._folder = tempfile.TemporaryDirectory(prefix="bench-router-")
         self._log = Path(self._folder.name, "log")
         configuration = Path(self._folder.name, "router.conf")
         configuration.write_text(CONFIGURATION)
         with self._log.open("w") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "routerd.cli.routerd", "-c", str(configuration), *arguments],
+                [sys.executable, "-m", "routerd.cli.routerd", "-c", str(configuration), *form],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -87,6 +89,15 @@ class RouterProcess:
             self._process.kill()
             self._process.wait()
         self._folder.cleanup()
+
+    @property
+    def is_on_ray(self) -> bool:
+        """Whether it has connection actors."""
+        return "--in-process" not in self.form
+
+    def cpu_s(self) -> float:
+        """Return the processor time that the router and all the processes that it started have used."""
+        return sum(map(_cpu_s, _with_descendants(self._process.pid)))
 
     def memory_bytes(self) -> int:
         """Return what the router and all the processes that it started hold for themselves alone."""
@@ -117,6 +128,14 @@ def _with_descendants(pid: int) -> list[int]:
     for one in found:
         found += [child for child, parent in parents.items() if parent == one]
     return found
+
+
+def _cpu_s(pid: int) -> float:
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _private_bytes(pid: int) -> int:

@@ -9,6 +9,7 @@ from routerd.cli.load.conductor import Conductor, RunFailed
 from routerd.cli.load.plan import Mode, Plan, PlanError
 from routerd.cli.load.report import Progress, as_json, as_text, shortfalls
 from routerd.cli.load.tally import Tally
+from routerd.cli.version import build, version_text
 
 EXAMPLES = """\
 examples:
@@ -42,6 +43,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run what the command line asks for, print the figures, and return the exit status."""
     parser = option_parser()
     options = parser.parse_args(arguments)
+    if options.version:
+        print(version_text())
+        return 0
     try:
         plan = plan_of(options)
     except PlanError as error:
@@ -58,7 +62,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     def on_ready(ready_s: float) -> None:
         if not options.quiet:
-            print(f"ready after {ready_s:.3f} s", file=sys.stderr, flush=True)
+            slow = "" if build() == "compiled" else "; uncompiled, so many times slower than it could be"
+            print(f"ready after {ready_s:.3f} s{slow}", file=sys.stderr, flush=True)
 
     conductor = Conductor(plan, on_progress, on_listening, on_ready)
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -98,7 +103,9 @@ def option_parser() -> argparse.ArgumentParser:
     where.add_argument(
         "--address", default="routerbench", help="the address, {} being the number of one of several; %(default)s"
     )
-    where.add_argument("--addresses", type=int, default=1, metavar="N", help="links take turns at so many; %(default)s")
+    where.add_argument(
+        "--addresses", type=int, metavar="N", help="links take turns at so many; 1, with --attach one for each link"
+    )
 
     who = parser.add_argument_group("who; without any of these, one sender and one receiver")
     for role, words in (
@@ -146,6 +153,7 @@ def option_parser() -> argparse.ArgumentParser:
 
     form = parser.add_argument_group("form")
     form.add_argument("--json", action="store_true", help="print the figures as an object")
+    form.add_argument("--version", action="store_true", help="print the version and the form of the build, and end")
     form.add_argument("--quiet", action="store_true", help="no line of progress every second")
     return parser
 
@@ -155,6 +163,8 @@ def plan_of(options: argparse.Namespace) -> Plan:
     mode = Mode.ATTACH if options.attach else Mode.IDLE if options.idle else Mode.TRAFFIC
     given = {role: getattr(options, role) for role in ("senders", "receivers", "requesters", "responders")}
     links = _links(mode, given, is_listening=options.listen is not None)
+    standing = options.links if options.links is not None else int(mode is Mode.ATTACH)
+    addresses = max(options.connections * standing, 1) if mode is Mode.ATTACH else 1
     host, port = _place(options.listen or options.connect)
     is_endless = mode is Mode.TRAFFIC and (options.listen is not None or not (links["senders"] or links["requesters"]))
     return Plan(
@@ -165,9 +175,9 @@ def plan_of(options: argparse.Namespace) -> Plan:
         is_direct=options.direct,
         is_listening=options.listen is not None,
         connections=options.connections,
-        links=options.links if options.links is not None else int(mode is Mode.ATTACH),
+        links=standing,
         address=options.address,
-        addresses=options.addresses if mode is Mode.TRAFFIC else max(options.addresses, 1),
+        addresses=addresses if options.addresses is None else options.addresses,
         rate=options.rate,
         size=options.size,
         is_settled=options.settled,

@@ -47,7 +47,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return SUCCESS
     try:
         options = read_options(vars(arguments), os.environ)
-        config = _adapted(load_config(arguments.config), options)
+        config = _adapted(load_config(arguments.config), options, has_test_hooks=arguments.test_hooks)
     except (OptionError, ConfigRejected) as error:
         _complain(str(error))
         return FAILURE
@@ -132,7 +132,7 @@ def _router(config: RouterConfig, options: Options, at_exit: ExitStack) -> Route
     )
 
 
-def _adapted(config: RouterConfig, options: Options) -> RouterConfig:
+def _adapted(config: RouterConfig, options: Options, *, has_test_hooks: bool) -> RouterConfig:
     """Return the configuration with what the options override, and with no file name that depends on a folder."""
     logs = config.logs
     modules = logs.modules
@@ -141,7 +141,8 @@ def _adapted(config: RouterConfig, options: Options) -> RouterConfig:
         default = next((module for module in modules if module.module == "DEFAULT"), LogModuleConfig(module="DEFAULT"))
         modules = (*others, replace(default, enable=options.log_level))
     modules = tuple(replace(module, output_file=_absolute(module.output_file)) for module in modules)
-    return replace(config, router=replace(config.router, version=version()), logs=replace(logs, modules=modules))
+    router = replace(config.router, version=version(), has_test_hooks=has_test_hooks)
+    return replace(config, router=router, logs=replace(logs, modules=modules))
 
 
 def _absolute(output: str | None) -> str | None:

@@ -160,8 +160,8 @@ def test_a_peer_that_is_lost_under_load_is_named() -> None:
     with running("--listen", "127.0.0.1:0") as receiving:
         assert receiving.stderr is not None
         place = receiving.stderr.readline().split()[-1]
-        with running("--connect", place, "--senders", "1", "--receivers", "0", "--rate", "100", "--seconds", "60",
-                     "--patience", "1") as sending:  # fmt: skip
+        load = ("--senders", "1", "--receivers", "0", "--rate", "100", "--seconds", "600", "--patience", "600")
+        with running("--connect", place, *load) as sending:
             assert sending.stderr is not None
             assert sending.stderr.readline().startswith("ready")
             receiving.send_signal(signal.SIGTERM)
@@ -182,3 +182,10 @@ def test_no_process_outlives_one_that_is_killed() -> None:
         while any(Path("/proc", child).exists() for child in children):
             assert time.monotonic() < deadline, f"of {children} some are left"
             time.sleep(0.01)
+
+
+def test_the_benchmark_of_a_router_runs_one_of_its_cases() -> None:
+    command = [sys.executable, "-m", "bench", "router", "--json", "--in-process", "--quick", "--case", "attaches"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=WITHIN_S)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert set(json.loads(done.stdout)) == {"attaches directly", "attaches"}

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from bench import wire
 from bench.report import Row, as_json, as_text
+from bench.router import ratio_rows
 
 ROOT = Path(__file__).resolve().parents[2]
 ROWS = [
@@ -38,7 +39,7 @@ def test_the_benchmarks_are_listed():
     result = subprocess.run(
         [sys.executable, "-m", "bench", "--list"], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    assert result.stdout.split() == ["wire"]
+    assert result.stdout.split() == ["core", "wire", "router"]
 
 
 def test_an_unknown_benchmark_is_refused_with_the_known_ones():
@@ -53,3 +54,22 @@ def test_the_engine_benchmark_measures_what_it_says():
     assert wire.attach_detach_us(5) > 0
     assert wire.link_pair_bytes(20) > 0
     assert wire.connection_bytes(5) > 0
+
+
+def test_the_options_of_a_benchmark_are_its_own():
+    listed = subprocess.run(
+        [sys.executable, "-m", "bench", "router", "--help"], cwd=ROOT, capture_output=True, text=True
+    )
+    assert (listed.returncode, "--loadgen" in listed.stdout) == (0, True)
+    refused = subprocess.run(
+        [sys.executable, "-m", "bench", "wire", "--quick"], cwd=ROOT, capture_output=True, text=True
+    )
+    assert (refused.returncode, "unrecognized arguments: --quick" in refused.stderr) == (2, True)
+
+
+def test_a_ratio_is_the_median_of_the_ratios_of_the_repetitions():
+    assert ratio_rows("case", 0.3, [(100.0, 10.0), (200.0, 80.0), (400.0, 100.0)]) == [
+        Row("case: directly", 200.0, "messages/s"),
+        Row("case: through", 80.0, "messages/s"),
+        Row("case: ratio", 0.25, "of direct", 0.3),
+    ]

@@ -102,7 +102,10 @@ class Conductor:
     def _start(self, part: Part) -> Hand:
         context = multiprocessing.get_context("fork")
         ours, theirs = context.Pipe()
-        process = context.Process(target=worker.main, args=(part, theirs), name=f"routerbench {part.name}", daemon=True)
+        ends = [*(hand.pipe for hand in self._hands), ours]
+        process = context.Process(
+            target=worker.main, args=(part, theirs, ends), name=f"routerbench {part.name}", daemon=True
+        )
         process.start()
         theirs.close()
         return Hand(part, process, ours)

@@ -16,11 +16,10 @@ from routerd.wire.handler import Handler
 if TYPE_CHECKING:
     from routerd.cli.load.listener import Welcome
     from routerd.cli.load.loop import Loop
-    from routerd.wire import Attach, Begin, Error, Open, Receiver, RemoteError
+    from routerd.wire import Attach, Begin, Error, Open, Receiver, RemoteError, Sender
     from routerd.wire.delivery import Delivery
     from routerd.wire.link import Link
     from routerd.wire.sasl import SaslClient, SaslServer
-    from routerd.wire.sender import Sender
     from routerd.wire.session import Session
 
 OUTPUT_MAX = 1 << 17

@@ -1,5 +1,6 @@
 """One process of a run: connects, attaches, sends and receives as the conductor commands."""
 
+import contextlib
 import os
 import resource
 import signal
@@ -23,6 +24,10 @@ CONNECT_WITHIN_S = 5.0
 CLOSE_WITHIN_S = 1.0
 _TURN_S = 0.5
 _NS_PER_S = 1_000_000_000
+
+
+class CannotRun(Exception):
+    """This process cannot do its part; the message says why."""
 
 
 class Worker:
@@ -65,16 +70,21 @@ class Worker:
                 if self._is_gone and not self._is_done:
                     self._see_whether_done()
             self._close()
-            self._pipe.send(Sample(self._meter.tally(), self._is_done))
-        except OSError as error:
-            self._pipe.send(Broken(str(error)))
+            self._tell(Sample(self._meter.tally(), self._is_done))
+        except CannotRun as error:
+            self._tell(Broken(str(error)))
 
     # Commands
+
+    def _tell(self, answer: Answer) -> None:
+        # A conductor that is gone wants no answer.
+        with contextlib.suppress(ConnectionError):
+            self._pipe.send(answer)
 
     def _obey(self) -> None:
         try:
             command = self._pipe.recv()
-        except EOFError:
+        except (EOFError, ConnectionError):
             self._is_stopped = True
             return
         if isinstance(command, Connect):
@@ -82,7 +92,7 @@ class Worker:
         elif isinstance(command, Go):
             self._go(command)
         elif isinstance(command, Ask):
-            self._pipe.send(Sample(self._meter.tally(), self._is_done))
+            self._tell(Sample(self._meter.tally(), self._is_done))
         else:
             self._is_stopped = True
 
@@ -95,10 +105,10 @@ class Worker:
         try:
             self._listener = Listener(self._loop, host, port, self._config("listener"), welcome)
         except OSError as error:
-            raise OSError(f"can't listen on {host}:{port}: {_reason(error)}") from error
-        self._pipe.send(Listening(self._listener.host, self._listener.port))
+            raise CannotRun(f"can't listen on {host}:{port}: {_reason(error)}") from error
+        self._tell(Listening(self._listener.host, self._listener.port))
         if not self._is_sending:
-            self._pipe.send(Ready())
+            self._tell(Ready())
 
     def _connect(self, command: Connect) -> None:
         self._is_connecting = True
@@ -185,7 +195,7 @@ class Worker:
             try:
                 sock = socket.create_connection(place, CONNECT_WITHIN_S)
             except OSError as error:
-                raise OSError(f"can't connect to {place[0]}:{place[1]}: {_reason(error)}") from error
+                raise CannotRun(f"can't connect to {place[0]}:{place[1]}: {_reason(error)}") from error
             line = Line(
                 self._loop,
                 sock,
@@ -202,11 +212,13 @@ class Worker:
         return ConnectionConfig(container_id=f"routerbench-{name}", hostname=self._plan.hostname)
 
     def _see_whether_ready(self) -> None:
+        if self._meter.failures:
+            raise CannotRun(self._meter.failures[0])
         if self._to_open or self._loop.open_count < len(self._lines):
             return
         if self._loop.is_attach_held or all(role.is_ready for line in self._lines for role in line.roles):
             self._is_connecting = False
-            self._pipe.send(Ready())
+            self._tell(Ready())
 
     def _see_whether_done(self) -> None:
         meter = self._meter
@@ -218,9 +230,10 @@ class Worker:
             if meter.is_sending and time.monotonic_ns() >= meter.until_ns:
                 meter.is_sending = False
             is_sent = not meter.is_sending and meter.outstanding == 0
-            self._is_done = is_sent and not any(line.is_blocked or line.is_awake for line in self._lines)
+            is_lost = all(line.is_over for line in self._lines)
+            self._is_done = is_lost or (is_sent and not any(line.is_blocked or line.is_awake for line in self._lines))
         if self._is_done:
-            self._pipe.send(Sample(meter.tally(), True))
+            self._tell(Sample(meter.tally(), True))
 
     def _close(self) -> None:
         if self._listener is not None:
@@ -237,8 +250,11 @@ def _reason(error: OSError) -> str:
     return os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror or str(error)
 
 
-def main(part: Part, pipe: "Pipe[Answer, Command]") -> None:
+def main(part: Part, pipe: "Pipe[Answer, Command]", ends_of_conductor: "list[Pipe[Command, Answer]]") -> None:
     """Run a worker; signals to end are for the conductor alone, which says stop, or is gone."""
+    for end in ends_of_conductor:
+        # The copies that a fork makes would hide that the conductor is gone.
+        end.close()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -1,5 +1,6 @@
 """The command line of routerbench, and the plan that it makes."""
 
+import re
 from typing import Any
 
 import pytest
@@ -55,7 +56,8 @@ def test_each_role_calls_for_its_counterpart(arguments: list[str], expected: dic
         (["--settled"], {"is_settled": True}),
         (["--unsettled"], {"is_settled": False}),
         (["--attach", "--connections", "9"], {"mode": Mode.ATTACH, "connections": 9, "links": 1}),
-        (["--attach", "--connections", "9", "--links", "3"], {"links": 3}),
+        (["--attach", "--connections", "9", "--links", "3"], {"links": 3, "addresses": 27}),
+        (["--attach", "--connections", "9", "--links", "3", "--addresses", "2"], {"addresses": 2}),
         (["--idle", "--connections", "9"], {"mode": Mode.IDLE, "links": 0, "seconds": 5}),
         (["--rate", "10", "--size", "20", "--credit", "30"], {"rate": 10.0, "size": 20, "credit": 30}),
         (["--address", "a.{}", "--addresses", "4"], {"address": "a.{}", "addresses": 4}),
@@ -97,3 +99,8 @@ def test_help_describes_every_option_and_has_examples(capsys: pytest.CaptureFixt
     undescribed = [action.option_strings for action in option_parser()._actions if not action.help]
     assert undescribed == []
     assert "examples:" in text
+
+
+def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    assert re.match(r"\d+\.\d+.*\nbuild: (un)?compiled\n", capsys.readouterr().out)
