@@ -12,20 +12,33 @@ import resource
 import secrets
 import threading
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import Future
 from typing import Any, TypeVar
 
 import uvloop
 
 from routerd.config import ListenerConfig
-from routerd.core import FABRIC, Changes, Delta, Router, Sibling
+from routerd.core import FABRIC, Changes, Delta, Router, Sibling, add_built_in_endpoints
 from routerd.io.connection_configs import client_config, fabric_config
 from routerd.io.deadlines import NEVER, Deadlines
 from routerd.io.event_log import EventLog
+from routerd.io.heap import keep_freed_memory
 from routerd.io.logs import module_log
+from routerd.io.message_log import is_watched
 from routerd.io.ports import ListenFailed, bind, endpoints_of
-from routerd.io.reports import report_of
+from routerd.io.reports import (
+    STUCK_IN_TESTS_S,
+    STUCK_S,
+    AddressRow,
+    ConnectionRow,
+    Lag,
+    LinkRow,
+    address_rows,
+    connection_rows,
+    link_rows,
+    report_of,
+)
 from routerd.io.transport import Transport
 from routerd.io.worker_config import WorkerConfig
 from routerd.wire import Connection
@@ -41,10 +54,15 @@ GC_THRESHOLD = 50_000
 """New objects between two garbage collections: a delivery leaves none behind, only links and connections do."""
 RECONNECT_S = 0.1
 DRAIN_STEP_S = 0.05
+BEAT_S = 1.0
+"""How often the loop is looked at."""
+ROWS_AT_ONCE = 200
+"""Rows of a report that are made before messages get their turn again."""
 CLOSE_WAIT_S = 1.0
 """What peers get to answer our closes."""
 
 _log = module_log("SERVER")
+_heeded_logs = (module_log("PROTOCOL"), module_log("MESSAGE"))
 
 
 class Worker:
@@ -71,7 +89,10 @@ class Worker:
         self._connecting: dict[int, asyncio.Task[None]] = {}
         self._thread: threading.Thread | None = None
         self._is_over = threading.Event()
-        self.lag_s = 0.0
+        self.lag = Lag()
+        self._turn_began = 0.0
+        self._longest_turn_s = 0.0
+        self._stuck_s = STUCK_IN_TESTS_S if config.router.has_test_hooks else STUCK_S
 
     # --- for any thread
 
@@ -112,7 +133,23 @@ class Worker:
 
     def report(self) -> "Future[dict[str, Any]]":
         """Return the counters of now."""
-        return self._call(lambda: report_of(self.router, time.monotonic(), self.lag_s))
+        return self._call(lambda: report_of(self.router, time.monotonic(), self.lag, self._stuck_s))
+
+    def links(self) -> "Future[list[LinkRow]]":
+        """Return a row for each link, those of the fabric and of the inside too."""
+        return self._rows(lambda: link_rows(self.router, time.monotonic(), self._stuck_s))
+
+    def connections(self) -> "Future[list[ConnectionRow]]":
+        """Return a row for each connection."""
+        return self._rows(lambda: connection_rows(self.router, time.monotonic()))
+
+    def addresses(self) -> "Future[list[AddressRow]]":
+        """Return a row for each address."""
+        return self._rows(lambda: address_rows(self.router, time.monotonic()))
+
+    def set_trace(self, connection: int, is_on: bool) -> "Future[bool]":
+        """Trace the frames of a connection, or leave it to the log; whether there is such a connection of a client."""
+        return self._call(self._set_trace, connection, is_on)
 
     def drain(self, grace_s: float) -> "Future[None]":
         """Close listeners, let what is under way settle, detach and close; done when nobody is connected any more."""
@@ -136,6 +173,8 @@ class Worker:
     def _run(self, started: "Future[list[str]]") -> None:
         loop = self._loop
         asyncio.set_event_loop(loop)
+        for log in _heeded_logs:
+            log.watch(self._on_log_switched)
         try:
             try:
                 texts = loop.run_until_complete(self._listen())
@@ -143,12 +182,16 @@ class Worker:
                 started.set_exception(error)
                 return
             _allow_many_connections()
+            keep_freed_memory()
             gc.freeze()
             gc.set_threshold(GC_THRESHOLD, *gc.get_threshold()[1:])
+            self._beat(time.monotonic())
             started.set_result(texts)
             loop.run_forever()
             loop.run_until_complete(self._leave())
         finally:
+            for log in _heeded_logs:
+                log.unwatch(self._on_log_switched)
             self._is_over.set()
             loop.close()
 
@@ -185,6 +228,17 @@ class Worker:
     def _start(self, coroutine: Coroutine[Any, Any, T]) -> "Future[T]":
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
 
+    def _rows(self, make: Callable[[], Iterator[T]]) -> "Future[list[T]]":
+        async def collect() -> list[T]:
+            found = []
+            for row in make():
+                found.append(row)
+                if len(found) % ROWS_AT_ONCE == 0:
+                    await asyncio.sleep(0)
+            return found
+
+        return self._start(collect())
+
     def _post(self, function: Callable[..., Any], *arguments: Any) -> None:
         with contextlib.suppress(RuntimeError):  # the loop is closed: there is nobody to tell
             self._loop.call_soon_threadsafe(function, *arguments)
@@ -192,6 +246,9 @@ class Worker:
     # --- listening
 
     async def _listen(self) -> list[str]:
+        if self.config.router.has_test_hooks:
+            add_built_in_endpoints(self.router, time.monotonic(), is_host=self.config.index == 0)
+            self._turn_ends()
         texts = []
         for listener in self.config.listeners:
             texts.append(await self._listen_at(listener))
@@ -226,6 +283,7 @@ class Worker:
             is_multi_tenant=listener.is_multi_tenant,
         )
         peer.details = listener
+        peer.is_watched = is_watched(listener)
         connection = Connection(
             client_config(self.config.router, listener, peer.number),
             self.router,
@@ -251,7 +309,10 @@ class Worker:
         """Have the engine take what was read."""
         now = time.monotonic()
         self.router.now = now
+        was_open = transport.peer.is_open
         try:
+            if transport.tracer is not None:
+                transport.tracer.received(self.buffer_view[:size])
             transport.connection.receive_data(self._buffer, now, 0, size)
         except Exception:
             # A fault of ours: it costs this connection, and no other.
@@ -260,16 +321,17 @@ class Worker:
         if transport.connection.is_finished:
             # Where the peer has the last word there is nothing to write, and nobody else to close.
             transport.flush(now)
-        if transport.deadline == NEVER:
+        if transport.deadline == NEVER or transport.peer.is_open is not was_open:
+            # The open of the peer says how often it wants to hear from us.
             self._deadlines.watch(transport)
         if not self._is_flush_due:
-            self._turn_ends()
+            self._turn_ends(now)
 
     def disconnected(self, transport: Transport) -> None:
         """Report the end of a connection."""
         self.router.now = time.monotonic()
         transport.connection.transport_closed()
-        transport.deadline = -1.0
+        self._deadlines.forget(transport)
         self._turn_ends()
 
     def set_blocked(self, transport: Transport, is_blocked: bool) -> None:
@@ -284,11 +346,28 @@ class Worker:
             _log.info("[C%d] Connection is closed: no open was received in time", transport.peer.number)
             transport.abort()
 
+    def _set_trace(self, connection: int, is_on: bool) -> bool:
+        peer = self.router.peers.get(connection)
+        if peer is None or not isinstance(peer.shell, Transport) or peer.is_fabric:
+            return False
+        peer.shell.set_trace(is_on)
+        return True
+
+    def _on_log_switched(self) -> None:
+        self._post(self._heed_logs)
+
+    def _heed_logs(self) -> None:
+        for peer in self.router.peers.values():
+            if isinstance(peer.shell, Transport):
+                peer.shell.heed_log()
+                self.router.watch(peer, is_watched(peer.details))
+
     # --- the end of a turn
 
-    def _turn_ends(self) -> None:
+    def _turn_ends(self, began: float = 0.0) -> None:
         if not self._is_flush_due:
             self._is_flush_due = True
+            self._turn_began = began or time.monotonic()
             self._loop.call_soon(self._flush)
 
     def _flush(self) -> None:
@@ -296,6 +375,8 @@ class Worker:
         self._is_flush_due = False
         router = self.router
         now = time.monotonic()
+        if now - self._turn_began > self._longest_turn_s:
+            self._longest_turn_s = now - self._turn_began
         changes = router.take_changes()
         if changes is not None:
             self._on_changes(changes)
@@ -303,9 +384,24 @@ class Worker:
         if awake:
             router.awake = []
             for connection in awake:
-                connection.context.shell.flush(now)
+                try:
+                    connection.context.shell.flush(now)
+                except Exception:
+                    # A fault of ours: it costs this connection, and no other.
+                    _log.exception("[C%d] Connection is given up", connection.context.number)
+                    connection.context.shell.abort()
+            if router.awake:
+                # An endpoint inside the router has answered.
+                self._turn_ends()
         if self._deadlines.next() < self._deadline:
             self._set_timer(self._deadlines.next(), now)
+
+    def _beat(self, due: float) -> None:
+        now = time.monotonic()
+        late_s = now - due
+        self.lag = Lag(late_s, max(late_s, self._longest_turn_s))
+        self._longest_turn_s = 0.0
+        self._loop.call_later(BEAT_S, self._beat, now + BEAT_S)
 
     def _set_timer(self, deadline: float, now: float) -> None:
         if self._timer is not None:
@@ -386,7 +482,7 @@ class Worker:
             await asyncio.sleep(DRAIN_STEP_S)
 
     def _has_clients(self) -> bool:
-        return any(not peer.is_fabric for peer in self.router.peers.values())
+        return any(peer.is_external for peer in self.router.peers.values())
 
 
 def _allow_many_connections() -> None:

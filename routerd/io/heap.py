@@ -1,0 +1,21 @@
+"""How the C library's heap is to treat the buffers of connections."""
+
+import contextlib
+import ctypes
+
+M_TRIM_THRESHOLD = -1
+M_MMAP_THRESHOLD = -3
+KEPT_OCTETS = 64 << 20
+MAPPED_FROM_OCTETS = 4 << 20
+
+
+def keep_freed_memory() -> None:
+    """Have freed buffers stay with the process, up to a bound.
+
+    Output buffers come and go with each turn of the loop. By default those of 128 KiB and more are mapped and unmapped each
+    time, and what is free at the top of the heap is given back, so that all their pages are faulted in again.
+    """
+    with contextlib.suppress(AttributeError, OSError):  # another C library than GNU's has no such setting
+        mallopt = ctypes.CDLL(None).mallopt
+        mallopt(M_MMAP_THRESHOLD, MAPPED_FROM_OCTETS)
+        mallopt(M_TRIM_THRESHOLD, KEPT_OCTETS)
