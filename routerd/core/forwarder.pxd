@@ -133,3 +133,4 @@ cdef class Forwarder(Handler):
 cpdef bint may_carry_annotations(object data, Py_ssize_t start, Py_ssize_t end) except -1
 cdef void _count_in(Inlet inlet, object state)
 cdef void _count_outcome(Outlet outlet, object state)
+cdef list _unsettled(Link link)

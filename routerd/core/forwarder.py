@@ -615,6 +615,7 @@ class Forwarder(Handler):
                 self._answer_drain(outlet)
         else:
             inlet: Inlet = end
+            inlet.is_quiet = not inlet.is_open
             inlet.top_up()
 
     def on_session_flow(self, session: "Session") -> None:
@@ -629,8 +630,7 @@ class Forwarder(Handler):
         """Settle with the producers what a consumer's link leaves behind."""
         outlet.is_open = False
         outlet.let_go()
-        suspended = outlet.link.suspended
-        for out in [] if suspended is None else list(suspended.values()):
+        for out in _unsettled(outlet.link):
             context = out.context
             out.context = None
             if type(context) is Delivery:
@@ -791,6 +791,15 @@ def may_carry_annotations(data: bytes | bytearray, start: int, end: int) -> bool
             return True
         code = view[start + 2]
     return code <= _MESSAGE_ANNOTATIONS
+
+
+def _unsettled(link: "Link") -> list[Delivery]:
+    """Return the deliveries that a link leaves behind, or as long as it is attached those that are under way on it."""
+    if link.suspended is not None:
+        return list(link.suspended.values())
+    if not link.is_attached:
+        return []
+    return [delivery for delivery in link.session.outgoing.all() if delivery.link is link]
 
 
 def _too_large(link: Any) -> Rejected:

@@ -14,6 +14,7 @@ cdef class Inlet:
     cdef public Address address
     cdef readonly bint is_fabric
     cdef public bint is_open
+    cdef public bint is_quiet
     cdef public bint is_watched
     cdef readonly bint strips
     cdef readonly Py_ssize_t capacity

@@ -28,6 +28,8 @@ class Inlet:
         self.address = address
         self.is_fabric = peer.is_fabric
         self.is_open = False
+        # While the router ends: nothing is on its way here any more.
+        self.is_quiet = False
         self.is_watched = peer.is_watched
         self.strips = peer.strips_in
         self.capacity = peer.capacity

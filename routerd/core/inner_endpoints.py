@@ -96,6 +96,7 @@ class InnerProducer:
         self.link = link
         self.address = address
         self._on_credit = on_credit
+        self._is_over = False
         self._queue: deque[tuple[bytes, bool, Decided | None]] = deque()
 
     @property
@@ -109,8 +110,10 @@ class InnerProducer:
         return self.link.credit if self.link.is_attached else 0
 
     def send(self, message: bytes, *, settled: bool = False, decided: Decided | None = None) -> None:
-        """Send a message, now or when there is credit; raises QueueFull."""
-        if self.credit > 0 and not self._queue:
+        """Send a message, now or when there is credit; raises QueueFull. Without a link it is released."""
+        if self._is_over:
+            _tell(RELEASED, decided)
+        elif self.credit > 0 and not self._queue:
             self.link.send(message, settled=settled, context=decided)
         elif len(self._queue) >= QUEUED_MAX:
             raise QueueFull(self.address, QUEUED_MAX)
@@ -127,12 +130,12 @@ class InnerProducer:
 
     def end(self) -> None:
         """Say of each message under way what can be said, now that the link is gone."""
+        self._is_over = True
         for delivery in (self.link.suspended or {}).values():
-            _tell(delivery, MAYBE_SEEN)
+            _tell(MAYBE_SEEN, delivery.context)
         queue, self._queue = self._queue, deque()
         for _, _, decided in queue:
-            if decided is not None:
-                decided(RELEASED)
+            _tell(RELEASED, decided)
 
     def close(self) -> None:
         """Send no more."""
@@ -237,10 +240,11 @@ class LoopBack(Handler):
         self._router.on_output(self._near)
 
     def on_link_attached(self, link: Link, performative: Attach) -> None:
-        """Learn a dynamic address."""
+        """Learn a dynamic address, and grant the first credit."""
         endpoint = self._endpoints.get(link)
         if isinstance(endpoint, InnerConsumer) and performative.source is not None:
             endpoint.address = cast(Source, performative.source).address
+            endpoint.top_up()
 
     def on_link_detached(self, link: Link, closed: bool, error: Error | None) -> None:
         """Forget an endpoint."""
@@ -275,11 +279,10 @@ class LoopBack(Handler):
             return
         if not delivery.settled and not delivery.remote_settled:
             delivery.settle()
-        _tell(delivery, delivery.remote_state)
+        decided, delivery.context = delivery.context, None
+        _tell(delivery.remote_state, decided)
 
 
-def _tell(delivery: Delivery, outcome: Any) -> None:
-    decided: Decided | None = delivery.context
-    delivery.context = None
+def _tell(outcome: Any, decided: Decided | None) -> None:
     if decided is not None:
         decided(outcome)

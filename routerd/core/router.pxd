@@ -36,6 +36,7 @@ cdef class Router(Forwarder):
     cdef readonly object totals
     cdef readonly tuple version
     cdef readonly bint is_draining
+    cdef double _quiet_at
     cdef readonly dict keepers
     cdef dict _kept
     cdef object _token
@@ -67,6 +68,7 @@ cdef class Router(Forwarder):
     @cython.locals(inlet=Inlet)
     cdef void _producer_attached(self, Peer peer, Link link, object performative)
     cdef object _address_of(self, Peer peer, object terminus, bint is_producer)
+    cdef bint _is_provided(self, Peer peer, str key) except -1
     cdef object _treatment(self, str text, str tenant)
     cdef Address _address(self, str key, object treatment)
     @cython.locals(address=Address)

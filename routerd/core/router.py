@@ -47,6 +47,8 @@ FABRIC_CAPACITY = 1000
 """Deliveries that may be under way on one link between siblings."""
 ADDRESS_MAX = 4096
 """Characters of an address: a link between siblings has it three times in its attach, which is one frame."""
+QUIET_S = 1.0
+"""How long a producer is waited for to say that it has seen its credit withdrawn, when the router ends."""
 KNOWN_DESTINATIONS_MAX = 10_000
 """Addresses of anonymous senders whose keys are remembered."""
 
@@ -106,6 +108,7 @@ class Router(Forwarder):
         self.totals = Totals()
         self.version = (0, 0)
         self.is_draining = False
+        self._quiet_at = 0.0
         # By address key: who may take links out of our hands; and the links that were taken.
         self.keepers: dict[str, LinkKeeper] = {}
         self._kept: dict[Link, LinkKeeper] = {}
@@ -274,7 +277,7 @@ class Router(Forwarder):
         outlet.note_flow(self.now)
         self.observer.link_attached(outlet)
         # Credit, and the wish to have it drained, may have come before the answer.
-        self.serve(outlet.address)
+        self.serve_outlet(outlet)
         self._answer_drain(outlet)
 
     def _producer_attached(self, peer: Peer, link: Link, performative: Attach) -> None:
@@ -314,8 +317,6 @@ class Router(Forwarder):
         if not isinstance(text, str):
             return _NOT_TEXT
         treatment = self._treatment(text, peer.tenant)
-        if treatment.distribution is Distribution.UNAVAILABLE:
-            return _UNAVAILABLE
         phase = treatment.ingress_phase if is_producer else treatment.egress_phase
         for capability in terminus.capabilities:
             if capability.startswith(_WAYPOINT):
@@ -323,7 +324,13 @@ class Router(Forwarder):
         key = self._space.key(text, phase, peer.tenant)
         if len(key) > ADDRESS_MAX:
             return _TOO_LONG
+        if treatment.distribution is Distribution.UNAVAILABLE and not self._is_provided(peer, key):
+            return _UNAVAILABLE
         return self._address(key, treatment) if key else None
+
+    def _is_provided(self, peer: Peer, key: str) -> bool:
+        # What is closed to clients can be opened by endpoints inside the router, of this worker or a sibling.
+        return peer.is_inner or key in self.addresses or self._remote_consumers(key) > 0
 
     def _treatment(self, text: str, tenant: str) -> Treatment:
         treatment = self._treatments.of(text)
@@ -656,15 +663,21 @@ class Router(Forwarder):
     def drain(self) -> None:
         """Take no new links and no new messages; what is under way may settle."""
         self.is_draining = True
+        self._quiet_at = self.now + QUIET_S
         for peer in self.peers.values():
             for inlet in peer.inlets:
                 if not inlet.is_fabric and not _has_answers(inlet):
+                    inlet.is_quiet = inlet.link.credit == 0
                     inlet.withdraw()
                     inlet.is_open = False
+                    if not inlet.is_quiet and inlet.link.is_attached:
+                        # The answer comes behind everything that was sent on the credit of before.
+                        inlet.link.flow(echo=True)
 
     def is_drained(self) -> bool:
         """Detach producers that have nothing under way any more; whether nothing at all is."""
         is_drained = True
+        is_late = self.now >= self._quiet_at
         for peer in self.peers.values():
             for outlet in peer.outlets:
                 if outlet.link.unsettled_count or outlet.waiting:
@@ -673,11 +686,21 @@ class Router(Forwarder):
                 if inlet.link.unsettled_count or inlet.waiting or inlet.current is not None:
                     is_drained = False
                 elif not peer.is_fabric and inlet.link.is_attached and not _has_answers(inlet):
-                    inlet.link.detach(error=_SHUTTING_DOWN)
+                    if inlet.is_quiet or is_late:
+                        inlet.link.detach(error=_SHUTTING_DOWN)
+                    else:
+                        is_drained = False
         return is_drained
 
     def close_all(self) -> None:
-        """Detach every link with the reason, and close every connection."""
+        """Settle what is left, detach every link with the reason, and close every connection."""
+        for peer in self.peers.values():
+            for outlet in peer.outlets:
+                self.outlet_lost(outlet)
+                outlet.address.remove(outlet)
+        for address in list(self.addresses.values()):
+            address.remote_count = 0
+            self.release_parked(address)
         for peer in list(self.peers.values()):
             ends: list[Inlet | Outlet] = [*peer.inlets, *peer.outlets]
             for end in ends:

@@ -69,5 +69,7 @@ class RouterSettings:
     """The folder with the SASL configuration."""
     sasl_config_name: str = "qdrouterd"
     """The name of the SASL configuration there, without `.conf`."""
+    has_test_hooks: bool = False
+    """Whether it has the addresses and the haste that tests of clients use (2.1)."""
     allows_resumable_link_routes: bool = True
     """Whether a routed link may be one that is to be resumed later."""

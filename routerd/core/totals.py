@@ -20,7 +20,7 @@ COUNTERS = (
 
 
 class Totals:
-    """Sums of the counters of links that are over, each way: of those from outside, of the fabric, and of the inside."""
+    """Sums of the counters of links that are over, each way: from outside, of the fabric, and from the inside."""
 
     def __init__(self) -> None:
         self.ingress = dict.fromkeys(COUNTERS, 0)

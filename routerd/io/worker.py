@@ -226,7 +226,11 @@ class Worker:
         return result
 
     def _start(self, coroutine: Coroutine[Any, Any, T]) -> "Future[T]":
-        return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+        try:
+            return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+        except RuntimeError:
+            coroutine.close()
+            raise
 
     def _rows(self, make: Callable[[], Iterator[T]]) -> "Future[list[T]]":
         async def collect() -> list[T]:
@@ -473,6 +477,7 @@ class Worker:
         self._turn_ends()
         end = time.monotonic() + grace_s
         while not self.router.is_drained() and time.monotonic() < end:
+            self.router.now = time.monotonic()
             self._turn_ends()
             await asyncio.sleep(DRAIN_STEP_S)
         self.router.close_all()

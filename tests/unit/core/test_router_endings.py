@@ -3,7 +3,7 @@
 import pytest
 
 from routerd.core import Distribution, Forwarder, Observer, Router, Totals
-from routerd.wire import ACCEPTED, Source
+from routerd.wire import ACCEPTED, RELEASED, Modified, Source
 from tests.routers import Workers, message, message_to, outcome, settings
 
 REASON = "amqp:connection:forced"
@@ -50,6 +50,9 @@ class TestDrain:
         deliveries = [producer.send(sender, message()) for _ in range(2)]
         router = workers[0].router
         router.drain()
+        assert not router.is_drained()
+        workers.pump()
+        assert detaches(producer) == []  # a message of its may have been on its way
         assert not router.is_drained()
         workers.pump()
         assert detaches(producer) == [("idle", REASON)]
@@ -152,7 +155,7 @@ class TestCloseAll:
         workers.pump()
         assert (receiver.is_attached, client.events[-1]) == (False, ("closed", REASON))
 
-    def test_what_is_not_settled_is_lost_with_the_connection(self):
+    def test_what_is_not_settled_is_given_back(self):
         workers = Workers()
         producer, consumer = workers.client(), workers.client()
         consumer.consumer("orders", credit=1)
@@ -160,7 +163,7 @@ class TestCloseAll:
         deliveries = [producer.send(sender, message()) for _ in range(2)]
         workers[0].router.close_all()
         workers.pump()
-        assert [outcome(each) for each in deliveries] == [(None, False)] * 2
+        assert [outcome(each) for each in deliveries] == [(Modified(delivery_failed=True), True), (RELEASED, True)]
         assert workers[0].router.peers == {}
 
 
