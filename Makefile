@@ -10,7 +10,7 @@ PIP := $(BIN)/pip --disable-pip-version-check install --quiet --constraint const
 PIP_PROJECT := ROUTERD_CYTHON=off $(PIP) --no-build-isolation --editable
 PURE := build/uncompiled
 PURE_TESTS := tests/unit/wire tests/unit/core tests/conformance
-SOURCES := $(shell find routerd bench -name '*.py' -o -name '*.pxd')
+SOURCES := $(shell find routerd actors bench -name '*.py' -o -name '*.pxd')
 
 ENVIRONMENT := .venv/.environment
 BUILT := .venv/.built-$(ROUTERD_CYTHON)
@@ -20,18 +20,20 @@ RHEA := tests/interop/rhea
 
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup run test bench fuzz lint clean system-packages proton test-built test-uncompiled
+.PHONY: help setup run test soak bench fuzz lint clean system-packages proton test-tools test-built test-uncompiled
 
 help:  ## list the targets
 	@sed -nE 's/^([a-z-]+):.*  ## (.*)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
 
 setup: $(BUILT)  ## make .venv with the router in it, and compile its compiled modules
 
-run: setup  ## start a router
-	@echo "There is no router to run yet: it arrives with the next step. So far this is its AMQP engine, routerd/wire." >&2
-	@exit 1
+run: setup  ## start a router that clients on this host can connect to, at port 5672
+	$(BIN)/routerd -c configs/standalone.conf $(ROUTERD_ARGUMENTS)
 
 test: system-packages lint test-built test-uncompiled  ## check everything: lint, types, all tests, and wire and core again uncompiled
+
+soak: test-tools setup  ## run the tests that take minutes: 2 GiB messages, 10 000 connections, many deaths of actors
+	$(BIN)/python -m pytest -m soak $(PYTEST_ARGUMENTS)
 
 bench: setup  ## run every benchmark and append the figures to bench/RESULTS.md
 	@set -e; { printf '\n## %s, commit %s, %s cores\n\n```\n' \
@@ -87,7 +89,9 @@ $(RHEA)/node_modules/.package-lock.json: $(RHEA)/package.json $(RHEA)/package-lo
 	@if command -v npm >/dev/null; then npm ci --prefix $(RHEA) --no-audit --no-fund --loglevel=error && touch $@; \
 	else echo "npm is not installed: the tests with rhea will be skipped"; fi
 
-test-built: setup $(TEST_TOOLS) proton $(RHEA)/node_modules/.package-lock.json
+test-tools: $(TEST_TOOLS) proton $(RHEA)/node_modules/.package-lock.json
+
+test-built: setup test-tools
 	ROUTERD_FORM_UNDER_TEST=$$($(BIN)/python build_ext.py) $(BIN)/python -m pytest $(PYTEST_ARGUMENTS)
 
 # A copy without compiled modules, so that nothing but the sources can be imported; coverage can only see into these.

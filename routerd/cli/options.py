@@ -53,7 +53,7 @@ OPTIONS: tuple[cfg.Opt, ...] = (
     cfg.StrOpt(
         "record_directory",
         metavar="PATH",
-        help="Where recorded decisions are written. Nothing is recorded when this is not set.",
+        help="Where recorded decisions are written. Not supported yet: it has to be left out.",
     ),
     cfg.FloatOpt(
         "shutdown_grace",

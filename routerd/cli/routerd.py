@@ -47,6 +47,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return SUCCESS
     try:
         options = read_options(vars(arguments), os.environ)
+        if options.record_directory is not None:
+            raise OptionError("record_directory: decisions cannot be recorded yet; leave it out")
         config = _adapted(load_config(arguments.config), options, has_test_hooks=arguments.test_hooks)
     except (OptionError, ConfigRejected) as error:
         _complain(str(error))
@@ -127,7 +129,6 @@ def _router(config: RouterConfig, options: Options, at_exit: ExitStack) -> Route
             log_socket=receiver.path,
             logs_as_json=options.log_format == "json",
             is_detached=options.detach,
-            record_folder=options.record_directory,
         ),
     )
 

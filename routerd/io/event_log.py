@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from routerd.core import Inlet, Observer, Outlet, Peer
 from routerd.io.logs import module_log
+from routerd.io.message_log import log_message
 from routerd.wire import Error, Link, Open, RemoteError
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ class EventLog(Observer):
 
     def connection_opened(self, peer: Peer, performative: Open) -> None:
         """One line with what the peer says of itself."""
-        if not _core.is_info or peer.is_fabric:
+        if not _core.is_info or not peer.is_external:
             return
         sasl = peer.connection.sasl
         _core.info(
@@ -34,7 +35,7 @@ class EventLog(Observer):
 
     def connection_closed(self, peer: Peer, error: Error | None) -> None:
         """One line, with the reason if the peer gave one."""
-        if _core.is_info and not peer.is_fabric:
+        if _core.is_info and peer.is_external:
             _core.info("[C%d] Connection Closed%s", peer.number, _reason(error))
 
     def violation(self, peer: Peer, error: RemoteError) -> None:
@@ -47,9 +48,25 @@ class EventLog(Observer):
         mechanism = "none" if sasl is None or sasl.mechanism is None else sasl.mechanism
         _server.warning("[C%d] Authentication failed [mech=%s]", peer.number, mechanism)
 
+    def message_received(
+        self, inlet: Inlet, data: bytes | bytearray, start: int, end: int, is_partial: bool
+    ) -> None:
+        """One line with the parts of the message that the listener asks for."""
+        log_message("Received", inlet, data, start, end, is_partial)
+
+    def message_sent(
+        self, outlet: Outlet, data: bytes | bytearray, start: int, end: int, is_partial: bool
+    ) -> None:
+        """The same of a message that leaves."""
+        log_message("Sent", outlet, data, start, end, is_partial)
+
+    def endpoint_failed(self, address: str, error: Exception) -> None:
+        """A fault of ours, with where it was."""
+        _core.error("Endpoint %s inside the router failed", address, exc_info=error)
+
     def link_attached(self, end: Inlet | Outlet) -> None:
         """One line with the termini."""
-        if not _core.is_info or end.is_fabric:
+        if not _core.is_info or not end.peer.is_external:
             return
         link = end.link
         _core.info(
@@ -69,7 +86,7 @@ class EventLog(Observer):
 
     def link_lost(self, end: Inlet | Outlet, error: Error | None) -> None:
         """One line with what became of the deliveries."""
-        if not _core.is_info or end.is_fabric:
+        if not _core.is_info or not end.peer.is_external:
             return
         _core.info(
             "[C%d][L%d] Link %s: del=%d presett=%d psdrop=%d acc=%d rej=%d rel=%d mod=%d delay1=%d delay10=%d"

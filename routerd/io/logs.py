@@ -49,6 +49,7 @@ class ModuleLog(logging.Logger):
     def __init__(self, module: str, write: Callable[[LogEntry], None]) -> None:
         super().__init__(module)
         self._write = write
+        self._watchers: list[Callable[[], None]] = []
         self.switch(_UNCONFIGURED)
 
     def switch(self, levels: frozenset[Level]) -> None:
@@ -61,6 +62,16 @@ class ModuleLog(logging.Logger):
         self.is_warning = Level.WARNING in levels
         self.is_error = Level.ERROR in levels
         self.is_critical = Level.CRITICAL in levels
+        for watcher in list(self._watchers):
+            watcher()
+
+    def watch(self, watcher: Callable[[], None]) -> None:
+        """Have a function called whenever the levels are switched, in any thread; it must not log."""
+        self._watchers.append(watcher)
+
+    def unwatch(self, watcher: Callable[[], None]) -> None:
+        """Do not call a function any more."""
+        self._watchers.remove(watcher)
 
     def isEnabledFor(self, level: int) -> bool:
         """Return whether a level is switched on."""
@@ -70,6 +81,10 @@ class ModuleLog(logging.Logger):
         """Log a text of level trace."""
         if self.is_trace:
             self._log(Level.TRACE, text, arguments)
+
+    def record(self, level: Level, text: str) -> None:
+        """Log a text whatever the levels: somebody has asked for this one."""
+        self._log(level, text, ())
 
     def notice(self, text: str, *arguments: object) -> None:
         """Log a text of level notice."""

@@ -2,7 +2,7 @@
 
     [C1]:FRAME:  <- AMQP
     [C1]:FRAME: 0 <- @open(16) [container-id="client", hostname="router"]
-    [C1]:FRAME: 0 -> @transfer(20) [handle=0, delivery-id=7, delivery-tag=b"\\x00\\x00\\x00\\x07"] (11) "\\x00SwA\\x05hello"
+    [C1]:FRAME: 0 -> @transfer(20) [handle=0, delivery-id=7, delivery-tag=b"\\x07"] (10) "\\x00Sw\\xa1\\x05hello"
 
 A tracer sees what the transport reads and writes and understands it by itself, so the engine neither knows of it nor
 pays for it, and what the engine would refuse is shown all the same. Where octets are no AMQP, the beginning is shown

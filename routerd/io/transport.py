@@ -4,6 +4,9 @@ import asyncio
 from typing import TYPE_CHECKING, cast
 
 from routerd.core import Peer
+from routerd.io.log_levels import Level
+from routerd.io.logs import module_log
+from routerd.io.protocol_trace import FrameTracer
 from routerd.wire import Connection
 
 if TYPE_CHECKING:
@@ -15,11 +18,13 @@ WRITE_LOW_WATER = 1 << 18
 LINGER_S = 5.0
 """What a peer gets to read what is left for it, or to answer our close, before its connection is cut."""
 
+_protocol = module_log("PROTOCOL")
+
 
 class Transport(asyncio.BufferedProtocol):
     """One connection's socket. All sockets of a worker read into one buffer, which is consumed at once."""
 
-    __slots__ = ("_end_timer", "_socket", "_worker", "connection", "deadline", "host", "peer")
+    __slots__ = ("_end_timer", "_socket", "_worker", "connection", "deadline", "host", "is_traced", "peer", "tracer")
 
     def __init__(self, worker: "Worker", peer: Peer, connection: Connection) -> None:
         self._worker = worker
@@ -29,6 +34,8 @@ class Transport(asyncio.BufferedProtocol):
         self.deadline = float("inf")
         self.host = ""
         self._end_timer: asyncio.TimerHandle | None = None
+        self.is_traced = False
+        self.tracer: FrameTracer | None = None
         peer.connection = connection
         peer.shell = self
         connection.context = peer
@@ -38,6 +45,7 @@ class Transport(asyncio.BufferedProtocol):
         self._socket = cast(asyncio.Transport, transport)
         self.host = peer_name(transport)
         self._socket.set_write_buffer_limits(WRITE_HIGH_WATER, WRITE_LOW_WATER)
+        self.heed_log()
         self._worker.connected(self)
 
     def get_buffer(self, sizehint: int) -> memoryview:
@@ -75,10 +83,25 @@ class Transport(asyncio.BufferedProtocol):
         if not self.peer.is_blocked:
             octets = self.connection.data_to_send(now)
             if octets:
+                if self.tracer is not None:
+                    self.tracer.sent(memoryview(octets))
                 self._socket.write(octets)
         if self.connection.is_finished:
             self._socket.close()
             self.end_soon()
+
+    def set_trace(self, is_on: bool) -> None:
+        """Trace the frames of this connection, or leave it to the log whether they are traced."""
+        self.is_traced = is_on
+        self.heed_log()
+
+    def heed_log(self) -> None:
+        """Begin to trace frames, or stop, as the log is set now; those between workers are nobody's business."""
+        is_wanted = (self.is_traced or _protocol.is_trace) and not self.peer.is_fabric
+        if is_wanted and self.tracer is None:
+            self.tracer = FrameTracer(self.peer.number, _write_trace, self.connection.cut_frame)
+        elif not is_wanted:
+            self.tracer = None
 
     def end_soon(self) -> None:
         """Cut the connection before long, unless it ends by itself."""
@@ -89,6 +112,10 @@ class Transport(asyncio.BufferedProtocol):
         """Cut the connection."""
         if self._socket is not None:
             self._socket.abort()
+
+
+def _write_trace(text: str) -> None:
+    _protocol.record(Level.TRACE, text)
 
 
 def peer_name(transport: asyncio.BaseTransport) -> str:

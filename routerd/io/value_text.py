@@ -141,7 +141,7 @@ def _joined(values: Iterable[Any]) -> str:
 def _text(text: str) -> str:
     if isinstance(text, Symbol):
         return f":{text}" if text and all(one.isalnum() or one in "-_.:/$" for one in text) else f":{quoted(text)}"
-    return f"'{_printable(text)}'" if isinstance(text, Char) else quoted(text)
+    return f"'{_printable(str(text))}'" if isinstance(text, Char) else quoted(text)
 
 
 def _type_name(element: "str | DescribedType") -> str:

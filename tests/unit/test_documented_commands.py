@@ -1,24 +1,38 @@
 """The commands in README.md and docs/ work as written.
 
 Every block fenced as `console` is run: its lines that begin with `$ ` one after another in the root of the project.
-Lines below a command are its output, compared with `...` standing for anything. A block that can't be run inside the
-tests has a comment on the line above it, which says why: `<!-- not run here: it installs packages -->`.
+A command goes on in lines that begin with `> `; lines below it are its output, compared with `...` standing for
+anything. A block that can't be run inside the tests has a comment on the line above it, which says why:
+`<!-- not run here: it installs packages -->`. With `<!-- beside make run -->`, it is run while that command runs; and
+with `<!-- beside make run, needs rhea -->`, where that is installed.
 """
 
 import doctest
 import os
 import re
+import signal
+import socket
 import subprocess
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from tests.interop.peer_process import absence
+from tests.system.launched import eventually
+from tests.system.processes import end_all, family_of
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md")), ROOT / "tests/interop/README.md"]
 
-BLOCK = re.compile(r"(?:<!-- not run here: (?P<reason>[^\n]+) -->\n)?^```console\n(?P<text>.*?)^```$", re.M | re.S)
+BLOCK = re.compile(
+    r"(?:<!-- (?:not run here: (?P<reason>[^\n]+)|(?P<beside>beside make run)(?:, needs (?P<needs>\w+))?) -->\n)?"
+    r"^```console\n(?P<text>.*?)^```$",
+    re.M | re.S,
+)
 WITHIN_S = 60
+RUN_PORT = 5672
 
 
 @dataclass(frozen=True)
@@ -36,12 +50,21 @@ class Block:
     place: str
     reason: str | None
     commands: tuple[Command, ...]
+    is_beside_run: bool = False
+    needs: str | None = None
 
 
 def commands_in(text: str) -> tuple[Command, ...]:
     parts = re.split(r"^\$ ", text, flags=re.M)
     assert parts[0] == "", "a console block begins with a command"
-    return tuple(Command(*part.partition("\n")[::2]) for part in parts[1:])
+    return tuple(map(command_in, parts[1:]))
+
+
+def command_in(text: str) -> Command:
+    lines = text.splitlines(keepends=True)
+    end = next((at for at, line in enumerate(lines) if at > 0 and line[:2].rstrip("\n") not in ("> ", ">")), len(lines))
+    line = lines[0] + "".join(one[2:] or "\n" for one in lines[1:end])
+    return Command(line.removesuffix("\n"), "".join(lines[end:]))
 
 
 def blocks_in(page: Path, text: str) -> list[Block]:
@@ -50,21 +73,28 @@ def blocks_in(page: Path, text: str) -> list[Block]:
             f"{page.relative_to(ROOT)}:{text.count(chr(10), 0, found.start('text'))}",
             found["reason"],
             commands_in(found["text"]),
+            found["beside"] is not None,
+            found["needs"],
         )
         for found in BLOCK.finditer(text)
     ]
 
 
 BLOCKS = [block for page in PAGES for block in blocks_in(page, page.read_text())]
-RUN_HERE = [block for block in BLOCKS if block.reason is None]
+RUN_HERE = [block for block in BLOCKS if block.reason is None and not block.is_beside_run]
+RUN_BESIDE = [block for block in BLOCKS if block.is_beside_run]
+
+
+def plain_environment() -> dict[str, str]:
+    """The environment without what a make around us has put there."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
 
 
 def check_command(command: Command) -> None:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
     done = subprocess.run(
         ["bash", "-c", command.line],
         cwd=ROOT,
-        env=environment,
+        env=plain_environment(),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -76,11 +106,56 @@ def check_command(command: Command) -> None:
         assert checker.check_output(command.output, done.stdout, doctest.ELLIPSIS), f"{command.line}\n{done.stdout}"
 
 
-@pytest.mark.skipif(not (ROOT / ".venv").is_dir(), reason="the commands use .venv, which make setup makes")
+with_environment = pytest.mark.skipif(
+    not (ROOT / ".venv").is_dir(), reason="the commands use .venv, which make setup makes"
+)
+
+
+@with_environment
 @pytest.mark.parametrize("block", RUN_HERE, ids=[block.place for block in RUN_HERE])
 def test_the_commands_of_a_page_work_and_print_what_it_says(block: Block) -> None:
     for command in block.commands:
         check_command(command)
+
+
+@pytest.fixture(scope="module")
+def make_run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """`make run`, from when its router is ready."""
+    with socket.socket() as probe:
+        if probe.connect_ex(("127.0.0.1", RUN_PORT)) == 0:
+            pytest.skip(f"somebody else listens on port {RUN_PORT}")
+    log = tmp_path_factory.mktemp("run") / "log"
+    with log.open("w") as output:
+        running = subprocess.Popen(
+            ["make", "run"], cwd=ROOT, env=plain_environment(), stdin=subprocess.DEVNULL, stdout=output, stderr=output
+        )
+    try:
+        eventually(lambda: "Operational" in log.read_text() or running.poll() is not None, "the router is ready")
+        assert running.poll() is None, log.read_text()
+        yield
+    finally:
+        everything = family_of(running.pid)
+        for one in everything:
+            if "routerd" in one.title:
+                one.signal(signal.SIGTERM)
+        end_all(everything, WITHIN_S)
+        running.wait(WITHIN_S)
+
+
+@with_environment
+@pytest.mark.parametrize("block", RUN_BESIDE, ids=[block.place for block in RUN_BESIDE])
+def test_the_commands_beside_a_running_router_work(make_run: None, block: Block) -> None:
+    if block.needs and (reason := absence(block.needs)):
+        pytest.skip(reason)
+    for command in block.commands:
+        check_command(command)
+
+
+def test_a_command_may_go_on_in_further_lines() -> None:
+    assert commands_in("$ cat <<END\n> a\n>\n>  b\n> END\na\n\n b\n$ c\n") == (
+        Command("cat <<END\na\n\n b\nEND", "a\n\n b\n"),
+        Command("c", ""),
+    )
 
 
 def test_a_block_is_read_with_its_commands_outputs_and_reason() -> None:

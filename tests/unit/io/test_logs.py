@@ -217,3 +217,25 @@ def test_a_renamed_file_is_begun_again_at_once(system: LogSystem, tmp_path: Path
     path.rename(tmp_path / "old.log")
     system.follow_files()
     assert path.exists()
+
+
+def test_who_watches_a_module_is_told_when_its_levels_are_switched(system: LogSystem) -> None:
+    told: list[list[str]] = []
+    log = configured(system)
+
+    def watcher() -> None:
+        told.append(switched_on(log)[:1])
+
+    log.watch(watcher)
+    system.change(LogModuleConfig(module="SERVER", enable="trace+"))
+    system.change(LogModuleConfig(module="SERVER", enable="error"))
+    log.unwatch(watcher)
+    system.change(LogModuleConfig(module="SERVER", enable="info"))
+    assert told == [["trace"], ["error"]]
+
+
+def test_what_somebody_asks_for_is_written_whatever_the_levels(
+    system: LogSystem, capfd: pytest.CaptureFixture[str]
+) -> None:
+    configured(system).record(Level.TRACE, "100 %s of it")
+    check_stderr(capfd, "SERVER (trace) 100 %s of it")

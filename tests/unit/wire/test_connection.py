@@ -637,9 +637,9 @@ def test_a_session_of_a_connection_that_is_over_is_not_made():
 
 def test_the_beginning_of_a_frame_that_is_cut_can_be_seen():
     pair = Pair().open()
-    octets = frame(Begin(next_outgoing_id=0, incoming_window=1, outgoing_window=1))
+    cut = framed(begin())
     seen = []
-    for at in range(len(octets)):
-        pair.server.receive_data(octets[at : at + 1], 0.0)
+    for at in range(len(cut)):
+        pair.server.receive_data(cut[at : at + 1], 0.0)
         seen.append(pair.server.cut_frame)
-    assert seen == [*(octets[: at + 1] for at in range(len(octets) - 1)), b""]
+    assert seen == [*(cut[: at + 1] for at in range(len(cut) - 1)), b""]

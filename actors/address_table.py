@@ -1,0 +1,187 @@
+"""The address table actor: hosts the authority on who wants which address, and tells each worker of the others."""
+
+import asyncio
+from collections import deque
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from actors.errors import CallFailed, PeerGone
+from actors.peers import Engine, Member, Version
+from actors.plan import connection_role
+from actors.process import Background, ProcessConfig, pulse_path, settle
+from actors.watch import beat, watch_far, watch_pulses
+from routerd.core import AddressTable, Changes, CoreError, Delta, Sibling, StaleMember
+from routerd.io import module_log
+
+INVITE_AGAIN_S = 0.5
+INVITE_AGAIN_AT_MOST_S = 4.0
+
+_log = module_log("ROUTER_CORE")
+
+
+class AddressTableActor:
+    """Hosts the address table of the router.
+
+    Owns which worker wants which address, and who is a member. Nothing survives a restart: the new table has a higher
+    epoch and invites all workers, who join with all that they have; they forward on meanwhile, by what they know. A
+    call that failed may have been carried out. A worker repeats it, or joins when the table asks for that.
+    """
+
+    def __init__(self, epoch: int, process: ProcessConfig, members: Mapping[int, Member], engine: Engine) -> None:
+        self._table = AddressTable(epoch)
+        self._process = process
+        self._reachable = members
+        self._engine = engine
+        self._background = Background()
+        self._incarnations: dict[int, int] = {}
+        self._told: set[tuple[int, int]] = set()
+        """Workers and incarnations that are being told of a delta."""
+        self._invited: set[int] = set()
+        self._waiting: deque[tuple[Version, asyncio.Future[None]]] = deque()
+        self._members_changed = asyncio.Event()
+
+    def begin(self) -> None:
+        """Invite the workers, and watch over the other actors. To be called in the event loop."""
+        pulse = settle(self._process)
+        self._background.start("The pulse", lambda: beat(pulse))
+        self._background.start("The watch", lambda: watch_pulses(self._process))
+        self._background.start("Telling the routing engine", self._tell_engine)
+        for worker in self._reachable:
+            self._watch_far(worker)
+            self._invite(worker)
+
+    async def ready(self) -> None:
+        """Return once calls are answered."""
+
+    async def join(self, sibling: Sibling, everything: Changes) -> Version:
+        """Make a worker a member; returns once every member knows its interests."""
+        version = self._table.join(sibling, everything)
+        self._incarnations[sibling.worker] = sibling.incarnation
+        _log.debug("Worker %d, incarnation %d, has joined", sibling.worker, sibling.incarnation)
+        self._members_changed.set()
+        return await self._known_by_all(version)
+
+    async def update(self, worker: int, incarnation: int, batch: tuple[Changes, ...]) -> Version:
+        """Take changes of a member, in their order; returns once every member knows them."""
+        version = self._table.version
+        try:
+            for changes in batch:
+                version = self._table.update(worker, incarnation, changes)
+        finally:
+            self._spread()
+        return await self._known_by_all(version)
+
+    async def members(self) -> tuple[Version, tuple[Sibling, ...]]:
+        """Return the members and the version they are of."""
+        return self._table.version, self._table.siblings
+
+    async def snapshot(self) -> Delta:
+        """Return all that the table has."""
+        return self._table.snapshot()
+
+    async def describe(self) -> dict[str, Any]:
+        """Return what the table is and how it is."""
+        return {
+            "version": self._table.version,
+            "knownByAll": self._table.known_by_all(),
+            "workers": sorted(self._reachable),
+            "members": sorted(self._incarnations),
+            "folder": self._process.folder,
+        }
+
+    def _spread(self) -> None:
+        """Tell every member what it has not been told, unless that is being done."""
+        for worker, incarnation in self._incarnations.items():
+            if (worker, incarnation) not in self._told:
+                self._told.add((worker, incarnation))
+                self._background.run("Telling a worker", partial(self._tell, worker, incarnation))
+        self._wake()
+
+    async def _tell(self, worker: int, incarnation: int) -> None:
+        try:
+            while self._incarnations.get(worker) == incarnation:
+                delta = self._table.delta_for(worker)
+                if delta is None:
+                    return
+                await self._deliver(worker, incarnation, delta)
+                self._wake()
+        finally:
+            self._told.discard((worker, incarnation))
+
+    async def _deliver(self, worker: int, incarnation: int, delta: Delta) -> None:
+        try:
+            await self._reachable[worker].apply(incarnation, delta)
+        except (PeerGone, StaleMember) as error:
+            self._lose(worker, incarnation, error)
+            return
+        except (CallFailed, CoreError) as error:
+            _log.warning("Worker %d may not have been told of version %s: %s", worker, delta.version, error)
+            has_arrived = False
+        else:
+            has_arrived = True
+        if self._incarnations.get(worker) != incarnation:
+            return
+        if has_arrived:
+            self._table.acknowledge(worker, incarnation, delta.version)
+        else:
+            self._table.undelivered(worker, incarnation, delta.version)
+
+    def _lose(self, worker: int, incarnation: int, error: Exception) -> None:
+        """End the membership of a worker that has gone, so that nobody waits for it any more."""
+        if self._incarnations.get(worker) != incarnation:
+            return
+        _log.warning("Worker %d has left: %s", worker, error)
+        del self._incarnations[worker]
+        self._table.leave(worker, incarnation)
+        self._members_changed.set()
+        self._invite(worker)
+        self._spread()
+
+    async def _known_by_all(self, version: Version) -> Version:
+        self._spread()
+        if self._table.known_by_all() < version:
+            known = asyncio.get_running_loop().create_future()
+            self._waiting.append((version, known))
+            await known
+        return version
+
+    def _wake(self) -> None:
+        known = self._table.known_by_all()
+        while self._waiting and self._waiting[0][0] <= known:
+            future = self._waiting.popleft()[1]
+            if not future.done():
+                future.set_result(None)
+
+    def _invite(self, worker: int) -> None:
+        if worker not in self._invited:
+            self._invited.add(worker)
+            self._background.run("Inviting a worker", partial(self._keep_inviting, worker))
+
+    async def _keep_inviting(self, worker: int) -> None:
+        pause_s = INVITE_AGAIN_S
+        try:
+            while worker not in self._incarnations:
+                try:
+                    await self._reachable[worker].invite()
+                except CallFailed as error:
+                    _log.debug("Worker %d cannot be invited: %s", worker, error)
+                await asyncio.sleep(pause_s)
+                pause_s = min(2 * pause_s, INVITE_AGAIN_AT_MOST_S)
+        finally:
+            self._invited.discard(worker)
+
+    async def _tell_engine(self) -> None:
+        while True:
+            await self._members_changed.wait()
+            self._members_changed.clear()
+            try:
+                await self._engine.learn(self._table.version, self._table.siblings)
+            except CallFailed as error:
+                # One that is restarted asks for them.
+                _log.debug("The routing engine could not be told of the members: %s", error)
+
+    def _watch_far(self, worker: int) -> None:
+        role, member = connection_role(worker), self._reachable[worker]
+        path = pulse_path(self._process.folder, role)
+        self._background.start("The watch over another host", partial(watch_far, role, member, path))

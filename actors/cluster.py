@@ -1,0 +1,91 @@
+"""The Ray that a router runs on: one that others started, or, in `own_ray`, one of its own."""
+
+import os
+import socket
+from typing import Protocol
+
+import ray
+from ray.exceptions import RayError
+
+from actors.errors import JoinFailed
+from actors.ray_internals import be_quiet, is_let_in, read_settings_again, resolved, use_token
+from routerd.io import adopt_logger
+
+CONNECT_S = 3.0
+_WITHOUT_HEAD = {"RAY_gcs_rpc_server_reconnect_timeout_s": "86400"}
+"""How long this process stays when Ray's head is gone."""
+
+
+class Cluster(Protocol):
+    """A Ray, as long as this process uses it."""
+
+    ends_with_us: bool
+
+    def start(self, namespace: str) -> None:
+        """Become a driver of it, in a namespace."""
+
+    def failure(self) -> str | None:
+        """Return why there is no Ray any more, if so."""
+
+    def stop(self) -> None:
+        """Be its driver no longer."""
+
+
+class JoinedRay:
+    """A Ray that others started."""
+
+    ends_with_us = False
+
+    def __init__(self, address: str) -> None:
+        self._address = address
+
+    def start(self, namespace: str) -> None:
+        """Become a driver of it. Raises JoinFailed."""
+        for variable, value in _WITHOUT_HEAD.items():
+            os.environ.setdefault(variable, value)
+        read_settings_again()
+        try:
+            address = self._resolved()
+            self._check(address)
+            enter_ray(address, namespace)
+        except (ConnectionError, RuntimeError, ValueError, RayError) as error:
+            raise JoinFailed(self._address, str(error)) from error
+
+    def failure(self) -> str | None:
+        """Return None: without its raylet, Ray ends this process anyway."""
+        return None
+
+    def stop(self) -> None:
+        """Leave it as it is."""
+        leave_ray()
+
+    def _resolved(self) -> str:
+        if self._address.startswith("ray://"):
+            raise JoinFailed(self._address, "a router needs the address of its head, not of a server for Ray Client")
+        address = resolved(self._address)
+        if address is None:
+            raise JoinFailed(self._address, "there is none on this host")
+        return address
+
+    def _check(self, address: str) -> None:
+        """Find out within seconds whether there is a Ray that lets us in."""
+        host, _, port = address.rpartition(":")
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), CONNECT_S).close()
+        except OSError as error:
+            raise JoinFailed(self._address, error.strerror or str(error)) from error
+        # Given an address, Ray uses a token only when it is told to; here it turns out whether one is wanted.
+        if not is_let_in(address) and not (use_token() and is_let_in(address)):
+            raise JoinFailed(self._address, "it wants a token that we do not have (RAY_AUTH_MODE, RAY_AUTH_TOKEN_PATH)")
+
+
+def enter_ray(address: str, namespace: str) -> None:
+    """Become the driver of a Ray, and a quiet one."""
+    ray.init(address=address, namespace=namespace, log_to_driver=False, configure_logging=False)
+    adopt_logger("ray")
+    be_quiet()
+
+
+def leave_ray() -> None:
+    """Be a driver no longer, if this process is one."""
+    ray.shutdown()

@@ -1,0 +1,179 @@
+"""The connection actor: a worker with its connections, in a process of its own."""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from actors.errors import CallFailed
+from actors.peers import Table, Version
+from actors.process import Background, ProcessConfig, settle
+from actors.watch import beat, watch_pulses
+from routerd.core import Changes, CoreError, Delta, StaleMember
+from routerd.io import ListenFailed, Worker, WorkerConfig, module_log
+
+LISTEN_AGAIN_S = 1.0
+TELL_AGAIN_S = 0.25
+PENDING_MAX = 1000
+"""Sets of changes that are kept for a table that is away; beyond, joining it again costs less."""
+
+_log = module_log("SERVER")
+
+
+class ConnectionActor:
+    """Hosts one worker of the router.
+
+    Owns the worker's connections, links and deliveries, and those of its changes that not all workers are known to have
+    learned. Nothing survives a restart but the ports, which the launcher keeps: clients connect again, and a new
+    incarnation joins the table with what they attach. A call that failed may have been carried out; each can be made
+    again.
+    """
+
+    def __init__(
+        self,
+        config: WorkerConfig,
+        process: ProcessConfig,
+        table: Table,
+        *,
+        new_incarnation: Callable[[], int],
+        leave: Callable[[], None],
+    ) -> None:
+        self._config = config
+        self._process = process
+        self._table = table
+        self._new_incarnation = new_incarnation
+        self._leave = leave
+        self._background = Background()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._worker: Worker | None = None
+        self._listening: list[str] = []
+        self._failure: ListenFailed | None = None
+        self._has_tried = asyncio.Event()
+        self._has_joined = asyncio.Event()
+        self._news = asyncio.Event()
+        self._pending: deque[Changes] = deque()
+        self._is_join_due = True
+        self._known: Version = (0, 0)
+
+    def begin(self) -> None:
+        """Start to listen and to take part. To be called in the event loop, which both go on in for ever."""
+        pulse = settle(self._process)
+        self._loop = asyncio.get_running_loop()
+        self._background.start("The pulse", lambda: beat(pulse, lambda: self._worker))
+        self._background.start("The watch", lambda: watch_pulses(self._process))
+        self._background.start("The worker", self._work)
+
+    async def ready(self) -> list[str]:
+        """Return what the worker listens on, once all workers know of it. Raises ListenFailed."""
+        await self._has_tried.wait()
+        if self._failure is not None:
+            raise self._failure
+        await self._has_joined.wait()
+        return self._listening
+
+    async def apply(self, incarnation: int, delta: Delta) -> Version:
+        """Take news of the siblings; returns once messages are forwarded by them."""
+        worker = self._running()
+        if worker.config.incarnation != incarnation:
+            raise StaleMember(self._config.index, incarnation)
+        if delta.version >= self._known:
+            # Else it was overtaken on its way, by that of a table that has been restarted since.
+            self._known = delta.version
+            await asyncio.wrap_future(worker.apply(delta))
+        return delta.version
+
+    async def invite(self) -> None:
+        """Join the table, whether or not this worker believes to be a member."""
+        self._is_join_due = True
+        self._news.set()
+
+    async def ping(self) -> float:
+        """Return the lag of the worker's loop in seconds."""
+        return await asyncio.wrap_future(self._running().ping())
+
+    async def report(self) -> dict[str, Any]:
+        """Return the worker's counters."""
+        return await asyncio.wrap_future(self._running().report())
+
+    async def drain(self, grace_s: float) -> None:
+        """Listen no more, and end the connections in order."""
+        await asyncio.wrap_future(self._running().drain(grace_s))
+
+    def _running(self) -> Worker:
+        if self._worker is None:
+            raise CallFailed(f"worker {self._config.index}", "does not run yet")
+        return self._worker
+
+    async def _work(self) -> None:
+        """Run a worker, and tell the table of its changes: one call at a time, with all that came up meanwhile."""
+        while self._worker is None:
+            await self._listen()
+        self._is_join_due = True
+        self._news.set()
+        while True:
+            await self._news.wait()
+            self._news.clear()
+            while self._is_join_due or self._pending:
+                await self._tell(self._worker)
+
+    async def _listen(self) -> None:
+        worker = Worker(replace(self._config, incarnation=self._new_incarnation()), self._on_changes)
+        try:
+            self._listening = await asyncio.to_thread(worker.start)
+        except ListenFailed as failure:
+            _log.error("Listener error on %s", failure)
+            self._failure = failure
+            self._has_tried.set()
+            await asyncio.sleep(LISTEN_AGAIN_S)
+        else:
+            self._worker, self._failure = worker, None
+            self._has_tried.set()
+
+    async def _tell(self, worker: Worker) -> None:
+        try:
+            if self._is_join_due:
+                await self._join(worker)
+            else:
+                await self._update(worker)
+        except StaleMember as error:
+            _log.critical("%s: this process ends", error)
+            self._leave()
+        except (CallFailed, CoreError) as error:
+            # Attaches wait meanwhile; forwarding does not.
+            self._is_join_due = self._is_join_due or not isinstance(error, CallFailed)
+            _log.debug("The address table could not be told: %s", error)
+            await asyncio.sleep(TELL_AGAIN_S)
+
+    async def _join(self, worker: Worker) -> None:
+        everything = await asyncio.wrap_future(worker.interests())
+        self._is_join_due = False
+        try:
+            await self._table.join(worker.sibling(), everything)
+        except BaseException:
+            self._is_join_due = True
+            raise
+        self._confirmed(worker, everything.sequence)
+        self._has_joined.set()
+
+    async def _update(self, worker: Worker) -> None:
+        batch = tuple(self._pending)
+        await self._table.update(self._config.index, worker.config.incarnation, batch)
+        self._confirmed(worker, batch[-1].sequence)
+
+    def _confirmed(self, worker: Worker, sequence: int) -> None:
+        while self._pending and self._pending[0].sequence <= sequence:
+            self._pending.popleft()
+        worker.confirm(sequence)
+
+    def _on_changes(self, changes: Changes) -> None:
+        """Called in the worker's thread."""
+        assert self._loop is not None
+        self._loop.call_soon_threadsafe(self._take, changes)
+
+    def _take(self, changes: Changes) -> None:
+        if len(self._pending) >= PENDING_MAX:
+            self._pending.clear()
+            self._is_join_due = True
+        self._pending.append(changes)
+        self._news.set()

@@ -1,0 +1,101 @@
+"""A Ray of the router's own, no bigger than its actors need, which ends with the launcher however that ends.
+
+The kernel ends Ray's servers with the process that started them, and within 2 s of that the actors end. Ray's agents,
+however, take a minute to believe it: a shell that waits for the end of the launcher ends them at once.
+"""
+
+import os
+import secrets
+import shutil
+import subprocess
+
+from actors.cluster import enter_ray, leave_ray
+from actors.processes import kill
+from actors.ray_internals import HeadNode, has_token, read_settings_again, read_token_again
+
+SETTINGS = {
+    # Forwarding needs no Ray: servers and actors stay without its head.
+    "gcs_rpc_server_reconnect_timeout_s": "86400",
+    # The actors are what this Ray is for: not slower than others, and not the first to go when memory is short.
+    "worker_niceness": "0",
+    "worker_oom_score_adjustment": "0",
+    "memory_monitor_refresh_ms": "0",
+    "kill_worker_timeout_milliseconds": "500",
+    "timeout_ms_task_wait_for_death_info": "100",
+    # Nobody looks at any of this.
+    "enable_metrics_collection": "false",
+    "enable_open_telemetry": "false",
+    "enable_timeline": "false",
+    "event_stats": "false",
+    "task_events_report_interval_ms": "0",
+    "debug_dump_period_milliseconds": "0",
+    # There is one node, with a handful of actors that come once.
+    "raylet_report_resources_period_milliseconds": "1000",
+    "raylet_check_gc_period_milliseconds": "1000",
+    "gcs_pull_resource_loads_period_milliseconds": "5000",
+    "local_fs_monitor_interval_ms": "5000",
+    "object_manager_timer_freq_ms": "5000",
+    "kill_idle_workers_interval_ms": "1000",
+}
+"""Ray's own settings. Each can be given another value in the environment, as RAY_ and its name."""
+AUTH_MODE, TOKEN_PATH = "RAY_AUTH_MODE", "RAY_AUTH_TOKEN_PATH"
+_END_WITH_US = 'read -r _; kill -KILL "$@" 2>/dev/null; rm -rf -- "$0"'
+
+
+class OwnRay:
+    """A Ray of one node. To be started in the main thread: that is the one whose end the kernel waits for."""
+
+    ends_with_us = True
+
+    def __init__(self, folder: str) -> None:
+        self._folder = f"{folder}/ray"
+        self._node = HeadNode(self._folder)
+        self._guard: subprocess.Popen[bytes] | None = None
+        self._environment: dict[str, str] = {}
+
+    def start(self, namespace: str) -> None:
+        """Start it, and become its driver."""
+        os.makedirs(self._folder, mode=0o700)
+        self._configure()
+        self._node.start()
+        self._start_guard()
+        enter_ray(self._node.address, namespace)
+
+    def failure(self) -> str | None:
+        """Return why there is no Ray any more, if so. A router can do without its head, the GCS."""
+        return None if self._node.has_raylet() else "its raylet has ended"
+
+    def stop(self) -> None:
+        """End every process of it, of those that a start has come to."""
+        started = self._node.processes()
+        if self._guard is not None:
+            self._guard.kill()
+            self._guard.communicate()
+        leave_ray()
+        self._node.stop()
+        for process in started:
+            kill(process)
+        for variable in self._environment:
+            os.environ.pop(variable, None)
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _configure(self) -> None:
+        """Put the settings and the token where all processes of this Ray find them."""
+        settings = {f"RAY_{name}": value for name, value in SETTINGS.items()} | {AUTH_MODE: "token"}
+        self._environment = {name: value for name, value in settings.items() if name not in os.environ}
+        os.environ.update(self._environment)
+        read_settings_again()
+        if os.environ[AUTH_MODE].lower() == "token" and not has_token():
+            # Ray would write one into the home folder, which a daemon may not have.
+            path = f"{self._folder}/token"
+            with open(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600), "w", encoding="ascii") as file:
+                file.write(secrets.token_hex(32))
+            self._environment[TOKEN_PATH] = os.environ[TOKEN_PATH] = path
+            read_token_again()
+
+    def _start_guard(self) -> None:
+        pids = [str(process.pid) for process in self._node.processes()]
+        # A session of its own: signals for the launcher's terminal or group are none of its business.
+        self._guard = subprocess.Popen(
+            ["/bin/sh", "-c", _END_WITH_US, self._folder, *pids], stdin=subprocess.PIPE, start_new_session=True
+        )

@@ -1,0 +1,145 @@
+"""What is used of Ray besides its public interface, each for a reason; the version of Ray is pinned for it.
+
+A head node: `ray.init` and `ray start` start, besides the two servers and the two agents that every node has, a
+dashboard, an autoscaler and a log monitor, which cost 140 MB and a second of start-up time. The class that both use can
+leave them out. A driver: it prints what happens to actors to our standard output, from a thread that takes a whole core
+once the head is gone. Addresses and tokens: Ray tries for minutes to reach what does not answer or refuses.
+"""
+
+import logging
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import ray._private.worker as ray_worker
+from ray import _raylet
+from ray._private.authentication.authentication_token_setup import maybe_enable_token_auth_if_token_available
+from ray._private.node import Node
+from ray._private.parameter import RayParams
+from ray._private.services import canonicalize_bootstrap_address
+from ray.exceptions import AuthenticationError
+
+from actors.processes import Process, condition, descendants
+
+LOOPBACK = "127.0.0.1"
+OBJECT_STORE_BYTES = 80 * 1024 * 1024
+"""The least that Ray takes. Nothing of ours is put there."""
+
+# Not described to type checkers.
+_raylet_names: Any = _raylet
+_worker_names: Any = ray_worker
+
+
+class HeadNode(Node):
+    """A node of its own Ray, with nothing that the actors do not need, which this host alone can reach.
+
+    The kernel ends its servers when the thread ends that started them.
+    """
+
+    def __init__(self, folder: str) -> None:
+        self.all_processes: dict[str, list[Any]] = {}
+        parameters: Any = RayParams(
+            num_cpus=1,
+            num_gpus=0,
+            object_store_memory=OBJECT_STORE_BYTES,
+            node_ip_address=LOOPBACK,
+            dashboard_host=LOOPBACK,
+            dashboard_agent_listen_port=0,
+            temp_dir=folder,
+            # A part of the names of sockets, which have to be short.
+            session_name="s",
+            include_dashboard=False,
+            no_monitor=True,
+            setup_worker_path=str(Path(__file__).with_name("worker_process.py")),
+        )
+        parameters.include_log_monitor = False
+        self._parameters = parameters
+
+    def start(self) -> None:
+        """Start its processes."""
+        super().__init__(self._parameters, head=True, shutdown_at_exit=False, spawn_reaper=True)
+        # Or `ray.init` would take the loopback address for that of another interface.
+        _worker_names._global_node = self
+
+    def start_api_server(self, *, include_dashboard: bool | None, raise_on_failure: bool) -> None:
+        """Leave the dashboard out."""
+        self._webui_url = ""
+
+    def processes(self) -> list[Process]:
+        """Return what has been started so far: its processes, and those that they started."""
+        pids = [info.process.pid for infos in self.all_processes.values() for info in infos]
+        own = [found.process for found in map(condition, pids) if found is not None]
+        return own + [process for pid in pids for process in descendants(pid)]
+
+    def has_raylet(self) -> bool:
+        """Return whether the server that starts and ends actors runs."""
+        return any(info.process.poll() is None for info in self.all_processes.get("raylet", ()))
+
+    def stop(self) -> None:
+        """End its processes."""
+        if self.all_processes:
+            self.kill_all_processes(check_alive=False, allow_graceful=False, wait=True)
+
+
+def read_settings_again() -> None:
+    """Have Ray take its settings from the environment as it is now."""
+    _raylet_names.Config.initialize("")
+
+
+def has_token() -> bool:
+    """Return whether Ray finds a token where tokens are looked for."""
+    return bool(_raylet_names.AuthenticationTokenLoader.instance().has_token(ignore_auth_mode=True))
+
+
+def read_token_again() -> None:
+    """Have Ray look for a token where the environment says now."""
+    _raylet_names.AuthenticationTokenLoader.instance().reset_cache()
+
+
+def use_token() -> bool:
+    """Use the token that there is, unless the environment says that none is used; whether one is."""
+    logging.getLogger(maybe_enable_token_auth_if_token_available.__module__).setLevel(logging.ERROR)
+    return bool(maybe_enable_token_auth_if_token_available(warn_if_disabled=False))
+
+
+def resolved(address: str) -> str | None:
+    """Return host and port of a Ray's head, that of this host for `auto`; None when there is none."""
+    return canonicalize_bootstrap_address(address)
+
+
+def is_let_in(address: str) -> bool:
+    """Return whether a Ray accepts us, with a token or without."""
+    try:
+        with _nothing_on_stderr():
+            _raylet_names.GcsClient(address=address)
+    except AuthenticationError:
+        return False
+    return True
+
+
+def be_quiet() -> None:
+    """Keep the driver that this process has become from printing, and from asking the head before it may end."""
+    _worker_names.print_to_stdstream = _print_nothing
+    _worker_names.global_worker.threads_stopped.set()
+    sys.excepthook = sys.__excepthook__
+
+
+@contextmanager
+def _nothing_on_stderr() -> Iterator[None]:
+    """Keep what is not Python, and says what we find out anyway, from writing to standard error."""
+    kept = os.dup(2)
+    null = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(null, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(null)
+
+
+def _print_nothing(*arguments: Any, **named: Any) -> None:
+    pass

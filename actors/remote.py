@@ -1,0 +1,103 @@
+"""Calls to actors through Ray, with Ray's errors translated into ours and an end to every wait."""
+
+import asyncio
+from typing import Any, cast
+
+import ray
+from ray.actor import ActorHandle
+from ray.exceptions import RayActorError, RayError, RayTaskError
+
+from actors.errors import CallFailed, NoAnswer, PeerGone
+from actors.peers import Version
+from routerd.core import Changes, Delta, Sibling
+
+ANSWER_S = 5.0
+BARRIER_S = 15.0
+"""For what waits for all workers, one of which may have to be noticed, ended and started anew."""
+PING_S = 3.0
+
+
+class RemoteActor:
+    """An actor by its name. It is looked up with the first call; Ray restarts it behind the same handle."""
+
+    def __init__(self, name: str, namespace: str) -> None:
+        self._name = name
+        self._namespace = namespace
+        self._handle: ActorHandle[Any] | None = None
+
+    async def call(self, method: str, *arguments: Any, within_s: float = ANSWER_S) -> Any:
+        """Call a method and return its answer, or raise what it raised; CallFailed when there is none."""
+        handle = await self.handle(within_s)
+        try:
+            return await asyncio.wait_for(getattr(handle, method).remote(*arguments), within_s)
+        except TimeoutError:
+            raise NoAnswer(self._name, f"no answer to {method} within {within_s:g} s") from None
+        except RayTaskError as error:
+            raise error.cause from None
+        except RayActorError as error:
+            raise PeerGone(self._name, _first_line(error)) from None
+        except RayError as error:
+            raise CallFailed(self._name, _first_line(error)) from error
+
+    async def handle(self, within_s: float) -> "ActorHandle[Any]":
+        """Return Ray's handle."""
+        if self._handle is None:
+            # The look-up is Ray's to block, and where Ray's head is away it does.
+            look_up = asyncio.to_thread(ray.get_actor, self._name, self._namespace)
+            try:
+                self._handle = await asyncio.wait_for(look_up, within_s)
+            except TimeoutError:
+                raise NoAnswer(self._name, f"Ray did not find it within {within_s:g} s") from None
+            except ValueError:
+                raise PeerGone(self._name, "there is no actor of this name") from None
+            except RayError as error:
+                raise CallFailed(self._name, _first_line(error)) from error
+        return self._handle
+
+
+class RemoteTable(RemoteActor):
+    """The address table; see `peers.Table`."""
+
+    async def join(self, sibling: Sibling, everything: Changes) -> Version:
+        """Call `join`."""
+        return cast(Version, await self.call("join", sibling, everything, within_s=BARRIER_S))
+
+    async def update(self, worker: int, incarnation: int, batch: tuple[Changes, ...]) -> Version:
+        """Call `update`."""
+        return cast(Version, await self.call("update", worker, incarnation, batch, within_s=BARRIER_S))
+
+    async def members(self) -> tuple[Version, tuple[Sibling, ...]]:
+        """Call `members`."""
+        return cast(tuple[Version, tuple[Sibling, ...]], await self.call("members"))
+
+
+class RemoteMember(RemoteActor):
+    """A connection actor; see `peers.Member`."""
+
+    async def apply(self, incarnation: int, delta: Delta) -> Version:
+        """Call `apply`."""
+        return cast(Version, await self.call("apply", incarnation, delta))
+
+    async def invite(self) -> None:
+        """Call `invite`."""
+        await self.call("invite")
+
+    async def ping(self) -> float:
+        """Call `ping`."""
+        return cast(float, await self.call("ping", within_s=PING_S))
+
+    async def end(self) -> None:
+        """End the process by way of Ray."""
+        ray.kill(await self.handle(ANSWER_S), no_restart=False)
+
+
+class RemoteEngine(RemoteActor):
+    """The routing engine; see `peers.Engine`."""
+
+    async def learn(self, version: Version, members: tuple[Sibling, ...]) -> None:
+        """Call `learn`."""
+        await self.call("learn", version, members)
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0]

@@ -1,0 +1,78 @@
+"""The routing engine actor: what the router is in its network. Here it stands alone."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+from actors.errors import CallFailed
+from actors.peers import Table, Version
+from actors.process import Background, ProcessConfig, settle
+from actors.watch import beat, watch_pulses
+from routerd.core import RouterSettings, Sibling
+from routerd.io import module_log
+
+ASK_AGAIN_S = 0.5
+
+_log = module_log("ROUTER")
+
+
+class RoutingEngineActor:
+    """Holds the identity of the router, and which workers it consists of.
+
+    Owns neither: the settings are the launcher's, the members the address table's, which tells of each change; after a
+    restart it asks for them. Messages are forwarded without it. A call that failed can be made again.
+    """
+
+    def __init__(
+        self,
+        router: RouterSettings,
+        started_at: float,
+        process: ProcessConfig,
+        table: Table,
+        *,
+        now: Callable[[], float],
+    ) -> None:
+        self._router = router
+        self._started_at = started_at
+        self._process = process
+        self._table = table
+        self._now = now
+        self._background = Background()
+        self._version: Version = (0, 0)
+        self._members: tuple[Sibling, ...] = ()
+
+    def begin(self) -> None:
+        """Ask for the members, and watch over the address table. To be called in the event loop."""
+        pulse = settle(self._process)
+        self._background.start("The pulse", lambda: beat(pulse))
+        self._background.start("The watch", lambda: watch_pulses(self._process))
+        self._background.run("Asking for the members", self._ask)
+
+    async def ready(self) -> None:
+        """Return once calls are answered."""
+
+    async def learn(self, version: Version, members: tuple[Sibling, ...]) -> None:
+        """Take over which workers the router has."""
+        if version >= self._version:
+            self._version, self._members = version, members
+
+    async def describe(self) -> dict[str, Any]:
+        """Return what the router is and how it is."""
+        return {
+            "id": self._router.id,
+            "mode": self._router.mode.value,
+            "version": self._router.version,
+            "metadata": self._router.metadata,
+            "uptimeSeconds": int(self._now() - self._started_at),
+            "membersVersion": self._version,
+            "members": [(member.worker, member.incarnation) for member in self._members],
+        }
+
+    async def _ask(self) -> None:
+        while True:
+            try:
+                await self.learn(*await self._table.members())
+                return
+            except CallFailed as error:
+                _log.debug("The address table does not say who the members are: %s", error)
+            await asyncio.sleep(ASK_AGAIN_S)

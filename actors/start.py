@@ -1,0 +1,253 @@
+"""A router on Ray, from its start to its end. Here, and nowhere else, classes become Ray actors."""
+
+import asyncio
+import contextlib
+import os
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import ray
+from ray.exceptions import GetTimeoutError, RayError, RayTaskError
+from ray.util import list_named_actors
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+from actors.address_table import AddressTableActor
+from actors.cluster import Cluster, JoinedRay
+from actors.connection import ConnectionActor
+from actors.errors import RouterExists, RouterLost
+from actors.lifelines import Lifelines
+from actors.own_ray import OwnRay
+from actors.plan import ENGINE, TABLE, Place, actor_name, connection_role, is_connection, places
+from actors.process import ProcessConfig
+from actors.remote import RemoteEngine, RemoteMember, RemoteTable
+from actors.routing_engine import RoutingEngineActor
+from routerd.config import RouterConfig
+from routerd.core import RouterSettings
+from routerd.io import WorkerConfig
+
+READY_S = 60.0
+CLOSE_S = 3.0
+"""What a drain may take beyond its grace."""
+LOOK_S = 1.0
+"""How often Ray itself is looked at."""
+ACTOR_OPTIONS = {"num_cpus": 0, "memory": 1, "max_restarts": -1, "max_task_retries": 0, "enable_task_events": False}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RouterOptions:
+    """How a router is run."""
+
+    connection_actors: int
+    """Those that share the listeners."""
+    ray_address: str | None
+    """The Ray to join; None for one of the router's own."""
+    ray_namespace: str
+    placement: str
+    """`spread` or `pack`: onto which nodes of the Ray the connection actors are put."""
+    folder: str
+    """For sockets and pulses; ours alone."""
+    log_socket: str | None = None
+    logs_as_json: bool = False
+    is_detached: bool = False
+    """The router goes on when this process ends."""
+
+
+class _Hosted:
+    """What every actor can be asked."""
+
+    async def pid(self) -> int:
+        """Return the number of the process."""
+        return os.getpid()
+
+    async def stay(self) -> None:
+        """Never return: the call fails when the process ends."""
+        await asyncio.Event().wait()
+
+
+# Ray calls these constructors in the event loop, at each start of the process; the others are looked up by name anew.
+
+
+class RouterTable(_Hosted, AddressTableActor):
+    """The address table as an actor."""
+
+    def __init__(self, process: ProcessConfig, workers: tuple[int, ...], namespace: str) -> None:
+        names = {worker: actor_name(process.router_id, connection_role(worker)) for worker in workers}
+        members = {worker: RemoteMember(name, namespace) for worker, name in names.items()}
+        engine = RemoteEngine(actor_name(process.router_id, ENGINE), namespace)
+        AddressTableActor.__init__(self, time.time_ns(), process, members, engine)
+        self.begin()
+
+
+class RouterEngine(_Hosted, RoutingEngineActor):
+    """The routing engine as an actor."""
+
+    def __init__(self, router: RouterSettings, started_at: float, process: ProcessConfig, namespace: str) -> None:
+        table = RemoteTable(actor_name(process.router_id, TABLE), namespace)
+        RoutingEngineActor.__init__(self, router, started_at, process, table, now=time.time)
+        self.begin()
+
+
+class RouterConnection(_Hosted, ConnectionActor):
+    """A connection actor as such."""
+
+    def __init__(self, config: WorkerConfig, process: ProcessConfig, namespace: str) -> None:
+        table = RemoteTable(actor_name(process.router_id, TABLE), namespace)
+        ConnectionActor.__init__(
+            self, config, process, table, new_incarnation=time.time_ns, leave=lambda: os._exit(os.EX_TEMPFAIL)
+        )
+        self.begin()
+
+
+_Table: Any = ray.remote(RouterTable)
+_Engine: Any = ray.remote(RouterEngine)
+_Connection: Any = ray.remote(RouterConnection)
+
+
+class Router:
+    """One router: its actors, and the Ray they run on."""
+
+    def __init__(self, config: RouterConfig, options: RouterOptions) -> None:
+        self._config = config
+        self._options = options
+        self._cluster: Cluster | None = None
+        self._actors: dict[str, Any] = {}
+        self._lifelines = Lifelines(self._actors)
+
+    def start(self) -> list[str]:
+        """Return once everything listens: what listens. To be called in the main thread.
+
+        Raises ListenFailed, JoinFailed, RouterExists.
+        """
+        options = self._options
+        self._cluster = JoinedRay(options.ray_address) if options.ray_address else OwnRay(options.folder)
+        try:
+            self._cluster.start(options.ray_namespace)
+            self._create(places(self._config.listeners, options.connection_actors))
+            listening = self._ready()
+        except BaseException:
+            self.stop()
+            raise
+        self._lifelines.hold()
+        return listening
+
+    def wait(self) -> None:
+        """Return once the router has been stopped; raises RouterLost when it has ended by itself."""
+        while self._lifelines.listen(LOOK_S):
+            failure = None if self._cluster is None else self._cluster.failure()
+            if failure is not None:
+                raise RouterLost(f"Ray is gone: {failure}")
+
+    def drain(self, grace_s: float) -> None:
+        """End in order: returns once all deliveries are settled and all connections closed, or the time is over."""
+        connections = [actor for role, actor in self._actors.items() if is_connection(role)]
+        # One that has just ended has no connections to close.
+        with contextlib.suppress(RayError):
+            ray.wait(
+                [actor.drain.remote(grace_s) for actor in connections],
+                num_returns=len(connections),
+                timeout=grace_s + CLOSE_S,
+            )
+        self.stop()
+
+    def stop(self) -> None:
+        """End now. May be called from any thread, and again."""
+        self._lifelines.let_go()
+        cluster, self._cluster = self._cluster, None
+        if cluster is not None:
+            if not cluster.ends_with_us:
+                _kill(self._actors.values())
+            cluster.stop()
+
+    def _create(self, layout: tuple[Place, ...]) -> None:
+        """Create the actors. The first, the table, has a name that no other router may have taken."""
+        workers = tuple(place.worker for place in layout)
+        namespace = self._options.ray_namespace
+        connections = tuple(map(connection_role, workers))
+        self._start(TABLE, _Table, self._process(TABLE, ENGINE, *connections), workers, namespace)
+        engine = self._process(ENGINE, TABLE)
+        self._start(ENGINE, _Engine, self._config.router, time.time(), engine, namespace)
+        for place in layout:
+            role = connection_role(place.worker)
+            config = self._worker_config(place, is_alone=len(layout) == 1)
+            self._start(role, _Connection, config, self._process(role, TABLE), namespace)
+
+    def _start(self, role: str, actor: Any, *arguments: Any) -> None:
+        options = self._options
+        here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=True)
+        is_spread = is_connection(role) and options.placement == "spread"
+        try:
+            self._actors[role] = actor.options(
+                **ACTOR_OPTIONS,
+                name=actor_name(self._config.router.id, role),
+                lifetime="detached" if options.is_detached else None,
+                scheduling_strategy="SPREAD" if is_spread else here,
+            ).remote(*arguments)
+        except ValueError as error:
+            raise RouterExists(self._config.router.id, options.ray_namespace) from error
+
+    def _process(self, role: str, *watched: str) -> ProcessConfig:
+        return ProcessConfig(
+            router_id=self._config.router.id,
+            role=role,
+            folder=self._options.folder,
+            watched=watched,
+            logs=self._config.logs,
+            logs_as_json=self._options.logs_as_json,
+            log_socket=self._options.log_socket,
+        )
+
+    def _worker_config(self, place: Place, *, is_alone: bool) -> WorkerConfig:
+        return WorkerConfig(
+            router=self._config.router,
+            listeners=place.listeners,
+            index=place.worker,
+            fabric_folder=None if is_alone else self._options.folder,
+            logs=self._config.logs,
+        )
+
+    def _ready(self) -> list[str]:
+        answers = [actor.ready.remote() for actor in self._actors.values()]
+        try:
+            texts = ray.get(answers, timeout=READY_S)
+        except RayTaskError as error:
+            raise error.cause from None
+        except GetTimeoutError:
+            raise RouterLost(f"the actors were not ready after {READY_S:g} s") from None
+        except RayError as error:
+            raise RouterLost(f"an actor could not be started: {' '.join(str(error).split())}") from error
+        # Those that share listeners say the same.
+        return list(dict.fromkeys(text for listening in texts if listening is not None for text in listening))
+
+
+def _kill(actors: Any) -> None:
+    for actor in actors:
+        with contextlib.suppress(RayError):
+            ray.kill(actor)
+
+
+def stop_router(router_id: str, *, ray_address: str, ray_namespace: str, grace_s: float) -> bool:
+    """End a router that was left running in a Ray; whether there was one. Raises JoinFailed."""
+    cluster = JoinedRay(ray_address)
+    cluster.start(ray_namespace)
+    try:
+        actors = _actors_of(router_id, ray_namespace)
+        drained = [actor.drain.remote(grace_s) for role, actor in actors.items() if is_connection(role)]
+        if drained:
+            ray.wait(drained, num_returns=len(drained), timeout=grace_s + CLOSE_S)
+        _kill(actors.values())
+        return bool(actors)
+    finally:
+        cluster.stop()
+
+
+def _actors_of(router_id: str, namespace: str) -> dict[str, Any]:
+    prefix = actor_name(router_id, "")
+    found: dict[str, Any] = {}
+    for name in list_named_actors():
+        role = name.removeprefix(prefix)
+        if name.startswith(prefix) and (role in (TABLE, ENGINE) or is_connection(role)):
+            # It may end meanwhile.
+            with contextlib.suppress(ValueError):
+                found[role] = ray.get_actor(name, namespace)
+    return found

@@ -1,0 +1,77 @@
+"""When a process that is watched has to be ended: a rule over what is seen of it and the time, and nothing else."""
+
+from collections.abc import Callable
+
+from actors.processes import TICKS_A_SECOND, Condition, Process
+from actors.pulse import Sign
+
+PERIOD_S = 0.25
+"""How often a pulse beats, and is looked at."""
+STOPPED_S = 0.4
+"""How long a process may be stopped."""
+SILENT_S = 2.0
+"""How long it may go without a beat while it does nothing."""
+BUSY_S = 10.0
+"""How long it may go without a beat while it works: one that has thousands of connections to close is not hung."""
+_BUSY_SHARE = 0.1
+"""The share of a core above which it works."""
+
+
+class Vigil:
+    """What one watcher knows of one process. Times are those of the watcher's clock, in seconds."""
+
+    def __init__(self) -> None:
+        self._sign: Sign | None = None
+        self._seen_at = 0.0
+        self._missed_at: float | None = None
+        """Since when there is no beat, once one has been missed."""
+        self._used_ticks = 0
+        self._stopped_at: float | None = None
+
+    def see(self, sign: Sign | None, now: float, condition_of: Callable[[Process], Condition | None]) -> str | None:
+        """Take what is seen now; return why the process must be ended, if it must.
+
+        Its condition is asked for only when a beat has been missed.
+        """
+        late_s = now - self._seen_at - PERIOD_S
+        self._seen_at = now
+        if sign is None or sign != self._sign:
+            self._sign = sign
+            self._missed_at = self._stopped_at = None
+            return None
+        condition = condition_of(sign.process)
+        if condition is None:
+            # It has ended, as Ray knows.
+            self._missed_at = self._stopped_at = None
+            return None
+        if late_s > PERIOD_S:
+            self._forgive(late_s)
+        return self._stopped(condition, now) or self._silent(condition, now)
+
+    def _forgive(self, late_s: float) -> None:
+        """Leave out time in which the watcher did not run either: the whole host may have stood still."""
+        if self._missed_at is not None:
+            self._missed_at += late_s
+        if self._stopped_at is not None:
+            self._stopped_at += late_s
+
+    def _stopped(self, condition: Condition, now: float) -> str | None:
+        if condition.state != "T":
+            self._stopped_at = None
+        elif self._stopped_at is None:
+            self._stopped_at = now
+        elif now - self._stopped_at >= STOPPED_S:
+            return f"it has been stopped for {now - self._stopped_at:.1f} s"
+        return None
+
+    def _silent(self, condition: Condition, now: float) -> str | None:
+        if self._missed_at is None:
+            self._missed_at, self._used_ticks = now, condition.used_ticks
+        silent_s = now - self._missed_at
+        # One that is traced is looked at with a debugger.
+        if condition.state == "t" or silent_s < SILENT_S:
+            return None
+        share = (condition.used_ticks - self._used_ticks) / TICKS_A_SECOND / silent_s
+        if share < _BUSY_SHARE or silent_s >= BUSY_S:
+            return f"it has given no sign of life for {silent_s:.1f} s, and used {share:.0%} of a core"
+        return None
