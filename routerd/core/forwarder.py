@@ -638,6 +638,9 @@ class Forwarder(Handler):
             elif context is not None:
                 context.combine(_MAYBE_SEEN)
                 self._check_copies(context)
+            if out.is_tracked and outlet.link.is_over:
+                # A link that is detached and not closed could be resumed; here nothing is kept for that (2.6.13).
+                out.settle()
         waiting, outlet.waiting = outlet.waiting, None
         for fan in [] if waiting is None else waiting:
             self._leave_wait(fan)
@@ -666,7 +669,14 @@ class Forwarder(Handler):
             self._producer_lost(current)
         suspended = inlet.link.suspended
         for delivery in [] if suspended is None else list(suspended.values()):
+            outcome = _RELEASED if type(delivery.context) is Parked else _MAYBE_SEEN
             self._producer_lost(delivery)
+            if delivery.is_tracked:
+                # Nothing is kept for a link that was not closed: what becomes of the rest, nobody will say.
+                if delivery.state is not None and is_outcome(delivery.state):
+                    delivery.settle()
+                else:
+                    delivery.update(outcome, True)
 
     def _producer_lost(self, delivery: Delivery) -> None:
         context = delivery.context

@@ -1,6 +1,7 @@
 """The routers that tests of a system use, and what these logged when a test fails."""
 
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.system.proton_client import ProtonClient
-from tests.system.routers import FORMS, Form, RunningRouter, address_section, configuration
+from tests.system.routers import FORMS, Form, RayHead, RunningRouter, address_section, configuration
 
 EVERYTHING = configuration(
     address_section("prefix", "multicast", "multicast"),
@@ -21,10 +22,24 @@ EVERYTHING = configuration(
 )
 """For all tests that have no wishes of their own; each uses addresses of its own."""
 
+LOG_MAX = 4_000
 Start = Callable[..., RunningRouter]
 Connect = Callable[..., ProtonClient]
 
-_running: list[tuple[RunningRouter, list[int]]] = []
+_logs: dict[RunningRouter, int] = {}
+"""Routers that run, and how much of their logs has been reported or was of no interest."""
+
+
+@contextmanager
+def running(form: Form, folder: Path, text: str, *arguments: str) -> Iterator[RunningRouter]:
+    """Start a router, and see to its end."""
+    router = RunningRouter(folder, form, text, *arguments)
+    _logs[router] = 0
+    try:
+        yield router
+    finally:
+        del _logs[router]
+        router.close()
 
 
 @pytest.fixture(scope="session", params=FORMS, ids=[form.name for form in FORMS])
@@ -37,29 +52,33 @@ def form(request: pytest.FixtureRequest) -> Form:
 @pytest.fixture(scope="session")
 def router(form: Form, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningRouter]:
     """A router that all tests share."""
-    router = RunningRouter(tmp_path_factory.mktemp(form.name), form, EVERYTHING)
-    _running.append((router, [0]))
-    yield router
-    _running.remove(next(one for one in _running if one[0] is router))
-    router.close()
+    with running(form, tmp_path_factory.mktemp("router"), EVERYTHING) as router:
+        yield router
+
+
+@pytest.fixture(scope="session")
+def ray_head() -> Iterator[RayHead]:
+    """A Ray that routers of their own join, which takes less time than a Ray of their own."""
+    head = RayHead()
+    yield head
+    head.close()
+
+
+@pytest.fixture(scope="session")
+def place(form: Form, request: pytest.FixtureRequest) -> tuple[str, ...]:
+    """What the command line says of where a router of its own runs."""
+    return ("--address", request.getfixturevalue("ray_head").address) if form.actors else ()
 
 
 @pytest.fixture
-def start(form: Form, tmp_path: Path) -> Iterator[Start]:
+def start(form: Form, place: tuple[str, ...], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Start]:
     """Start a router of its own for a test: its configuration, and more arguments."""
-    started: list[RunningRouter] = []
+    with ExitStack() as at_exit:
 
-    def start_one(text: str, *arguments: str) -> RunningRouter:
-        folder = tmp_path / f"router-{len(started)}"
-        folder.mkdir()
-        started.append(RunningRouter(folder, form, text, *arguments))
-        _running.append((started[-1], [0]))
-        return started[-1]
+        def start_one(text: str, *arguments: str) -> RunningRouter:
+            return at_exit.enter_context(running(form, tmp_path_factory.mktemp("router"), text, *place, *arguments))
 
-    yield start_one
-    for one in started:
-        _running.remove(next(entry for entry in _running if entry[0] is one))
-        one.close()
+        yield start_one
 
 
 @pytest.fixture
@@ -92,10 +111,10 @@ def connect(router: RunningRouter, connect_to: Connect) -> Connect:
 def pytest_runtest_makereport(item: pytest.Item, call: "pytest.CallInfo[None]"):  # type: ignore[no-untyped-def]
     """Put what routers have logged since the last report beside the failure."""
     report = yield
-    for router, seen in _running:
+    for router, seen in _logs.items():
         log = router.log()
         if report.failed:
-            report.sections.append((f"log of the router, {router.form.name}", log[seen[0] :][-20_000:]))
+            report.sections.append((f"log of the router, {router.form.name}", log[seen:][-LOG_MAX:]))
         if report.when == "teardown":
-            seen[0] = len(log)
+            _logs[router] = len(log)
     return report

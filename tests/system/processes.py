@@ -5,7 +5,7 @@ import re
 import signal
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 PROC = Path("/proc")
@@ -19,8 +19,8 @@ class Process:
 
     pid: int
     started: int
-    parent: int
-    title: str
+    parent: int = field(default=0, compare=False)
+    title: str = field(default="", compare=False)
 
     @property
     def is_running(self) -> bool:

@@ -6,7 +6,7 @@ import socket
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import TracebackType
 from typing import Any, Self
 
@@ -15,6 +15,10 @@ from proton import Collector, Condition, Connection, Delivery, Endpoint, Event, 
 
 WITHIN_S = 20.0
 READ_SIZE = 1 << 16
+STREAM_AHEAD = 1 << 20
+"""Octets of a message that proton may have before it is given more."""
+
+Sink = Callable[[bytes], None]
 
 STATES = {
     Delivery.ACCEPTED: "accepted",
@@ -32,6 +36,7 @@ class Sent:
         self._client = client
         self.delivery = delivery
         self.state: str | None = None
+        self.is_complete = True
 
     @property
     def condition(self) -> str | None:
@@ -44,6 +49,41 @@ class Sent:
         self._client.wait_until(lambda: self.state is not None, "a message has its outcome")
         assert self.state is not None
         return self.state
+
+
+class Streamed:
+    """A message that is sent piece by piece."""
+
+    def __init__(self, client: "ProtonClient", link: Link, *, settled: bool) -> None:
+        self._client = client
+        self._link = link
+        self._is_settled = settled
+        with client.lock:
+            self.sent = Sent(client, link.delivery(client.next_tag()))
+            self.sent.is_complete = False
+
+    def write(self, octets: bytes) -> None:
+        """Send some more, once what was written before has nearly left."""
+        client, session = self._client, self._link.session
+        client.wait_until(lambda: session.outgoing_bytes < STREAM_AHEAD, "what was written leaves")
+        with client.lock:
+            self._link.send(octets)
+            client.wake()
+
+    def end(self) -> None:
+        """Say that this is all."""
+        with self._client.lock:
+            self.sent.is_complete = True
+            self._link.advance()
+            if self._is_settled or self.sent.state is not None:
+                self.sent.delivery.settle()
+            self._client.wake()
+
+    def abort(self) -> None:
+        """Give it up."""
+        with self._client.lock:
+            self.sent.delivery.abort()
+            self._client.wake()
 
 
 class Producer:
@@ -87,6 +127,22 @@ class Producer:
             self.link.advance()
             client.wake()
             return sent
+
+    def stream(self, chunks: Iterable[bytes], *, settled: bool = False) -> Sent:
+        """Send one message piece by piece, as fast as it leaves."""
+        sending = Streamed(self._client, self.link, settled=settled)
+        self.undecided[sending.sent.delivery.tag] = sending.sent
+        for chunk in chunks:
+            sending.write(chunk)
+        sending.end()
+        return sending.sent
+
+    def begin(self) -> "Streamed":
+        """Begin a message that is sent piece by piece, on credit."""
+        self._client.wait_until(lambda: self.link.credit > 0, "the router grants credit")
+        sending = Streamed(self._client, self.link, settled=False)
+        self.undecided[sending.sent.delivery.tag] = sending.sent
+        return sending
 
     def send_all(self, bodies: "list[Any]", *, settled: bool = False) -> list[Sent]:
         """Send many messages."""
@@ -135,13 +191,17 @@ class Received:
 class Consumer:
     """A link that receives; each message gets `outcome` at once, or waits to be decided by hand if that is None."""
 
-    def __init__(self, client: "ProtonClient", link: Link, window: int, outcome: str | None) -> None:
+    def __init__(
+        self, client: "ProtonClient", link: Link, window: int, outcome: str | None, sink: Sink | None = None
+    ) -> None:
         self._client = client
         self.link = link
         self._window = window
         self._outcome = outcome
+        self._sink = sink
+        self._is_stalled = False
         self._octets = b""
-        self._waiting: deque[Received] = deque()
+        self.waiting: deque[Received] = deque()
         self.received: list[Received] = []
         self.aborted = 0
 
@@ -169,8 +229,8 @@ class Consumer:
 
     def take(self) -> Received:
         """Return the next message that was not taken yet."""
-        self._client.wait_until(lambda: self._waiting, f"a message arrives from {self.link.source.address}")
-        return self._waiting.popleft()
+        self._client.wait_until(lambda: self.waiting, f"a message arrives from {self.link.source.address}")
+        return self.waiting.popleft()
 
     def wait_for(self, count: int) -> list[Any]:
         """Return all bodies, once there are so many."""
@@ -178,6 +238,19 @@ class Consumer:
             lambda: len(self.received) >= count, f"{count} messages arrive, not {len(self.received)}"
         )
         return self.bodies
+
+    def stall(self) -> None:
+        """Take nothing more of the messages of this link."""
+        with self._client.lock:
+            self._is_stalled = True
+
+    def go_on(self) -> None:
+        """Take what has come meanwhile, and what comes."""
+        with self._client.lock:
+            self._is_stalled = False
+            if (delivery := self.link.current) is not None:
+                self.on_delivery(delivery)
+            self._client.wake()
 
     def grant(self, credit: int) -> None:
         """Grant credit, once: it is not renewed."""
@@ -206,15 +279,21 @@ class Consumer:
             delivery.settle()
             self._renew()
             return
-        if delivery.pending:
-            self._octets += self.link.recv(delivery.pending) or b""
+        if self._is_stalled:
+            return
+        while delivery.pending:
+            octets = self.link.recv(delivery.pending) or b""
+            if self._sink is None:
+                self._octets += octets
+            else:
+                self._sink(octets)
         if delivery.partial or not delivery.readable:
             return
         octets, self._octets = self._octets, b""
         received = Received(self._client, delivery, octets)
         self.link.advance()
         self.received.append(received)
-        self._waiting.append(received)
+        self.waiting.append(received)
         if received.is_settled:
             delivery.settle()
         elif self._outcome is not None:
@@ -307,6 +386,7 @@ class ProtonClient(Handler):
         session: Session | None = None,
         settle_mode: int | None = None,
         max_message_size: int = 0,
+        sink: Sink | None = None,
     ) -> Consumer:
         """Attach a receiving link to an address, or with none to a dynamic one; return it once it is answered."""
         with self.lock:
@@ -319,7 +399,7 @@ class ProtonClient(Handler):
                 link.snd_settle_mode = settle_mode
             if max_message_size:
                 link.max_message_size = max_message_size
-            consumer = Consumer(self, link, credit if is_renewed else 0, outcome)
+            consumer = Consumer(self, link, credit if is_renewed else 0, outcome, sink)
             self._ends[link.name] = consumer
             link.open()
             if credit:
@@ -328,10 +408,11 @@ class ProtonClient(Handler):
         self._wait_attached(link)
         return consumer
 
-    def session(self) -> Session:
-        """Begin another session."""
+    def session(self, window_bytes: int = 0) -> Session:
+        """Begin another session, in which no more than so much may wait to be taken."""
         with self.lock:
             session = self.connection.session()
+            session.incoming_capacity = window_bytes
             session.open()
             self.wake()
             return session
@@ -390,6 +471,11 @@ class ProtonClient(Handler):
         """Whether the connection is open at both ends."""
         with self.lock:
             return not self._is_over and bool(self.connection.state & Endpoint.REMOTE_ACTIVE)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the connection has ended, in whatever way."""
+        return self._is_over
 
     @property
     def closed_with(self) -> str | None:
@@ -538,8 +624,10 @@ class ProtonClient(Handler):
         assert isinstance(end, Producer)
         state = STATES.get(delivery.remote_state)
         if state or delivery.settled:
-            end.undecided.pop(delivery.tag).state = state or "settled"
-            delivery.settle()
+            sent = end.undecided.pop(delivery.tag)
+            sent.state = state or "settled"
+            if sent.is_complete:
+                delivery.settle()
 
     def on_connection_remote_close(self, event: Event) -> None:
         """Answer a close of the router."""

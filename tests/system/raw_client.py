@@ -27,7 +27,11 @@ class RawClient:
         if receive_buffer:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
         self.socket.settimeout(WITHIN_S)
-        self.socket.connect(("127.0.0.1", port))
+        try:
+            self.socket.connect(("127.0.0.1", port))
+        except OSError:
+            self.socket.close()
+            raise
         self._octets = bytearray()
         self._deliveries = 0
 
@@ -61,11 +65,16 @@ class RawClient:
     def open(self, **fields: Any) -> Open:
         """Exchange headers and opens, and begin a session; return the router's open."""
         self.send_octets(AMQP_HEADER)
-        self.send(Open(**{"container_id": "raw-client"} | fields), Begin(next_outgoing_id=0, incoming_window=WINDOW, outgoing_window=WINDOW))
+        self.send(Open(**{"container_id": "raw-client"} | fields))
         assert self.read_octets(len(AMQP_HEADER)) == AMQP_HEADER
         opened = self.wait_for(Open)
-        self.wait_for(Begin)
+        self.begun = self.begin()
         return opened
+
+    def begin(self) -> Begin:
+        """Begin the session on channel 0; return the answer."""
+        self.send(Begin(next_outgoing_id=0, incoming_window=WINDOW, outgoing_window=WINDOW))
+        return self.wait_for(Begin)
 
     def attach_producer(self, address: str | None, *, handle: int = 0, **fields: Any) -> Attach:
         """Attach a sending link; return the answer."""

@@ -1,21 +1,27 @@
 """Routers as processes, in each form that they come in: one process, or actors on Ray."""
 
-import os
 import re
+import shutil
 import signal
+import socket
 import subprocess
-import time
+import sys
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from actors.pulse import read_sign
 from tests.system.launched import COMMAND, WITHIN_S, environment, eventually
-from tests.system.processes import Process, end_all, family_of
+from tests.system.processes import Process, end_all, family_of, process
 
 ROUTER_ID = "R.1"
 DRAIN_S = 30.0
 ENDING_S = 5.0
+RAY_START = (
+    *(sys.executable, "-m", "ray.scripts.scripts", "start", "--head", "--block", "--node-ip-address=127.0.0.1"),
+    *("--num-cpus=1", "--include-dashboard=false", "--disable-usage-stats", "--object-store-memory=80000000"),
+)
 
-PLAIN = " name: clients\n host: 127.0.0.1\n port: 0\n authenticatePeer: no"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,19 +39,33 @@ class Form:
 
 
 IN_PROCESS = Form("in-process", 0)
-FORMS = (IN_PROCESS,)
+ONE_ACTOR = Form("ray-1", 1)
+THREE_ACTORS = Form("ray-3", 3)
+FORMS = (IN_PROCESS, ONE_ACTOR, THREE_ACTORS)
 
 
-def configuration(*sections: str, listener: str = PLAIN, log: str = "info+") -> str:
-    """Return a configuration with one listener, at any port, and these sections."""
-    router = f"router {{\n mode: standalone\n id: {ROUTER_ID}\n}}"
-    levels = f"log {{\n module: DEFAULT\n enable: {log}\n outputFile: stderr\n}}"
-    return "\n".join([router, f"listener {{\n{listener}\n}}", levels, *sections, ""])
+def section(kind: str, **attributes: object) -> str:
+    """Return a section of a configuration."""
+    return "\n".join([f"{kind} {{", *(f"    {name}: {value}" for name, value in attributes.items()), "}"])
+
+
+def listener(name: str = "clients", **attributes: object) -> str:
+    """Return the section of a listener at any port."""
+    plain = {"name": name, "host": "127.0.0.1", "port": 0, "authenticatePeer": "no"}
+    return section("listener", **plain | attributes)
+
+
+def configuration(*sections: str, log: str = "info+") -> str:
+    """Return a configuration with these sections, and with a listener if they have none."""
+    router = section("router", mode="standalone", id=ROUTER_ID)
+    levels = section("log", module="DEFAULT", enable=log, outputFile="stderr")
+    clients = [] if any(one.startswith("listener") for one in sections) else [listener()]
+    return "\n".join([router, levels, *clients, *sections, ""])
 
 
 def address_section(kind: str, text: str, distribution: str) -> str:
     """Return the section for addresses with a prefix, or that match a pattern."""
-    return f"address {{\n {kind}: {text}\n distribution: {distribution}\n}}"
+    return section("address", **{kind: text, "distribution": distribution})
 
 
 class RunningRouter:
@@ -54,9 +74,11 @@ class RunningRouter:
     def __init__(self, folder: Path, form: Form, text: str, *arguments: str) -> None:
         self.form = form
         self.errors = folder / "log"
+        # Short: it becomes a part of the names of sockets.
+        self._runtime = Path(tempfile.mkdtemp(prefix="routerd-test-", dir="/tmp"))
         config = folder / "router.conf"
         config.write_text(text)
-        command = [*COMMAND, "-c", str(config), *form.arguments, *arguments]
+        command = [*COMMAND, "-c", str(config), "--runtime-directory", str(self._runtime), *form.arguments, *arguments]
         with self.errors.open("w") as errors:
             self.launcher = subprocess.Popen(command, cwd=folder, env=environment(), stderr=errors)
         try:
@@ -75,18 +97,26 @@ class RunningRouter:
         """The number of the first port that it listens on."""
         return self.ports[0]
 
+    def port_of(self, listener: str) -> int:
+        """The number of the port of a listener."""
+        found = re.search(rf"Listening on \S*:(\d+) \({re.escape(listener)}\)", self.log())
+        assert found is not None
+        return int(found[1])
+
     def log(self) -> str:
         """Return what it has logged."""
         return self.errors.read_text()
 
-    def processes(self) -> list[Process]:
-        """Return all processes of the router."""
-        return family_of(self.launcher.pid)
+    def actors(self) -> dict[str, Process]:
+        """Return the processes of its actors by their roles."""
+        signs = {path.stem: read_sign(str(path)) for path in self._runtime.glob("*.pulse")}
+        return {role: Process(sign.process.pid, sign.process.started) for role, sign in signs.items() if sign is not None}
 
     def serving(self) -> list[Process]:
         """Return the processes that serve connections."""
-        assert not self.form.actors
-        return family_of(self.launcher.pid)[:1]
+        if not self.form.actors:
+            return [process(self.launcher.pid)]
+        return [found for role, found in self.actors().items() if role.startswith("connection.")]
 
     def end(self, number: signal.Signals = signal.SIGTERM) -> int:
         """Send a signal; return the status that the launcher exits with."""
@@ -95,7 +125,7 @@ class RunningRouter:
 
     def close(self) -> None:
         """Have it end in order, and see to it that nothing is left."""
-        everything = self.processes()
+        everything = [*family_of(self.launcher.pid), *self.actors().values()]
         if self.launcher.poll() is None:
             self.launcher.terminate()
             try:
@@ -104,3 +134,34 @@ class RunningRouter:
                 self.launcher.kill()
                 self.launcher.wait(WITHIN_S)
         end_all(everything, ENDING_S)
+        shutil.rmtree(self._runtime, ignore_errors=True)
+
+
+class RayHead:
+    """A Ray for routers to join."""
+
+    def __init__(self) -> None:
+        self._folder = Path(tempfile.mkdtemp(prefix="ray-test-", dir="/tmp"))
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        self.address = f"127.0.0.1:{port}"
+        log = self._folder / "log"
+        command = [*RAY_START, f"--port={port}", f"--temp-dir={self._folder}"]
+        with log.open("w") as output:
+            self._process = subprocess.Popen(
+                command, env=environment() | {"RAY_AUTH_MODE": "disabled"}, stdout=output, stderr=output
+            )
+        try:
+            eventually(lambda: "Ray runtime started" in log.read_text() or self._process.poll() is not None, "Ray runs")
+            assert self._process.poll() is None, log.read_text()
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """End all of it."""
+        everything = family_of(self._process.pid)
+        self._process.terminate()
+        end_all(everything, ENDING_S)
+        self._process.wait(WITHIN_S)
+        shutil.rmtree(self._folder, ignore_errors=True)

@@ -249,14 +249,44 @@ def test_a_consumer_may_decide_what_it_got_on_a_link_that_it_detached():
     assert arrived.remote_settled
 
 
-def test_outcomes_for_a_producer_that_left_change_nothing():
+def test_a_producer_that_detaches_without_closing_is_told_that_nobody_will_know_more():
     workers = Workers()
-    ends = Ends(workers)
-    delivery = ends.send()
-    ends.producer.detach(ends.sender, closed=False)
+    ends = Ends(workers, credit=1, producing={"rcv_settle_mode": 1})
+    first, second, third = ends.send(), ends.send(), ends.send()
     ends.consumer.latest(ends.receiver).accept()
     workers.pump()
-    assert outcome(delivery) == (None, False)
+    ends.receiver.grant(1)
+    workers.pump()
+    ends.producer.detach(ends.sender, closed=False)
+    assert [outcome(each) for each in (first, second, third)] == [
+        (ACCEPTED, True),
+        (MAYBE_SEEN, True),
+        (RELEASED, True),
+    ]
+    ends.consumer.latest(ends.receiver).release()
+    workers.pump()
+    assert outcome(second) == (MAYBE_SEEN, True)
+    check_nothing_is_kept(workers)
+
+
+@pytest.mark.parametrize("closed", [False, True])
+def test_what_crosses_the_detach_of_a_consumer_is_not_kept(closed):
+    workers = Workers()
+    ends = Ends(workers)
+    ends.receiver.detach(closed=closed)
+    delivery = ends.sender.send(message())
+    ends.producer.line.carry(0.0)
+    ends.consumer.line.carry(0.0)
+    workers.pump()
+    assert outcome(delivery) in ((MAYBE_SEEN, True), (RELEASED, True))
+    check_nothing_is_kept(workers)
+
+
+def check_nothing_is_kept(workers):
+    for worker in workers.workers.values():
+        for peer in worker.router.peers.values():
+            for session in peer.connection.sessions():
+                assert (session.incoming.count, session.outgoing.count) == (0, 0)
 
 
 def test_frames_for_links_that_are_gone_are_ignored():

@@ -1,0 +1,245 @@
+"""What was sent, what arrived and what producers were told, and the promises that these must keep."""
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from routerd.core.fan_out import MAYBE_SEEN, rank_of
+from routerd.wire import ACCEPTED, RELEASED, Modified, Rejected
+from tests.sim.world import Broken
+
+if TYPE_CHECKING:
+    from tests.sim.links import Consumer, Producer
+    from tests.sim.simulation import Simulation
+
+_MARK = re.compile(rb"#(\d{8})#")
+OF_THE_ROUTER = frozenset({"amqp:link:message-size-exceeded", "amqp:precondition-failed", "amqp:not-found"})
+"""Why the router itself rejects messages here."""
+
+
+def mark(number: int) -> bytes:
+    """Return what a message has in it to be known by."""
+    return b"#%08d#" % number
+
+
+def number_in(octets: bytes) -> int | None:
+    """Return the number of a message, once enough of it is there."""
+    found = _MARK.search(octets)
+    return int(found[1]) if found else None
+
+
+@dataclass(eq=False)
+class Receipt:
+    """One consumer's copy of a message, or the beginning of it."""
+
+    sent: "Sent"
+    consumer: "Consumer"
+    is_whole: bool = False
+    is_aborted: bool = False
+    decision: Any = None
+    """What the consumer said, as far as it knows; it may be lost on its way."""
+    is_decided: bool = False
+
+
+@dataclass(eq=False)
+class Sent:
+    """A message on a producer's link."""
+
+    number: int
+    producer: "Producer"
+    address: str
+    is_multicast: bool
+    is_settled: bool
+    expected: bytes
+    """Its octets as a consumer gets them."""
+    epoch: int
+    """The troubles of the router that there had been when it was sent."""
+    began_in_trouble: bool
+    losses: int
+    """The consumers of the address that had gone by then."""
+    audience: list["Consumer"]
+    """Consumers that were there before."""
+    reply_to: str | None = None
+    receipts: list[Receipt] = field(default_factory=list)
+    outcome: Any = None
+    is_told: bool = False
+    is_aborted: bool = False
+    is_complete: bool = False
+    is_forgotten: bool = False
+    """Whether the producer settled it before it knew what became of it."""
+
+    def __repr__(self) -> str:
+        return f"message {self.number} of {self.producer} for {self.address}"
+
+
+class Ledger:
+    """All messages of a run."""
+
+    def __init__(self, simulation: "Simulation") -> None:
+        self._simulation = simulation
+        self.sent: list[Sent] = []
+        self.counts: dict[str, int] = {}
+
+    def count(self, what: str) -> None:
+        """Count something that happened, to show that a run was worth its time."""
+        self.counts[what] = self.counts.get(what, 0) + 1
+
+    def send(self, producer: "Producer", address: str, is_settled: bool, **details: Any) -> Sent:
+        """Enter a message that is about to be sent."""
+        simulation = self._simulation
+        is_multicast = address.startswith("multicast")
+        audience = [each for each in simulation.consumers_of(address) if each.is_attached] if is_multicast else []
+        sent = Sent(
+            len(self.sent), producer, address, is_multicast, is_settled, b"", simulation.epoch, not simulation.is_whole, simulation.losses(address), audience, **details
+        )
+        self.sent.append(sent)
+        self.count("sent settled" if is_settled else "sent")
+        return sent
+
+    # --- at consumers
+
+    def started(self, consumer: "Consumer", number: int) -> Receipt:
+        """A consumer gets a message, or the beginning of it."""
+        sent = self.sent[number]
+        receipt = Receipt(sent, consumer)
+        others = [each for each in sent.receipts if not sent.is_multicast or each.consumer is consumer]
+        if others:
+            raise Broken(f"{sent} comes to {consumer}, though it came to {others[0].consumer} before")
+        if sent.address != consumer.address:
+            raise Broken(f"{sent} comes to {consumer}, which is one of {consumer.address}")
+        if sent.is_told and sent.outcome == RELEASED:
+            raise Broken(f"{sent} comes to {consumer}, though its producer was told that it is released")
+        before = consumer.latest.get(sent.producer, -1)
+        if before > number:
+            raise Broken(f"{sent} comes to {consumer} behind number {before}")
+        consumer.latest[sent.producer] = number
+        sent.receipts.append(receipt)
+        return receipt
+
+    def finished(self, receipt: Receipt, octets: bytes) -> None:
+        """A consumer has a whole message."""
+        sent = receipt.sent
+        receipt.is_whole = True
+        self.count("received")
+        if sent.is_aborted:
+            raise Broken(f"{sent} comes whole to {receipt.consumer}, though its producer aborted it")
+        if octets != sent.expected:
+            raise Broken(f"{sent} comes to {receipt.consumer} as {octets!r} instead of {sent.expected!r}")
+
+    def decided(self, receipt: Receipt, decision: Any) -> None:
+        """A consumer says what becomes of its copy."""
+        receipt.decision = decision
+        receipt.is_decided = True
+
+    # --- at producers
+
+    def told(self, sent: Sent, outcome: Any) -> None:
+        """A producer is told what became of its message."""
+        if sent.is_told:
+            if outcome != sent.outcome:
+                raise Broken(f"{sent} was {sent.outcome!r}, and is {outcome!r} now")
+            return
+        sent.is_told = True
+        sent.outcome = outcome
+        self.count(type(outcome).__name__.lower())
+        if sent.is_settled:
+            raise Broken(f"{sent} was sent settled, and yet its producer is told {outcome!r}")
+        if sent.is_multicast:
+            self._check_copies(sent)
+        else:
+            self._check_one(sent)
+
+    def _check_one(self, sent: Sent) -> None:
+        outcome = sent.outcome
+        [receipt] = sent.receipts or [None]
+        if receipt is None:
+            if outcome == ACCEPTED and not self._simulation.has_settling_consumer(sent.address):
+                raise Broken(f"{sent} is accepted, and nobody has got it")
+            if not self._is_possible_without_receipt(sent):
+                raise Broken(f"{sent} is {outcome!r}, and nobody has got it")
+        elif outcome == ACCEPTED and not (receipt.is_whole or receipt.consumer.wants_settled):
+            raise Broken(f"{sent} is accepted, and {receipt.consumer} has only a part of it")
+        elif receipt.consumer.wants_settled:
+            self._check_settled_by_router(sent, outcome)
+        elif receipt.is_decided and receipt.decision == outcome:
+            return
+        elif not self._is_excusable(sent, receipt, outcome):
+            raise Broken(
+                f"{sent} is {outcome!r}, where {receipt.consumer} "
+                + (f"said {receipt.decision!r}" if receipt.is_decided else "has said nothing")
+            )
+
+    def _is_possible_without_receipt(self, sent: Sent) -> bool:
+        # A message that left and was lost on its way may have been seen.
+        outcome = sent.outcome
+        if outcome in (ACCEPTED, RELEASED) or _is_of_the_router(outcome):
+            return True
+        return bool(outcome == MAYBE_SEEN and self._may_be_lost(sent))
+
+    def _may_be_lost(self, sent: Sent) -> bool:
+        simulation = self._simulation
+        if not sent.producer.is_attached:
+            return True
+        has_broken = any(not each.is_living for each in simulation.consumers_of(sent.address))
+        return has_broken or simulation.losses(sent.address) > sent.losses or simulation.had_trouble_since(sent)
+
+    def _check_settled_by_router(self, sent: Sent, outcome: Any) -> None:
+        if outcome not in (ACCEPTED, MAYBE_SEEN) and not _is_of_the_router(outcome):
+            raise Broken(f"{sent} is {outcome!r}, though it went to a consumer that wants all settled")
+
+    def _is_excusable(self, sent: Sent, receipt: Receipt, outcome: Any) -> bool:
+        """Whether an outcome may be the router's own, and not what the consumer said."""
+        if _is_of_the_router(outcome):
+            return receipt.is_aborted or not receipt.is_whole
+        if outcome != MAYBE_SEEN:
+            return False
+        is_lost = not (receipt.consumer.is_living and sent.producer.is_attached)
+        return is_lost or self._simulation.had_trouble_since(sent)
+
+    def _check_copies(self, sent: Sent) -> None:
+        outcome = sent.outcome
+        receipts = sent.receipts
+        decisions = [each.decision for each in receipts if each.is_decided]
+        settling = any(each.consumer.wants_settled for each in receipts)
+        is_lost = not sent.producer.is_attached or self._simulation.had_trouble_since(sent)
+        if outcome == ACCEPTED and ACCEPTED not in decisions and not settling:
+            if not self._simulation.has_settling_consumer(sent.address):
+                raise Broken(f"{sent} is accepted, and no consumer has accepted it")
+        elif isinstance(outcome, Rejected) and not _is_of_the_router(outcome) and outcome not in decisions:
+            raise Broken(f"{sent} is {outcome!r}, and no consumer has said so")
+        elif isinstance(outcome, Modified) and outcome != MAYBE_SEEN and outcome not in decisions:
+            raise Broken(f"{sent} is {outcome!r}, and no consumer has said so")
+        for receipt in receipts:
+            is_there = receipt.consumer.is_living and not is_lost and not receipt.consumer.wants_settled
+            if is_there and not receipt.is_decided and not receipt.is_aborted:
+                raise Broken(f"{sent} is {outcome!r}, and {receipt.consumer} has not yet decided")
+            if is_there and receipt.is_decided and rank_of(receipt.decision) > rank_of(outcome):
+                raise Broken(f"{sent} is {outcome!r}, though {receipt.consumer} said {receipt.decision!r}")
+        if not is_lost and outcome != RELEASED and not _is_of_the_router(outcome):
+            self._check_audience(sent)
+
+    def _check_audience(self, sent: Sent) -> None:
+        has_it = {id(each.consumer) for each in sent.receipts}
+        for consumer in sent.audience:
+            if consumer.is_living and id(consumer) not in has_it and not consumer.wants_settled:
+                raise Broken(f"{sent} is {sent.outcome!r}, and {consumer}, which was there all the time, has not got it")
+
+    # --- when all is quiet
+
+    def check_all_are_told(self) -> None:
+        """Check that each message of a link that lives has its outcome."""
+        for sent in self.sent:
+            is_due = sent.is_complete and not (sent.is_settled or sent.is_told or sent.is_forgotten)
+            if is_due and sent.producer.is_attached:
+                raise Broken(f"all is quiet, and nobody has said what became of {sent}; it came to {sent.receipts}")
+
+    def check_all_have_arrived(self) -> None:
+        """Check, for a run without any trouble, that what was sent settled to one consumer arrived."""
+        for sent in self.sent:
+            is_due = sent.is_settled and sent.is_complete and not sent.is_multicast
+            if is_due and not [each for each in sent.receipts if each.is_whole]:
+                raise Broken(f"all went well, and {sent}, which was settled, has not arrived")
+
+
+def _is_of_the_router(outcome: Any) -> bool:
+    return isinstance(outcome, Rejected) and outcome.error is not None and outcome.error.condition in OF_THE_ROUTER

@@ -1,0 +1,110 @@
+"""A router that ends in order loses nothing, and says why it goes."""
+
+import signal
+import time
+
+import pytest
+
+from routerd.wire import Close, Detach
+from tests.system.conftest import Connect, Start
+from tests.system.load import IN_FLIGHT_MAX, LOST, Load
+from tests.system.raw_client import RawClient
+from tests.system.routers import configuration
+
+GRACE = ("--shutdown-grace", "5")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_router_under_load_ends_in_order_and_loses_nothing(
+    start: Start, address: str, number: signal.Signals
+) -> None:
+    router = start(configuration(), *GRACE)
+    load = Load(router.port, address)
+    load.start()
+    assert router.end(number) == 0
+    load.stop()
+    outcomes = load.check()
+    assert outcomes["accepted"] > 100
+    # What was still on its way to the router when the producer's link was detached has no outcome.
+    assert set(outcomes) <= {"accepted", "released", LOST}
+    assert outcomes[LOST] < len(load.producers) * IN_FLIGHT_MAX
+    reasons = {reason for party in load.parties for reason in party.reasons}
+    assert reasons == {"amqp:connection:forced"}
+    assert "Router ended in order" in router.log()
+
+
+def test_what_is_under_way_may_be_settled_before_a_router_ends(start: Start, connect_to: Connect, address: str) -> None:
+    router = start(configuration(), *GRACE)
+    consuming, producing = connect_to(router.port), connect_to(router.port)
+    consumer = consuming.consumer(address, outcome=None, credit=2, is_renewed=False)
+    producer = producing.producer(address)
+    sent = producer.send_all(["one", "two", "three"])
+    received = [consumer.take(), consumer.take()]
+    router.launcher.terminate()
+    producing.wait_until(lambda: producer.link.credit == 0, "the credit is taken back")
+    for one in received:
+        one.decide("accepted")
+    # What has not left is for somebody else.
+    assert [one.outcome() for one in sent] == ["accepted", "accepted", "released"]
+    assert router.launcher.wait(10) == 0
+
+
+def test_who_does_not_settle_is_waited_for_no_longer_than_the_grace(
+    start: Start, connect_to: Connect, address: str
+) -> None:
+    router = start(configuration(), "--shutdown-grace", "1")
+    consumer = connect_to(router.port).consumer(address, outcome=None)
+    sent = connect_to(router.port).producer(address).send("one")
+    consumer.take()
+    begun = time.monotonic()
+    assert router.end() == 0
+    assert 1.0 <= time.monotonic() - begun < 6.0
+    assert sent.outcome() == "modified"
+
+
+def test_everybody_is_told_why(start: Start, address: str) -> None:
+    router = start(configuration(), *GRACE)
+    with RawClient(router.port) as client:
+        client.open()
+        client.attach_consumer(address, credit=1)
+        client.attach_producer(address, handle=1)
+        router.launcher.terminate()
+        errors = {}
+        while not isinstance(found := client.frame().performative, Close):
+            if isinstance(found, Detach):
+                errors[found.handle] = found.error.condition
+        client.send(Close())
+        assert list(client.rest()) == []
+        assert found.error is not None
+        errors["connection"] = found.error.condition
+    assert errors == dict.fromkeys([0, 1, "connection"], "amqp:connection:forced")
+    assert router.launcher.wait(10) == 0
+
+
+def test_nobody_can_come_while_a_router_ends(start: Start, connect_to: Connect, address: str) -> None:
+    router = start(configuration(), *GRACE)
+    client, producing = connect_to(router.port), connect_to(router.port)
+    consumer = client.consumer(address, outcome=None)
+    producer = producing.producer(address)
+    sent = producer.send("one")
+    received = consumer.take()
+    router.launcher.terminate()
+    producing.wait_until(lambda: producer.link.credit == 0, "the credit is taken back")
+    assert client.refused_consumer(f"{address}.late") == "amqp:connection:forced"
+    with pytest.raises(ConnectionRefusedError):
+        RawClient(router.port)
+    received.decide("accepted")
+    assert sent.outcome() == "accepted"
+    assert router.launcher.wait(10) == 0
+
+
+def test_a_second_signal_ends_a_router_at_once(start: Start, connect_to: Connect, address: str) -> None:
+    router = start(configuration(), "--shutdown-grace", "60")
+    consumer = connect_to(router.port).consumer(address, outcome=None)
+    connect_to(router.port).producer(address).send("one")
+    consumer.take()
+    router.launcher.terminate()
+    while "deliveries have 60 s" not in router.log():
+        time.sleep(0.01)
+    router.launcher.terminate()
+    assert router.launcher.wait(5) == 1

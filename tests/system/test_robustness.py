@@ -1,0 +1,267 @@
+"""Much, slow, silent and sudden peers: a router bears them, and keeps nothing of them."""
+
+import contextlib
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from routerd.wire import Attach, Detach, Disposition, Open, Source, Target, Transfer
+from tests.conformance.raw_peer import AMQP_HEADER
+from tests.system.conftest import Connect, Start
+from tests.system.launched import ROOT, environment, eventually
+from tests.system.processes import Process
+from tests.system.raw_client import RawClient
+from tests.system.routers import RunningRouter, configuration, listener
+
+MIB = 1 << 20
+CHUNK = 1 << 16
+BODY = b"\0Sw\xa1\x03one"
+LINKS = 5000
+CROWD_GROWTH_MAX = 8 * MIB
+"""What an allocator may keep of a crowd; a connection that was forgotten would be some KiB."""
+
+
+def bench(*arguments: str, within_s: float = 120) -> dict[str, object]:
+    """Run routerbench to its end; return its figures."""
+    command = [sys.executable, "-m", "routerd.cli.routerbench", "--json", "--quiet", *arguments]
+    done = subprocess.run(command, cwd=ROOT, env=environment(), capture_output=True, text=True, timeout=within_s)
+    assert done.returncode == 0, done.stderr
+    found: dict[str, object] = json.loads(done.stdout)
+    return found
+
+
+@contextlib.contextmanager
+def nothing_left(processes: list[Process], growth_max: int) -> Iterator[None]:
+    """Hold that what happens meanwhile leaves no file and hardly any memory behind."""
+    files = sum(one.file_count() for one in processes)
+    rss = sum(one.rss_bytes() for one in processes)
+    yield
+    eventually(lambda: sum(one.file_count() for one in processes) <= files, "all sockets are closed")
+    assert sum(one.rss_bytes() for one in processes) - rss < growth_max
+
+
+# --- slow and silent
+
+
+@pytest.mark.parametrize("is_settled", [False, True], ids=["unsettled", "settled"])
+def test_a_consumer_that_never_reads_stops_its_producer_and_nobody_else(
+    connect: Connect, router: RunningRouter, address: str, is_settled: bool
+) -> None:
+    serving = router.serving()
+    with RawClient(router.port, receive_buffer=4096) as silent:
+        silent.open()
+        silent.attach_consumer(address, credit=1_000_000)
+        client = connect()
+        producer = client.producer(address)
+        client.wait_until(lambda: producer.link.credit > 0, "there is credit")
+        rss = sum(one.rss_bytes() for one in serving)
+        count = 0
+        with contextlib.suppress(AssertionError):
+            while count < 3000:
+                client.wait_until(lambda: producer.link.credit > 0, "there is credit", within_s=1.0)
+                producer.send(b"x" * CHUNK, settled=is_settled)
+                count += 1
+        assert 0 < count < 3000
+        assert sum(one.rss_bytes() for one in serving) - rss < 64 * MIB
+        quick = connect().consumer(f"{address}.quick")
+        sent = connect().producer(f"{address}.quick").send_all(list(range(200)))
+        assert {one.outcome() for one in sent} == {"accepted"}
+        assert quick.bodies == list(range(200))
+        # When it reads at last, everything is there.
+        octets = 0
+        for number in range(count):
+            is_partial = True
+            while is_partial:
+                frame = silent.frame()
+                if isinstance(frame.performative, Transfer):
+                    octets += len(frame.payload)
+                    is_partial = frame.performative.more
+            silent.send(Disposition(role=True, first=number, settled=True))
+        assert octets > count * CHUNK
+
+
+def test_a_peer_that_falls_silent_is_given_up_and_its_deliveries_with_it(
+    start: Start, connect_to: Connect, address: str
+) -> None:
+    router = start(configuration(listener(idleTimeoutSeconds=2)))
+    with RawClient(router.port) as silent:
+        opened = silent.open()
+        assert opened.idle_time_out == 1000
+        silent.attach_consumer(address, credit=10)
+        client = connect_to(router.port)
+        sent = client.producer(address).send("one")
+        silent.wait_for(Transfer)
+        begun = time.monotonic()
+        assert sent.outcome() == "modified"
+        assert 1.0 < time.monotonic() - begun < 5.0
+        assert list(silent.rest())[-1].error.condition == "amqp:resource-limit-exceeded"
+        # Those who have nothing to say either, but say so, stay.
+        assert client.is_open
+
+
+def test_a_peer_hears_from_the_router_as_often_as_it_asks(router: RunningRouter) -> None:
+    with RawClient(router.port) as client:
+        client.open(idle_time_out=400)
+        begun = time.monotonic()
+        for _ in range(5):
+            heard = time.monotonic()
+            assert client.read_octets(8) == bytes.fromhex("00000008 02 00 0000")
+            assert time.monotonic() - heard < 0.4
+        assert time.monotonic() - begun > 0.4
+
+
+# --- limits
+
+
+def test_no_frame_is_larger_than_a_peer_takes(connect: Connect, router: RunningRouter, address: str) -> None:
+    with RawClient(router.port) as client:
+        client.open(max_frame_size=512)
+        client.attach_consumer(address, credit=1)
+        connect().producer(address).send(b"x" * 10_000, settled=True)
+        sizes = []
+        while sum(sizes) < 10_000:
+            size = client.read_octets(4)
+            client.read_octets(int.from_bytes(size, "big") - 4)
+            sizes.append(int.from_bytes(size, "big"))
+        assert 500 < max(sizes) <= 512
+
+
+def test_frames_as_large_as_the_router_takes_are_taken(connect: Connect, router: RunningRouter, address: str) -> None:
+    consumer = connect().consumer(address)
+    with RawClient(router.port) as client:
+        assert client.open().max_frame_size == 16_384
+        client.attach_producer(address)
+        client.wait_for_credit()
+        head = 8 + len(_transfer_octets())
+        size = 16_384 - head - 8
+        client.transfer(b"\0Su\xb0" + size.to_bytes(4, "big") + b"x" * size)
+        assert consumer.take().body == b"x" * size
+
+
+def _transfer_octets() -> bytes:
+    from tests.conformance.raw_peer import body
+
+    return body(Transfer(handle=0, delivery_id=0, delivery_tag=b"0", message_format=0))
+
+
+# --- much
+
+
+def test_a_client_may_attach_thousands_of_links(connect: Connect, router: RunningRouter, address: str) -> None:
+    others = connect()
+    with nothing_left(router.serving(), 64 * MIB), RawClient(router.port) as client:
+        client.open()
+        source = Source()
+        for number in range(LINKS):
+            target = Target(address=f"{address}.{number}")
+            client.send(
+                Attach(name=f"{number}", handle=number, role=False, source=source, target=target, initial_delivery_count=0)
+            )
+        answered = {client.wait_for(Attach).handle for _ in range(LINKS)}
+        assert answered == set(range(LINKS))
+        for number in (0, LINKS // 2, LINKS - 1):
+            consumer = others.consumer(f"{address}.{number}")
+            assert client.wait_for_credit(handle=None) > 0
+            client.transfer(BODY, handle=number)
+            assert consumer.take().octets == BODY
+            consumer.close()
+        for number in range(LINKS):
+            client.send(Detach(handle=number, closed=True))
+        assert {client.wait_for(Detach).handle for _ in range(LINKS)} == set(range(LINKS))
+
+
+def come_and_go(router: RunningRouter, seconds: float, rate: int = 1000) -> dict[str, float]:
+    """Have a crowd come and go; return how it went."""
+    command = [sys.executable, "-m", "tests.system.crowd", str(router.port), str(rate), str(seconds)]
+    done = subprocess.run(command, cwd=ROOT, env=environment(), capture_output=True, text=True, timeout=seconds + 60)
+    assert done.returncode == 0, done.stderr
+    found: dict[str, float] = json.loads(done.stdout)
+    return found
+
+
+def check_a_crowd_leaves_nothing(router: RunningRouter, connect: Connect, address: str, seconds: float) -> None:
+    """Have 1 000 connections a second come and go, while two others go on."""
+    come_and_go(router, 2)
+    consumer, producer = connect().consumer(address), connect().producer(address)
+    with nothing_left(router.serving(), CROWD_GROWTH_MAX), ThreadPoolExecutor(1) as background:
+        crowd = background.submit(come_and_go, router, seconds)
+        count = 0
+        while not crowd.done():
+            assert producer.send(count).outcome() == "accepted"
+            count += 1
+        found = crowd.result()
+    assert consumer.bodies == list(range(count))
+    assert found["failed"] == 0
+    assert found["well"] > 0.5 * 1000 * seconds
+
+
+def test_connections_that_come_and_go_leave_nothing_behind(
+    start: Start, connect_to: Connect, address: str
+) -> None:
+    router = start(configuration(log="notice+"))
+    check_a_crowd_leaves_nothing(router, lambda: connect_to(router.port), address, 3)
+
+
+@pytest.mark.soak
+def test_a_minute_of_connections_that_come_and_go_leaves_nothing_behind(
+    start: Start, connect_to: Connect, address: str
+) -> None:
+    router = start(configuration(log="notice+"))
+    check_a_crowd_leaves_nothing(router, lambda: connect_to(router.port), address, 60)
+
+
+def check_a_crowd_at_rest(router: RunningRouter, connect: Connect, address: str, count: int, hold_s: float) -> None:
+    """Hold idle connections; meanwhile messages pass, and afterwards all are gone."""
+    serving = router.serving()
+    consumer, producer = connect().consumer(address), connect().producer(address)
+    with nothing_left(serving, 40 * 1024 * count), ThreadPoolExecutor(1) as background:
+        files = sum(one.file_count() for one in serving)
+        arguments = ("--connect", f"127.0.0.1:{router.port}", "--idle", "--connections", str(count), "--seconds", str(hold_s))
+        crowd = background.submit(bench, *arguments, "--processes", "0")
+        eventually(lambda: sum(one.file_count() for one in serving) >= files + count or crowd.done(), "all are here")
+        assert {one.outcome() for one in producer.send_all(list(range(100)))} == {"accepted"}
+        crowd.result()
+    assert consumer.bodies == list(range(100))
+
+
+def test_idle_connections_are_held(router: RunningRouter, connect: Connect, address: str) -> None:
+    check_a_crowd_at_rest(router, connect, address, 1000, 2)
+
+
+@pytest.mark.soak
+def test_ten_thousand_idle_connections_are_held(router: RunningRouter, connect: Connect, address: str) -> None:
+    check_a_crowd_at_rest(router, connect, address, 10_000, 30)
+
+
+def test_many_clients_at_once_are_served(router: RunningRouter) -> None:
+    place = ("--connect", f"127.0.0.1:{router.port}", "--processes", "0")
+    bench(*place, "--senders", "50", "--receivers", "50", "--addresses", "50", "--count", "20000", "--address", "fifty.{}")
+    bench(*place, "--senders", "5", "--receivers", "5", "--address", "five", "--count", "20000", "--settled")
+    bench(*place, "--receivers", "10", "--multicast", "--address", "multicast.bench", "--count", "2000")
+    bench(*place, "--requesters", "5", "--responders", "2", "--address", "requests", "--count", "2000")
+
+
+def test_what_connects_and_says_nothing_harms_nobody(router: RunningRouter, connect: Connect, address: str) -> None:
+    silent = [RawClient(router.port) for _ in range(50)]
+    for client in silent[:25]:
+        client.send_octets(AMQP_HEADER[:5])
+    consumer = connect().consumer(address)
+    assert connect().producer(address).send("one").outcome() == "accepted"
+    assert consumer.bodies == ["one"]
+    for client in silent:
+        client.close()
+
+
+def test_an_open_says_what_the_router_is(router: RunningRouter) -> None:
+    with RawClient(router.port) as client:
+        opened: Open = client.open(hostname="any.host")
+    properties = {str(key): value for key, value in (opened.properties or {}).items()}
+    assert opened.container_id == "R.1"
+    assert (properties["product"], properties["version"]) == ("mobula", "0.1.0")
+    assert "ANONYMOUS-RELAY" in opened.offered_capabilities
+    assert (opened.idle_time_out, opened.channel_max) == (8000, 32_767)
