@@ -2,13 +2,13 @@ import cython
 from routerd.core.address cimport Address
 from routerd.core.fan_out cimport FanOut
 from routerd.core.inlet cimport Inlet
+from routerd.core.multicast cimport Multicast
 from routerd.core.outlet cimport Outlet
 from routerd.core.parked cimport Collected, Parked
 from routerd.core.peer cimport Peer
-from routerd.wire.annotation_edit cimport AnnotationEdit
-from routerd.wire.connection cimport Connection
+from routerd.core.router_annotations cimport may_carry_annotations
+from routerd.core.settlement cimport too_large
 from routerd.wire.delivery cimport Delivery
-from routerd.wire.handler cimport Handler
 from routerd.wire.link cimport Link
 from routerd.wire.receiver cimport Receiver
 from routerd.wire.sections cimport Sections
@@ -20,20 +20,12 @@ cdef object _RELEASED
 cdef object _MAYBE_SEEN
 cdef int _MIXED
 cdef int _SETTLED
-cdef int _SECOND
-cdef int _HEADER
-cdef int _MESSAGE_ANNOTATIONS
 cdef bytes _NOTHING
 
 
-cdef class Forwarder(Handler):
-    cdef public double now
-    cdef public list awake
-    cdef readonly object observer
-    cdef AnnotationEdit _strip
+cdef class Forwarder(Multicast):
     cdef Sections _sections
 
-    cpdef void on_output(self, Connection connection)
     cpdef object destination(self, Inlet inlet, str to)
 
     @cython.locals(inlet=Inlet, address=Address)
@@ -46,8 +38,6 @@ cdef class Forwarder(Handler):
     cdef void _forward(
         self, Inlet inlet, Outlet outlet, Delivery delivery, object data, Py_ssize_t start, Py_ssize_t end
     )
-    cdef void _sent(self, Inlet inlet, Outlet outlet, Delivery delivery, Delivery out)
-    cdef void _give_up(self, Inlet inlet, Delivery delivery, object outcome)
     cdef void _continue(self, Inlet inlet, Delivery delivery, object data, Py_ssize_t start, Py_ssize_t end)
     @cython.locals(outlet=Outlet, link=Sender)
     cdef void _continue_one(
@@ -73,36 +63,6 @@ cdef class Forwarder(Handler):
     cpdef void relieve(self, Peer peer)
     cdef void _answer_drain(self, Outlet outlet)
 
-    @cython.locals(count=Py_ssize_t, fan=FanOut, more=bint, outlet=Outlet)
-    cdef void _fan_out(
-        self, Inlet inlet, Address address, Delivery delivery, object data, Py_ssize_t start, Py_ssize_t end
-    )
-    @cython.locals(link=Sender, is_settled=bint, out=Delivery)
-    cdef void _send_copy(
-        self, FanOut fan, Outlet outlet, object data, Py_ssize_t start, Py_ssize_t end, bint more
-    )
-    cdef void _wait_for(self, FanOut fan, Outlet outlet)
-    cdef void _leave_wait(self, FanOut fan)
-    cdef void _keep(self, FanOut fan, object data, Py_ssize_t start, Py_ssize_t end)
-    @cython.locals(delivery=Delivery, is_held=bint, out=Delivery, outlet=Outlet, link=Sender)
-    cdef void _continue_copies(self, Inlet inlet, FanOut fan, object data, Py_ssize_t start, Py_ssize_t end)
-    @cython.locals(out=Delivery, outlet=Outlet, delivery=Delivery)
-    cdef void _abort_copies(self, FanOut fan)
-    cdef void _all_sent(self, FanOut fan)
-    @cython.locals(delivery=Delivery)
-    cdef void _check_copies(self, FanOut fan)
-
-    cpdef void on_disposition(self, Delivery delivery)
-    @cython.locals(inlet=Inlet, is_news=bint)
-    cdef void _consumer_decided(self, Delivery out, Delivery delivery)
-    cdef void _copy_decided(self, Delivery out, FanOut fan)
-    @cython.locals(inlet=Inlet)
-    cdef void _producer_settled(self, Delivery delivery)
-    @cython.locals(age=double)
-    cdef void _settle(self, Inlet inlet, Delivery delivery, object state)
-    cdef void _update(self, Delivery delivery, object state, bint settled)
-    @cython.locals(outlet=Outlet, age=double)
-    cdef void _count_out(self, Delivery out, object state)
 
     @cython.locals(outlet=Outlet, inlet=Inlet)
     cpdef void on_link_flow(self, Link link)
@@ -126,11 +86,6 @@ cdef class Forwarder(Handler):
     cdef void _begin_collecting(self, Inlet inlet, Delivery delivery, object data, Py_ssize_t start, Py_ssize_t end)
     @cython.locals(collected=Collected, octets=bytearray)
     cdef void _collect(self, Inlet inlet, Delivery delivery, object data, Py_ssize_t start, Py_ssize_t end)
-    cdef tuple _stripped(self, object data, Py_ssize_t start, Py_ssize_t end, bint is_partial)
 
 
-@cython.locals(view="const unsigned char*", code=int, kind=int)
-cpdef bint may_carry_annotations(object data, Py_ssize_t start, Py_ssize_t end) except -1
-cdef void _count_in(Inlet inlet, object state)
-cdef void _count_outcome(Outlet outlet, object state)
 cdef list _unsettled(Link link)

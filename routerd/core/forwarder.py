@@ -10,21 +10,12 @@ from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from routerd.core.fan_out import MAYBE_SEEN, FanOut
+from routerd.core.multicast import Multicast
 from routerd.core.parked import Collected, Parked
-from routerd.wire import (
-    ACCEPTED,
-    RELEASED,
-    DecodeError,
-    Error,
-    FrameTooLarge,
-    Modified,
-    NeedsMore,
-    Rejected,
-    is_outcome,
-)
-from routerd.wire.annotation_edit import AnnotationEdit
+from routerd.core.router_annotations import may_carry_annotations
+from routerd.core.settlement import too_large
+from routerd.wire import ACCEPTED, RELEASED, DecodeError, Error, NeedsMore, Rejected, is_outcome
 from routerd.wire.delivery import Delivery
-from routerd.wire.handler import Handler
 from routerd.wire.sections import Sections
 
 if TYPE_CHECKING:
@@ -33,13 +24,10 @@ if TYPE_CHECKING:
     from routerd.core.observer import Observer
     from routerd.core.outlet import Outlet
     from routerd.core.peer import Peer
-    from routerd.wire.connection import Connection
     from routerd.wire.link import Link
     from routerd.wire.receiver import Receiver
     from routerd.wire.session import Session
 
-ROUTER_ANNOTATIONS = "x-opt-qd."
-"""What the keys of annotations begin with that routers add for each other."""
 COLLECTED_MAX = 1 << 20
 """Octets of a message in which its address and annotations have to be."""
 
@@ -48,29 +36,15 @@ _RELEASED = RELEASED
 _MAYBE_SEEN = MAYBE_SEEN
 _MIXED = 2
 _SETTLED = 1
-_SECOND = 1
-_HEADER = 0x70
-_MESSAGE_ANNOTATIONS = 0x72
 _NOTHING = b""
 
 
-class Forwarder(Handler):
-    """Forwards deliveries and outcomes; `now` is set by the shell before it hands over octets."""
-
-    now: float
-    awake: "list[Connection]"
+class Forwarder(Multicast):
+    """Forwards deliveries; says where those of anonymous inlets go by `destination`, which the router overrides."""
 
     def __init__(self, observer: "Observer") -> None:
-        self.now = 0.0
-        self.observer = observer
-        # Connections with output, for the shell to flush at the end of its turn.
-        self.awake = []
-        self._strip = AnnotationEdit(drop_prefix=ROUTER_ANNOTATIONS)
+        Multicast.__init__(self, observer)
         self._sections = Sections(_NOTHING)
-
-    def on_output(self, connection: "Connection") -> None:
-        """Remember the connection until the shell flushes it."""
-        self.awake.append(connection)
 
     def destination(self, inlet: "Inlet", to: str) -> "Address | Error | None":
         """Return where a message of an anonymous inlet goes; None where nobody is, an error where nobody may send."""
@@ -109,7 +83,7 @@ class Forwarder(Handler):
         queue = address.parked_from_siblings if inlet.is_fabric else address.parked
         if address.is_multicast:
             if not queue and (address.missing == 0 or inlet.is_fabric):
-                self._fan_out(inlet, address, delivery, data, start, end)
+                self.fan_out(inlet, address, delivery, data, start, end)
                 return
         elif not queue:
             outlet = address.choose(inlet.is_fabric)
@@ -119,18 +93,17 @@ class Forwarder(Handler):
         if address.has_outlet(inlet.is_fabric):
             self._park(queue, Parked(inlet, address, delivery), data, start, end)
         else:
-            self._give_up(inlet, delivery, _RELEASED)
+            self.give_up(inlet, delivery, _RELEASED)
 
     def _forward(
         self, inlet: "Inlet", outlet: "Outlet", delivery: Delivery, data: bytes | bytearray, start: int, end: int
     ) -> None:
         link = outlet.link
         if link.remote_max_message_size and delivery.size > link.remote_max_message_size:
-            self._give_up(inlet, delivery, _too_large(link))
+            self.give_up(inlet, delivery, too_large(link))
             return
         if outlet.strips and not inlet.strips and may_carry_annotations(data, start, end):
-            data, start = self._stripped(data, start, end, delivery.is_partial)
-            end = len(data)
+            data, start, end = self.annotations.without_if_clear(data, start, end, delivery.is_partial)
         is_settled = delivery.remote_settled
         if link.snd_settle_mode != _MIXED:
             is_settled = link.snd_settle_mode == _SETTLED
@@ -148,30 +121,8 @@ class Forwarder(Handler):
             inlet.current = delivery
             self._hold_back(inlet, outlet)
         elif is_settled or delivery.remote_settled:
-            self._sent(inlet, outlet, delivery, out)
+            self.sent(inlet, outlet, delivery, out)
 
-    def _sent(self, inlet: "Inlet", outlet: "Outlet", delivery: Delivery, out: Delivery) -> None:
-        # All of a message has left that one side or both sent settled: nothing more will be said of it here.
-        out.context = None
-        delivery.context = None
-        if out.settled:
-            outlet.presettled += 1
-        if not delivery.remote_settled:
-            self._settle(inlet, delivery, _ACCEPTED)
-            return
-        inlet.presettled += 1
-        inlet.top_up()
-
-    def _give_up(self, inlet: "Inlet", delivery: Delivery, outcome: Any) -> None:
-        # What nobody gets: the producer is told, unless it does not want to know. The rest of it is ignored.
-        delivery.context = None
-        if delivery is inlet.current:
-            inlet.current = None
-        if delivery.remote_settled:
-            inlet.dropped_presettled += 1
-            inlet.top_up()
-        else:
-            self._settle(inlet, delivery, outcome)
 
     def _continue(self, inlet: "Inlet", delivery: Delivery, data: bytes | bytearray, start: int, end: int) -> None:
         context = delivery.context
@@ -180,14 +131,14 @@ class Forwarder(Handler):
         elif type(context) is Parked:
             self._continue_parked(inlet, context, data, start, end)
         else:
-            self._continue_copies(inlet, context, data, start, end)
+            self.continue_copies(inlet, context, data, start, end)
 
     def _continue_one(
         self, inlet: "Inlet", delivery: Delivery, out: Delivery, data: bytes | bytearray, start: int, end: int
     ) -> None:
         outlet: Outlet | None = out.link.context
         if outlet is None or not outlet.is_open or not out.link.is_attached:
-            self._give_up(inlet, delivery, _MAYBE_SEEN)
+            self.give_up(inlet, delivery, _MAYBE_SEEN)
             return
         link = outlet.link
         if delivery.is_aborted:
@@ -199,7 +150,7 @@ class Forwarder(Handler):
         if link.remote_max_message_size and delivery.size > link.remote_max_message_size:
             link.abort(out)
             out.context = None
-            self._give_up(inlet, delivery, _too_large(link))
+            self.give_up(inlet, delivery, too_large(link))
             self.serve_outlet(outlet)
             return
         link.write(out, data, start, end, delivery.is_partial)
@@ -210,7 +161,7 @@ class Forwarder(Handler):
         if out.context is None:
             delivery.context = None
         elif out.settled or delivery.remote_settled:
-            self._sent(inlet, outlet, delivery, out)
+            self.sent(inlet, outlet, delivery, out)
         self.serve_outlet(outlet)
 
     def _hold_back(self, inlet: "Inlet", outlet: "Outlet") -> None:
@@ -293,7 +244,7 @@ class Forwarder(Handler):
         delivery = parked.delivery
         delivery.context = None
         if outlet is None:
-            self._fan_out(parked.inlet, address, delivery, parked.octets, 0, len(parked.octets))
+            self.fan_out(parked.inlet, address, delivery, parked.octets, 0, len(parked.octets))
             return True
         self._forward(parked.inlet, outlet, delivery, parked.octets, 0, len(parked.octets))
         return True
@@ -304,17 +255,17 @@ class Forwarder(Handler):
             while queue and not address.has_outlet(is_local_only):
                 parked = queue.popleft()
                 self._leave_queue(parked)
-                self._give_up(parked.inlet, parked.delivery, _RELEASED)
+                self.give_up(parked.inlet, parked.delivery, _RELEASED)
 
     def serve_outlet(self, outlet: "Outlet") -> None:
         """Send what waits for an outlet, its copies of multicast messages first."""
         waiting = outlet.waiting
         while waiting and outlet.can_send():
             fan: FanOut = waiting.popleft()
-            self._leave_wait(fan)
+            self.leave_wait(fan)
             if fan.delivery is not None or (fan.is_settled and fan.is_complete):
-                self._send_copy(fan, outlet, fan.octets, 0, len(fan.octets), not fan.is_complete)
-            self._check_copies(fan)
+                self.send_copy(fan, outlet, fan.octets, 0, len(fan.octets), not fan.is_complete)
+            self.check_copies(fan)
         self.serve(outlet.address)
 
     def relieve(self, peer: "Peer") -> None:
@@ -336,267 +287,6 @@ class Forwarder(Handler):
             outlet.link.drained()
             outlet.note_flow(self.now)
 
-    # --- multicast
-
-    def _fan_out(
-        self, inlet: "Inlet", address: "Address", delivery: Delivery, data: bytes | bytearray, start: int, end: int
-    ) -> None:
-        count = address.local_count if inlet.is_fabric else len(address.outlets)
-        if count == 0:
-            self._give_up(inlet, delivery, _RELEASED)
-            return
-        fan = FanOut(inlet, delivery)
-        more = delivery.is_partial
-        fan.is_complete = not more
-        if more:
-            inlet.current = delivery
-        if more or not fan.is_settled:
-            delivery.context = fan
-        for outlet in address.outlets[:count]:
-            if outlet.waiting or not outlet.can_send():
-                self._wait_for(fan, outlet)
-            else:
-                self._send_copy(fan, outlet, data, start, end, more)
-        if fan.waiting:
-            self._keep(fan, data, start, end)
-        if fan.is_complete:
-            self._all_sent(fan)
-
-    def _send_copy(
-        self, fan: FanOut, outlet: "Outlet", data: bytes | bytearray, start: int, end: int, more: bool
-    ) -> None:
-        link = outlet.link
-        if outlet.strips and not fan.inlet.strips and may_carry_annotations(data, start, end):
-            data, start = self._stripped(data, start, end, more)
-            end = len(data)
-        is_settled = fan.is_settled
-        if link.snd_settle_mode != _MIXED:
-            is_settled = link.snd_settle_mode == _SETTLED
-        if not fan.is_settled:
-            fan.open_copies += 1
-        if link.remote_max_message_size and end - start > link.remote_max_message_size:
-            if not fan.is_settled:
-                fan.combine(_too_large(link))
-            return
-        out = link.begin(None, is_settled, fan.message_format, None if fan.is_settled else fan)
-        out.stamp = fan.stamp
-        link.write(out, data, start, end, more)
-        if link.credit == 0:
-            outlet.ran_dry(self.now)
-        if outlet.is_watched:
-            self.observer.message_sent(outlet, data, start, end, more)
-        outlet.deliveries += 1
-        outlet.address.egress += 1
-        if is_settled:
-            outlet.presettled += 1
-            out.context = None
-            if not fan.is_settled:
-                fan.combine(_ACCEPTED)
-        if more:
-            fan.under_way.append(out)
-
-    def _wait_for(self, fan: FanOut, outlet: "Outlet") -> None:
-        if outlet.waiting is None:
-            outlet.waiting = deque()
-        if fan.is_settled and len(outlet.waiting) >= outlet.peer.capacity:
-            # A settled copy is nobody's promise: a consumer that lags that far behind misses it.
-            outlet.dropped_presettled += 1
-            return
-        outlet.waiting.append(fan)
-        fan.waiting += 1
-        if not fan.is_settled:
-            fan.open_copies += 1
-
-    def _leave_wait(self, fan: FanOut) -> None:
-        fan.waiting -= 1
-        if not fan.is_settled:
-            fan.open_copies -= 1
-
-    def _keep(self, fan: FanOut, data: bytes | bytearray, start: int, end: int) -> None:
-        fan.octets += data[start:end]
-        if not fan.is_complete:
-            fan.frames += 1
-            fan.inlet.link.session.withhold(1)
-
-    def _continue_copies(
-        self, inlet: "Inlet", fan: FanOut, data: bytes | bytearray, start: int, end: int
-    ) -> None:
-        delivery = fan.delivery
-        if delivery is None:
-            return
-        if delivery.is_aborted:
-            self._abort_copies(fan)
-            inlet.current = None
-            inlet.top_up()
-            return
-        is_held = False
-        for out in list(fan.under_way):
-            outlet: Outlet | None = out.link.context
-            if outlet is None or not out.link.is_attached:
-                fan.under_way.remove(out)
-                continue
-            link = outlet.link
-            if link.remote_max_message_size and delivery.size > link.remote_max_message_size:
-                link.abort(out)
-                fan.under_way.remove(out)
-                if out.context is fan:
-                    out.context = None
-                    fan.combine(_too_large(link))
-                self.serve_outlet(outlet)
-                continue
-            link.write(out, data, start, end, delivery.is_partial)
-            if delivery.is_partial and not is_held and (outlet.peer.is_blocked or link.session.has_backlog):
-                is_held = True
-                outlet.hold(inlet.link.session)
-        fan.is_complete = not delivery.is_partial
-        if fan.waiting:
-            self._keep(fan, data, start, end)
-        if fan.is_complete:
-            inlet.current = None
-            under_way, fan.under_way = fan.under_way, []
-            self._all_sent(fan)
-            for out in under_way:
-                self.serve_outlet(out.link.context)
-
-    def _abort_copies(self, fan: FanOut) -> None:
-        for out in fan.under_way:
-            outlet: Outlet | None = out.link.context
-            out.context = None
-            if outlet is not None and out.link.is_attached:
-                outlet.link.abort(out)
-                self.serve_outlet(outlet)
-        fan.under_way = []
-        delivery = fan.delivery
-        if delivery is not None:
-            delivery.context = None
-            fan.delivery = None
-        self._check_copies(fan)
-
-    def _all_sent(self, fan: FanOut) -> None:
-        if fan.is_settled:
-            if fan.delivery is not None:
-                fan.delivery.context = None
-            fan.inlet.presettled += 1
-            fan.inlet.top_up()
-        else:
-            self._check_copies(fan)
-
-    def _check_copies(self, fan: FanOut) -> None:
-        # Lets go of the octets once nobody waits for them, and settles once everybody has decided.
-        if fan.waiting == 0:
-            fan.octets = bytearray()
-            if fan.frames:
-                fan.inlet.link.session.give_back(fan.frames)
-                fan.frames = 0
-        if fan.open_copies == 0 and fan.is_complete and not fan.is_settled:
-            delivery = fan.delivery
-            if delivery is not None:
-                fan.delivery = None
-                delivery.context = None
-                self._settle(fan.inlet, delivery, _RELEASED if fan.outcome is None else fan.outcome)
-
-    # --- outcomes back
-
-    def on_disposition(self, delivery: Delivery) -> None:
-        """Pass on what the consumer decided, or that the producer has settled."""
-        if delivery.is_incoming:
-            self._producer_settled(delivery)
-            return
-        context = delivery.context
-        if context is None:
-            if not delivery.settled and not delivery.remote_settled and is_outcome(delivery.remote_state):
-                delivery.settle()
-        elif type(context) is Delivery:
-            self._consumer_decided(delivery, context)
-        else:
-            self._copy_decided(delivery, context)
-
-    def _consumer_decided(self, out: Delivery, delivery: Delivery) -> None:
-        state = out.remote_state
-        if not out.remote_settled and state is not _ACCEPTED and not is_outcome(state):
-            if not delivery.settled:
-                delivery.update(state, False)
-            return
-        inlet: Inlet | None = delivery.link.context
-        is_news = delivery.state is None or not is_outcome(delivery.state)
-        if is_news:
-            self._count_out(out, state)
-            if inlet is not None:
-                self._settle(inlet, delivery, state)
-        if not out.remote_settled and delivery.rcv_settle_mode == _SECOND:
-            # Both settle second: the producer's settlement is what the consumer waits for.
-            return
-        out.context = None
-        if not out.remote_settled:
-            out.settle()
-        if not delivery.is_partial:
-            delivery.context = None
-
-    def _copy_decided(self, out: Delivery, fan: FanOut) -> None:
-        state = out.remote_state
-        if not out.remote_settled and not is_outcome(state):
-            return
-        out.context = None
-        self._count_out(out, state)
-        if not out.remote_settled:
-            out.settle()
-        fan.combine(state)
-        self._check_copies(fan)
-
-    def _producer_settled(self, delivery: Delivery) -> None:
-        if not delivery.remote_settled:
-            return
-        context = delivery.context
-        inlet: Inlet | None = delivery.link.context
-        if type(context) is Parked:
-            if not context.is_settled and inlet is not None:
-                context.is_settled = True
-                inlet.waiting += 1
-        elif type(context) is Delivery and not delivery.is_partial:
-            delivery.context = None
-            context.context = None
-            if not context.settled:
-                context.settle()
-        if inlet is not None:
-            inlet.top_up()
-
-    def _settle(self, inlet: "Inlet", delivery: Delivery, state: Any) -> None:
-        if state is _ACCEPTED:
-            inlet.accepted += 1
-        else:
-            _count_in(inlet, state)
-        age = self.now - delivery.stamp
-        if age > 1.0:
-            if age > 10.0:
-                inlet.delayed_10s += 1
-            else:
-                inlet.delayed_1s += 1
-        if not delivery.settled:
-            self._update(delivery, state, delivery.rcv_settle_mode != _SECOND)
-        if inlet.link.credit <= inlet.low_water:
-            inlet.top_up()
-
-    def _update(self, delivery: Delivery, state: Any, settled: bool) -> None:
-        try:
-            delivery.update(state, settled)
-        except FrameTooLarge:
-            # What the consumer said is too long for the producer's frames: the kind of outcome has to do.
-            delivery.update(Rejected() if isinstance(state, Rejected) else Modified(delivery_failed=True), settled)
-
-    def _count_out(self, out: Delivery, state: Any) -> None:
-        outlet: Outlet | None = out.link.context
-        if outlet is None:
-            return
-        if state is _ACCEPTED:
-            outlet.accepted += 1
-        else:
-            _count_outcome(outlet, state)
-        age = self.now - out.stamp
-        if out.stamp > 0 and age > 1.0:
-            if age > 10.0:
-                outlet.delayed_10s += 1
-            else:
-                outlet.delayed_1s += 1
 
     # --- flows
 
@@ -637,17 +327,17 @@ class Forwarder(Handler):
                 self._consumer_lost(context)
             elif context is not None:
                 context.combine(_MAYBE_SEEN)
-                self._check_copies(context)
+                self.check_copies(context)
             if out.is_tracked and outlet.link.is_over:
                 # A link that is detached and not closed could be resumed; here nothing is kept for that (2.6.13).
                 out.settle()
         waiting, outlet.waiting = outlet.waiting, None
         for fan in [] if waiting is None else waiting:
-            self._leave_wait(fan)
+            self.leave_wait(fan)
             if not fan.is_settled:
                 fan.open_copies += 1
                 fan.combine(_RELEASED)
-            self._check_copies(fan)
+            self.check_copies(fan)
 
     def _consumer_lost(self, delivery: Delivery) -> None:
         inlet: Inlet | None = delivery.link.context
@@ -657,7 +347,7 @@ class Forwarder(Handler):
         if delivery is inlet.current:
             inlet.current = None
         if not delivery.remote_settled and (delivery.state is None or not is_outcome(delivery.state)):
-            self._settle(inlet, delivery, _MAYBE_SEEN)
+            self.settle(inlet, delivery, _MAYBE_SEEN)
 
     def inlet_lost(self, inlet: "Inlet") -> None:
         """Let go of what a producer's link leaves behind: what it began is aborted, what it waits for is forgotten."""
@@ -696,7 +386,7 @@ class Forwarder(Handler):
             context.delivery = None
             if delivery.is_partial:
                 context.is_complete = False
-                self._abort_copies(context)
+                self.abort_copies(context)
 
     # --- sections
 
@@ -709,20 +399,17 @@ class Forwarder(Handler):
             if address is None:
                 address = self._destination_of(inlet, data, start, end, is_partial)
             if inlet.strips and may_carry_annotations(data, start, end):
-                head, at = self._strip.apply(data, start, end, is_partial)
-                if at > start:
-                    data = head + data[at:end]
-                    start, end = 0, len(data)
+                data, start, end = self.annotations.without(data, start, end, is_partial)
         except NeedsMore:
             self._begin_collecting(inlet, delivery, data, start, end)
             return
         except DecodeError as error:
-            self._give_up(inlet, delivery, Rejected(error=Error(condition=error.condition, description=str(error))))
+            self.give_up(inlet, delivery, Rejected(error=Error(condition=error.condition, description=str(error))))
             return
         if address is None:
-            self._give_up(inlet, delivery, _RELEASED)
+            self.give_up(inlet, delivery, _RELEASED)
         elif isinstance(address, Error):
-            self._give_up(inlet, delivery, Rejected(error=address))
+            self.give_up(inlet, delivery, Rejected(error=address))
         else:
             self._route(inlet, address, delivery, data, start, end)
 
@@ -759,7 +446,7 @@ class Forwarder(Handler):
         octets = collected.octets
         octets += data[start:end]
         if len(octets) > COLLECTED_MAX:
-            self._give_up(
+            self.give_up(
                 inlet,
                 delivery,
                 Rejected(
@@ -772,36 +459,6 @@ class Forwarder(Handler):
             return
         self._read_sections(inlet, delivery, octets, 0, len(octets))
 
-    def _stripped(
-        self, data: bytes | bytearray, start: int, end: int, is_partial: bool
-    ) -> tuple[bytes | bytearray, int]:
-        # Of annotations that are cut or malformed, nothing is taken away.
-        try:
-            head, at = self._strip.apply(data, start, end, is_partial)
-        except (NeedsMore, DecodeError):
-            return data[start:end], 0
-        return head + data[at:end], 0
-
-
-def may_carry_annotations(data: bytes | bytearray, start: int, end: int) -> bool:
-    """Whether a message has, or might have, annotations: a look at its first octets tells."""
-    view = data
-    if end - start < 6 or view[start] != 0 or view[start + 1] != 0x53:
-        return True
-    code = view[start + 2]
-    if code == _HEADER:
-        kind = view[start + 3]
-        if kind == 0x45:
-            start += 4
-        elif kind == 0xC0:
-            start += 5 + view[start + 4]
-        else:
-            return True
-        if end - start < 3 or view[start] != 0 or view[start + 1] != 0x53:
-            return True
-        code = view[start + 2]
-    return code <= _MESSAGE_ANNOTATIONS
-
 
 def _unsettled(link: "Link") -> list[Delivery]:
     """Return the deliveries that a link leaves behind, or as long as it is attached those that are under way on it."""
@@ -812,28 +469,3 @@ def _unsettled(link: "Link") -> list[Delivery]:
     return [delivery for delivery in link.session.outgoing.all() if delivery.link is link]
 
 
-def _too_large(link: Any) -> Rejected:
-    return Rejected(
-        error=Error(
-            condition="amqp:link:message-size-exceeded",
-            description=f"the consumer takes messages of {link.remote_max_message_size} octets at most",
-        )
-    )
-
-
-def _count_in(inlet: "Inlet", state: Any) -> None:
-    if state is _RELEASED:
-        inlet.released += 1
-    elif isinstance(state, Modified):
-        inlet.modified += 1
-    elif isinstance(state, Rejected):
-        inlet.rejected += 1
-
-
-def _count_outcome(outlet: "Outlet", state: Any) -> None:
-    if state is _RELEASED:
-        outlet.released += 1
-    elif isinstance(state, Modified):
-        outlet.modified += 1
-    elif isinstance(state, Rejected):
-        outlet.rejected += 1

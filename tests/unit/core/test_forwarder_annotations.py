@@ -2,7 +2,7 @@
 
 import pytest
 
-from routerd.core.forwarder import may_carry_annotations
+from routerd.core.router_annotations import may_carry_annotations
 from routerd.wire import ACCEPTED, AmqpValue, Header, Message, Properties, Symbol
 from tests.routers import Workers, message, outcome
 

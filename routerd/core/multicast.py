@@ -1,0 +1,169 @@
+"""The copies of a multicast message: sent to every outlet, kept for those that cannot take theirs yet."""
+
+from collections import deque
+from typing import TYPE_CHECKING
+
+from routerd.core.fan_out import FanOut
+from routerd.core.router_annotations import may_carry_annotations
+from routerd.core.settlement import Settlement, too_large
+from routerd.wire import ACCEPTED, RELEASED
+
+if TYPE_CHECKING:
+    from routerd.core.address import Address
+    from routerd.core.inlet import Inlet
+    from routerd.core.outlet import Outlet
+    from routerd.wire.delivery import Delivery
+
+_ACCEPTED = ACCEPTED
+_RELEASED = RELEASED
+_MIXED = 2
+_SETTLED = 1
+
+
+class Multicast(Settlement):
+    """Sends the copies of messages."""
+
+    def serve_outlet(self, outlet: "Outlet") -> None:
+        """Send what waits for an outlet that is free again; `Forwarder` has the queues."""
+
+    def fan_out(
+        self, inlet: "Inlet", address: "Address", delivery: Delivery, data: bytes | bytearray, start: int, end: int
+    ) -> None:
+        count = address.local_count if inlet.is_fabric else len(address.outlets)
+        if count == 0:
+            self.give_up(inlet, delivery, _RELEASED)
+            return
+        fan = FanOut(inlet, delivery)
+        more = delivery.is_partial
+        fan.is_complete = not more
+        if more:
+            inlet.current = delivery
+        if more or not fan.is_settled:
+            delivery.context = fan
+        for outlet in address.outlets[:count]:
+            if outlet.waiting or not outlet.can_send():
+                self._wait_for(fan, outlet)
+            else:
+                self.send_copy(fan, outlet, data, start, end, more)
+        if fan.waiting:
+            self._keep(fan, data, start, end)
+        if fan.is_complete:
+            self._all_sent(fan)
+
+    def send_copy(
+        self, fan: FanOut, outlet: "Outlet", data: bytes | bytearray, start: int, end: int, more: bool
+    ) -> None:
+        link = outlet.link
+        if outlet.strips and not fan.inlet.strips and may_carry_annotations(data, start, end):
+            data, start, end = self.annotations.without_if_clear(data, start, end, more)
+        is_settled = fan.is_settled
+        if link.snd_settle_mode != _MIXED:
+            is_settled = link.snd_settle_mode == _SETTLED
+        if not fan.is_settled:
+            fan.open_copies += 1
+        if link.remote_max_message_size and end - start > link.remote_max_message_size:
+            if not fan.is_settled:
+                fan.combine(too_large(link))
+            return
+        out = link.begin(None, is_settled, fan.message_format, None if fan.is_settled else fan)
+        out.stamp = fan.stamp
+        link.write(out, data, start, end, more)
+        if link.credit == 0:
+            outlet.ran_dry(self.now)
+        if outlet.is_watched:
+            self.observer.message_sent(outlet, data, start, end, more)
+        outlet.deliveries += 1
+        outlet.address.egress += 1
+        if is_settled:
+            outlet.presettled += 1
+            out.context = None
+            if not fan.is_settled:
+                fan.combine(_ACCEPTED)
+        if more:
+            fan.under_way.append(out)
+
+    def _wait_for(self, fan: FanOut, outlet: "Outlet") -> None:
+        if outlet.waiting is None:
+            outlet.waiting = deque()
+        if fan.is_settled and len(outlet.waiting) >= outlet.peer.capacity:
+            # A settled copy is nobody's promise: a consumer that lags that far behind misses it.
+            outlet.dropped_presettled += 1
+            return
+        outlet.waiting.append(fan)
+        fan.waiting += 1
+        if not fan.is_settled:
+            fan.open_copies += 1
+
+    def leave_wait(self, fan: FanOut) -> None:
+        fan.waiting -= 1
+        if not fan.is_settled:
+            fan.open_copies -= 1
+
+    def _keep(self, fan: FanOut, data: bytes | bytearray, start: int, end: int) -> None:
+        fan.octets += data[start:end]
+        if not fan.is_complete:
+            fan.frames += 1
+            fan.inlet.link.session.withhold(1)
+
+    def continue_copies(
+        self, inlet: "Inlet", fan: FanOut, data: bytes | bytearray, start: int, end: int
+    ) -> None:
+        delivery = fan.delivery
+        if delivery is None:
+            return
+        if delivery.is_aborted:
+            self.abort_copies(fan)
+            inlet.current = None
+            inlet.top_up()
+            return
+        is_held = False
+        for out in list(fan.under_way):
+            outlet: Outlet | None = out.link.context
+            if outlet is None or not out.link.is_attached:
+                fan.under_way.remove(out)
+                continue
+            link = outlet.link
+            if link.remote_max_message_size and delivery.size > link.remote_max_message_size:
+                link.abort(out)
+                fan.under_way.remove(out)
+                if out.context is fan:
+                    out.context = None
+                    fan.combine(too_large(link))
+                self.serve_outlet(outlet)
+                continue
+            link.write(out, data, start, end, delivery.is_partial)
+            if delivery.is_partial and not is_held and (outlet.peer.is_blocked or link.session.has_backlog):
+                is_held = True
+                outlet.hold(inlet.link.session)
+        fan.is_complete = not delivery.is_partial
+        if fan.waiting:
+            self._keep(fan, data, start, end)
+        if fan.is_complete:
+            inlet.current = None
+            under_way, fan.under_way = fan.under_way, []
+            self._all_sent(fan)
+            for out in under_way:
+                self.serve_outlet(out.link.context)
+
+    def abort_copies(self, fan: FanOut) -> None:
+        for out in fan.under_way:
+            outlet: Outlet | None = out.link.context
+            out.context = None
+            if outlet is not None and out.link.is_attached:
+                outlet.link.abort(out)
+                self.serve_outlet(outlet)
+        fan.under_way = []
+        delivery = fan.delivery
+        if delivery is not None:
+            delivery.context = None
+            fan.delivery = None
+        self.check_copies(fan)
+
+    def _all_sent(self, fan: FanOut) -> None:
+        if fan.is_settled:
+            if fan.delivery is not None:
+                fan.delivery.context = None
+            fan.inlet.presettled += 1
+            fan.inlet.top_up()
+        else:
+            self.check_copies(fan)

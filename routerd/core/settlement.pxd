@@ -1,0 +1,43 @@
+import cython
+from routerd.core.fan_out cimport FanOut
+from routerd.core.inlet cimport Inlet
+from routerd.core.outlet cimport Outlet
+from routerd.core.parked cimport Parked
+from routerd.core.router_annotations cimport RouterAnnotations
+from routerd.wire.connection cimport Connection
+from routerd.wire.delivery cimport Delivery
+from routerd.wire.handler cimport Handler
+from routerd.wire.link cimport Link
+
+cdef object _ACCEPTED
+cdef object _RELEASED
+cdef int _SECOND
+
+
+cdef class Settlement(Handler):
+    cdef public double now
+    cdef public list awake
+    cdef readonly object observer
+    cdef readonly RouterAnnotations annotations
+
+    cpdef void on_output(self, Connection connection)
+    cpdef void on_disposition(self, Delivery delivery)
+    @cython.locals(inlet=Inlet, is_news=bint)
+    cdef void _consumer_decided(self, Delivery out, Delivery delivery)
+    cdef void _copy_decided(self, Delivery out, FanOut fan)
+    @cython.locals(inlet=Inlet)
+    cdef void _producer_settled(self, Delivery delivery)
+    @cython.locals(delivery=Delivery)
+    cdef void check_copies(self, FanOut fan)
+    cdef void sent(self, Inlet inlet, Outlet outlet, Delivery delivery, Delivery out)
+    cdef void give_up(self, Inlet inlet, Delivery delivery, object outcome)
+    @cython.locals(age=double)
+    cdef void settle(self, Inlet inlet, Delivery delivery, object state)
+    cdef void _update(self, Delivery delivery, object state, bint settled)
+    @cython.locals(outlet=Outlet, age=double)
+    cdef void _count_out(self, Delivery out, object state)
+
+
+cpdef object too_large(Link link)
+cdef void _count_in(Inlet inlet, object state)
+cdef void _count_outcome(Outlet outlet, object state)

@@ -1,0 +1,209 @@
+"""How the outcomes of deliveries find their way back: from consumers to producers, and the settlement after them.
+
+A delivery that came in and the one that went out point at each other by `context`; the incoming one may also point at a
+`Parked` message or at the `FanOut` of its copies. `context` is cleared when a delivery is settled.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from routerd.core.fan_out import FanOut
+from routerd.core.parked import Parked
+from routerd.core.router_annotations import RouterAnnotations
+from routerd.wire import ACCEPTED, RELEASED, Error, FrameTooLarge, Modified, Rejected, is_outcome
+from routerd.wire.delivery import Delivery
+from routerd.wire.handler import Handler
+
+if TYPE_CHECKING:
+    from routerd.core.inlet import Inlet
+    from routerd.core.observer import Observer
+    from routerd.core.outlet import Outlet
+    from routerd.wire.connection import Connection
+    from routerd.wire.link import Link
+
+_ACCEPTED = ACCEPTED
+_RELEASED = RELEASED
+_SECOND = 1
+
+
+class Settlement(Handler):
+    """Settles with producers what consumers decide; `now` is set by the shell before it hands over octets."""
+
+    now: float
+    awake: "list[Connection]"
+
+    def __init__(self, observer: "Observer") -> None:
+        self.now = 0.0
+        self.observer = observer
+        # Connections with output, for the shell to flush at the end of its turn.
+        self.awake = []
+        self.annotations = RouterAnnotations()
+
+    def on_output(self, connection: "Connection") -> None:
+        """Remember the connection until the shell flushes it."""
+        self.awake.append(connection)
+
+    def on_disposition(self, delivery: Delivery) -> None:
+        """Pass on what the consumer decided, or that the producer has settled."""
+        if delivery.is_incoming:
+            self._producer_settled(delivery)
+            return
+        context = delivery.context
+        if context is None:
+            if not delivery.settled and not delivery.remote_settled and is_outcome(delivery.remote_state):
+                delivery.settle()
+        elif type(context) is Delivery:
+            self._consumer_decided(delivery, context)
+        else:
+            self._copy_decided(delivery, context)
+
+    def _consumer_decided(self, out: Delivery, delivery: Delivery) -> None:
+        state = out.remote_state
+        if not out.remote_settled and state is not _ACCEPTED and not is_outcome(state):
+            if not delivery.settled:
+                delivery.update(state, False)
+            return
+        inlet: Inlet | None = delivery.link.context
+        is_news = delivery.state is None or not is_outcome(delivery.state)
+        if is_news:
+            self._count_out(out, state)
+            if inlet is not None:
+                self.settle(inlet, delivery, state)
+        if not out.remote_settled and delivery.rcv_settle_mode == _SECOND:
+            # Both settle second: the producer's settlement is what the consumer waits for.
+            return
+        out.context = None
+        if not out.remote_settled:
+            out.settle()
+        if not delivery.is_partial:
+            delivery.context = None
+
+    def _copy_decided(self, out: Delivery, fan: FanOut) -> None:
+        state = out.remote_state
+        if not out.remote_settled and not is_outcome(state):
+            return
+        out.context = None
+        self._count_out(out, state)
+        if not out.remote_settled:
+            out.settle()
+        fan.combine(state)
+        self.check_copies(fan)
+
+    def _producer_settled(self, delivery: Delivery) -> None:
+        if not delivery.remote_settled:
+            return
+        context = delivery.context
+        inlet: Inlet | None = delivery.link.context
+        if type(context) is Parked:
+            if not context.is_settled and inlet is not None:
+                context.is_settled = True
+                inlet.waiting += 1
+        elif type(context) is Delivery and not delivery.is_partial:
+            delivery.context = None
+            context.context = None
+            if not context.settled:
+                context.settle()
+        if inlet is not None:
+            inlet.top_up()
+
+    def check_copies(self, fan: FanOut) -> None:
+        # Lets go of the octets once nobody waits for them, and settles once everybody has decided.
+        if fan.waiting == 0:
+            fan.octets = bytearray()
+            if fan.frames:
+                fan.inlet.link.session.give_back(fan.frames)
+                fan.frames = 0
+        if fan.open_copies == 0 and fan.is_complete and not fan.is_settled:
+            delivery = fan.delivery
+            if delivery is not None:
+                fan.delivery = None
+                delivery.context = None
+                self.settle(fan.inlet, delivery, _RELEASED if fan.outcome is None else fan.outcome)
+
+    def sent(self, inlet: "Inlet", outlet: "Outlet", delivery: Delivery, out: Delivery) -> None:
+        # All of a message has left that one side or both sent settled: nothing more will be said of it here.
+        out.context = None
+        delivery.context = None
+        if out.settled:
+            outlet.presettled += 1
+        if not delivery.remote_settled:
+            self.settle(inlet, delivery, _ACCEPTED)
+            return
+        inlet.presettled += 1
+        inlet.top_up()
+
+    def give_up(self, inlet: "Inlet", delivery: Delivery, outcome: Any) -> None:
+        # What nobody gets: the producer is told, unless it does not want to know. The rest of it is ignored.
+        delivery.context = None
+        if delivery is inlet.current:
+            inlet.current = None
+        if delivery.remote_settled:
+            inlet.dropped_presettled += 1
+            inlet.top_up()
+        else:
+            self.settle(inlet, delivery, outcome)
+
+    def settle(self, inlet: "Inlet", delivery: Delivery, state: Any) -> None:
+        if state is _ACCEPTED:
+            inlet.accepted += 1
+        else:
+            _count_in(inlet, state)
+        age = self.now - delivery.stamp
+        if age > 1.0:
+            if age > 10.0:
+                inlet.delayed_10s += 1
+            else:
+                inlet.delayed_1s += 1
+        if not delivery.settled:
+            self._update(delivery, state, delivery.rcv_settle_mode != _SECOND)
+        if inlet.link.credit <= inlet.low_water:
+            inlet.top_up()
+
+    def _update(self, delivery: Delivery, state: Any, settled: bool) -> None:
+        try:
+            delivery.update(state, settled)
+        except FrameTooLarge:
+            # What the consumer said is too long for the producer's frames: the kind of outcome has to do.
+            delivery.update(Rejected() if isinstance(state, Rejected) else Modified(delivery_failed=True), settled)
+
+    def _count_out(self, out: Delivery, state: Any) -> None:
+        outlet: Outlet | None = out.link.context
+        if outlet is None:
+            return
+        if state is _ACCEPTED:
+            outlet.accepted += 1
+        else:
+            _count_outcome(outlet, state)
+        age = self.now - out.stamp
+        if out.stamp > 0 and age > 1.0:
+            if age > 10.0:
+                outlet.delayed_10s += 1
+            else:
+                outlet.delayed_1s += 1
+
+
+def too_large(link: "Link") -> Rejected:
+    """Return the outcome of a message that is larger than a consumer takes."""
+    return Rejected(
+        error=Error(
+            condition="amqp:link:message-size-exceeded",
+            description=f"the consumer takes messages of {link.remote_max_message_size} octets at most",
+        )
+    )
+
+
+def _count_in(inlet: "Inlet", state: Any) -> None:
+    if state is _RELEASED:
+        inlet.released += 1
+    elif isinstance(state, Modified):
+        inlet.modified += 1
+    elif isinstance(state, Rejected):
+        inlet.rejected += 1
+
+
+def _count_outcome(outlet: "Outlet", state: Any) -> None:
+    if state is _RELEASED:
+        outlet.released += 1
+    elif isinstance(state, Modified):
+        outlet.modified += 1
+    elif isinstance(state, Rejected):
+        outlet.rejected += 1
