@@ -55,6 +55,7 @@ MODULES = (
     "routerd/core/settlement.py",
     "routerd/core/multicast.py",
     "routerd/core/forwarder.py",
+    "routerd/core/siblings.py",
     "routerd/core/router.py",
     "routerd/cli/load/histogram.py",
     "routerd/cli/load/stamps.py",

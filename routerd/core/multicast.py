@@ -7,12 +7,12 @@ from routerd.core.fan_out import FanOut
 from routerd.core.router_annotations import may_carry_annotations
 from routerd.core.settlement import Settlement, too_large
 from routerd.wire import ACCEPTED, RELEASED
+from routerd.wire.delivery import Delivery
 
 if TYPE_CHECKING:
     from routerd.core.address import Address
     from routerd.core.inlet import Inlet
     from routerd.core.outlet import Outlet
-    from routerd.wire.delivery import Delivery
 
 _ACCEPTED = ACCEPTED
 _RELEASED = RELEASED

@@ -1,9 +1,9 @@
 import cython
 from routerd.core.address cimport Address
-from routerd.core.forwarder cimport Forwarder
 from routerd.core.inlet cimport Inlet
 from routerd.core.outlet cimport Outlet
 from routerd.core.peer cimport Peer
+from routerd.core.siblings cimport Siblings
 from routerd.wire.connection cimport Connection
 from routerd.wire.link cimport Link
 from routerd.wire.receiver cimport Receiver
@@ -19,35 +19,24 @@ cdef object _TOO_LONG
 cdef object _NOT_TEXT
 cdef object _NO_COORDINATOR
 cdef str _WAYPOINT
-cdef object _ATTACHED
-cdef object _OPENED
 cdef object _ATTACH_RCVD
 cdef object _BEGIN_RCVD
 cdef object _OPEN_RCVD
 
 
-cdef class Router(Forwarder):
+cdef class Router(Siblings):
     cdef readonly object settings
-    cdef readonly int worker
     cdef public bint is_alone
-    cdef readonly dict addresses
     cdef readonly dict peers
-    cdef readonly dict neighbours
     cdef readonly object totals
-    cdef readonly tuple version
     cdef readonly bint is_draining
     cdef double _quiet_at
     cdef readonly dict keepers
     cdef dict _kept
     cdef object _token
     cdef object _space
-    cdef object _treatments
     cdef dict _destinations
     cdef long long _next_peer
-    cdef long long _next_link
-    cdef long long _sequence
-    cdef dict _changed
-    cdef object _awaiting
 
     @cython.locals(peer=Peer)
     cpdef void on_opened(self, Connection connection, object performative)
@@ -64,38 +53,19 @@ cdef class Router(Forwarder):
     @cython.locals(outlet=Outlet)
     cdef void _consumer_attached(self, Peer peer, Link link, object performative)
     @cython.locals(link=Sender)
-    cdef void _answer(self, Outlet outlet)
+    cdef void answer(self, Outlet outlet)
     @cython.locals(inlet=Inlet)
     cdef void _producer_attached(self, Peer peer, Link link, object performative)
     cdef object _address_of(self, Peer peer, object terminus, bint is_producer)
     cdef bint _is_provided(self, Peer peer, str key) except -1
     cdef object _treatment(self, str text, str tenant)
-    cdef Address _address(self, str key, object treatment)
     @cython.locals(address=Address)
     cpdef object destination(self, Inlet inlet, str to)
     cdef object _destination_key(self, str to, str tenant)
-    cdef bint _complete(self, Link link, object source, object target) except -1
-    cdef void _refuse(self, Link link, object error)
-    cdef long long _take_link_number(self) noexcept
 
     cpdef void on_link_detached(self, Link link, bint closed, object error)
     @cython.locals(was_open=bint, address=Address, peer=Peer)
     cdef void _outlet_ended(self, Outlet outlet, object error)
     @cython.locals(address=Address)
     cdef void _inlet_ended(self, Inlet inlet, object error)
-    @cython.locals(inlet=Inlet)
-    cdef void _consumers_came(self, Address address)
-    @cython.locals(inlet=Inlet)
-    cdef void _consumers_went(self, Address address)
-    cdef void _forget_if_idle(self, Address address)
 
-    cdef void _sibling_connected(self, Peer peer, object performative)
-    cdef void _sibling_lost(self, Peer peer)
-    @cython.locals(outlet=Outlet, before=Py_ssize_t)
-    cdef void _refresh(self, Address address, bint has_message=*)
-    cdef void _give_up_fabric(self, Outlet outlet)
-    @cython.locals(outlet=Outlet)
-    cdef void _fabric_answered(self, Link link)
-    @cython.locals(inlet=Inlet, address=Address)
-    cdef void _fabric_attached(self, Peer peer, Link link, object performative)
-    cdef void _count_remote(self, Address address)

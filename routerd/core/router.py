@@ -1,40 +1,34 @@
-"""One worker's part of a router: its connections and links, the addresses they use, and what siblings want.
+"""One worker's part of a router: its connections, and the links that peers attach to addresses.
 
-Consumers are told to the address table as `Changes`, and an attach is answered once `confirm` says that every worker
-knows of it. What siblings' consumers want comes in by `apply`; a link of the fabric carries the messages
-of one address to one sibling, so credit and settlement reach from end to end.
+The floors below, each in a module: `siblings` (addresses, other workers), `forwarder` (messages in), `multicast`
+(copies out), `settlement` (outcomes back). Each is a class that adds to the one below it: the engine tells one handler.
 """
 
-from collections import deque
 from collections.abc import Callable
 from typing import Any, cast
 
 from routerd.core.address import Address
 from routerd.core.addresses import AddressSpace, canonical
-from routerd.core.errors import FullDeltaMissing
-from routerd.core.forwarder import Forwarder
 from routerd.core.inlet import Inlet
 from routerd.core.link_keeper import LinkKeeper
-from routerd.core.membership import Changes, Delta, Interest, Sibling
 from routerd.core.observer import Observer
 from routerd.core.outlet import Outlet
 from routerd.core.peer import FABRIC, NORMAL, Peer
 from routerd.core.settings import DEFAULT_LINK_CAPACITY, Distribution, RouterSettings
+from routerd.core.siblings import Siblings
 from routerd.core.totals import Totals
-from routerd.core.treatment import Treatment, Treatments
+from routerd.core.treatment import Treatment
 from routerd.wire import (
     Attach,
     ConnectionState,
     Coordinator,
     Error,
-    FrameTooLarge,
     LinkState,
     Open,
     RemoteError,
     Scope,
     SessionState,
     Source,
-    StateError,
     Target,
 )
 from routerd.wire.connection import Connection
@@ -68,25 +62,12 @@ _NO_COORDINATOR = Error(
     description="there is no transaction coordinator behind this router",
 )
 _WAYPOINT = "qd.waypoint"
-_ATTACHED = LinkState.ATTACHED
-_OPENED = ConnectionState.OPENED
 _ATTACH_RCVD = LinkState.ATTACH_RCVD
 _BEGIN_RCVD = SessionState.BEGIN_RCVD
 _OPEN_RCVD = ConnectionState.OPEN_RCVD
 
 
-class Neighbour:
-    """Another worker of this router, and the fabric connection to it."""
-
-    def __init__(self, sibling: Sibling) -> None:
-        self.sibling = sibling
-        self.peer: Peer | None = None
-        self.is_lost = False
-        self.interests: dict[str, int] = {}
-        self.outlets: dict[str, Outlet] = {}
-
-
-class Router(Forwarder):
+class Router(Siblings):
     """Handles the events of all connections of a worker."""
 
     def __init__(
@@ -98,15 +79,11 @@ class Router(Forwarder):
         worker: int = 0,
         is_alone: bool = True,
     ) -> None:
-        Forwarder.__init__(self, Observer() if observer is None else observer)
+        Siblings.__init__(self, settings, Observer() if observer is None else observer, worker)
         self.settings = settings
-        self.worker = worker
         self.is_alone = is_alone
-        self.addresses: dict[str, Address] = {}
         self.peers: dict[int, Peer] = {}
-        self.neighbours: dict[int, Neighbour] = {}
         self.totals = Totals()
-        self.version = (0, 0)
         self.is_draining = False
         self._quiet_at = 0.0
         # By address key: who may take links out of our hands; and the links that were taken.
@@ -114,13 +91,8 @@ class Router(Forwarder):
         self._kept: dict[Link, LinkKeeper] = {}
         self._token = token
         self._space = AddressSpace(settings.id)
-        self._treatments = Treatments(settings)
         self._destinations: dict[str, str | Error] = {}
         self._next_peer = 0
-        self._next_link = 0
-        self._sequence = 0
-        self._changed: dict[str, None] = {}
-        self._awaiting: deque[tuple[int, Outlet]] = deque()
 
     # --- connections
 
@@ -157,7 +129,7 @@ class Router(Forwarder):
         if peer.is_multi_tenant and performative.hostname:
             peer.tenant = performative.hostname
         if peer.is_fabric:
-            self._sibling_connected(peer, performative)
+            self.sibling_connected(peer, performative)
         self.observer.connection_opened(peer, performative)
 
     def on_closed(self, connection: Connection, error: Error | None) -> None:
@@ -166,7 +138,7 @@ class Router(Forwarder):
         peer.is_open = False
         self.peers.pop(peer.number, None)
         if peer.is_fabric:
-            self._sibling_lost(peer)
+            self.sibling_lost(peer)
         self.observer.connection_closed(peer, error)
 
     def on_authentication_failed(self, connection: Connection) -> None:
@@ -204,13 +176,13 @@ class Router(Forwarder):
         """Give a new link its place, or refuse it; complete one of our own."""
         peer: Peer = link.session.connection.context
         if link.context is not None:
-            self._fabric_answered(link)
+            self.fabric_answered(link)
         elif peer.is_fabric:
-            self._fabric_attached(peer, link, performative)
+            self.fabric_attached(peer, link, performative)
         elif self._kept and link in self._kept:
             self._kept[link].attached(link, performative)
         elif self.is_draining:
-            self._refuse(link, _SHUTTING_DOWN)
+            self.refuse(link, _SHUTTING_DOWN)
         elif self.keepers and self._is_taken(peer, link, performative):
             return
         elif link.is_sender:
@@ -230,7 +202,7 @@ class Router(Forwarder):
             return False
         error = keeper.refusal(link)
         if error is not None:
-            self._refuse(link, error)
+            self.refuse(link, error)
         elif keeper.keeps(link):
             self.keep(link, keeper)
             keeper.attached(link, performative)
@@ -241,36 +213,36 @@ class Router(Forwarder):
     def _consumer_attached(self, peer: Peer, link: Link, performative: Attach) -> None:
         source = performative.source
         if not isinstance(source, Source):
-            self._refuse(link, _NO_SOURCE)
+            self.refuse(link, _NO_SOURCE)
             return
         if source.dynamic:
             source.address = self._space.reply_address(self._token())
         address = self._address_of(peer, source, False)
         if isinstance(address, Error):
-            self._refuse(link, address)
+            self.refuse(link, address)
             return
         if address is None:
-            self._refuse(link, _NO_SOURCE)
+            self.refuse(link, _NO_SOURCE)
             return
         source.filter = None  # none is applied (3.5.3)
-        outlet = Outlet(self._take_link_number(), peer, cast(Sender, link), address)
+        outlet = Outlet(self.take_link_number(), peer, cast(Sender, link), address)
         link.context = outlet
         outlet.source = source
         peer.outlets[outlet] = None
         address.add(outlet)
         self._changed[address.key] = None
         if address.local_count == 1:
-            self._consumers_came(address)
+            self.consumers_came(address)
         if self.is_alone:
-            self._answer(outlet)
+            self.answer(outlet)
         else:
             self._awaiting.append((self._sequence + 1, outlet))
 
-    def _answer(self, outlet: Outlet) -> None:
+    def answer(self, outlet: Outlet) -> None:
         link = outlet.link
         if link.state is not _ATTACH_RCVD or link.context is not outlet or not link.session.is_open:
             return
-        if not self._complete(link, outlet.source, link.remote_target):
+        if not self.complete(link, outlet.source, link.remote_target):
             return
         outlet.source = None
         outlet.is_open = link.is_attached
@@ -283,29 +255,29 @@ class Router(Forwarder):
     def _producer_attached(self, peer: Peer, link: Link, performative: Attach) -> None:
         target = performative.target
         if isinstance(target, Coordinator):
-            self._refuse(link, _NO_COORDINATOR)
+            self.refuse(link, _NO_COORDINATOR)
             return
         if not isinstance(target, Target):
-            self._refuse(link, _NO_TARGET)
+            self.refuse(link, _NO_TARGET)
             return
         if target.dynamic:
             target.address = f"amqp:/_$temp.{self._token()}"
         address = self._address_of(peer, target, True)
         if isinstance(address, Error):
-            self._refuse(link, address)
+            self.refuse(link, address)
             return
-        if not self._complete(link, link.remote_source, target):
+        if not self.complete(link, link.remote_source, target):
             if address is not None:
-                self._forget_if_idle(address)
+                self.forget_if_idle(address)
             return
-        inlet = Inlet(self._take_link_number(), peer, cast(Receiver, link), address)
+        inlet = Inlet(self.take_link_number(), peer, cast(Receiver, link), address)
         link.context = inlet
         peer.inlets[inlet] = None
         inlet.is_open = link.is_attached
         if address is not None:
             address.inlets[inlet] = None
             if address.missing:
-                self._refresh(address)
+                self.refresh(address)
         self.observer.link_attached(inlet)
         inlet.top_up()
 
@@ -326,26 +298,17 @@ class Router(Forwarder):
             return _TOO_LONG
         if treatment.distribution is Distribution.UNAVAILABLE and not self._is_provided(peer, key):
             return _UNAVAILABLE
-        return self._address(key, treatment) if key else None
+        return self.address_with(key, treatment) if key else None
 
     def _is_provided(self, peer: Peer, key: str) -> bool:
         # What is closed to clients can be opened by endpoints inside the router, of this worker or a sibling.
-        return peer.is_inner or key in self.addresses or self._remote_consumers(key) > 0
+        return peer.is_inner or key in self.addresses or self.remote_consumers(key) > 0
 
     def _treatment(self, text: str, tenant: str) -> Treatment:
         treatment = self._treatments.of(text)
         if not tenant or canonical(text).startswith("_"):
             return treatment
         return self._treatments.of(f"{tenant}/{canonical(text)}")
-
-    def _address(self, key: str, treatment: Treatment) -> Address:
-        address = self.addresses.get(key)
-        if address is None:
-            priority = -1 if treatment.priority is None else treatment.priority
-            address = Address(key, treatment.distribution, priority)
-            self.addresses[key] = address
-            self._count_remote(address)
-        return address
 
     def destination(self, inlet: Inlet, to: str) -> "Address | Error | None":
         """Return the address of a message by its `to`: one that somebody uses, or None."""
@@ -361,11 +324,11 @@ class Router(Forwarder):
             return key
         address = self.addresses.get(key)
         if address is None:
-            if self._remote_consumers(key) == 0:
+            if self.remote_consumers(key) == 0:
                 return None
-            address = self._address(key, self._treatment(to, tenant))
+            address = self.address_with(key, self._treatment(to, tenant))
         if address.missing:
-            self._refresh(address, True)
+            self.refresh(address, True)
         return address
 
     def _destination_key(self, to: str, tenant: str) -> "str | Error":
@@ -374,22 +337,6 @@ class Router(Forwarder):
             return _NO_DESTINATION
         return self._space.key(to, treatment.ingress_phase, tenant)
 
-    def _complete(self, link: Link, source: Any, target: Any) -> bool:
-        # A peer's attach may fit our frames, and the answer to it not the peer's.
-        try:
-            link.attach(source=source, target=target)
-        except FrameTooLarge as error:
-            self._refuse(link, Error(condition="amqp:frame-size-too-small", description=str(error)))
-            return False
-        return True
-
-    def _refuse(self, link: Link, error: Error) -> None:
-        link.refuse(error)
-        self.observer.link_refused(link, error)
-
-    def _take_link_number(self) -> int:
-        self._next_link += 1
-        return self._next_link
 
     # --- ends of links
 
@@ -423,10 +370,10 @@ class Router(Forwarder):
             if session.is_open and not session.links():
                 session.end()
             # The sibling may have consumers again since the link was given up.
-            self._refresh(address)
+            self.refresh(address)
         else:
             self._changed[address.key] = None
-            self._consumers_went(address)
+            self.consumers_went(address)
         self.totals.add(outlet)
         if was_open:
             self.observer.link_lost(outlet, error)
@@ -437,226 +384,10 @@ class Router(Forwarder):
         address = inlet.address
         if address is not None:
             address.inlets.pop(inlet, None)
-            self._forget_if_idle(address)
+            self.forget_if_idle(address)
         self.totals.add(inlet)
         self.observer.link_lost(inlet, error)
 
-    def _consumers_came(self, address: Address) -> None:
-        for inlet in address.inlets:
-            inlet.top_up()
-        self.serve(address)
-
-    def _consumers_went(self, address: Address) -> None:
-        if address.local_count == 0:
-            self.release_parked(address)
-            for inlet in address.inlets:
-                if not address.has_outlet(inlet.is_fabric):
-                    inlet.withdraw()
-            self._forget_if_idle(address)
-        if address.parked or address.parked_from_siblings:
-            self.serve(address)
-
-    def _forget_if_idle(self, address: Address) -> None:
-        if address.is_idle and self.addresses.get(address.key) is address:
-            del self.addresses[address.key]
-
-    # --- siblings: what the table says
-
-    def take_changes(self) -> Changes | None:
-        """Return what the address table has to be told, for the shell to pass on at the end of its turn."""
-        if not self._changed:
-            return None
-        self._sequence += 1
-        changed, self._changed = self._changed, {}
-        return Changes(self._sequence, tuple(Interest(key, self._local_consumers(key)) for key in changed))
-
-    def all_interests(self) -> Changes:
-        """Return everything that the table has to know of this worker, when it joins."""
-        interests = tuple(
-            Interest(key, address.local_count) for key, address in self.addresses.items() if address.local_count
-        )
-        return Changes(self._sequence, interests)
-
-    def confirm(self, sequence: int) -> None:
-        """Answer the attaches that waited for every worker to know of them."""
-        awaiting = self._awaiting
-        while awaiting and awaiting[0][0] <= sequence:
-            self._answer(awaiting.popleft()[1])
-
-    def apply(self, delta: Delta) -> None:
-        """Take what the table says of the siblings and of what they want; raises FullDeltaMissing."""
-        if delta.version <= self.version:
-            return
-        if not delta.is_full and delta.version[0] != self.version[0]:
-            raise FullDeltaMissing(self.version, delta.version)
-        touched: dict[str, None] = {}
-        if delta.is_full:
-            for neighbour in self.neighbours.values():
-                touched.update(dict.fromkeys(neighbour.interests))
-                neighbour.interests = {}
-        if delta.siblings is not None:
-            self._members(delta.siblings, touched)
-        for worker, interest in delta.interests:
-            neighbour_or_none = self.neighbours.get(worker)
-            if neighbour_or_none is None:
-                continue
-            touched[interest.key] = None
-            if interest.consumers:
-                neighbour_or_none.interests[interest.key] = interest.consumers
-            else:
-                neighbour_or_none.interests.pop(interest.key, None)
-        self.version = delta.version
-        for key in touched:
-            address = self.addresses.get(key)
-            if address is not None:
-                self._refresh(address)
-
-    def _members(self, siblings: tuple[Sibling, ...], touched: dict[str, None]) -> None:
-        members = {sibling.worker: sibling for sibling in siblings if sibling.worker != self.worker}
-        gone = [one for worker, one in self.neighbours.items() if members.get(worker) != one.sibling]
-        for neighbour in gone:
-            touched.update(dict.fromkeys(neighbour.interests))
-            del self.neighbours[neighbour.sibling.worker]
-        for worker, sibling in members.items():
-            if worker not in self.neighbours:
-                self.neighbours[worker] = Neighbour(sibling)
-        for neighbour in gone:
-            if neighbour.peer is not None:
-                # It may hang, so nothing that it still does is waited for.
-                connection = neighbour.peer.connection
-                if connection.state is _OPENED:
-                    connection.close()
-                connection.transport_closed()
-
-    # --- siblings: the fabric
-
-    def connect_failed(self, worker: int) -> None:
-        """Note that a sibling can't be reached: messages do not wait for it."""
-        neighbour = self.neighbours.get(worker)
-        if neighbour is not None and neighbour.peer is None:
-            neighbour.is_lost = True
-            self._refresh_all(neighbour)
-
-    def _sibling_connected(self, peer: Peer, performative: Open) -> None:
-        properties: Any = performative.properties or {}
-        worker = properties.get("worker", -1)
-        incarnation = properties.get("incarnation")
-        neighbour = self.neighbours.get(worker)
-        if neighbour is None or neighbour.sibling.incarnation != incarnation or neighbour.peer is not None:
-            peer.connection.close(Error(condition="amqp:not-found", description="this is no worker that is known here"))
-            return
-        peer.sibling = worker
-        neighbour.peer = peer
-        neighbour.is_lost = False
-        self._refresh_all(neighbour)
-
-    def _sibling_lost(self, peer: Peer) -> None:
-        neighbour = self.neighbours.get(peer.sibling)
-        if neighbour is not None and neighbour.peer is peer:
-            neighbour.peer = None
-            neighbour.is_lost = True
-            self._refresh_all(neighbour)
-
-    def _refresh_all(self, neighbour: Neighbour) -> None:
-        for key in list(neighbour.interests):
-            address = self.addresses.get(key)
-            if address is not None:
-                self._refresh(address)
-
-    def _refresh(self, address: Address, has_message: bool = False) -> None:
-        """Bring the links of an address to the siblings in line with what they want, where there is who would send."""
-        is_wanted = has_message or bool(address.parked) or any(not inlet.is_fabric for inlet in address.inlets)
-        before = address.remote_count
-        for neighbour in self.neighbours.values():
-            consumers = neighbour.interests.get(address.key, 0)
-            outlet = neighbour.outlets.get(address.key)
-            if outlet is not None:
-                outlet.weight = max(1, consumers)
-                if consumers == 0:
-                    self._give_up_fabric(outlet)
-            elif consumers and is_wanted:
-                self._attach_fabric(neighbour, address, consumers)
-        self._count_remote(address)
-        if address.remote_count == 0:
-            self._consumers_went(address)
-        elif before == 0:
-            self._consumers_came(address)
-        else:
-            self.serve(address)
-        if not has_message:
-            self._forget_if_idle(address)
-
-    def _give_up_fabric(self, outlet: Outlet) -> None:
-        # One whose attach is not answered is given up when it is.
-        if outlet.link.is_attached:
-            outlet.is_open = False
-            outlet.address.remove(outlet)
-            outlet.link.detach()
-
-    def _attach_fabric(self, neighbour: Neighbour, address: Address, consumers: int) -> None:
-        peer = neighbour.peer
-        if peer is None or peer.connection.state is not _OPENED:
-            return
-        session = self._fabric_session(peer)
-        number = self._take_link_number()
-        link = session.sender(f"{address.key} {number}")
-        outlet = Outlet(number, peer, link, address)
-        outlet.weight = consumers
-        link.context = outlet
-        peer.outlets[outlet] = None
-        neighbour.outlets[address.key] = outlet
-        address.add(outlet)
-        link.attach(source=Source(address=address.key), target=Target(address=address.key))
-
-    def _fabric_session(self, peer: Peer) -> Session:
-        # One for each link: a window that one address fills stops no other. Once all channels are used, they share one.
-        try:
-            session = peer.connection.session()
-        except StateError:
-            return next(iter(peer.outlets)).link.session
-        session.begin()
-        return session
-
-    def _fabric_answered(self, link: Link) -> None:
-        if link.state is _ATTACHED and link.remote_target is not None:
-            outlet: Outlet = link.context
-            outlet.is_open = True
-            neighbour = self.neighbours.get(outlet.peer.sibling)
-            if neighbour is None or outlet.address.key not in neighbour.interests:
-                self._give_up_fabric(outlet)
-
-    def _fabric_attached(self, peer: Peer, link: Link, performative: Attach) -> None:
-        target = performative.target
-        key = target.address if isinstance(target, Target) else None
-        if link.is_sender or not isinstance(key, str):
-            self._refuse(link, _NO_TARGET)
-            return
-        # The last consumer may have left meanwhile. The link then waits without credit: its sibling gives it up once
-        # it knows, or the next consumer uses it.
-        address = self._address(key, self._treatments.of_key(key))
-        inlet = Inlet(self._take_link_number(), peer, cast(Receiver, link), address)
-        link.context = inlet
-        peer.inlets[inlet] = None
-        link.attach(source=link.remote_source, target=target)
-        inlet.is_open = link.is_attached
-        address.inlets[inlet] = None
-        inlet.top_up()
-
-    def _count_remote(self, address: Address) -> None:
-        address.remote_count = address.missing = 0
-        for neighbour in self.neighbours.values():
-            consumers = neighbour.interests.get(address.key, 0)
-            if consumers and not neighbour.is_lost:
-                address.remote_count += consumers
-                if address.key not in neighbour.outlets:
-                    address.missing += 1
-
-    def _remote_consumers(self, key: str) -> int:
-        return sum(neighbour.interests.get(key, 0) for neighbour in self.neighbours.values() if not neighbour.is_lost)
-
-    def _local_consumers(self, key: str) -> int:
-        address = self.addresses.get(key)
-        return 0 if address is None else address.local_count
 
     # --- the end
 

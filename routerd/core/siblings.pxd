@@ -1,0 +1,46 @@
+import cython
+from routerd.core.address cimport Address
+from routerd.core.forwarder cimport Forwarder
+from routerd.core.inlet cimport Inlet
+from routerd.core.outlet cimport Outlet
+from routerd.core.peer cimport Peer
+from routerd.wire.link cimport Link
+from routerd.wire.receiver cimport Receiver
+from routerd.wire.session cimport Session
+
+cdef object _NO_ADDRESS
+cdef object _ATTACHED
+cdef object _OPENED
+
+
+cdef class Siblings(Forwarder):
+    cdef readonly int worker
+    cdef readonly dict addresses
+    cdef readonly dict neighbours
+    cdef readonly tuple version
+    cdef object _treatments
+    cdef long long _next_link
+    cdef long long _sequence
+    cdef dict _changed
+    cdef object _awaiting
+
+    cdef void answer(self, Outlet outlet)
+    cdef Address address_with(self, str key, object treatment)
+    @cython.locals(inlet=Inlet)
+    cdef void consumers_came(self, Address address)
+    @cython.locals(inlet=Inlet)
+    cdef void consumers_went(self, Address address)
+    cdef void forget_if_idle(self, Address address)
+    cdef bint complete(self, Link link, object source, object target) except -1
+    cdef void refuse(self, Link link, object error)
+    cdef long long take_link_number(self) noexcept
+    cdef void sibling_connected(self, Peer peer, object performative)
+    cdef void sibling_lost(self, Peer peer)
+    @cython.locals(outlet=Outlet, before=Py_ssize_t)
+    cdef void refresh(self, Address address, bint has_message=*)
+    cdef void _give_up_fabric(self, Outlet outlet)
+    @cython.locals(outlet=Outlet)
+    cdef void fabric_answered(self, Link link)
+    @cython.locals(inlet=Inlet, address=Address)
+    cdef void fabric_attached(self, Peer peer, Link link, object performative)
+    cdef void count_remote(self, Address address)

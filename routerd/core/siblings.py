@@ -1,0 +1,305 @@
+"""What the workers of a router do for each other: consumers at siblings, and the fabric that reaches them.
+
+Consumers are told to the address table as `Changes`, and an attach is answered once `confirm` says that every worker
+knows of it. What siblings' consumers want comes in by `apply`; a link of the fabric carries the messages of one
+address to one sibling, so credit and settlement reach from end to end.
+"""
+
+from collections import deque
+from typing import Any, cast
+
+from routerd.core.address import Address
+from routerd.core.errors import FullDeltaMissing
+from routerd.core.forwarder import Forwarder
+from routerd.core.inlet import Inlet
+from routerd.core.membership import Changes, Delta, Interest, Sibling
+from routerd.core.observer import Observer
+from routerd.core.outlet import Outlet
+from routerd.core.peer import Peer
+from routerd.core.settings import RouterSettings
+from routerd.core.treatment import Treatment, Treatments
+from routerd.wire import Attach, ConnectionState, Error, FrameTooLarge, LinkState, Open, Source, StateError, Target
+from routerd.wire.link import Link
+from routerd.wire.receiver import Receiver
+from routerd.wire.session import Session
+
+_NO_ADDRESS = Error(condition="amqp:invalid-field", description="a link between workers is for an address")
+_ATTACHED = LinkState.ATTACHED
+_OPENED = ConnectionState.OPENED
+
+
+class Neighbour:
+    """Another worker of this router, and the fabric connection to it."""
+
+    def __init__(self, sibling: Sibling) -> None:
+        self.sibling = sibling
+        self.peer: Peer | None = None
+        self.is_lost = False
+        self.interests: dict[str, int] = {}
+        self.outlets: dict[str, Outlet] = {}
+
+
+class Siblings(Forwarder):
+    """The addresses of a worker, and what is known of them elsewhere."""
+
+    def __init__(self, settings: RouterSettings, observer: Observer, worker: int) -> None:
+        Forwarder.__init__(self, observer)
+        self.worker = worker
+        self.addresses: dict[str, Address] = {}
+        self.neighbours: dict[int, Neighbour] = {}
+        self.version = (0, 0)
+        self._treatments = Treatments(settings)
+        self._next_link = 0
+        self._sequence = 0
+        self._changed: dict[str, None] = {}
+        self._awaiting: deque[tuple[int, Outlet]] = deque()
+
+    def answer(self, outlet: Outlet) -> None:
+        """Answer the attach of a consumer that every worker knows of; `Router` does."""
+
+    # --- addresses
+
+    def address_with(self, key: str, treatment: Treatment) -> Address:
+        address = self.addresses.get(key)
+        if address is None:
+            priority = -1 if treatment.priority is None else treatment.priority
+            address = Address(key, treatment.distribution, priority)
+            self.addresses[key] = address
+            self.count_remote(address)
+        return address
+
+    def consumers_came(self, address: Address) -> None:
+        for inlet in address.inlets:
+            inlet.top_up()
+        self.serve(address)
+
+    def consumers_went(self, address: Address) -> None:
+        if address.local_count == 0:
+            self.release_parked(address)
+            for inlet in address.inlets:
+                if not address.has_outlet(inlet.is_fabric):
+                    inlet.withdraw()
+            self.forget_if_idle(address)
+        if address.parked or address.parked_from_siblings:
+            self.serve(address)
+
+    def forget_if_idle(self, address: Address) -> None:
+        if address.is_idle and self.addresses.get(address.key) is address:
+            del self.addresses[address.key]
+
+    # --- links
+
+    def complete(self, link: Link, source: Any, target: Any) -> bool:
+        # A peer's attach may fit our frames, and the answer to it not the peer's.
+        try:
+            link.attach(source=source, target=target)
+        except FrameTooLarge as error:
+            self.refuse(link, Error(condition="amqp:frame-size-too-small", description=str(error)))
+            return False
+        return True
+
+    def refuse(self, link: Link, error: Error) -> None:
+        link.refuse(error)
+        self.observer.link_refused(link, error)
+
+    def take_link_number(self) -> int:
+        self._next_link += 1
+        return self._next_link
+
+    # --- what the table says
+
+    def take_changes(self) -> Changes | None:
+        """Return what the address table has to be told, for the shell to pass on at the end of its turn."""
+        if not self._changed:
+            return None
+        self._sequence += 1
+        changed, self._changed = self._changed, {}
+        return Changes(self._sequence, tuple(Interest(key, self._local_consumers(key)) for key in changed))
+
+    def all_interests(self) -> Changes:
+        """Return everything that the table has to know of this worker, when it joins."""
+        interests = tuple(
+            Interest(key, address.local_count) for key, address in self.addresses.items() if address.local_count
+        )
+        return Changes(self._sequence, interests)
+
+    def confirm(self, sequence: int) -> None:
+        """Answer the attaches that waited for every worker to know of them."""
+        awaiting = self._awaiting
+        while awaiting and awaiting[0][0] <= sequence:
+            self.answer(awaiting.popleft()[1])
+
+    def apply(self, delta: Delta) -> None:
+        """Take what the table says of the siblings and of what they want; raises FullDeltaMissing."""
+        if delta.version <= self.version:
+            return
+        if not delta.is_full and delta.version[0] != self.version[0]:
+            raise FullDeltaMissing(self.version, delta.version)
+        touched: dict[str, None] = {}
+        if delta.is_full:
+            for neighbour in self.neighbours.values():
+                touched.update(dict.fromkeys(neighbour.interests))
+                neighbour.interests = {}
+        if delta.siblings is not None:
+            self._members(delta.siblings, touched)
+        for worker, interest in delta.interests:
+            neighbour_or_none = self.neighbours.get(worker)
+            if neighbour_or_none is None:
+                continue
+            touched[interest.key] = None
+            if interest.consumers:
+                neighbour_or_none.interests[interest.key] = interest.consumers
+            else:
+                neighbour_or_none.interests.pop(interest.key, None)
+        self.version = delta.version
+        for key in touched:
+            address = self.addresses.get(key)
+            if address is not None:
+                self.refresh(address)
+
+    def _members(self, siblings: tuple[Sibling, ...], touched: dict[str, None]) -> None:
+        members = {sibling.worker: sibling for sibling in siblings if sibling.worker != self.worker}
+        gone = [one for worker, one in self.neighbours.items() if members.get(worker) != one.sibling]
+        for neighbour in gone:
+            touched.update(dict.fromkeys(neighbour.interests))
+            del self.neighbours[neighbour.sibling.worker]
+        for worker, sibling in members.items():
+            if worker not in self.neighbours:
+                self.neighbours[worker] = Neighbour(sibling)
+        for neighbour in gone:
+            if neighbour.peer is not None:
+                # It may hang, so nothing that it still does is waited for.
+                connection = neighbour.peer.connection
+                if connection.state is _OPENED:
+                    connection.close()
+                connection.transport_closed()
+
+    # --- the fabric
+
+    def connect_failed(self, worker: int) -> None:
+        """Note that a sibling can't be reached: messages do not wait for it."""
+        neighbour = self.neighbours.get(worker)
+        if neighbour is not None and neighbour.peer is None:
+            neighbour.is_lost = True
+            self._refresh_all(neighbour)
+
+    def sibling_connected(self, peer: Peer, performative: Open) -> None:
+        properties: Any = performative.properties or {}
+        worker = properties.get("worker", -1)
+        incarnation = properties.get("incarnation")
+        neighbour = self.neighbours.get(worker)
+        if neighbour is None or neighbour.sibling.incarnation != incarnation or neighbour.peer is not None:
+            peer.connection.close(Error(condition="amqp:not-found", description="this is no worker that is known here"))
+            return
+        peer.sibling = worker
+        neighbour.peer = peer
+        neighbour.is_lost = False
+        self._refresh_all(neighbour)
+
+    def sibling_lost(self, peer: Peer) -> None:
+        neighbour = self.neighbours.get(peer.sibling)
+        if neighbour is not None and neighbour.peer is peer:
+            neighbour.peer = None
+            neighbour.is_lost = True
+            self._refresh_all(neighbour)
+
+    def _refresh_all(self, neighbour: Neighbour) -> None:
+        for key in list(neighbour.interests):
+            address = self.addresses.get(key)
+            if address is not None:
+                self.refresh(address)
+
+    def refresh(self, address: Address, has_message: bool = False) -> None:
+        """Bring the links of an address to the siblings in line with what they want, where there is who would send."""
+        is_wanted = has_message or bool(address.parked) or any(not inlet.is_fabric for inlet in address.inlets)
+        before = address.remote_count
+        for neighbour in self.neighbours.values():
+            consumers = neighbour.interests.get(address.key, 0)
+            outlet = neighbour.outlets.get(address.key)
+            if outlet is not None:
+                outlet.weight = max(1, consumers)
+                if consumers == 0:
+                    self._give_up_fabric(outlet)
+            elif consumers and is_wanted:
+                self._attach_fabric(neighbour, address, consumers)
+        self.count_remote(address)
+        if address.remote_count == 0:
+            self.consumers_went(address)
+        elif before == 0:
+            self.consumers_came(address)
+        else:
+            self.serve(address)
+        if not has_message:
+            self.forget_if_idle(address)
+
+    def _give_up_fabric(self, outlet: Outlet) -> None:
+        # One whose attach is not answered is given up when it is.
+        if outlet.link.is_attached:
+            outlet.is_open = False
+            outlet.address.remove(outlet)
+            outlet.link.detach()
+
+    def _attach_fabric(self, neighbour: Neighbour, address: Address, consumers: int) -> None:
+        peer = neighbour.peer
+        if peer is None or peer.connection.state is not _OPENED:
+            return
+        session = self._fabric_session(peer)
+        number = self.take_link_number()
+        link = session.sender(f"{address.key} {number}")
+        outlet = Outlet(number, peer, link, address)
+        outlet.weight = consumers
+        link.context = outlet
+        peer.outlets[outlet] = None
+        neighbour.outlets[address.key] = outlet
+        address.add(outlet)
+        link.attach(source=Source(address=address.key), target=Target(address=address.key))
+
+    def _fabric_session(self, peer: Peer) -> Session:
+        # One for each link: a window that one address fills stops no other. Once all channels are used, they share one.
+        try:
+            session = peer.connection.session()
+        except StateError:
+            return next(iter(peer.outlets)).link.session
+        session.begin()
+        return session
+
+    def fabric_answered(self, link: Link) -> None:
+        if link.state is _ATTACHED and link.remote_target is not None:
+            outlet: Outlet = link.context
+            outlet.is_open = True
+            neighbour = self.neighbours.get(outlet.peer.sibling)
+            if neighbour is None or outlet.address.key not in neighbour.interests:
+                self._give_up_fabric(outlet)
+
+    def fabric_attached(self, peer: Peer, link: Link, performative: Attach) -> None:
+        target = performative.target
+        key = target.address if isinstance(target, Target) else None
+        if link.is_sender or not isinstance(key, str):
+            self.refuse(link, _NO_ADDRESS)
+            return
+        # The last consumer may have left meanwhile. The link then waits without credit: its sibling gives it up once
+        # it knows, or the next consumer uses it.
+        address = self.address_with(key, self._treatments.of_key(key))
+        inlet = Inlet(self.take_link_number(), peer, cast(Receiver, link), address)
+        link.context = inlet
+        peer.inlets[inlet] = None
+        link.attach(source=link.remote_source, target=target)
+        inlet.is_open = link.is_attached
+        address.inlets[inlet] = None
+        inlet.top_up()
+
+    def count_remote(self, address: Address) -> None:
+        address.remote_count = address.missing = 0
+        for neighbour in self.neighbours.values():
+            consumers = neighbour.interests.get(address.key, 0)
+            if consumers and not neighbour.is_lost:
+                address.remote_count += consumers
+                if address.key not in neighbour.outlets:
+                    address.missing += 1
+
+    def remote_consumers(self, key: str) -> int:
+        return sum(neighbour.interests.get(key, 0) for neighbour in self.neighbours.values() if not neighbour.is_lost)
+
+    def _local_consumers(self, key: str) -> int:
+        address = self.addresses.get(key)
+        return 0 if address is None else address.local_count
