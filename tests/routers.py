@@ -255,6 +255,8 @@ class Workers:
             pass
 
     def _carry(self) -> bool:
+        for worker in self.workers.values():
+            worker.router.end_turn()
         return any([line.carry(self.now) for line in list(self.lines)])
 
     def _tell(self) -> bool:

@@ -1,4 +1,5 @@
 import cython
+from routerd.core.inlet cimport Inlet
 from routerd.core.outlet cimport Outlet
 
 
@@ -14,6 +15,8 @@ cdef class Address:
     cdef public Py_ssize_t remote_count
     cdef public Py_ssize_t missing
     cdef readonly dict inlets
+    cdef readonly dict fabric_inlets
+    cdef public dict uneven
     cdef public object parked
     cdef public object parked_from_siblings
     cdef Py_ssize_t _turn
@@ -22,6 +25,15 @@ cdef class Address:
     cdef public long long egress
 
     cpdef bint has_outlet(self, bint is_local_only) noexcept
+    cpdef void note_credit(self)
+    @cython.locals(share=Py_ssize_t, inlet=Inlet)
+    cpdef void share_credit(self)
+    @cython.locals(share=Py_ssize_t, inlet=Inlet)
+    cpdef void drain_siblings(self)
+    @cython.locals(credit=Py_ssize_t, count=Py_ssize_t, outlet=Outlet)
+    cdef Py_ssize_t _share(self) except -2
+    cpdef void enter(self, Inlet inlet)
+    cpdef void leave(self, Inlet inlet)
     cpdef void add(self, Outlet outlet)
     cpdef void remove(self, Outlet outlet)
     @cython.locals(

@@ -30,6 +30,9 @@ class Address:
         self.remote_count = 0
         self.missing = 0
         self.inlets: dict[Inlet, None] = {}
+        # Those of siblings, which share the credit of the local consumers; and the addresses whose shares have changed.
+        self.fabric_inlets: dict[Inlet, None] = {}
+        self.uneven: dict[Address, None] | None = None
         self.parked: deque[Parked] = deque()
         self.parked_from_siblings: deque[Parked] = deque()
         self._turn = 0
@@ -60,6 +63,47 @@ class Address:
             self.outlets.remove(outlet)
             if not outlet.is_fabric:
                 self.local_count -= 1
+
+    def enter(self, inlet: "Inlet") -> None:
+        """Enter an inlet."""
+        self.inlets[inlet] = None
+        if inlet.is_fabric:
+            self.fabric_inlets[inlet] = None
+
+    def leave(self, inlet: "Inlet") -> None:
+        """Take an inlet out, if it is here."""
+        self.inlets.pop(inlet, None)
+        self.fabric_inlets.pop(inlet, None)
+        self.note_credit()
+
+    def note_credit(self) -> None:
+        """Have the shares of siblings looked at when the turn ends: local consumers have another credit than before."""
+        if self.fabric_inlets and self.uneven is not None:
+            self.uneven[self] = None
+
+    def share_credit(self) -> None:
+        """Give siblings the credit that local consumers have, in equal parts."""
+        share = self._share()
+        if share >= 0:
+            for inlet in self.fabric_inlets:
+                inlet.set_share(share)
+
+    def drain_siblings(self) -> None:
+        """Have siblings send what they can on the credit of now, and give the rest of it back."""
+        share = self._share()
+        for inlet in self.fabric_inlets:
+            inlet.link.set_credit(min(share, inlet.capacity), drain=True)
+
+    def _share(self) -> int:
+        """Return what each sibling may send, roughly; -1 while their credit is being drained."""
+        credit = -len(self.parked_from_siblings)
+        for outlet in self.outlets[: self.local_count]:
+            if outlet.is_draining:
+                return -1
+            if outlet.is_open and not outlet.peer.is_blocked and not outlet.link.session.has_backlog:
+                credit += outlet.link.credit
+        count = max(1, len(self.fabric_inlets))
+        return (max(credit, 0) + count - 1) // count
 
     def choose(self, is_local_only: bool) -> "Outlet | None":
         """Return the outlet for the next message, or None when none can send now.

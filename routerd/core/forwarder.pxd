@@ -34,7 +34,7 @@ cdef class Forwarder(Multicast):
     cdef void _route(
         self, Inlet inlet, Address address, Delivery delivery, object data, Py_ssize_t start, Py_ssize_t end
     )
-    @cython.locals(link=Sender, is_settled=bint, out=Delivery)
+    @cython.locals(link=Sender, is_settled=bint, out=Delivery, address=Address)
     cdef void _forward(
         self, Inlet inlet, Outlet outlet, Delivery delivery, object data, Py_ssize_t start, Py_ssize_t end
     )
@@ -61,7 +61,10 @@ cdef class Forwarder(Multicast):
     cpdef void serve_outlet(self, Outlet outlet)
     @cython.locals(outlet=Outlet)
     cpdef void relieve(self, Peer peer)
+    @cython.locals(link=Sender, address=Address)
     cdef void _answer_drain(self, Outlet outlet)
+    @cython.locals(inlet=Inlet, outlet=Outlet)
+    cpdef void siblings_drained(self, Address address)
 
 
     @cython.locals(outlet=Outlet, inlet=Inlet)

@@ -115,7 +115,10 @@ class Forwarder(Multicast):
         if outlet.is_watched:
             self.observer.message_sent(outlet, data, start, end, delivery.is_partial)
         outlet.deliveries += 1
-        outlet.address.egress += 1
+        address = outlet.address
+        address.egress += 1
+        if address.fabric_inlets:
+            address.note_credit()
         delivery.context = out
         if delivery.is_partial:
             inlet.current = delivery
@@ -175,6 +178,8 @@ class Forwarder(Multicast):
         self, queue: "deque[Parked]", parked: Parked, data: bytes | bytearray, start: int, end: int
     ) -> None:
         queue.append(parked)
+        if parked.inlet.is_fabric:
+            parked.address.note_credit()
         delivery = parked.delivery
         delivery.context = parked
         parked.inlet.parked += 1
@@ -280,13 +285,34 @@ class Forwarder(Multicast):
                 continue
             outlet.let_go()
             self.serve_outlet(outlet)
+            outlet.address.note_credit()
             self._answer_drain(outlet)
 
     def _answer_drain(self, outlet: "Outlet") -> None:
-        if outlet.link.drain and outlet.link.is_attached and outlet not in outlet.peer.starved:
-            outlet.link.drained()
+        link = outlet.link
+        if not link.drain or not link.is_attached or outlet in outlet.peer.starved:
+            return
+        address = outlet.address
+        if link.credit > 0 and not outlet.is_fabric and address.fabric_inlets and not address.is_multicast:
+            if not outlet.is_draining:
+                address.drain_siblings()
+                outlet.is_draining = True
+        else:
+            link.drained()
             outlet.note_flow(self.now)
 
+    def siblings_drained(self, address: "Address") -> None:
+        """Answer the drains that waited for siblings, if all of them have sent what they could."""
+        for inlet in address.fabric_inlets:
+            if inlet.link.credit > 0:
+                return
+        for outlet in address.outlets[: address.local_count]:
+            if outlet.is_draining:
+                outlet.is_draining = False
+                if outlet.link.drain and outlet.link.is_attached:
+                    outlet.link.drained()
+                    outlet.note_flow(self.now)
+        address.note_credit()
 
     # --- flows
 
@@ -301,11 +327,17 @@ class Forwarder(Multicast):
             if outlet.is_open:
                 if outlet.peer.starved:
                     self.relieve(outlet.peer)
+                outlet.is_draining = outlet.is_draining and link.drain
+                if outlet.address.fabric_inlets:
+                    # Before what waits here takes all of the new credit, or siblings would never get any.
+                    outlet.address.share_credit()
                 self.serve_outlet(outlet)
                 self._answer_drain(outlet)
         else:
             inlet: Inlet = end
             inlet.is_quiet = not inlet.is_open
+            if inlet.is_fabric and inlet.address is not None:
+                self.siblings_drained(inlet.address)
             inlet.top_up()
 
     def on_session_flow(self, session: "Session") -> None:
@@ -346,7 +378,10 @@ class Forwarder(Multicast):
             return
         if delivery is inlet.current:
             inlet.current = None
-        if not delivery.remote_settled and (delivery.state is None or not is_outcome(delivery.state)):
+        if delivery.remote_settled:
+            inlet.dropped_presettled += 1
+            inlet.top_up()
+        elif delivery.state is None or not is_outcome(delivery.state):
             self.settle(inlet, delivery, _MAYBE_SEEN)
 
     def inlet_lost(self, inlet: "Inlet") -> None:

@@ -33,6 +33,8 @@ cdef class Inlet:
     cdef public long long delayed_1s
     cdef public long long delayed_10s
 
-    @cython.locals(link=Receiver, room=Py_ssize_t)
+    @cython.locals(link=Receiver, room=Py_ssize_t, address=Address)
     cpdef void top_up(self)
+    @cython.locals(link=Receiver)
+    cpdef void set_share(self, Py_ssize_t share)
     cpdef void withdraw(self)

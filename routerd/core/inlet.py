@@ -50,15 +50,38 @@ class Inlet:
         self.delayed_10s = 0
 
     def top_up(self) -> None:
-        """Grant credit again once half of the capacity is free, while there is somebody to send to."""
+        """Grant credit again once half of the capacity is free, while there is somebody to send to.
+
+        A sibling has a share of its consumers' credit instead, but for multicast, where everybody gets a copy.
+        """
         link = self.link
         if link.credit > self.low_water or not self.is_open:
             return
-        if self.address is not None and not self.address.has_outlet(self.is_fabric):
-            return
+        address = self.address
+        if address is not None:
+            if self.is_fabric and not address.is_multicast:
+                address.note_credit()
+                return
+            if not address.has_outlet(self.is_fabric):
+                return
         room = self.capacity - link.credit - link.unsettled_count - self.waiting
         if room > 0 and room >= self.low_water:
             link.grant(room)
+
+    def set_share(self, share: int) -> None:
+        """Have roughly a share of the consumers' credit: not every step is worth a flow.
+
+        Others compete for it, so a sibling may have more than there is left; it loses that when something of its waits.
+        """
+        link = self.link
+        if self.address is None or self.address.is_multicast or not self.is_open:
+            return
+        share = max(0, min(share, self.capacity - link.unsettled_count - self.waiting))
+        if link.credit > share:
+            if self.address.parked_from_siblings:
+                link.set_credit(share)
+        elif share > 0 and link.credit <= share >> 1:
+            link.grant(share - link.credit)
 
     def withdraw(self) -> None:
         """Take the credit back: nobody is there to send to. What is on its way on it still arrives."""

@@ -13,6 +13,7 @@ cdef class Outlet:
     cdef readonly Address address
     cdef readonly bint is_fabric
     cdef public bint is_open
+    cdef public bint is_draining
     cdef public bint is_watched
     cdef readonly bint strips
     cdef public Py_ssize_t weight

@@ -26,6 +26,8 @@ class Outlet:
         self.address = address
         self.is_fabric = peer.is_fabric
         self.is_open = False
+        # A drain is answered once siblings have sent what they can.
+        self.is_draining = False
         self.is_watched = peer.is_watched
         self.strips = peer.strips_out
         self.weight = 1
@@ -74,6 +76,7 @@ class Outlet:
         if self not in self.peer.starved:
             self.stalls += 1
             self.peer.starved[self] = None
+            self.address.note_credit()
 
     def hold(self, session: "Session") -> None:
         """Keep the window of a session closed for one frame that is stuck here."""

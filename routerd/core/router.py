@@ -246,6 +246,7 @@ class Router(Siblings):
             return
         outlet.source = None
         outlet.is_open = link.is_attached
+        outlet.address.note_credit()
         outlet.note_flow(self.now)
         self.observer.link_attached(outlet)
         # Credit, and the wish to have it drained, may have come before the answer.
@@ -275,7 +276,7 @@ class Router(Siblings):
         peer.inlets[inlet] = None
         inlet.is_open = link.is_attached
         if address is not None:
-            address.inlets[inlet] = None
+            address.enter(inlet)
             if address.missing:
                 self.refresh(address)
         self.observer.link_attached(inlet)
@@ -383,7 +384,9 @@ class Router(Siblings):
         inlet.peer.inlets.pop(inlet, None)
         address = inlet.address
         if address is not None:
-            address.inlets.pop(inlet, None)
+            address.leave(inlet)
+            if inlet.is_fabric:
+                self.siblings_drained(address)
             self.forget_if_idle(address)
         self.totals.add(inlet)
         self.observer.link_lost(inlet, error)

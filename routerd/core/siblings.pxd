@@ -22,6 +22,7 @@ cdef class Siblings(Forwarder):
     cdef long long _next_link
     cdef long long _sequence
     cdef dict _changed
+    cdef dict _uneven
     cdef object _awaiting
 
     cdef void answer(self, Outlet outlet)

@@ -52,6 +52,7 @@ class Siblings(Forwarder):
         self._next_link = 0
         self._sequence = 0
         self._changed: dict[str, None] = {}
+        self._uneven: dict[Address, None] = {}
         self._awaiting: deque[tuple[int, Outlet]] = deque()
 
     def answer(self, outlet: Outlet) -> None:
@@ -64,16 +65,19 @@ class Siblings(Forwarder):
         if address is None:
             priority = -1 if treatment.priority is None else treatment.priority
             address = Address(key, treatment.distribution, priority)
+            address.uneven = self._uneven
             self.addresses[key] = address
             self.count_remote(address)
         return address
 
     def consumers_came(self, address: Address) -> None:
+        address.note_credit()
         for inlet in address.inlets:
             inlet.top_up()
         self.serve(address)
 
     def consumers_went(self, address: Address) -> None:
+        address.note_credit()
         if address.local_count == 0:
             self.release_parked(address)
             for inlet in address.inlets:
@@ -107,6 +111,13 @@ class Siblings(Forwarder):
         return self._next_link
 
     # --- what the table says
+
+    def end_turn(self) -> None:
+        """Give siblings their shares of the credit that local consumers have now; before the shell flushes."""
+        if self._uneven:
+            for address in list(self._uneven):
+                address.share_credit()
+            self._uneven.clear()
 
     def take_changes(self) -> Changes | None:
         """Return what the address table has to be told, for the shell to pass on at the end of its turn."""
@@ -285,7 +296,7 @@ class Siblings(Forwarder):
         peer.inlets[inlet] = None
         link.attach(source=link.remote_source, target=target)
         inlet.is_open = link.is_attached
-        address.inlets[inlet] = None
+        address.enter(inlet)
         inlet.top_up()
 
     def count_remote(self, address: Address) -> None:

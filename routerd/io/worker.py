@@ -381,6 +381,7 @@ class Worker:
         now = time.monotonic()
         if now - self._turn_began > self._longest_turn_s:
             self._longest_turn_s = now - self._turn_began
+        router.end_turn()
         changes = router.take_changes()
         if changes is not None:
             self._on_changes(changes)

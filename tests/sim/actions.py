@@ -75,7 +75,7 @@ class Actions:
     # --- clients
 
     def _open(self) -> Client | None:
-        return self._one([each for each in self._simulation.clients if each.is_open and each.sessions])
+        return self._one([each for each in self._simulation.clients if each.is_open and each.shared])
 
     def _one(self, options: Any) -> Any:
         return self._random.choice(options) if options else None
@@ -205,6 +205,7 @@ class Actions:
                 self._simulation.note(f"{client.name} ends session {session.channel}")
                 session.end()
                 client.sessions.remove(session)
+                client.shared = [each for each in client.shared if each is not session]
                 client.turn_ends()
 
     def grant(self) -> None:

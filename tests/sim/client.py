@@ -46,6 +46,8 @@ class Client(Handler):
         self.is_stripped = True
         self.is_open = False
         self.sessions: list[Any] = []
+        self.shared: list[Any] = []
+        """Those of the sessions on which links are attached at will."""
         self.producers: list[Producer] = []
         self.consumers: list[Consumer] = []
         self._names = count(1)
@@ -108,7 +110,7 @@ class Client(Handler):
         self.is_open = False
         end.connection.transport_closed()
         self.end = self.line = self.connection = None
-        self.sessions, self.producers, self.consumers = [], [], []
+        self.sessions, self.shared, self.producers, self.consumers = [], [], [], []
         self.simulation.client_lost(self)
 
     def set_blocked(self, end: End, is_blocked: bool) -> None:
@@ -130,13 +132,18 @@ class Client(Handler):
     def produce(self, address: str | None, *, target: Target | None = None) -> Producer:
         """Attach a link to send on; to anywhere when no address is given."""
         choice = self.world.choice
-        link = choice(self.sessions).sender(f"p{next(self._names)}")
+        # Messages of several frames that wait keep the window of their session closed to others (and might do so to
+        # each other for ever), so who sends them has a session of its own.
+        is_streaming = self.world.chance(0.3)
+        link = (self.begin() if is_streaming else choice(self.shared)).sender(f"p{next(self._names)}")
         link.attach(
             source=Source(),
             target=target or Target(address=address),
             rcv_settle_mode=choice((0, 0, 0, 1)),
         )
-        producer = Producer(self, link, address, is_settling=choice((0.0, 0.0, 0.3, 1.0)))
+        producer = Producer(
+            self, link, address, is_settling=choice((0.0, 0.0, 0.3, 1.0)), is_streaming=is_streaming
+        )
         link.context = producer
         self.producers.append(producer)
         self.turn_ends()
@@ -145,7 +152,7 @@ class Client(Handler):
     def consume(self, address: str, *, source: Source | None = None, is_responder: bool = False) -> Consumer:
         """Attach a link to receive on."""
         choice = self.world.choice
-        link = choice(self.sessions).receiver(f"c{next(self._names)}")
+        link = choice(self.shared).receiver(f"c{next(self._names)}")
         link.attach(
             source=source or Source(address=address),
             target=Target(),
@@ -186,7 +193,7 @@ class Client(Handler):
         """Begin sessions."""
         self.is_open = True
         for _ in range(self.world.choice((1, 1, 2))):
-            self.begin()
+            self.shared.append(self.begin())
         self.simulation.client_opened(self)
 
     def on_closed(self, connection: Connection, error: Any) -> None:
@@ -221,6 +228,7 @@ class Client(Handler):
     def on_session_ended(self, session: Any, error: Any) -> None:
         """Forget a session."""
         self.sessions = [each for each in self.sessions if each is not session]
+        self.shared = [each for each in self.shared if each is not session]
 
     def on_link_flow(self, link: Any) -> None:
         """Use new credit."""

@@ -55,8 +55,7 @@ class Sent:
     epoch: int
     """The troubles of the router that there had been when it was sent."""
     began_in_trouble: bool
-    losses: int
-    """The consumers of the address that had gone by then."""
+    sent_at: float
     audience: list["Consumer"]
     """Consumers that were there before."""
     reply_to: str | None = None
@@ -90,7 +89,7 @@ class Ledger:
         is_multicast = address.startswith("multicast")
         audience = [each for each in simulation.consumers_of(address) if each.is_attached] if is_multicast else []
         sent = Sent(
-            len(self.sent), producer, address, is_multicast, is_settled, b"", simulation.epoch, not simulation.is_whole, simulation.losses(address), audience, **details
+            len(self.sent), producer, address, is_multicast, is_settled, b"", simulation.epoch, not simulation.is_whole, simulation.world.now, audience, **details
         )
         self.sent.append(sent)
         self.count("sent settled" if is_settled else "sent")
@@ -181,7 +180,7 @@ class Ledger:
         if not sent.producer.is_attached:
             return True
         has_broken = any(not each.is_living for each in simulation.consumers_of(sent.address))
-        return has_broken or simulation.losses(sent.address) > sent.losses or simulation.had_trouble_since(sent)
+        return has_broken or simulation.lost_consumer_since(sent) or simulation.had_trouble_since(sent)
 
     def _check_settled_by_router(self, sent: Sent, outcome: Any) -> None:
         if outcome not in (ACCEPTED, MAYBE_SEEN) and not _is_of_the_router(outcome):
@@ -211,7 +210,8 @@ class Ledger:
             raise Broken(f"{sent} is {outcome!r}, and no consumer has said so")
         for receipt in receipts:
             is_there = receipt.consumer.is_living and not is_lost and not receipt.consumer.wants_settled
-            if is_there and not receipt.is_decided and not receipt.is_aborted:
+            is_being_aborted = receipt.is_aborted or not receipt.is_whole and receipt.consumer.link.max_message_size
+            if is_there and not receipt.is_decided and not is_being_aborted:
                 raise Broken(f"{sent} is {outcome!r}, and {receipt.consumer} has not yet decided")
             if is_there and receipt.is_decided and rank_of(receipt.decision) > rank_of(outcome):
                 raise Broken(f"{sent} is {outcome!r}, though {receipt.consumer} said {receipt.decision!r}")
@@ -221,7 +221,8 @@ class Ledger:
     def _check_audience(self, sent: Sent) -> None:
         has_it = {id(each.consumer) for each in sent.receipts}
         for consumer in sent.audience:
-            if consumer.is_living and id(consumer) not in has_it and not consumer.wants_settled:
+            may_lack_it = consumer.wants_settled or 0 < consumer.link.max_message_size < len(sent.expected) + 100
+            if consumer.is_living and id(consumer) not in has_it and not may_lack_it:
                 raise Broken(f"{sent} is {sent.outcome!r}, and {consumer}, which was there all the time, has not got it")
 
     # --- when all is quiet

@@ -39,12 +39,16 @@ DECISIONS = (
 class Producer:
     """A link on which a client sends."""
 
-    def __init__(self, client: "Client", link: Sender, address: str | None, *, is_settling: float) -> None:
+    def __init__(
+        self, client: "Client", link: Sender, address: str | None, *, is_settling: float, is_streaming: bool
+    ) -> None:
         self.client = client
         self.link = link
         self.address = address
         self.is_settling = is_settling
         """How often it sends settled."""
+        self.is_streaming = is_streaming
+        """Whether it sends messages of several frames, and has a session of its own to that end."""
         self.stream: tuple[Any, bytes] | None = None
         """The delivery that it is in the middle of, and what is left of it."""
 
@@ -69,7 +73,7 @@ class Producer:
         octets = self._compose(sent, reply_to)
         delivery = self.link.begin(settled=settled)
         delivery.context = sent
-        if world.chance(0.3):
+        if self.is_streaming and world.chance(0.5):
             cut = world.randrange(len(octets)) if world.chance(0.8) else 0
             self.stream = delivery, octets
             self._write(cut)
@@ -105,7 +109,9 @@ class Producer:
 
     def _compose(self, sent: Sent, reply_to: str | None) -> bytes:
         world = self.client.world
-        size = world.choice((0, 20, 300, 3000)) if not world.chance(0.03) else 20_000
+        size = world.choice((0, 20, 200))
+        if self.is_streaming:
+            size = 20_000 if world.chance(0.1) else 3000
         sections: dict[str, Any] = {"body": Data([mark(sent.number) + b"." * world.randrange(size + 1)])}
         if world.chance(0.2):
             sections["header"] = Header(durable=True)

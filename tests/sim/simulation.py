@@ -14,7 +14,7 @@ from tests.sim.table import Members, TableHost
 from tests.sim.workers import WorkerHost
 from tests.sim.world import World
 
-QUIET_S = 60.0
+QUIET_S = 900.0
 """In virtual time; consumers keep messages for seconds, everything else takes less than one."""
 RESTART_S = (0.1, 1.0)
 TROUBLE_S = 3.0
@@ -44,7 +44,7 @@ class Simulation:
         self.epoch = 0
         """How often something went wrong in the router, for which messages may have to be given up."""
         self._trouble_until = 0.0
-        self._losses: dict[str, int] = {}
+        self._losses: dict[str, float] = {}
         self.is_finishing = False
         self.ledger = Ledger(self)
         self.table = TableHost(self.world)
@@ -201,11 +201,11 @@ class Simulation:
 
     def consumer_went(self, consumer: Consumer) -> None:
         """A consumer's link is over."""
-        self._losses[consumer.address] = self.losses(consumer.address) + 1
+        self._losses[consumer.address] = self.world.now
 
-    def losses(self, address: str) -> int:
-        """How many consumers of an address have gone."""
-        return self._losses.get(address, 0)
+    def lost_consumer_since(self, sent: Sent) -> bool:
+        """Whether a consumer of its address has gone since a message was sent, or was just not known to have gone."""
+        return self._losses.get(sent.address, 0.0) > sent.sent_at - TROUBLE_S
 
     def has_settling_consumer(self, address: str) -> bool:
         """Whether there ever was one that wants all settled: what went to it is accepted once it has left."""

@@ -148,6 +148,7 @@ class WorkerHost:
     def _flush(self) -> None:
         self._is_flush_due = False
         router = self.router
+        router.end_turn()
         changes = router.take_changes()
         if changes is not None and self._to_table is not None:
             self._to_table.send(self._simulation.table.update, self, changes)

@@ -259,6 +259,19 @@ def test_the_rest_of_what_a_lost_consumer_began_is_ignored(workers, settled):
     assert late.received(receiver) == [OCTETS]
 
 
+def test_settled_messages_that_lose_their_consumer_in_the_middle_use_no_credit_up():
+    workers = Workers()
+    client, consumer = workers.client(peer={"capacity": 1}), workers.client()
+    consumer.consumer("orders", credit=10, snd_settle_mode=0)
+    workers.client().consumer("orders")
+    sender = client.producer("orders")
+    delivery = client.stream(sender, FIRST, ends=False, settled=True)
+    consumer.vanish()
+    client.go_on(delivery, REST, more=False)
+    [inlet] = client.peer.inlets
+    assert (sender.credit, inlet.dropped_presettled) == (1, 1)
+
+
 @pytest.mark.parametrize("settled", [False, True])
 def test_a_detached_consumer_is_sent_no_more_of_it(workers, settled):
     ends = Ends(workers)
