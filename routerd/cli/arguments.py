@@ -38,6 +38,7 @@ def parser() -> argparse.ArgumentParser:
     add("-T", "--test-hooks", action="store_true", help="add the addresses and the haste that tests of clients use")
     add("-v", "--version", action="store_true", help="print the version and what it runs on")
     add("--check", action="store_true", help="say whether the configuration file is right, and start nothing")
+    add("--stop", metavar="ID", help="end the router of this id that was left running in Ray, and start nothing")
     add("--options-file", metavar="FILE", help="a file with the options of the process that follow")
     add("--sample-options", action="store_true", help="print such a file, with all options explained and none set")
     add_arguments(made)

@@ -47,6 +47,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return SUCCESS
     try:
         options = read_options(vars(arguments), os.environ)
+        if arguments.stop is not None:
+            return _stop(arguments.stop, options)
         if options.record_directory is not None:
             raise OptionError("record_directory: decisions cannot be recorded yet; leave it out")
         config = _adapted(load_config(arguments.config), options, has_test_hooks=arguments.test_hooks)
@@ -97,6 +99,28 @@ def _run(config: RouterConfig, options: Options, parent: Parent, at_exit: ExitSt
     announce_readiness(listening, 1 if options.in_process else options.connection_actors)
     parent.tell_ready()
     return SUCCESS if options.detach else lifetime.stay()
+
+
+def _stop(router_id: str, options: Options) -> int:
+    """End a router that goes on without a launcher."""
+    if options.ray_address is None:
+        raise OptionError("stop: say with ray_address in which Ray the router runs")
+    from actors import JoinFailed, start
+
+    try:
+        was_there = start.stop_router(
+            router_id,
+            ray_address=options.ray_address,
+            ray_namespace=options.ray_namespace,
+            grace_s=options.shutdown_grace,
+        )
+    except JoinFailed as error:
+        _complain(str(error))
+        return FAILURE
+    if not was_there:
+        _complain(f"There is no router {router_id} in namespace {options.ray_namespace} of this Ray")
+        return FAILURE
+    return SUCCESS
 
 
 def _with_reserved_ports(config: RouterConfig, at_exit: ExitStack) -> RouterConfig:

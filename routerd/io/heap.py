@@ -12,8 +12,8 @@ MAPPED_FROM_OCTETS = 4 << 20
 def keep_freed_memory() -> None:
     """Have freed buffers stay with the process, up to a bound.
 
-    Output buffers come and go with each turn of the loop. By default those of 128 KiB and more are mapped and unmapped each
-    time, and what is free at the top of the heap is given back, so that all their pages are faulted in again.
+    Output buffers come and go with each turn of the loop. By default those of 128 KiB and more are mapped and
+    unmapped each time, and what is free at the top of the heap is given back, so all their pages are faulted in again.
     """
     with contextlib.suppress(AttributeError, OSError):  # another C library than GNU's has no such setting
         mallopt = ctypes.CDLL(None).mallopt

@@ -68,6 +68,11 @@ class Transport(asyncio.BufferedProtocol):
             self._end_timer.cancel()
             self._end_timer = None
 
+    @property
+    def is_over(self) -> bool:
+        """Whether the socket is gone."""
+        return self._socket is None
+
     def pause_writing(self) -> None:
         """The transport is full: begin no delivery on this connection."""
         self._worker.set_blocked(self, True)

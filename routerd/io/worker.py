@@ -53,6 +53,8 @@ BACKLOG = 4096
 GC_THRESHOLD = 50_000
 """New objects between two garbage collections: a delivery leaves none behind, only links and connections do."""
 RECONNECT_S = 0.1
+FABRIC_OPEN_S = 1.0
+"""What a sibling gets to answer the open of a connection; a second one beside it would confuse both."""
 DRAIN_STEP_S = 0.05
 BEAT_S = 1.0
 """How often the loop is looked at."""
@@ -444,19 +446,36 @@ class Worker:
 
     async def _connect(self, worker: int) -> None:
         """Keep a connection to a sibling, as long as the table names it."""
+        transport: Transport | None = None
+        sibling: Sibling | None = None
+        begun_at = 0.0
         try:
             while (neighbour := self.router.neighbours.get(worker)) is not None:
-                if neighbour.peer is None:
-                    try:
-                        await self._loop.create_unix_connection(
-                            lambda: self._fabric_transport(is_client=True), neighbour.sibling.endpoint
-                        )
-                    except OSError:
-                        self.router.connect_failed(worker)
-                        self._turn_ends()
+                now = time.monotonic()
+                is_late = sibling != neighbour.sibling or now > begun_at + FABRIC_OPEN_S
+                if transport is not None and is_late and neighbour.peer is not transport.peer:
+                    # It is to somebody who is no more, or who does not answer.
+                    transport.abort()
+                    transport = None
+                if neighbour.peer is None and (transport is None or transport.is_over):
+                    sibling, begun_at = neighbour.sibling, now
+                    transport = await self._connected_to(worker, neighbour.sibling.endpoint)
                 await asyncio.sleep(RECONNECT_S)
         finally:
+            if transport is not None:
+                transport.abort()
             del self._connecting[worker]
+
+    async def _connected_to(self, worker: int, endpoint: str) -> Transport | None:
+        try:
+            _, transport = await self._loop.create_unix_connection(
+                lambda: self._fabric_transport(is_client=True), endpoint
+            )
+        except OSError:
+            self.router.connect_failed(worker)
+            self._turn_ends()
+            return None
+        return transport
 
     def _accept_sibling(self) -> Transport:
         return self._fabric_transport(is_client=False)
