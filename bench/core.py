@@ -65,7 +65,7 @@ class Pair:
 
 def settle_down(pairs: list[Pair]) -> None:
     """Carry until there is nothing to carry."""
-    while any([pair.carry() for pair in pairs]):
+    while sum(pair.carry() for pair in pairs):
         pass
 
 

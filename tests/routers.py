@@ -257,7 +257,7 @@ class Workers:
     def _carry(self) -> bool:
         for worker in self.workers.values():
             worker.router.end_turn()
-        return any([line.carry(self.now) for line in list(self.lines)])
+        return sum(line.carry(self.now) for line in list(self.lines)) > 0
 
     def _tell(self) -> bool:
         has_moved = False

@@ -100,7 +100,7 @@ def write_transfer(
     start: int,
     end: int,
 ) -> None:
-    """Compose the first (or only) transfer of a delivery around data[start:end]; without a tag, its number is the tag."""
+    """Compose the first (or only) transfer of a delivery around data[start:end]; without a tag its number is one."""
     frame = out.begin_performative(channel, 0x14, end - start)
     out.put_uint(handle)
     out.put_uint(delivery_id)

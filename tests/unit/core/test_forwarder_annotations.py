@@ -5,6 +5,7 @@ import pytest
 from routerd.core.router_annotations import may_carry_annotations
 from routerd.wire import ACCEPTED, AmqpValue, Header, Message, Properties, Symbol
 from tests.routers import Workers, message, outcome
+import itertools
 
 OURS = Symbol("x-opt-qd.trace")
 THEIRS = Symbol("x-opt-mine")
@@ -26,7 +27,7 @@ def passed(workers, octets, *, strips_in=True, strips_out=True, settled=False, c
     receiver = consumer.consumer(address, credit=1)
     sender = producer.producer(address)
     places = [0, *cuts, len(octets)]
-    parts = [octets[start:end] for start, end in zip(places, places[1:], strict=False)]
+    parts = [octets[start:end] for start, end in itertools.pairwise(places)]
     producer.stream(sender, *parts, settled=settled)
     [received] = consumer.received(receiver)
     return received

@@ -252,7 +252,7 @@ def test_a_drain_is_answered_when_what_waits_has_been_sent(workers, waiting):
 
 
 def test_a_drain_that_comes_before_the_attach_is_answered_is_answered_after_it(workers):
-    one, other = clients(workers)
+    _one, other = clients(workers)
     receiver = other.session.receiver("r")
     receiver.set_credit(5, drain=True)
     workers.holds_confirmations = True

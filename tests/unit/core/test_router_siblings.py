@@ -74,7 +74,7 @@ class TestTable:
         assert (router.version, list(router.neighbours), router.neighbours[1].interests) == (version, [1], {})
 
     def test_a_full_delta_stands_in_for_all_that_was_known(self, workers):
-        producer, sender, consumer, receiver = loaded(workers)
+        _producer, sender, _consumer, _receiver = loaded(workers)
         assert sender.credit == CAPACITY
         router = workers[0].router
         version = (1, router.version[1] + 1)
@@ -178,7 +178,7 @@ class TestLinks:
         assert fabric_outlets(workers, 1) == {}
 
     def test_it_goes_with_the_last_consumer(self, workers):
-        producer, sender, consumer, receiver = loaded(workers)
+        _producer, _sender, consumer, receiver = loaded(workers)
         assert fabric_outlets(workers, 0) == {1: ["M0orders"]}
         consumer.detach(receiver)
         assert fabric_outlets(workers, 0) == {}
@@ -305,7 +305,7 @@ class TestConnections:
         assert workers[0].line_to(1) is first
 
     def test_consumers_of_a_sibling_that_cannot_be_reached_do_not_count(self, workers):
-        producer, sender, consumer, receiver = loaded(workers)
+        producer, sender, _consumer, _receiver = loaded(workers)
         assert sender.credit == CAPACITY
         workers.connects = False
         workers[0].line_to(1).cut()
@@ -374,7 +374,7 @@ class TestConnections:
 
 class TestSiblingsThatDie:
     def test_their_consumers_are_gone(self, workers):
-        producer, sender, consumer, receiver = loaded(workers)
+        producer, sender, _consumer, _receiver = loaded(workers)
         delivery = producer.send(sender, message())
         workers.kill(1)
         workers.pump()
@@ -393,7 +393,7 @@ class TestSiblingsThatDie:
         assert consumer.received(receiver) == [message()]
 
     def test_one_that_returns_before_anybody_noticed_is_another(self, workers):
-        producer, sender, consumer, receiver = loaded(workers)
+        _producer, sender, _consumer, _receiver = loaded(workers)
         workers.kill(1, is_noticed=False)
         workers.start(1)
         workers.pump()

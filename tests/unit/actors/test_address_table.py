@@ -1,0 +1,186 @@
+"""The address table actor and its workers, in one event loop and without Ray."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from actors.address_table import AddressTableActor
+from actors.errors import CallFailed, NoAnswer, PeerGone
+from actors.process import ProcessConfig
+from routerd.core import Changes, Delta, Interest, JoinRequired, Router, RouterSettings, Sibling, UnknownMember
+
+PROCESS = ProcessConfig(router_id="A", role="table", folder="nowhere")
+NOTHING = Changes(0, ())
+Version = tuple[int, int]
+
+
+class Engine:
+    """A routing engine that takes what it is told."""
+
+    def __init__(self) -> None:
+        self.learned: tuple[Sibling, ...] = ()
+
+    async def learn(self, version: Version, members: tuple[Sibling, ...]) -> None:
+        self.learned = members
+
+
+class Worker:
+    """A worker whose answers can be held back, and which can be gone."""
+
+    def __init__(self, number: int, incarnation: int = 1) -> None:
+        self.sibling = Sibling(number, incarnation, f"fabric-{number}")
+        self.router = Router(RouterSettings(id="A"), lambda: "token", worker=number, is_alone=False)
+        self.deltas: list[Delta] = []
+        self.invitations = 0
+        self.failure: CallFailed | None = None
+        self.may_answer = asyncio.Event()
+        self.may_answer.set()
+
+    async def apply(self, incarnation: int, delta: Delta) -> Version:
+        self.deltas.append(delta)
+        await self.may_answer.wait()
+        if self.failure is not None:
+            raise self.failure
+        self.router.apply(delta)
+        return delta.version
+
+    async def invite(self) -> None:
+        self.invitations += 1
+
+    async def ping(self) -> float:
+        return 0.0
+
+    async def end(self) -> None:
+        raise AssertionError("nobody is to be ended")
+
+    @property
+    def known(self) -> dict[int, dict[str, int]]:
+        return {number: dict(neighbour.interests) for number, neighbour in self.router.neighbours.items()}
+
+
+class System:
+    """A table with three workers, of which some have joined."""
+
+    def __init__(self, epoch: int = 7) -> None:
+        self.workers = {number: Worker(number) for number in range(3)}
+        self.table = AddressTableActor(epoch, PROCESS, self.workers, Engine())
+
+    async def join(self, *numbers: int) -> None:
+        for number in numbers:
+            await self.table.join(self.workers[number].sibling, NOTHING)
+
+    async def update(self, number: int, sequence: int, **interests: int) -> Version:
+        changes = Changes(sequence, tuple(Interest(key, count) for key, count in interests.items()))
+        return await self.table.update(number, self.workers[number].sibling.incarnation, (changes,))
+
+
+def run(test: Callable[[], Awaitable[None]]) -> None:
+    """Run a test in an event loop, with an end to it."""
+    asyncio.run(asyncio.wait_for(_of(test), 10.0))
+
+
+async def _of(test: Callable[[], Awaitable[None]]) -> None:
+    await test()
+
+
+async def turns(condition: Callable[[], Any]) -> None:
+    """Let the others run until something holds."""
+    while not condition():
+        await asyncio.sleep(0)
+
+
+def test_an_update_returns_once_every_worker_knows_it() -> None:
+    async def test() -> None:
+        system = System()
+        await system.join(0, 1, 2)
+        system.workers[2].may_answer.clear()
+        update = asyncio.ensure_future(system.update(0, 1, M0queue=1))
+        await turns(lambda: system.workers[1].known.get(0) == {"M0queue": 1})
+        assert not update.done()
+        system.workers[2].may_answer.set()
+        version = await update
+        assert version[0] == 7
+        assert system.workers[2].known[0] == {"M0queue": 1}
+
+    run(test)
+
+
+def test_what_comes_up_while_a_worker_is_told_is_told_together() -> None:
+    async def test() -> None:
+        system = System()
+        await system.join(0, 1, 2)
+        slow = system.workers[2]
+        slow.may_answer.clear()
+        before = len(slow.deltas)
+        updates = [asyncio.ensure_future(system.update(0, 1, M01=1))]
+        await turns(lambda: len(slow.deltas) == before + 1)
+        for sequence, key in ((2, "M02"), (3, "M03")):
+            updates.append(asyncio.ensure_future(system.update(0, sequence, **{key: 1})))
+            await turns(lambda key=key: key in system.workers[1].known[0])
+        assert len(slow.deltas) == before + 1
+        slow.may_answer.set()
+        await asyncio.gather(*updates)
+        assert len(slow.deltas) == before + 2
+        assert slow.known[0] == {"M01": 1, "M02": 1, "M03": 1}
+
+    run(test)
+
+
+def test_nobody_waits_for_a_worker_that_has_gone() -> None:
+    async def test() -> None:
+        system = System()
+        await system.join(0, 1, 2)
+        await system.update(2, 1, M0queue=1)
+        gone = system.workers[2]
+        gone.failure = PeerGone("A.connection.2", "it has ended")
+        await system.update(0, 1, M0other=1)
+        assert await system.table.members() == ((7, 6), (system.workers[0].sibling, system.workers[1].sibling))
+        assert system.workers[1].known == {0: {"M0other": 1}}
+        await turns(lambda: gone.invitations)
+
+    run(test)
+
+
+def test_a_worker_that_comes_back_is_told_everything_and_the_others_of_it() -> None:
+    async def test() -> None:
+        system = System()
+        await system.join(0, 1, 2)
+        await system.update(2, 1, M0queue=1)
+        system.workers[2] = again = Worker(2, incarnation=2)
+        await system.table.join(again.sibling, Changes(5, (Interest("M0again", 1),)))
+        assert system.workers[0].known[2] == {"M0again": 1}
+        with pytest.raises(JoinRequired):
+            await system.update(1, 3, M0gap=1)
+
+    run(test)
+
+
+def test_a_worker_that_did_not_answer_is_told_everything_anew() -> None:
+    async def test() -> None:
+        system = System()
+        await system.join(0, 1)
+        late = system.workers[1]
+        late.may_answer.clear()
+        late.failure = NoAnswer("A.connection.1", "no answer")
+        update = asyncio.ensure_future(system.update(0, 1, M0queue=1))
+        await turns(lambda: not late.deltas[-1].is_full)
+        late.may_answer.set()
+        await turns(lambda: late.deltas[-1].is_full)
+        late.failure = None
+        await update
+        assert late.known[0] == {"M0queue": 1}
+
+    run(test)
+
+
+def test_a_new_table_knows_nobody_and_says_so() -> None:
+    async def test() -> None:
+        system = System(epoch=8)
+        with pytest.raises(UnknownMember):
+            await system.update(0, 4, M0queue=1)
+        version = await system.table.join(system.workers[0].sibling, Changes(4, (Interest("M0queue", 1),)))
+        assert version == (8, 1)
+
+    run(test)

@@ -1,0 +1,49 @@
+"""The file by which others see that a process is alive."""
+
+import os
+from pathlib import Path
+
+from actors.processes import Process, condition, condition_of
+from actors.pulse import Pulse, Sign, read_sign
+
+
+def test_a_pulse_shows_the_process_and_counts_its_beats(tmp_path: Path) -> None:
+    pulse = Pulse(str(tmp_path / "pulse"))
+    first = read_sign(pulse.path)
+    assert first is not None
+    assert (first.process.pid, first.beats) == (os.getpid(), 0)
+    pulse.beat()
+    assert read_sign(pulse.path) == Sign(first.process, 1)
+    own = condition_of(first.process)
+    assert own is not None
+    assert (own.process, own.parent) == (first.process, os.getppid())
+    pulse.close()
+
+
+def test_a_new_pulse_takes_the_place_of_the_old_one(tmp_path: Path) -> None:
+    path = tmp_path / "pulse"
+    path.write_bytes(b"\xff" * 24)
+    pulse = Pulse(str(path))
+    sign = read_sign(pulse.path)
+    assert sign is not None
+    assert (sign.process.pid, sign.beats) == (os.getpid(), 0)
+    pulse.close()
+
+
+def test_a_pulse_that_is_closed_is_gone(tmp_path: Path) -> None:
+    pulse = Pulse(str(tmp_path / "pulse"))
+    pulse.close()
+    assert read_sign(pulse.path) is None
+
+
+def test_what_is_no_pulse_is_none(tmp_path: Path) -> None:
+    short = tmp_path / "pulse"
+    short.write_bytes(b"short")
+    assert read_sign(str(short)) is None
+
+
+def test_a_process_with_the_number_of_another_is_not_taken_for_it() -> None:
+    own = condition(os.getpid())
+    assert own is not None
+    assert condition_of(own.process) is not None
+    assert condition_of(Process(own.process.pid, own.process.started + 1)) is None

@@ -1,0 +1,140 @@
+"""When a process that stands still is ended."""
+
+from collections.abc import Callable
+
+from actors.processes import TICKS_A_SECOND, Condition, Process
+from actors.pulse import Sign
+from actors.vigil import BUSY_S, PERIOD_S, SILENT_S, STOPPED_S, Vigil
+
+PROCESS = Process(pid=4711, started=1000)
+OTHER = Process(pid=4711, started=2000)
+
+
+class Watched:
+    """A process that is watched, and the clock of its watcher."""
+
+    def __init__(self) -> None:
+        self.vigil = Vigil()
+        self.now = 100.0
+        self.sign: Sign | None = Sign(PROCESS, beats=0)
+        self.state = "S"
+        self.used_ticks = 0
+        self.is_there = True
+        self.looks = 0
+
+    def look(self, process: Process) -> Condition | None:
+        self.looks += 1
+        assert self.sign is not None
+        assert process == self.sign.process
+        return Condition(process, 1, self.state, self.used_ticks) if self.is_there else None
+
+    def see(self, after_s: float = PERIOD_S) -> str | None:
+        self.now += after_s
+        return self.vigil.see(self.sign, self.now, self.look)
+
+    def beat(self) -> None:
+        assert self.sign is not None
+        self.sign = Sign(self.sign.process, self.sign.beats + 1)
+
+    def watch(self, for_s: float, each_time: Callable[[], None] = lambda: None) -> tuple[float, str] | None:
+        """Return when, in seconds, the process was to be ended, and why."""
+        begin = self.now
+        while self.now < begin + for_s:
+            each_time()
+            reason = self.see()
+            if reason is not None:
+                return self.now - begin, reason
+        return None
+
+
+def test_a_process_that_beats_is_left_alone_and_not_even_looked_at() -> None:
+    watched = Watched()
+    assert watched.watch(60, watched.beat) is None
+    assert watched.looks == 0
+
+
+def test_a_process_that_is_stopped_is_ended_within_a_second() -> None:
+    watched = Watched()
+    watched.see()
+    watched.state = "T"
+    ended = watched.watch(5)
+    assert ended is not None
+    assert ended[0] <= 1
+    assert ended[1] == "it has been stopped for 0.5 s"
+
+
+def test_a_process_that_goes_on_in_time_is_left_alone() -> None:
+    watched = Watched()
+    watched.see()
+    watched.state = "T"
+    assert watched.watch(STOPPED_S - PERIOD_S) is None
+    watched.state = "S"
+    assert watched.see() is None
+    watched.state = "T"
+    assert watched.watch(STOPPED_S - PERIOD_S) is None
+
+
+def test_a_process_that_does_nothing_and_does_not_beat_is_ended() -> None:
+    watched = Watched()
+    watched.see()
+    ended = watched.watch(60)
+    assert ended is not None
+    assert SILENT_S <= ended[0] <= SILENT_S + 2 * PERIOD_S
+    assert ended[1] == "it has given no sign of life for 2.0 s, and used 0% of a core"
+
+
+def test_a_process_that_works_has_more_time_to_beat() -> None:
+    watched = Watched()
+    watched.see()
+
+    def work() -> None:
+        watched.used_ticks += int(TICKS_A_SECOND * PERIOD_S)
+
+    ended = watched.watch(60, work)
+    assert ended is not None
+    assert BUSY_S <= ended[0] <= BUSY_S + 2 * PERIOD_S
+
+
+def test_a_process_that_is_looked_at_with_a_debugger_is_left_alone() -> None:
+    watched = Watched()
+    watched.see()
+    watched.state = "t"
+    assert watched.watch(60) is None
+
+
+def test_a_process_that_has_ended_is_not_ended_again() -> None:
+    watched = Watched()
+    watched.see()
+    watched.is_there = False
+    assert watched.watch(60) is None
+
+
+def test_a_process_in_the_place_of_another_has_all_the_time_again() -> None:
+    watched = Watched()
+    watched.see()
+    watched.watch(SILENT_S - 2 * PERIOD_S)
+    watched.sign = Sign(OTHER, beats=0)
+    assert watched.see() is None
+    assert watched.watch(SILENT_S - PERIOD_S) is None
+
+
+def test_a_pulse_that_goes_away_is_no_reason() -> None:
+    watched = Watched()
+    watched.see()
+    watched.watch(SILENT_S - 2 * PERIOD_S)
+    watched.sign = None
+    assert watched.watch(60) is None
+
+
+def test_time_in_which_the_watcher_did_not_run_does_not_count() -> None:
+    watched = Watched()
+    watched.see()
+    watched.state = "T"
+    watched.see()
+    assert watched.see(after_s=3600) is None
+    watched.state = "S"
+    assert watched.see() is None
+    assert watched.see(after_s=3600) is None
+    ended = watched.watch(60)
+    assert ended is not None
+    assert ended[0] > 1
