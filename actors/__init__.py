@@ -4,3 +4,7 @@
 `peers`, which other objects of theirs satisfy as well as `remote`, that calls through Ray. `start` makes actors of
 them. `cluster` starts a Ray (`own_ray`) or joins one; `watch` ends what stands still, so that Ray starts it anew.
 """
+
+from actors.errors import ActorsError, JoinFailed, RouterExists, RouterLost
+
+__all__ = ["ActorsError", "JoinFailed", "RouterExists", "RouterLost"]

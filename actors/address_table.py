@@ -14,6 +14,7 @@ from actors.watch import beat, watch_far, watch_pulses
 from routerd.core import AddressTable, Changes, CoreError, Delta, Sibling, StaleMember
 from routerd.io import module_log
 
+TELL_AGAIN_S = 0.1
 INVITE_AGAIN_S = 0.5
 INVITE_AGAIN_AT_MOST_S = 4.0
 
@@ -100,7 +101,7 @@ class AddressTableActor:
 
     async def _tell(self, worker: int, incarnation: int) -> None:
         try:
-            while self._incarnations.get(worker) == incarnation:
+            while self._is_member(worker, incarnation):
                 delta = self._table.delta_for(worker)
                 if delta is None:
                     return
@@ -114,22 +115,21 @@ class AddressTableActor:
             await self._reachable[worker].apply(incarnation, delta)
         except (PeerGone, StaleMember) as error:
             self._lose(worker, incarnation, error)
-            return
         except (CallFailed, CoreError) as error:
             _log.warning("Worker %d may not have been told of version %s: %s", worker, delta.version, error)
-            has_arrived = False
+            await asyncio.sleep(TELL_AGAIN_S)
+            if self._is_member(worker, incarnation):
+                self._table.undelivered(worker, incarnation, delta.version)
         else:
-            has_arrived = True
-        if self._incarnations.get(worker) != incarnation:
-            return
-        if has_arrived:
-            self._table.acknowledge(worker, incarnation, delta.version)
-        else:
-            self._table.undelivered(worker, incarnation, delta.version)
+            if self._is_member(worker, incarnation):
+                self._table.acknowledge(worker, incarnation, delta.version)
+
+    def _is_member(self, worker: int, incarnation: int) -> bool:
+        return self._incarnations.get(worker) == incarnation
 
     def _lose(self, worker: int, incarnation: int, error: Exception) -> None:
         """End the membership of a worker that has gone, so that nobody waits for it any more."""
-        if self._incarnations.get(worker) != incarnation:
+        if not self._is_member(worker, incarnation):
             return
         _log.warning("Worker %d has left: %s", worker, error)
         del self._incarnations[worker]

@@ -8,7 +8,7 @@ from typing import Any
 
 from actors.errors import CallFailed
 from actors.peers import Table, Version
-from actors.process import Background, ProcessConfig, settle
+from actors.process import Background, ProcessConfig, clear_sockets, settle
 from actors.watch import beat, watch_pulses
 from routerd.core import Changes, CoreError, Delta, StaleMember
 from routerd.io import ListenFailed, Worker, WorkerConfig, module_log
@@ -118,6 +118,8 @@ class ConnectionActor:
                 await self._tell(self._worker)
 
     async def _listen(self) -> None:
+        if self._config.fabric_folder is not None:
+            clear_sockets(self._config.fabric_folder, self._config.index)
         worker = Worker(replace(self._config, incarnation=self._new_incarnation()), self._on_changes)
         try:
             self._listening = await asyncio.to_thread(worker.start)

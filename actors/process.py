@@ -6,6 +6,7 @@ import os
 import stat
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from actors.errors import FolderRefused
 from actors.pulse import Pulse
@@ -14,6 +15,7 @@ from routerd.io import LogFileError, configure_logs, forward_logs, module_log
 
 _OTHERS_CAN_WRITE = stat.S_IWGRP | stat.S_IWOTH
 _AGAIN_S = 1.0
+_PULSE = ".pulse"
 
 _log = module_log("ROUTER")
 
@@ -37,7 +39,21 @@ class ProcessConfig:
 
 def pulse_path(folder: str, role: str) -> str:
     """Return where the pulse of an actor is."""
-    return f"{folder}/{role}.pulse"
+    return f"{folder}/{role}{_PULSE}"
+
+
+def clear(folder: str) -> None:
+    """Remove what the actors of a router have left in its folder: pulses, and sockets of the fabric."""
+    with contextlib.suppress(OSError):
+        for name in os.listdir(folder):
+            if name.endswith(_PULSE) or name[0].isdigit():
+                os.unlink(os.path.join(folder, name))
+
+
+def clear_sockets(folder: str, worker: int) -> None:
+    """Remove the sockets of former incarnations of a worker."""
+    for path in Path(folder).glob(f"{worker}-*"):
+        path.unlink(missing_ok=True)
 
 
 def settle(config: ProcessConfig) -> Pulse:

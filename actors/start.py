@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import os
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +20,7 @@ from actors.errors import RouterExists, RouterLost
 from actors.lifelines import Lifelines
 from actors.own_ray import OwnRay
 from actors.plan import ENGINE, TABLE, Place, actor_name, connection_role, is_connection, places
-from actors.process import ProcessConfig
+from actors.process import ProcessConfig, clear
 from actors.remote import RemoteEngine, RemoteMember, RemoteTable
 from actors.routing_engine import RoutingEngineActor
 from routerd.config import RouterConfig
@@ -31,7 +32,14 @@ CLOSE_S = 3.0
 """What a drain may take beyond its grace."""
 LOOK_S = 1.0
 """How often Ray itself is looked at."""
-ACTOR_OPTIONS = {"num_cpus": 0, "memory": 1, "max_restarts": -1, "max_task_retries": 0, "enable_task_events": False}
+ACTOR_OPTIONS = {
+    "num_cpus": 0,
+    # Ray puts an actor that asks for nothing at all anywhere, whatever it was told of the place.
+    "memory": 1,
+    "max_restarts": -1,
+    "max_task_retries": 0,
+    "enable_task_events": False,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,14 +148,7 @@ class Router:
 
     def drain(self, grace_s: float) -> None:
         """End in order: returns once all deliveries are settled and all connections closed, or the time is over."""
-        connections = [actor for role, actor in self._actors.items() if is_connection(role)]
-        # One that has just ended has no connections to close.
-        with contextlib.suppress(RayError):
-            ray.wait(
-                [actor.drain.remote(grace_s) for actor in connections],
-                num_returns=len(connections),
-                timeout=grace_s + CLOSE_S,
-            )
+        _drain(self._actors, grace_s)
         self.stop()
 
     def stop(self) -> None:
@@ -156,8 +157,9 @@ class Router:
         cluster, self._cluster = self._cluster, None
         if cluster is not None:
             if not cluster.ends_with_us:
-                _kill(self._actors.values())
+                _kill(self._actors)
             cluster.stop()
+            clear(self._options.folder)
 
     def _create(self, layout: tuple[Place, ...]) -> None:
         """Create the actors. The first, the table, has a name that no other router may have taken."""
@@ -220,30 +222,28 @@ class Router:
         return list(dict.fromkeys(text for listening in texts if listening is not None for text in listening))
 
 
-def _kill(actors: Any) -> None:
-    for actor in actors:
-        with contextlib.suppress(RayError):
-            ray.kill(actor)
-
-
 def stop_router(router_id: str, *, ray_address: str, ray_namespace: str, grace_s: float) -> bool:
     """End a router that was left running in a Ray; whether there was one. Raises JoinFailed."""
     cluster = JoinedRay(ray_address)
     cluster.start(ray_namespace)
     try:
         actors = _actors_of(router_id, ray_namespace)
-        drained = [actor.drain.remote(grace_s) for role, actor in actors.items() if is_connection(role)]
-        if drained:
-            ray.wait(drained, num_returns=len(drained), timeout=grace_s + CLOSE_S)
-        _kill(actors.values())
+        folder = _folder_of(actors)
+        _drain(actors, grace_s)
+        _kill(actors)
+        if folder is not None:
+            clear(folder)
+            # The launcher made it, and left it for the actors.
+            with contextlib.suppress(OSError):
+                os.rmdir(folder)
         return bool(actors)
     finally:
         cluster.stop()
 
 
 def _actors_of(router_id: str, namespace: str) -> dict[str, Any]:
-    prefix = actor_name(router_id, "")
     found: dict[str, Any] = {}
+    prefix = actor_name(router_id, "")
     for name in list_named_actors():
         role = name.removeprefix(prefix)
         if name.startswith(prefix) and (role in (TABLE, ENGINE) or is_connection(role)):
@@ -251,3 +251,23 @@ def _actors_of(router_id: str, namespace: str) -> dict[str, Any]:
             with contextlib.suppress(ValueError):
                 found[role] = ray.get_actor(name, namespace)
     return found
+
+
+def _folder_of(actors: Mapping[str, Any]) -> str | None:
+    """Return the folder of a router, if its table says where that is."""
+    with contextlib.suppress(KeyError, RayError):
+        return str(ray.get(actors[TABLE].describe.remote(), timeout=LOOK_S)["folder"])
+    return None
+
+
+def _drain(actors: Mapping[str, Any], grace_s: float) -> None:
+    drained = [actor.drain.remote(grace_s) for role, actor in actors.items() if is_connection(role)]
+    if drained:
+        # The answers do not matter: one that has just ended has no connections to close.
+        ray.wait(drained, num_returns=len(drained), timeout=grace_s + CLOSE_S)
+
+
+def _kill(actors: Mapping[str, Any]) -> None:
+    for actor in actors.values():
+        with contextlib.suppress(RayError):
+            ray.kill(actor)

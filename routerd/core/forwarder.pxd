@@ -66,7 +66,6 @@ cdef class Forwarder(Multicast):
     @cython.locals(inlet=Inlet, outlet=Outlet)
     cpdef void siblings_drained(self, Address address)
 
-
     @cython.locals(outlet=Outlet, inlet=Inlet)
     cpdef void on_link_flow(self, Link link)
     @cython.locals(peer=Peer)

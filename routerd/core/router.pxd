@@ -68,4 +68,3 @@ cdef class Router(Siblings):
     cdef void _outlet_ended(self, Outlet outlet, object error)
     @cython.locals(address=Address)
     cdef void _inlet_ended(self, Inlet inlet, object error)
-

@@ -34,8 +34,10 @@ def greeting(number: int) -> bytes:
         Open(container_id=address),
         Begin(next_outgoing_id=0, incoming_window=100, outgoing_window=100),
         Attach(name="in", handle=0, role=True, source=Source(address=address), target=Target()),
-        Attach(name="out", handle=1, role=False, source=Source(), target=Target(address=address), initial_delivery_count=0),
-    )  # fmt: skip
+        Attach(
+            name="out", handle=1, role=False, source=Source(), target=Target(address=address), initial_delivery_count=0
+        ),
+    )
     return AMQP_HEADER + b"".join(map(framed, performatives))
 
 

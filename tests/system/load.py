@@ -10,12 +10,15 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
 
-from tests.system.proton_client import ProtonClient, Sent
+from tests.system.proton_client import ProtonClient
+from tests.system.proton_links import Sent
 
 LOST = "lost"
 RETRY_S = 0.05
 IN_FLIGHT_MAX = 50
 CREDIT = 100
+PACE_S = 0.001
+"""Between two messages of a producer: the rest of the processor is for whoever has to be started again."""
 POLL_S = 0.02
 JOIN_S = 30.0
 
@@ -52,10 +55,10 @@ class Party:
 
     def _run(self) -> None:
         while not self._stop.is_set():
-            with contextlib.suppress(*Failures):
-                with ProtonClient(self._port, container_id=f"{self.name}-{self.connections}") as client:
-                    if not client.is_over:
-                        self._use(client)
+            name = f"{self.name}-{self.connections}"
+            with contextlib.suppress(*Failures), ProtonClient(self._port, container_id=name) as client:
+                if not client.is_over:
+                    self._use(client)
             self._stop.wait(RETRY_S)
 
     def _use(self, client: ProtonClient) -> None:
@@ -101,6 +104,7 @@ class LoadProducer(Party):
             self._next += 1
             self._open.append((number, producer.send(number)))
             self._take_outcomes()
+            self._stop.wait(PACE_S)
         if not client.is_over:
             with contextlib.suppress(AssertionError):
                 client.wait_until(lambda: not producer.undecided or client.is_over, "all is decided", within_s=5.0)
@@ -135,6 +139,7 @@ class LoadConsumer(Party):
                 self.received[received.body] += 1
                 self.progress += 1
                 received.decide("accepted")
+                consumer.received.clear()
 
 
 class Load:
@@ -183,7 +188,9 @@ class Load:
         assert not released & received.keys(), "what was released never left"
         assert not [number for number, count in received.items() if count > 1], "nothing is received twice"
         assert received.keys() <= outcomes.keys()
-        return Counter(outcomes.values())
+        found = Counter(outcomes.values())
+        assert found.keys() <= {"accepted", "released", "modified", LOST}
+        return found
 
     def _outcomes(self) -> Iterator[tuple[str, str]]:
         for producer in self.producers:

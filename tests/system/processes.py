@@ -70,7 +70,9 @@ def process(pid: int) -> Process:
 
 def family_of(*roots: int) -> list[Process]:
     """Return processes and all that descend from them, parents first."""
-    everybody = {found.pid: found for entry in PROC.iterdir() if entry.name.isdigit() and (found := _look_at(int(entry.name)))}
+    everybody = {
+        found.pid: found for entry in PROC.iterdir() if entry.name.isdigit() and (found := _look_at(int(entry.name)))
+    }
     family = {pid: everybody[pid] for pid in roots if pid in everybody}
     while more := {pid: one for pid, one in everybody.items() if one.parent in family and pid not in family}:
         family |= more

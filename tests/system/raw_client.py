@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from routerd.wire import Attach, Begin, Disposition, Flow, Open, Source, Target, Transfer
+from routerd.wire import Attach, Begin, Close, Detach, Disposition, End, Flow, Open, Source, Target, Transfer
 from tests.conformance.raw_peer import AMQP_HEADER, EMPTY_FRAME, Frame, framed, parsed
 
 WITHIN_S = 20.0
@@ -78,14 +78,16 @@ class RawClient:
 
     def attach_producer(self, address: str | None, *, handle: int = 0, **fields: Any) -> Attach:
         """Attach a sending link; return the answer."""
-        link = {"name": f"out-{handle}", "source": Source(), "target": Target(address=address), "initial_delivery_count": 0}
-        self.send(Attach(**{"handle": handle, "role": False} | link | fields))
+        link: dict[str, Any] = {"name": f"out-{handle}", "handle": handle, "role": False, "initial_delivery_count": 0}
+        termini = {"source": Source(), "target": Target(address=address)}
+        self.send(Attach(**link | termini | fields))
         return self.wait_for(Attach)
 
     def attach_consumer(self, address: str | None, *, handle: int = 0, credit: int = 0, **fields: Any) -> Attach:
         """Attach a receiving link with credit; return the answer."""
-        link = {"name": f"in-{handle}", "source": Source(address=address), "target": Target()}
-        self.send(Attach(**{"handle": handle, "role": True} | link | fields))
+        link: dict[str, Any] = {"name": f"in-{handle}", "handle": handle, "role": True}
+        termini = {"source": Source(address=address), "target": Target()}
+        self.send(Attach(**link | termini | fields))
         if credit:
             self.grant(credit, handle=handle)
         return self.wait_for(Attach)
@@ -102,7 +104,7 @@ class RawClient:
         """Write a first or only transfer; return its delivery-id."""
         number = self._deliveries
         self._deliveries += 1
-        first = {"delivery_id": number, "delivery_tag": b"%d" % number, "message_format": 0}
+        first: dict[str, Any] = {"delivery_id": number, "delivery_tag": b"%d" % number, "message_format": 0}
         self.send(Transfer(handle=handle, **first | fields), payload=payload)
         return number
 
@@ -135,6 +137,12 @@ class RawClient:
             if isinstance(found, kind):
                 return found
         raise TimeoutError(f"no {kind.__name__} within {WITHIN_S:g} s")
+
+    def wait_for_error(self, kind: type[Detach] | type[End] | type[Close]) -> str:
+        """Return the condition of the next performative of a kind."""
+        error = self.wait_for(kind).error
+        assert error is not None
+        return str(error.condition)
 
     def wait_for_credit(self, *, handle: int | None = None) -> int:
         """Return the credit of the next flow for a link that grants some."""

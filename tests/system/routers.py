@@ -23,7 +23,6 @@ RAY_START = (
 )
 
 
-
 @dataclass(frozen=True, slots=True)
 class Form:
     """How a router runs."""
@@ -93,6 +92,11 @@ class RunningRouter:
         return [int(port) for port in re.findall(r"Listening on \S*:(\d+)", self.log())]
 
     @property
+    def folder(self) -> Path:
+        """Where its processes have their sockets."""
+        return self._runtime
+
+    @property
     def port(self) -> int:
         """The number of the first port that it listens on."""
         return self.ports[0]
@@ -110,7 +114,9 @@ class RunningRouter:
     def actors(self) -> dict[str, Process]:
         """Return the processes of its actors by their roles."""
         signs = {path.stem: read_sign(str(path)) for path in self._runtime.glob("*.pulse")}
-        return {role: Process(sign.process.pid, sign.process.started) for role, sign in signs.items() if sign is not None}
+        return {
+            role: Process(sign.process.pid, sign.process.started) for role, sign in signs.items() if sign is not None
+        }
 
     def serving(self) -> list[Process]:
         """Return the processes that serve connections."""

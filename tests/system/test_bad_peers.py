@@ -8,7 +8,7 @@ import pytest
 from routerd.wire import Attach, Close, Coordinator, Detach, End, Flow, Open, Rejected, Source, Target, Transfer
 from tests.conformance.raw_peer import AMQP_HEADER, body, framed
 from tests.system.conftest import Connect
-from tests.system.proton_client import Consumer, Producer
+from tests.system.proton_links import Consumer, Producer
 from tests.system.raw_client import RawClient
 from tests.system.routers import RunningRouter
 
@@ -91,7 +91,7 @@ WRONG_CONNECTIONS: dict[str, tuple[Wrong, str]] = {
 def test_the_connection_is_closed_with_the_reason(client: RawClient, bystander: Bystander, name: str) -> None:
     do_wrong, condition = WRONG_CONNECTIONS[name]
     do_wrong(client)
-    assert client.wait_for(Close).error.condition == condition
+    assert client.wait_for_error(Close) == condition
     client.send(Close())
     assert list(client.rest()) == []
     bystander.check()
@@ -129,7 +129,7 @@ def test_more_than_was_granted_costs_the_link_and_what_was_on_credit_arrives(
     credit = client.wait_for_credit()
     for number in range(credit + 1):
         client.transfer(b"\0Sw\x71" + number.to_bytes(4, "big"))
-    assert client.wait_for(Detach).error.condition == "amqp:link:transfer-limit-exceeded"
+    assert client.wait_for_error(Detach) == "amqp:link:transfer-limit-exceeded"
     assert consumer.wait_for(credit) == list(range(credit))
     bystander.check()
 
@@ -151,7 +151,7 @@ WRONG_SESSIONS: dict[str, tuple[Wrong, str]] = {
 def test_the_session_is_ended_with_the_reason(client: RawClient, bystander: Bystander, name: str) -> None:
     do_wrong, condition = WRONG_SESSIONS[name]
     do_wrong(client)
-    assert client.wait_for(End).error.condition == condition
+    assert client.wait_for_error(End) == condition
     bystander.check()
 
 
@@ -164,7 +164,7 @@ def test_more_frames_than_the_window_has_room_for_end_the_session(
     client.transfer(BODY, more=True)
     for _ in range(4 * SESSION_FRAMES):
         client.send(Transfer(handle=0, more=True), payload=b"x" * 100)
-    assert client.wait_for(End).error.condition == "amqp:session:window-violation"
+    assert client.wait_for_error(End) == "amqp:session:window-violation"
     bystander.check()
 
 
@@ -179,7 +179,7 @@ WRONG_LINKS: dict[str, tuple[dict[str, Any], str]] = {
 def test_a_link_that_cannot_be_is_refused_with_the_reason(client: RawClient, bystander: Bystander, name: str) -> None:
     fields, condition = WRONG_LINKS[name]
     assert client.attach_producer("anything", **fields).target is None
-    assert client.wait_for(Detach).error.condition == condition
+    assert client.wait_for_error(Detach) == condition
     assert client.attach_producer("anything", handle=1).target == Target(address="anything")
     bystander.check()
 

@@ -5,6 +5,8 @@ from itertools import combinations_with_replacement
 import pytest
 
 from tests.system.conftest import Connect
+from tests.system.launched import eventually
+from tests.system.proton_links import Sent
 
 RANKS = ("released", "modified", "accepted", "rejected")
 """Of several outcomes of a multicast message, the last one here prevails."""
@@ -25,8 +27,7 @@ def test_several_producers_and_consumers_lose_and_double_nothing(
     ]
     if not is_settled:
         assert {one.outcome() for one in sent} == {"accepted"}
-    first = consumers[0]
-    first._client.wait_until(lambda: sum(len(one.received) for one in consumers) >= 400, "everything arrives")
+    eventually(lambda: sum(len(one.received) for one in consumers) >= 400, "everything arrives")
     received = [body for consumer in consumers for body in consumer.bodies]
     assert sorted(received) == [[number, turn] for number in range(4) for turn in range(100)]
     assert all(consumer.received for consumer in consumers)
@@ -53,13 +54,12 @@ def test_balanced_gives_less_to_who_has_much_to_do(connect: Connect, address: st
     address = f"balanced.{address}"
     slow = connect().consumer(address, outcome=None)
     quick = connect().consumer(address)
-    client = connect()
-    producer = client.producer(address)
-    sent = []
+    producer = connect().producer(address)
+    sent: list[Sent] = []
     for number in range(60):
         sent.append(producer.send(number))
-        quick._client.wait_until(lambda: len(slow.received) + len(quick.received) == len(sent), "it has arrived")
-        client.wait_until(lambda: sum(one.state is None for one in sent) == len(slow.received), "outcomes are here")
+        eventually(lambda: len(slow.received) + len(quick.received) == len(sent), "it has arrived")
+        eventually(lambda: sum(one.state is None for one in sent) == len(slow.received), "outcomes are here")
     assert len(slow.bodies) <= 2
     assert len(quick.bodies) >= 58
 

@@ -8,7 +8,7 @@ from threading import Thread
 import pytest
 
 from tests.system.conftest import Connect
-from tests.system.proton_client import Producer
+from tests.system.proton_links import Producer
 from tests.system.routers import RunningRouter
 
 MIB = 1 << 20
@@ -122,7 +122,7 @@ def test_a_consumer_that_stalls_in_a_large_message_stalls_its_own_link_only(
     stalled.stall()
     with little_memory(router):
         begun = producer.begin()
-        thread = in_background(lambda: [begun.write(chunk) for chunk in large(size)] and begun.end())
+        thread = in_background(lambda: begun.write_all(large(size)))
         for number in range(300):
             assert beside.send(number).outcome() == "accepted"
         sending.wait_until(lambda: producer.link.session.outgoing_bytes > 0, "the message is stuck")
@@ -183,9 +183,7 @@ def test_the_rest_is_swallowed_when_the_consumer_vanishes(
             begun.write(next(chunks))
         vanishing.wait_until(lambda: arrived.octets > len(CHUNK), "some of it is here")
         vanishing.cut()
-        for chunk in chunks:
-            begun.write(chunk)
-        begun.end()
+        begun.write_all(chunks)
         assert begun.sent.outcome() == "modified"
     consumer = connect().consumer(address)
     assert producer.send("next").outcome() == "accepted"

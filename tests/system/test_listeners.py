@@ -29,9 +29,7 @@ STRIPPED = {"x-opt-ours": "of a client"}
 
 
 @pytest.fixture(scope="module")
-def router(
-    form: Form, place: tuple[str, ...], tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[RunningRouter]:
+def router(form: Form, place: tuple[str, ...], tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningRouter]:
     """A router with a listener of each kind."""
     text = configuration(*(listener(name, **attributes) for name, attributes in LISTENERS.items()))
     with running(form, tmp_path_factory.mktemp("router"), text, *place) as router:
@@ -48,7 +46,7 @@ def test_frames_sessions_windows_and_credit_have_the_limits_that_are_configured(
         client.attach_producer(address, handle=1)
         assert client.wait_for_credit(handle=1) == 10
         client.send_octets(framed(Begin(next_outgoing_id=0, incoming_window=1, outgoing_window=1), channel=3))
-        assert client.wait_for(Close).error.condition == "amqp:connection:framing-error"
+        assert client.wait_for_error(Close) == "amqp:connection:framing-error"
 
 
 def test_a_listener_may_never_give_up_a_peer_that_is_silent(router: RunningRouter) -> None:

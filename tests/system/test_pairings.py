@@ -22,7 +22,7 @@ SCENARIOS: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("name", SCENARIOS)
 @pytest.mark.parametrize(("sender", "receiver"), [*product(KINDS, KINDS)])
 def test_what_one_sends_the_other_receives(
-    start_peer: StartPeer,  # noqa: F811
+    start_peer: StartPeer,
     router: RunningRouter,
     address: str,
     sender: str,

@@ -7,11 +7,12 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
 from routerd.wire import Attach, Detach, Disposition, Open, Source, Target, Transfer
-from tests.conformance.raw_peer import AMQP_HEADER
+from tests.conformance.raw_peer import AMQP_HEADER, framed
 from tests.system.conftest import Connect, Start
 from tests.system.launched import ROOT, environment, eventually
 from tests.system.processes import Process
@@ -21,9 +22,10 @@ from tests.system.routers import RunningRouter, configuration, listener
 MIB = 1 << 20
 CHUNK = 1 << 16
 BODY = b"\0Sw\xa1\x03one"
+DATA_SECTION = b"\0Su\xb0"
 LINKS = 5000
 CROWD_GROWTH_MAX = 8 * MIB
-"""What an allocator may keep of a crowd; a connection that was forgotten would be some KiB."""
+"""What a process may keep of a crowd, garbage included; a connection that was forgotten would be some KiB."""
 
 
 def bench(*arguments: str, within_s: float = 120) -> dict[str, object]:
@@ -33,6 +35,11 @@ def bench(*arguments: str, within_s: float = 120) -> dict[str, object]:
     assert done.returncode == 0, done.stderr
     found: dict[str, object] = json.loads(done.stdout)
     return found
+
+
+def place_of(router: RunningRouter) -> tuple[str, ...]:
+    """Return what tells routerbench where the router is, and to run in one process."""
+    return ("--connect", f"127.0.0.1:{router.port}", "--processes", "0")
 
 
 @contextlib.contextmanager
@@ -56,14 +63,13 @@ def test_a_consumer_that_never_reads_stops_its_producer_and_nobody_else(
     with RawClient(router.port, receive_buffer=4096) as silent:
         silent.open()
         silent.attach_consumer(address, credit=1_000_000)
-        client = connect()
-        producer = client.producer(address)
-        client.wait_until(lambda: producer.link.credit > 0, "there is credit")
+        producer = connect().producer(address)
+        producer.wait_for_credit()
         rss = sum(one.rss_bytes() for one in serving)
         count = 0
         with contextlib.suppress(AssertionError):
             while count < 3000:
-                client.wait_until(lambda: producer.link.credit > 0, "there is credit", within_s=1.0)
+                producer.wait_for_credit(within_s=1.0)
                 producer.send(b"x" * CHUNK, settled=is_settled)
                 count += 1
         assert 0 < count < 3000
@@ -123,7 +129,7 @@ def test_no_frame_is_larger_than_a_peer_takes(connect: Connect, router: RunningR
         client.open(max_frame_size=512)
         client.attach_consumer(address, credit=1)
         connect().producer(address).send(b"x" * 10_000, settled=True)
-        sizes = []
+        sizes: list[int] = []
         while sum(sizes) < 10_000:
             size = client.read_octets(4)
             client.read_octets(int.from_bytes(size, "big") - 4)
@@ -137,16 +143,10 @@ def test_frames_as_large_as_the_router_takes_are_taken(connect: Connect, router:
         assert client.open().max_frame_size == 16_384
         client.attach_producer(address)
         client.wait_for_credit()
-        head = 8 + len(_transfer_octets())
-        size = 16_384 - head - 8
-        client.transfer(b"\0Su\xb0" + size.to_bytes(4, "big") + b"x" * size)
+        head = framed(Transfer(handle=0, delivery_id=0, delivery_tag=b"0", message_format=0))
+        size = 16_384 - len(head) - len(DATA_SECTION) - 4
+        client.transfer(DATA_SECTION + size.to_bytes(4, "big") + b"x" * size)
         assert consumer.take().body == b"x" * size
-
-
-def _transfer_octets() -> bytes:
-    from tests.conformance.raw_peer import body
-
-    return body(Transfer(handle=0, delivery_id=0, delivery_tag=b"0", message_format=0))
 
 
 # --- much
@@ -159,9 +159,8 @@ def test_a_client_may_attach_thousands_of_links(connect: Connect, router: Runnin
         source = Source()
         for number in range(LINKS):
             target = Target(address=f"{address}.{number}")
-            client.send(
-                Attach(name=f"{number}", handle=number, role=False, source=source, target=target, initial_delivery_count=0)
-            )
+            producing: dict[str, Any] = {"role": False, "source": source, "target": target, "initial_delivery_count": 0}
+            client.send(Attach(name=f"{number}", handle=number, **producing))
         answered = {client.wait_for(Attach).handle for _ in range(LINKS)}
         assert answered == set(range(LINKS))
         for number in (0, LINKS // 2, LINKS - 1):
@@ -188,7 +187,8 @@ def check_a_crowd_leaves_nothing(router: RunningRouter, connect: Connect, addres
     """Have 1 000 connections a second come and go, while two others go on."""
     come_and_go(router, 2)
     consumer, producer = connect().consumer(address), connect().producer(address)
-    with nothing_left(router.serving(), CROWD_GROWTH_MAX), ThreadPoolExecutor(1) as background:
+    serving = router.serving()
+    with nothing_left(serving, CROWD_GROWTH_MAX * len(serving)), ThreadPoolExecutor(1) as background:
         crowd = background.submit(come_and_go, router, seconds)
         count = 0
         while not crowd.done():
@@ -200,9 +200,7 @@ def check_a_crowd_leaves_nothing(router: RunningRouter, connect: Connect, addres
     assert found["well"] > 0.5 * 1000 * seconds
 
 
-def test_connections_that_come_and_go_leave_nothing_behind(
-    start: Start, connect_to: Connect, address: str
-) -> None:
+def test_connections_that_come_and_go_leave_nothing_behind(start: Start, connect_to: Connect, address: str) -> None:
     router = start(configuration(log="notice+"))
     check_a_crowd_leaves_nothing(router, lambda: connect_to(router.port), address, 3)
 
@@ -221,8 +219,8 @@ def check_a_crowd_at_rest(router: RunningRouter, connect: Connect, address: str,
     consumer, producer = connect().consumer(address), connect().producer(address)
     with nothing_left(serving, 40 * 1024 * count), ThreadPoolExecutor(1) as background:
         files = sum(one.file_count() for one in serving)
-        arguments = ("--connect", f"127.0.0.1:{router.port}", "--idle", "--connections", str(count), "--seconds", str(hold_s))
-        crowd = background.submit(bench, *arguments, "--processes", "0")
+        idle = ("--idle", "--connections", str(count), "--seconds", str(hold_s))
+        crowd = background.submit(bench, *place_of(router), *idle)
         eventually(lambda: sum(one.file_count() for one in serving) >= files + count or crowd.done(), "all are here")
         assert {one.outcome() for one in producer.send_all(list(range(100)))} == {"accepted"}
         crowd.result()
@@ -239,8 +237,9 @@ def test_ten_thousand_idle_connections_are_held(router: RunningRouter, connect: 
 
 
 def test_many_clients_at_once_are_served(router: RunningRouter) -> None:
-    place = ("--connect", f"127.0.0.1:{router.port}", "--processes", "0")
-    bench(*place, "--senders", "50", "--receivers", "50", "--addresses", "50", "--count", "20000", "--address", "fifty.{}")
+    place = place_of(router)
+    fifty = ("--senders", "50", "--receivers", "50", "--addresses", "50", "--address", "fifty.{}")
+    bench(*place, *fifty, "--count", "20000")
     bench(*place, "--senders", "5", "--receivers", "5", "--address", "five", "--count", "20000", "--settled")
     bench(*place, "--receivers", "10", "--multicast", "--address", "multicast.bench", "--count", "2000")
     bench(*place, "--requesters", "5", "--responders", "2", "--address", "requests", "--count", "2000")

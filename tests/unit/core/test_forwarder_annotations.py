@@ -1,11 +1,12 @@
 """Annotations of routers, which clients neither send nor get unless their listener lets them through."""
 
+import itertools
+
 import pytest
 
 from routerd.core.router_annotations import may_carry_annotations
 from routerd.wire import ACCEPTED, AmqpValue, Header, Message, Properties, Symbol
 from tests.routers import Workers, message, outcome
-import itertools
 
 OURS = Symbol("x-opt-qd.trace")
 THEIRS = Symbol("x-opt-mine")

@@ -1,0 +1,455 @@
+"""The actors of a router on Ray: how they start, how they come back, and that none outlives its launcher."""
+
+import contextlib
+import re
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+import ray
+from ray.exceptions import GetTimeoutError, RayError
+
+from actors.start import Router, RouterOptions
+from routerd.config import ListenerConfig, RouterConfig
+from routerd.core import AddressSettings, Distribution, RouterSettings
+from routerd.io import reserve
+from tests.system.conftest import running
+from tests.system.launched import COMMAND, WITHIN_S, environment, eventually, run
+from tests.system.processes import Process, end_all, family_of, process
+from tests.system.proton_client import ProtonClient
+from tests.system.routers import (
+    ENDING_S,
+    RAY_START,
+    ROUTER_ID,
+    Form,
+    RayHead,
+    RunningRouter,
+    address_section,
+    configuration,
+)
+
+WHOLE_WITHIN_S = 3.0
+IMPORT_OF_RAY_S = 0.5
+GONE_WITHIN_S = 3.0
+START_FAILS_WITHIN_S = 8.0
+ANSWER_S = 0.5
+TWO_ACTORS = Form("ray-2", 2)
+ROLES = ("table", "engine", "connection.0", "connection.1")
+ENDS = (signal.SIGKILL, signal.SIGSTOP)
+ENDS_BY_NAME = [number.name for number in ENDS]
+MULTICAST = configuration(address_section("prefix", "multicast", "multicast"))
+NAMESPACE = "tests"
+
+
+def check_every_connection_is_reached(port: int, address: str = "multicast/all") -> None:
+    """Send a message to consumers on many connections, so that no connection actor is without one."""
+    with ExitStack() as clients:
+        connections = [clients.enter_context(ProtonClient(port, container_id=f"c-{number}")) for number in range(8)]
+        consumers = [connection.consumer(address) for connection in connections]
+        producer = clients.enter_context(ProtonClient(port, container_id="p")).producer(address)
+        assert producer.send("to all").outcome() == "accepted"
+        assert [consumer.take().body for consumer in consumers] == ["to all"] * len(consumers)
+
+
+def check_in_time(took_s: float, limit_s: float) -> None:
+    """Expect no more than the limit, or what that is on a machine that has more to do than these tests."""
+    if took_s > limit_s:
+        begun = time.monotonic()
+        subprocess.run([sys.executable, "-c", "import ray"], check=True)
+        slowness = (time.monotonic() - begun) / IMPORT_OF_RAY_S
+        assert took_s <= limit_s * max(1.0, slowness)
+
+
+# --- a Ray of its own
+
+
+@pytest.fixture
+def start_alone(tmp_path: Path) -> Iterator[Callable[..., RunningRouter]]:
+    """Start a router with a Ray of its own."""
+    with ExitStack() as routers:
+        yield lambda *arguments: routers.enter_context(running(TWO_ACTORS, tmp_path, MULTICAST, *arguments))
+
+
+def check_nothing_is_left(processes: list[Process]) -> None:
+    """Expect that all processes end soon."""
+    assert end_all(processes, GONE_WITHIN_S) == []
+
+
+@pytest.mark.parametrize("is_an_actor_stopped", [False, True], ids=["all run", "one is stopped"])
+def test_nothing_is_left_of_a_router_whose_launcher_is_killed(
+    start_alone: Callable[..., RunningRouter], is_an_actor_stopped: bool
+) -> None:
+    router = start_alone()
+    check_every_connection_is_reached(router.port)
+    assert set(router.actors()) == set(ROLES)
+    everything = family_of(router.launcher.pid)
+    assert {one.pid for one in everything} >= {actor.pid for actor in router.actors().values()}
+    if is_an_actor_stopped:
+        router.actors()["connection.0"].signal(signal.SIGSTOP)
+    router.launcher.kill()
+    router.launcher.wait(WITHIN_S)
+    check_nothing_is_left(everything)
+    # Nobody holds the port any more, either.
+    reserve("127.0.0.1", router.port).close()
+
+
+def test_a_router_ends_with_its_ray_and_leaves_nothing(start_alone: Callable[..., RunningRouter]) -> None:
+    router = start_alone()
+    everything = family_of(router.launcher.pid)
+    ray_server = next(one for one in everything if "/raylet/raylet " in one.title)
+    ray_server.signal(signal.SIGKILL)
+    assert router.launcher.wait(WITHIN_S) == 1
+    assert "Ray is gone: its raylet has ended" in router.log()
+    check_nothing_is_left(everything)
+
+
+def test_a_router_does_without_the_head_of_ray(start_alone: Callable[..., RunningRouter]) -> None:
+    router = start_alone()
+    everything = family_of(router.launcher.pid)
+    head = next(one for one in everything if "gcs_server" in one.title)
+    head.signal(signal.SIGKILL)
+    check_every_connection_is_reached(router.port)
+    # One that has died is waited for; the others go on.
+    router.actors()["engine"].signal(signal.SIGKILL)
+    check_every_connection_is_reached(router.port)
+    assert router.end() == 0
+    check_nothing_is_left(everything)
+
+
+@pytest.mark.parametrize("mode", [None, "token", "disabled"])
+def test_a_ray_of_its_own_has_a_token_unless_the_environment_forbids_it(
+    start_alone: Callable[..., RunningRouter], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, mode: str | None
+) -> None:
+    variables = {"HOME": str(tmp_path)} | ({} if mode is None else {"RAY_AUTH_MODE": mode})
+    monkeypatch.setattr("tests.system.routers.environment", lambda: environment() | variables)
+    router = start_alone()
+    tokens = [stat.S_IMODE(found.stat().st_mode) for found in router.folder.glob("ray/token")]
+    assert tokens == ([] if mode == "disabled" else [0o600])
+    assert not (tmp_path / ".ray").exists()
+    assert router.end() == 0
+    assert not list(router.folder.iterdir())
+
+
+@pytest.mark.soak
+def test_a_router_with_nothing_to_do_takes_little(tmp_path: Path) -> None:
+    with running(Form("ray-1", 1), tmp_path, MULTICAST) as router:
+        time.sleep(5)
+        everything = family_of(router.launcher.pid)
+        before = sum(one.cpu_s() for one in everything)
+        time.sleep(30)
+        assert (sum(one.cpu_s() for one in everything) - before) / 30 <= 0.03
+        assert sum(map(_pss_bytes, everything)) <= 700 << 20
+
+
+def _pss_bytes(one: Process) -> int:
+    found = re.search(r"^Pss:\s+(\d+) kB$", Path(f"/proc/{one.pid}/smaps_rollup").read_text(), re.M)
+    assert found is not None
+    return int(found[1]) << 10
+
+
+# --- a Ray that is there
+
+
+class Joined:
+    """A router that this process has started in a Ray, and whose actors it can call."""
+
+    def __init__(self, address: str, folder: str, placement: str = "pack") -> None:
+        self.id = ROUTER_ID
+        self._reservations = [reserve("127.0.0.1", 0) for _ in range(2)]
+        ports = [reservation.port for reservation in self._reservations]
+        self.port, self.own_port = ports
+        multicast = AddressSettings(pattern="multicast/#", distribution=Distribution.MULTICAST)
+        config = RouterConfig(
+            router=RouterSettings(id=self.id, addresses=(multicast,)),
+            listeners=(
+                ListenerConfig(host="127.0.0.1", port=ports[0], name="clients"),
+                ListenerConfig(host="127.0.0.1", port=ports[1], name="own", dedicated_actor=True),
+            ),
+        )
+        self.router = Router(
+            config,
+            RouterOptions(
+                connection_actors=2,
+                ray_address=address,
+                ray_namespace=NAMESPACE,
+                placement=placement,
+                folder=folder,
+            ),
+        )
+
+    def start(self) -> list[str]:
+        return self.router.start()
+
+    def close(self) -> None:
+        self.router.stop()
+        for reservation in self._reservations:
+            reservation.close()
+
+    def ask(self, role: str, method: str, *arguments: Any) -> Any:
+        """Call an actor; its errors and its silence are errors."""
+        actor = ray.get_actor(f"{self.id}.{role}", NAMESPACE)
+        return ray.get(getattr(actor, method).remote(*arguments), timeout=ANSWER_S)
+
+    def pid(self, role: str) -> int | None:
+        with contextlib.suppress(RayError):
+            return int(self.ask(role, "pid"))
+        return None
+
+    def is_whole(self) -> bool:
+        """Whether all actors answer, and know each other."""
+        with contextlib.suppress(RayError, GetTimeoutError):
+            table = self.ask("table", "describe")
+            members = self.ask("engine", "describe")["members"]
+            answers = [self.ask(f"connection.{worker}", "ping") for worker in table["workers"]]
+            return (
+                table["members"] == table["workers"] == [worker for worker, _ in sorted(members)]
+                and table["version"] == table["knownByAll"]
+                and len(answers) == 3
+            )
+        return False
+
+
+@pytest.fixture(scope="module")
+def joined(ray_head: RayHead) -> Iterator[Joined]:
+    """A router in a Ray that others started."""
+    folder = tempfile.mkdtemp(prefix="routerd-test-", dir="/tmp")
+    router = Joined(ray_head.address, folder)
+    try:
+        router.start()
+        yield router
+    finally:
+        router.close()
+        shutil.rmtree(folder)
+
+
+def test_every_listener_is_named_once_and_a_dedicated_one_has_an_actor_of_its_own(joined: Joined) -> None:
+    shared, own = f"127.0.0.1:{joined.port} (clients)", f"127.0.0.1:{joined.own_port} (own)"
+    listening = {role: joined.ask(role, "ready") for role in ("connection.0", "connection.1", "connection.2")}
+    assert listening == {"connection.0": [shared], "connection.1": [shared], "connection.2": [own]}
+    check_every_connection_is_reached(joined.port)
+    check_every_connection_is_reached(joined.own_port)
+
+
+@pytest.mark.parametrize("role", [*ROLES, "connection.2"])
+@pytest.mark.parametrize("number", ENDS, ids=ENDS_BY_NAME)
+def test_an_actor_that_dies_or_stands_still_is_replaced_in_time(
+    joined: Joined, role: str, number: signal.Signals
+) -> None:
+    eventually(joined.is_whole, "the router is whole")
+    actor = process(joined.ask(role, "pid"))
+    begun = time.monotonic()
+    actor.signal(number)
+    eventually(lambda: joined.pid(role) not in (None, actor.pid) and joined.is_whole(), f"{role} is back")
+    check_in_time(time.monotonic() - begun, WHOLE_WITHIN_S)
+    assert not actor.is_running
+    check_every_connection_is_reached(joined.port)
+
+
+def test_a_new_table_learns_all_and_has_a_higher_epoch_and_forwarding_does_not_wait_for_it(joined: Joined) -> None:
+    eventually(joined.is_whole, "the router is whole")
+    with ExitStack() as clients:
+        connections = [clients.enter_context(ProtonClient(joined.port, container_id=f"c-{n}")) for n in range(8)]
+        consumers = [connection.consumer("multicast/table") for connection in connections]
+        producer = clients.enter_context(ProtonClient(joined.port, container_id="p")).producer("multicast/table")
+        before = joined.ask("table", "snapshot")
+        old = process(joined.ask("table", "pid"))
+        old.signal(signal.SIGKILL)
+        assert producer.send("meanwhile").outcome() == "accepted"
+        eventually(joined.is_whole, "the router is whole")
+        after = joined.ask("table", "snapshot")
+        assert after.version[0] > before.version[0]
+        assert set(after.siblings) == set(before.siblings)
+        assert set(after.interests) == set(before.interests)
+        assert producer.send("afterwards").outcome() == "accepted"
+        assert [[each.take().body for _ in range(2)] for each in consumers] == [["meanwhile", "afterwards"]] * 8
+
+
+def test_a_worker_that_comes_back_has_another_incarnation_and_wants_nothing(joined: Joined) -> None:
+    eventually(joined.is_whole, "the router is whole")
+    with ProtonClient(joined.own_port) as client:
+        client.consumer("multicast/own")
+        before = joined.ask("table", "snapshot")
+        assert {interest.key for worker, interest in before.interests if worker == 2} == {"M0multicast/own"}
+        process(joined.ask("connection.2", "pid")).signal(signal.SIGKILL)
+        client.wait_until(lambda: client.is_over, "the connection ends with the actor")
+    eventually(joined.is_whole, "the router is whole")
+    after = joined.ask("table", "snapshot")
+    assert [interest for worker, interest in after.interests if worker == 2] == []
+    incarnations = {sibling.worker: sibling.incarnation for sibling in before.siblings}
+    assert {one.worker: one.incarnation for one in after.siblings if one.worker != 2} == {
+        worker: incarnation for worker, incarnation in incarnations.items() if worker != 2
+    }
+    assert next(one.incarnation for one in after.siblings if one.worker == 2) > incarnations[2]
+
+
+def test_the_routing_engine_says_what_the_router_is(joined: Joined) -> None:
+    eventually(joined.is_whole, "the router is whole")
+    engine = joined.ask("engine", "describe")
+    members = {(one.worker, one.incarnation) for one in joined.ask("table", "snapshot").siblings}
+    assert engine.pop("uptimeSeconds") < 600
+    assert set(engine.pop("members")) == members
+    assert engine.pop("membersVersion")[0] == joined.ask("table", "describe")["version"][0]
+    assert engine == {"id": ROUTER_ID, "mode": "standalone", "version": "", "metadata": None}
+
+
+# --- several routers, and launchers that come and go
+
+
+def start_in_vain(folder: Path, ray_address: str, **variables: str) -> str:
+    """Start a router that cannot be; return what it logs."""
+    config = folder / "router.conf"
+    config.write_text(MULTICAST)
+    ended = subprocess.run(
+        [*COMMAND, "-c", str(config), "--address", ray_address, "--ray-namespace", NAMESPACE],
+        env=environment() | variables,
+        capture_output=True,
+        text=True,
+        timeout=WITHIN_S,
+    )
+    assert ended.returncode == 1
+    return ended.stderr
+
+
+@pytest.fixture
+def start_joined(ray_head: RayHead, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., RunningRouter]]:
+    """Start a router in the Ray that is there."""
+    with ExitStack() as routers:
+        yield lambda *arguments: routers.enter_context(
+            running(TWO_ACTORS, tmp_path_factory.mktemp("router"), MULTICAST, "--address", ray_head.address, *arguments)
+        )
+
+
+def test_routers_of_one_ray_leave_each_other_alone(start_joined: Callable[..., RunningRouter]) -> None:
+    one, other = start_joined(), start_joined("--ray-namespace", "other")
+    actors = list(one.actors().values())
+    one.launcher.kill()
+    one.launcher.wait(WITHIN_S)
+    check_nothing_is_left(actors)
+    check_every_connection_is_reached(other.port)
+    assert other.end() == 0
+    check_nothing_is_left(list(other.actors().values()))
+
+
+def test_a_router_of_the_same_id_is_refused(joined: Joined, ray_head: RayHead, tmp_path: Path) -> None:
+    assert joined.id == ROUTER_ID
+    second = start_in_vain(tmp_path, ray_head.address)
+    assert f"router {ROUTER_ID} runs already in namespace tests of this Ray" in second
+    assert joined.is_whole()
+
+
+def test_a_detached_router_outlives_its_launcher_until_it_is_stopped(
+    start_joined: Callable[..., RunningRouter], ray_head: RayHead
+) -> None:
+    where = ("--address", ray_head.address, "--ray-namespace", "detached")
+    router = start_joined("--ray-namespace", "detached", "--detach")
+    assert router.launcher.wait(WITHIN_S) == 0
+    check_every_connection_is_reached(router.port)
+    actors = list(router.actors().values())
+    assert run("--stop", ROUTER_ID, *where, "--shutdown-grace", "1").returncode == 0
+    check_nothing_is_left(actors)
+    assert not router.folder.exists()
+    again = run("--stop", ROUTER_ID, *where)
+    assert (again.returncode, again.stderr.partition(": ")[2]) == (
+        1,
+        f"There is no router {ROUTER_ID} in namespace detached of this Ray\n",
+    )
+
+
+@pytest.fixture(scope="module")
+def second_node(ray_head: RayHead, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """One more node for the Ray that is there."""
+    log = tmp_path_factory.mktemp("node") / "log"
+    head_only = {"--head", "--include-dashboard=false"}
+    command = [*(word for word in RAY_START if word not in head_only), f"--address={ray_head.address}"]
+    with log.open("w") as output:
+        node = subprocess.Popen(
+            command, env=environment() | {"RAY_AUTH_MODE": "disabled"}, stdout=output, stderr=output
+        )
+    try:
+        eventually(lambda: "Ray runtime started" in log.read_text() or node.poll() is not None, "the node runs")
+        assert node.poll() is None, log.read_text()
+        yield
+    finally:
+        everything = family_of(node.pid)
+        node.terminate()
+        end_all(everything, ENDING_S)
+        node.wait(WITHIN_S)
+
+
+@pytest.mark.usefixtures("second_node")
+@pytest.mark.parametrize(("placement", "nodes"), [("spread", 2), ("pack", 1)])
+def test_connection_actors_are_placed_as_asked(
+    start_joined: Callable[..., RunningRouter], placement: str, nodes: int
+) -> None:
+    router = start_joined("--placement", placement)
+    actors = {role: process(one.pid) for role, one in router.actors().items()}
+    assert len({one.parent for role, one in actors.items() if role.startswith("connection.")}) == nodes
+    check_every_connection_is_reached(router.port)
+
+
+def test_a_ray_that_is_not_there_is_reported_at_once(tmp_path: Path) -> None:
+    reservation = reserve("127.0.0.1", 0)
+    address = f"127.0.0.1:{reservation.port}"
+    begun = time.monotonic()
+    assert f"Ray at {address} cannot be joined: Connection refused" in start_in_vain(tmp_path, address)
+    assert time.monotonic() - begun < START_FAILS_WITHIN_S
+    reservation.close()
+
+
+# --- tokens
+
+
+@pytest.fixture(scope="module")
+def guarded_ray(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+    """A Ray that wants a token: its address, and the file that has the token."""
+    token = tmp_path_factory.mktemp("token") / "token"
+    token.write_text("0123456789abcdef" * 4)
+    folder = Path(tempfile.mkdtemp(prefix="ray-test-", dir="/tmp"))
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    log = folder / "log"
+    with log.open("w") as output:
+        head = subprocess.Popen(
+            [*RAY_START, f"--port={port}", f"--temp-dir={folder}"],
+            env=environment() | {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN_PATH": str(token)},
+            stdout=output,
+            stderr=output,
+        )
+    try:
+        eventually(lambda: "Ray runtime started" in log.read_text() or head.poll() is not None, "Ray runs")
+        assert head.poll() is None, log.read_text()
+        yield f"127.0.0.1:{port}", token
+    finally:
+        everything = family_of(head.pid)
+        head.terminate()
+        end_all(everything, ENDING_S)
+        head.wait(WITHIN_S)
+        shutil.rmtree(folder)
+
+
+@pytest.mark.parametrize("mode", [None, "token"])
+def test_the_token_of_a_ray_is_used_when_it_wants_one(
+    guarded_ray: tuple[str, Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, mode: str | None
+) -> None:
+    address, token = guarded_ray
+    variables = {"RAY_AUTH_TOKEN_PATH": str(token)} | ({} if mode is None else {"RAY_AUTH_MODE": mode})
+    monkeypatch.setattr("tests.system.routers.environment", lambda: environment() | variables)
+    with running(TWO_ACTORS, tmp_path, MULTICAST, "--address", address) as router:
+        check_every_connection_is_reached(router.port)
+        assert router.end() == 0
+
+
+def test_a_ray_that_wants_a_token_is_not_joined_without(guarded_ray: tuple[str, Path], tmp_path: Path) -> None:
+    address, _ = guarded_ray
+    reported = start_in_vain(tmp_path, address, HOME=str(tmp_path))
+    assert f"Ray at {address} cannot be joined: it wants a token that we do not have" in reported

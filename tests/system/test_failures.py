@@ -1,0 +1,81 @@
+"""Actors are killed or stand still under load: no promise to a client is broken, and the router is soon whole again."""
+
+import signal
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from tests.system.conftest import Connect, running
+from tests.system.launched import eventually
+from tests.system.load import Load
+from tests.system.processes import family_of
+from tests.system.routers import ONE_ACTOR, THREE_ACTORS, Form, RunningRouter, configuration
+
+WHOLE_WITHIN_S = 3.0
+KINDS = ("table", "engine", "connection")
+SIGNALS = [signal.SIGKILL, signal.SIGSTOP]
+ROUNDS = 10
+WITHOUT_HEAD_S = 3.0
+
+
+@pytest.fixture(scope="module", params=[ONE_ACTOR, THREE_ACTORS], ids=lambda form: form.name)
+def router(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningRouter]:
+    """A router on a Ray of its own."""
+    form: Form = request.param
+    with running(form, tmp_path_factory.mktemp("router"), configuration()) as router:
+        yield router
+
+
+def check_a_death(router: RunningRouter, load: Load, role: str, number: signal.Signals) -> None:
+    """End an actor, or stop it; expect that it is replaced and that everybody gets on in time."""
+    victim = router.actors()[role]
+    begun = time.monotonic()
+    victim.signal(number)
+    eventually(lambda: router.actors()[role] != victim, f"{role} has another process")
+    load.wait_for_progress(20.0)
+    took = time.monotonic() - begun
+    assert took < WHOLE_WITHIN_S, role
+    assert not victim.is_running
+
+
+def check_deaths(router: RunningRouter, address: str, number: signal.Signals, rounds: int) -> None:
+    """End every actor in turn, so many times."""
+    load = Load(router.port, address)
+    load.start()
+    roles = sorted(router.actors())
+    assert {role.partition(".")[0] for role in roles} == set(KINDS)
+    for _ in range(rounds):
+        for role in roles:
+            check_a_death(router, load, role, number)
+    load.stop()
+    outcomes = load.check()
+    assert outcomes["accepted"] > 100
+
+
+@pytest.mark.parametrize("number", SIGNALS, ids=[number.name for number in SIGNALS])
+def test_every_actor_may_die_under_load(router: RunningRouter, address: str, number: signal.Signals) -> None:
+    check_deaths(router, address, number, 1)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("number", SIGNALS, ids=[number.name for number in SIGNALS])
+def test_every_actor_may_die_many_times_under_load(router: RunningRouter, address: str, number: signal.Signals) -> None:
+    check_deaths(router, address, number, ROUNDS)
+
+
+def test_forwarding_goes_on_without_the_head_of_ray(router: RunningRouter, connect_to: Connect, address: str) -> None:
+    load = Load(router.port, address)
+    load.start()
+    head = next(one for one in family_of(router.launcher.pid) if "gcs_server" in one.title)
+    head.signal(signal.SIGKILL)
+    end = time.monotonic() + WITHOUT_HEAD_S
+    while time.monotonic() < end:
+        load.wait_for_progress(1.0)
+    consumer = connect_to(router.port).consumer(f"{address}.new")
+    assert connect_to(router.port).producer(f"{address}.new").send("one").outcome() == "accepted"
+    assert consumer.bodies == ["one"]
+    load.stop()
+    assert set(load.check()) == {"accepted"}
+    assert {party.connections for party in load.parties} == {1}
+    assert router.end() == 0
