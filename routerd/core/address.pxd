@@ -26,12 +26,12 @@ cdef class Address:
 
     cpdef bint has_outlet(self, bint is_local_only) noexcept
     cpdef void note_credit(self)
-    @cython.locals(share=Py_ssize_t, inlet=Inlet)
+    @cython.locals(share=Py_ssize_t, inlet=Inlet, outlet=Outlet)
     cpdef void share_credit(self)
     @cython.locals(share=Py_ssize_t, inlet=Inlet)
     cpdef void drain_siblings(self)
     @cython.locals(credit=Py_ssize_t, count=Py_ssize_t, outlet=Outlet)
-    cdef Py_ssize_t _share(self) except -2
+    cdef Py_ssize_t _share(self) except -1
     cpdef void enter(self, Inlet inlet)
     cpdef void leave(self, Inlet inlet)
     cpdef void add(self, Outlet outlet)

@@ -83,10 +83,12 @@ class Address:
 
     def share_credit(self) -> None:
         """Give siblings the credit that local consumers have, in equal parts."""
+        for outlet in self.outlets[: self.local_count]:
+            if outlet.is_draining:
+                return
         share = self._share()
-        if share >= 0:
-            for inlet in self.fabric_inlets:
-                inlet.set_share(share)
+        for inlet in self.fabric_inlets:
+            inlet.set_share(share)
 
     def drain_siblings(self) -> None:
         """Have siblings send what they can on the credit of now, and give the rest of it back."""
@@ -95,12 +97,15 @@ class Address:
             inlet.link.set_credit(min(share, inlet.capacity), drain=True)
 
     def _share(self) -> int:
-        """Return what each sibling may send, roughly; -1 while their credit is being drained."""
+        """Return what each sibling may send, roughly."""
         credit = -len(self.parked_from_siblings)
         for outlet in self.outlets[: self.local_count]:
-            if outlet.is_draining:
-                return -1
-            if outlet.is_open and not outlet.peer.is_blocked and not outlet.link.session.has_backlog:
+            if not outlet.is_open:
+                continue
+            if outlet.peer.is_blocked or outlet.link.session.has_backlog:
+                # Nobody had to pass it over yet, but when it has room again, its credit is to be shared.
+                outlet.peer.starved[outlet] = None
+            else:
                 credit += outlet.link.credit
         count = max(1, len(self.fabric_inlets))
         return (max(credit, 0) + count - 1) // count

@@ -33,6 +33,7 @@ class Actions:
         ]
         fickle: list[tuple[float, Callable[[], object]]] = [
             (3, self.detach_consumer),
+            (3, self.change_consumer),
             (2, self.detach_producer),
             (3, self.abort),
             (1, self.forget),
@@ -160,15 +161,17 @@ class Actions:
 
     def go_on(self) -> None:
         """A producer sends more of a message."""
-        streaming = [each for client in self._simulation.clients for each in client.producers if each.stream]
-        producer = self._one(streaming)
+        producer = self._streaming()
         if producer:
             producer.go_on()
 
+    def _streaming(self) -> Any:
+        return self._one([each for client in self._simulation.clients for each in client.producers if each.stream])
+
     def abort(self) -> None:
         """A producer gives up a message."""
-        producer = self._producer()
-        if producer and producer.stream:
+        producer = self._streaming()
+        if producer:
             self._simulation.note(f"{producer} aborts {producer.stream[0].context.number}")
             producer.abort()
 
@@ -193,8 +196,20 @@ class Actions:
 
     def _detach(self, end: Any) -> None:
         self._simulation.note(f"{end} detaches")
-        end.link.detach(closed=self._random.random() < 0.8)
+        end.link.detach(closed=self._random.random() < 0.5)
         end.client.turn_ends()
+
+    def change_consumer(self) -> None:
+        """A consumer goes, and another one comes for it."""
+        consumer = self._consumer()
+        if consumer and consumer.is_attached and consumer.address in ADDRESSES and consumer.client.shared:
+            self._detach(consumer)
+            client, address = consumer.client, consumer.address
+            self._simulation.world.later(self._random.choice((0.0, 0.05, 0.3)), self._replace, client, address)
+
+    def _replace(self, client: Client, address: str) -> None:
+        if client.is_open and client.shared:
+            self._note_consumer(client.consume(address))
 
     def end_session(self) -> None:
         """A client ends a session with all its links."""

@@ -107,6 +107,7 @@ def _check_link(link: Any, other: Any) -> None:
     if not (sender.is_attached and receiver.is_attached):
         # Nothing but an attach that its worker has not answered may be half done.
         raise Broken(f"all is quiet, and link {link.name} is {link.state.value} and {other.state.value}")
+    check(not (receiver.drain and receiver.credit), f"all is quiet, and link {link.name} is being drained for ever")
     queued = sender.credit_on_wire() - sender.credit
     check(
         (sender.credit + queued, sender.delivery_count) == (receiver.credit, receiver.delivery_count),

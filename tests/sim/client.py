@@ -171,7 +171,7 @@ class Client(Handler):
         link.context = consumer
         self.consumers.append(consumer)
         self.simulation.consumer_came(consumer)
-        if self.world.chance(0.1):
+        if self.world.chance(0.3):
             link.set_credit(2, drain=self.world.chance(0.5))  # before the attach is answered
         self.turn_ends()
         return consumer

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from routerd.core import AddressTable, Changes, Sibling
+from routerd.core import AddressTable, Changes, Delta, Sibling
 from routerd.core.errors import JoinRequired, StaleMember
 from tests.sim.world import Channel, World
 
@@ -24,6 +24,7 @@ class TableHost:
         self._awaited: set[int] = set()
         self._hosts: dict[Sibling, WorkerHost] = {}
         self._channels: dict[Sibling, Channel] = {}
+        self._latest: dict[Sibling, Delta] = {}
         self._pending: list[tuple[Sibling, int, tuple[int, int]]] = []
 
     # --- what workers call
@@ -74,12 +75,15 @@ class TableHost:
         self.push()
 
     def doubt(self, sibling: Sibling) -> None:
-        """Take a delta that is under way for lost; it may arrive all the same."""
+        """Take a delta that is under way for lost; it may arrive all the same, even behind the next."""
         if self.is_alive and sibling in self.table.siblings:
             version = self.table.known_by_all()
             for count in range(version[1], self.table.version[1] + 1):
                 self.table.undelivered(sibling.worker, sibling.incarnation, (version[0], count))
+            latest = self._latest.get(sibling)
             self.push()
+            if latest is not None:
+                self._call(self._hosts[sibling], self._hosts[sibling].apply, latest)
 
     def die(self) -> None:
         """Lose everything."""
@@ -89,6 +93,7 @@ class TableHost:
         for channel in self._channels.values():
             channel.is_closed = True
         self._channels = {}
+        self._latest = {}
 
     def restart(self, workers: set[int]) -> None:
         """Begin a new epoch; workers will join, and are told nothing until all have, or had the time to."""
@@ -118,6 +123,7 @@ class TableHost:
         for sibling in self.table.siblings:
             delta = self.table.delta_for(sibling.worker)
             if delta is not None:
+                self._latest[sibling] = delta
                 self._call(self._hosts[sibling], self._hosts[sibling].apply, delta)
 
     def _took(self, sibling: Sibling, sequence: int, version: tuple[int, int]) -> None:

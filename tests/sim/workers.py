@@ -48,6 +48,8 @@ class WorkerHost:
         self._is_flush_due = False
         self._connecting: set[int] = set()
         self._to_table: Channel | None = None
+        self._answered: dict[Any, None] = {}
+        """Consumers whose attaches were answered when they had been confirmed."""
 
     @property
     def index(self) -> int:
@@ -158,6 +160,7 @@ class WorkerHost:
             shell: End | None = connection.context.shell
             if shell is not None:
                 shell.flush(self._world.now)
+        self._check_answered()
         self._simulation.check_worker(self)
 
     # --- the table
@@ -199,10 +202,17 @@ class WorkerHost:
 
     def confirm(self, sequence: int, members: Members) -> None:
         """Answer attaches that waited."""
-        waiting = [outlet for outlet in self.consumers() if not outlet.is_open]
+        self._check_answered()
         self.router.confirm(sequence)
-        self._simulation.check_barrier(self, [outlet for outlet in waiting if outlet.is_open], members)
+        answered = [outlet for outlet in self.consumers() if outlet.is_open and outlet not in self._answered]
+        self._answered.update(dict.fromkeys(answered))
+        self._simulation.check_barrier(self, answered, members)
         self.turn_ends()
+
+    def _check_answered(self) -> None:
+        for outlet in [] if self._simulation.is_alone else self.consumers():
+            if outlet.is_open and outlet not in self._answered:
+                raise Broken(f"an attach to {outlet.address.key} is answered, and nobody has confirmed it")
 
     def consumers(self) -> list[Any]:
         """The outlets to clients."""

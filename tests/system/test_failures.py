@@ -71,7 +71,7 @@ def test_forwarding_goes_on_without_the_head_of_ray(router: RunningRouter, conne
     head.signal(signal.SIGKILL)
     end = time.monotonic() + WITHOUT_HEAD_S
     while time.monotonic() < end:
-        load.wait_for_progress(1.0)
+        load.wait_for_progress(5.0)
     consumer = connect_to(router.port).consumer(f"{address}.new")
     assert connect_to(router.port).producer(f"{address}.new").send("one").outcome() == "accepted"
     assert consumer.bodies == ["one"]

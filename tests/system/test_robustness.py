@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from routerd.wire import Attach, Detach, Disposition, Open, Source, Target, Transfer
-from tests.conformance.raw_peer import AMQP_HEADER, framed
+from tests.conformance.raw_peer import AMQP_HEADER, EMPTY_FRAME, framed
 from tests.system.conftest import Connect, Start
 from tests.system.launched import ROOT, environment, eventually
 from tests.system.processes import Process
@@ -69,6 +69,8 @@ def test_a_consumer_that_never_reads_stops_its_producer_and_nobody_else(
         count = 0
         with contextlib.suppress(AssertionError):
             while count < 3000:
+                # It is alive, and only does not read.
+                silent.send_octets(EMPTY_FRAME)
                 producer.wait_for_credit(within_s=1.0)
                 producer.send(b"x" * CHUNK, settled=is_settled)
                 count += 1

@@ -512,3 +512,40 @@ class TestMulticast:
         client.latest(near).accept()
         workers.pump()
         assert outcome(delivery) == (ACCEPTED, True)
+
+
+def test_credit_is_shared_with_a_sibling_once_a_consumers_connection_has_room():
+    workers = Workers(2)
+    producer, consumer = workers.client(0), workers.client(1)
+    receiver = consumer.consumer("orders", credit=5)
+    # A large message to another link of the consumer fills the window of its session.
+    other = consumer.consumer("others", credit=5)
+    receiver.session.withhold(3000)
+    octets = message(b"x" * 200_000)
+    near = workers.client(1)
+    near.stream(near.producer("others"), *[octets[at : at + 50] for at in range(0, len(octets), 50)])
+    assert consumer.received(other) == []
+    sender = producer.producer("orders")
+    producer.send(sender, message())
+    assert consumer.received(receiver) == []
+    receiver.session.give_back(3000)
+    workers.pump()
+    assert (consumer.received(other), consumer.received(receiver)) == ([octets], [message()])
+
+
+def test_two_consumers_may_drain_at_once():
+    workers = Workers(2)
+    producer, consumer = workers.client(0), workers.client(1)
+    first, second = (consumer.consumer("orders") for _ in range(2))
+    sender = producer.producer("orders")
+    for _ in range(5):
+        producer.send(sender, message())
+    line = workers[0].line_to(1)
+    line.holds = {line.client, line.server}
+    for receiver in (first, second):
+        receiver.set_credit(2, drain=True)
+        workers.pump()
+    line.holds = set()
+    workers.pump()
+    assert (first.credit, second.credit) == (0, 0)
+    assert len(consumer.received(first)) + len(consumer.received(second)) == 4
