@@ -270,7 +270,7 @@ class Siblings(Forwarder):
         try:
             session = peer.connection.session()
         except StateError:
-            return next(iter(peer.outlets)).link.session
+            return next(session for session in peer.connection.sessions() if session.is_open)
         session.begin()
         return session
 

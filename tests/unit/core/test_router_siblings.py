@@ -549,3 +549,23 @@ def test_two_consumers_may_drain_at_once():
     workers.pump()
     assert (first.credit, second.credit) == (0, 0)
     assert len(consumer.received(first)) + len(consumer.received(second)) == 4
+
+
+def test_links_share_sessions_once_there_is_no_channel_left():
+    workers = Workers(2, fabric={"channel_max": 0})
+    clients = [workers.client(index) for index in (0, 1)]
+    addresses = ("a", "b", "closest/c")
+    for near, far in (clients, clients[::-1]):
+        receivers = [far.consumer(address, credit=2) for address in addresses]
+        senders = [near.producer(address) for address in addresses]
+        for sender in senders:
+            near.send(sender, message())
+        assert [far.received(receiver) for receiver in receivers] == [[message()]] * 3
+        for delivery in [far.latest(receiver) for receiver in receivers]:
+            delivery.accept()
+        far.detach(receivers[1])
+        near.send(senders[2], message("again"))
+        assert far.received(receivers[2]) == [message(), message("again")]
+    for client in clients:
+        client.leave()
+    assert workers.left_over() == {}
