@@ -8,6 +8,9 @@ BIN := .venv/bin
 PIP := $(BIN)/pip --disable-pip-version-check install --quiet --constraint constraints.txt
 # Installs the project where it stands; its modules are compiled by a step of their own, whose words pip would hide.
 PIP_PROJECT := ROUTERD_CYTHON=off $(PIP) --no-build-isolation --editable
+# Two processes halve the time on two cores; a module of tests stays in one of them, with the routers that it started.
+PYTEST_PROCESSES ?= 2
+PYTEST := -m pytest --numprocesses=$(PYTEST_PROCESSES) --dist=loadscope
 PURE := build/uncompiled
 PURE_TESTS := tests/unit/wire tests/unit/core tests/conformance
 SOURCES := $(shell find routerd actors bench -name '*.py' -o -name '*.pxd')
@@ -92,13 +95,14 @@ $(RHEA)/node_modules/.package-lock.json: $(RHEA)/package.json $(RHEA)/package-lo
 test-tools: $(TEST_TOOLS) proton $(RHEA)/node_modules/.package-lock.json
 
 test-built: setup test-tools
-	ROUTERD_FORM_UNDER_TEST=$$($(BIN)/python build_ext.py) $(BIN)/python -m pytest $(PYTEST_ARGUMENTS)
+	ROUTERD_FORM_UNDER_TEST=$$($(BIN)/python build_ext.py) $(BIN)/python $(PYTEST) $(PYTEST_ARGUMENTS)
 
 # A copy without compiled modules, so that nothing but the sources can be imported; coverage can only see into these.
 test-uncompiled: setup $(TEST_TOOLS)
 	@rm -rf $(PURE) && mkdir -p $(PURE)
 	@tar -c --exclude=node_modules --exclude=__pycache__ --exclude='*.so' routerd tests pyproject.toml build_ext.py \
 	| tar -x -C $(PURE)
-	cd $(PURE) && ROUTERD_FORM_UNDER_TEST=uncompiled $(CURDIR)/$(BIN)/python -m coverage run -m pytest $(PURE_TESTS)
+	cd $(PURE) && ROUTERD_FORM_UNDER_TEST=uncompiled $(CURDIR)/$(BIN)/python -m coverage run $(PYTEST) $(PURE_TESTS)
+	cd $(PURE) && $(CURDIR)/$(BIN)/python -m coverage combine --quiet
 	cd $(PURE) && $(CURDIR)/$(BIN)/python -m coverage report --include='routerd/wire/*' --fail-under=100
 	cd $(PURE) && $(CURDIR)/$(BIN)/python -m coverage report --include='routerd/core/*' --fail-under=95

@@ -10,7 +10,7 @@ from actors.errors import CallFailed, PeerGone
 from actors.peers import Engine, Member, Version
 from actors.plan import connection_role
 from actors.process import Background, ProcessConfig, pulse_path, settle
-from actors.watch import beat, watch_far, watch_pulses
+from actors.watch import Watch, watch_far
 from routerd.core import AddressTable, Changes, CoreError, Delta, Sibling, StaleMember
 from routerd.io import module_log
 
@@ -45,8 +45,7 @@ class AddressTableActor:
     def begin(self) -> None:
         """Invite the workers, and watch over the other actors. To be called in the event loop."""
         pulse = settle(self._process)
-        self._background.start("The pulse", lambda: beat(pulse))
-        self._background.start("The watch", lambda: watch_pulses(self._process))
+        self._background.start("The watch", Watch(self._process, pulse).keep)
         self._background.start("Telling the routing engine", self._tell_engine)
         for worker in self._reachable:
             self._watch_far(worker)
@@ -184,4 +183,8 @@ class AddressTableActor:
     def _watch_far(self, worker: int) -> None:
         role, member = connection_role(worker), self._reachable[worker]
         path = pulse_path(self._process.folder, role)
-        self._background.start("The watch over another host", partial(watch_far, role, member, path))
+
+        def is_member() -> bool:
+            return worker in self._incarnations
+
+        self._background.start("The watch over another host", partial(watch_far, role, member, path, is_member))

@@ -9,7 +9,7 @@ from typing import Any
 from actors.errors import CallFailed
 from actors.peers import Table, Version
 from actors.process import Background, ProcessConfig, clear_sockets, settle
-from actors.watch import beat, watch_pulses
+from actors.watch import Watch
 from routerd.core import Changes, CoreError, Delta, StaleMember
 from routerd.io import ListenFailed, Worker, WorkerConfig, module_log
 
@@ -60,8 +60,7 @@ class ConnectionActor:
         """Start to listen and to take part. To be called in the event loop, which both go on in for ever."""
         pulse = settle(self._process)
         self._loop = asyncio.get_running_loop()
-        self._background.start("The pulse", lambda: beat(pulse, lambda: self._worker))
-        self._background.start("The watch", lambda: watch_pulses(self._process))
+        self._background.start("The watch", Watch(self._process, pulse, lambda: self._worker).keep)
         self._background.start("The worker", self._work)
 
     async def ready(self) -> list[str]:

@@ -36,6 +36,8 @@ SETTINGS = {
     "local_fs_monitor_interval_ms": "5000",
     "object_manager_timer_freq_ms": "5000",
     "kill_idle_workers_interval_ms": "1000",
+    "io_context_monitor_probe_interval_ms": "10000",
+    "io_context_event_loop_lag_collection_interval_ms": "10000",
 }
 """Ray's own settings. Each can be given another value in the environment, as RAY_ and its name."""
 AUTH_MODE, TOKEN_PATH = "RAY_AUTH_MODE", "RAY_AUTH_TOKEN_PATH"

@@ -1,12 +1,13 @@
 """Processes as the system knows them: by a number that another may have later, and the moment of their start."""
 
+import contextlib
 import os
 import signal
 from dataclasses import dataclass
 
-TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
-_STATE, _PARENT, _USER_TIME, _SYSTEM_TIME, _STARTED = 0, 1, 11, 12, 19
+_STATE, _PARENT, _STARTED = 0, 1, 19
 """Where these are in /proc/PID/stat, behind the name of the program."""
+_STAT_MAX = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,26 +27,35 @@ class Condition:
     parent: int
     state: str
     """As the system puts it: R runs, S sleeps, T is stopped, t is traced, Z has ended."""
-    used_ticks: int
-    """Processor time so far."""
 
 
 def condition(pid: int) -> Condition | None:
     """Return how the process is that has this number."""
     try:
-        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+        with open(f"/proc/{pid}/stat", "rb", buffering=0) as file:
             # The name of the program may have blanks and parentheses.
-            fields = file.read().rpartition(")")[2].split()
+            fields = file.read(_STAT_MAX).rpartition(b")")[2].split()
     except (FileNotFoundError, ProcessLookupError):
         return None
-    used = int(fields[_USER_TIME]) + int(fields[_SYSTEM_TIME])
-    return Condition(Process(pid, int(fields[_STARTED])), int(fields[_PARENT]), fields[_STATE], used)
+    return Condition(Process(pid, int(fields[_STARTED])), int(fields[_PARENT]), fields[_STATE].decode())
 
 
 def condition_of(process: Process) -> Condition | None:
     """Return how a process is; None when it has ended."""
     found = condition(process.pid)
     return None if found is None or found.process != process or found.state in "ZX" else found
+
+
+def wanted_s(process: Process) -> float:
+    """Return the processor time that its threads have had or waited for; in seconds, since their starts."""
+    total_ns = 0
+    # A thread or all of them may end meanwhile, and where the system does not count this, there is no file.
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        for thread in os.listdir(f"/proc/{process.pid}/task"):
+            with open(f"/proc/{process.pid}/task/{thread}/schedstat", encoding="ascii") as file:
+                had, waited, _ = file.read().split()
+            total_ns += int(had) + int(waited)
+    return total_ns / 1e9
 
 
 def descendants(pid: int) -> list[Process]:

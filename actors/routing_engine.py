@@ -7,7 +7,7 @@ from typing import Any
 from actors.errors import CallFailed
 from actors.peers import Table, Version
 from actors.process import Background, ProcessConfig, settle
-from actors.watch import beat, watch_pulses
+from actors.watch import Watch
 from routerd.core import RouterSettings, Sibling
 from routerd.io import module_log
 
@@ -44,8 +44,7 @@ class RoutingEngineActor:
     def begin(self) -> None:
         """Ask for the members, and watch over the address table. To be called in the event loop."""
         pulse = settle(self._process)
-        self._background.start("The pulse", lambda: beat(pulse))
-        self._background.start("The watch", lambda: watch_pulses(self._process))
+        self._background.start("The watch", Watch(self._process, pulse).keep)
         self._background.run("Asking for the members", self._ask)
 
     async def ready(self) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import ray
-from ray.exceptions import GetTimeoutError, RayError, RayTaskError
+from ray.exceptions import ActorUnavailableError, GetTimeoutError, RayError, RayTaskError
 from ray.util import list_named_actors
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
@@ -28,6 +28,7 @@ from routerd.core import RouterSettings
 from routerd.io import WorkerConfig
 
 READY_S = 60.0
+AGAIN_S = 0.1
 CLOSE_S = 3.0
 """What a drain may take beyond its grace."""
 LOOK_S = 1.0
@@ -209,17 +210,27 @@ class Router:
         )
 
     def _ready(self) -> list[str]:
-        answers = [actor.ready.remote() for actor in self._actors.values()]
-        try:
-            texts = ray.get(answers, timeout=READY_S)
-        except RayTaskError as error:
-            raise error.cause from None
-        except GetTimeoutError:
-            raise RouterLost(f"the actors were not ready after {READY_S:g} s") from None
-        except RayError as error:
-            raise RouterLost(f"an actor could not be started: {' '.join(str(error).split())}") from error
+        until = time.monotonic() + READY_S
+        first = {role: actor.ready.remote() for role, actor in self._actors.items()}
+        texts = [self._answer(role, answer, until) for role, answer in first.items()]
         # Those that share listeners say the same.
         return list(dict.fromkeys(text for listening in texts if listening is not None for text in listening))
+
+    def _answer(self, role: str, answer: Any, until: float) -> list[str] | None:
+        """Wait for an actor to be ready, also for one that has to be started again."""
+        while True:
+            try:
+                ready: list[str] | None = ray.get(answer, timeout=max(0.0, until - time.monotonic()))
+                return ready
+            except RayTaskError as error:
+                raise error.cause from None
+            except GetTimeoutError:
+                raise RouterLost(f"actor {role} was not ready after {READY_S:g} s") from None
+            except ActorUnavailableError:
+                time.sleep(AGAIN_S)
+                answer = self._actors[role].ready.remote()
+            except RayError as error:
+                raise RouterLost(f"actor {role} could not be started: {' '.join(str(error).split())}") from error
 
 
 def stop_router(router_id: str, *, ray_address: str, ray_namespace: str, grace_s: float) -> bool:

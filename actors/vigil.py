@@ -2,17 +2,18 @@
 
 from collections.abc import Callable
 
-from actors.processes import TICKS_A_SECOND, Condition, Process
+from actors.processes import Condition, Process
 from actors.pulse import Sign
 
 PERIOD_S = 0.25
 """How often a pulse beats, and is looked at."""
-STOPPED_S = 0.4
-"""How long a process may be stopped."""
+STOPPED_S = 0.2
+"""How long a process may be stopped: one that stands still holds up the others."""
 SILENT_S = 2.0
 """How long it may go without a beat while it does nothing."""
 BUSY_S = 10.0
-"""How long it may go without a beat while it works: one that has thousands of connections to close is not hung."""
+"""How long it may go without a beat while it works, or would if it were let: one that has thousands of connections to
+close, or to share its core with many, is not hung."""
 _BUSY_SHARE = 0.1
 """The share of a core above which it works."""
 
@@ -20,33 +21,37 @@ _BUSY_SHARE = 0.1
 class Vigil:
     """What one watcher knows of one process. Times are those of the watcher's clock, in seconds."""
 
-    def __init__(self) -> None:
+    def __init__(
+        self, condition_of: Callable[[Process], Condition | None], wanted_s: Callable[[Process], float]
+    ) -> None:
+        self._condition_of = condition_of
+        self._wanted_s_of = wanted_s
         self._sign: Sign | None = None
         self._seen_at = 0.0
         self._missed_at: float | None = None
         """Since when there is no beat, once one has been missed."""
-        self._used_ticks = 0
+        self._wanted_s = 0.0
         self._stopped_at: float | None = None
 
-    def see(self, sign: Sign | None, now: float, condition_of: Callable[[Process], Condition | None]) -> str | None:
+    def see(self, sign: Sign | None, now: float) -> str | None:
         """Take what is seen now; return why the process must be ended, if it must.
 
-        Its condition is asked for only when a beat has been missed.
+        What it has done with processor time is asked for only when a beat has been missed.
         """
         late_s = now - self._seen_at - PERIOD_S
         self._seen_at = now
-        if sign is None or sign != self._sign:
-            self._sign = sign
-            self._missed_at = self._stopped_at = None
-            return None
-        condition = condition_of(sign.process)
+        has_beaten, self._sign = sign != self._sign, sign
+        condition = None if sign is None else self._condition_of(sign.process)
         if condition is None:
-            # It has ended, as Ray knows.
+            # It has ended, as Ray knows, or has not begun.
             self._missed_at = self._stopped_at = None
             return None
         if late_s > PERIOD_S:
             self._forgive(late_s)
-        return self._stopped(condition, now) or self._silent(condition, now)
+        if not has_beaten:
+            return self._stopped(condition, now) or self._silent(condition, now)
+        self._missed_at = None
+        return self._stopped(condition, now)
 
     def _forgive(self, late_s: float) -> None:
         """Leave out time in which the watcher did not run either: the whole host may have stood still."""
@@ -56,6 +61,7 @@ class Vigil:
             self._stopped_at += late_s
 
     def _stopped(self, condition: Condition, now: float) -> str | None:
+        # Looked at even while it beats: the last beat may have come just before.
         if condition.state != "T":
             self._stopped_at = None
         elif self._stopped_at is None:
@@ -66,12 +72,12 @@ class Vigil:
 
     def _silent(self, condition: Condition, now: float) -> str | None:
         if self._missed_at is None:
-            self._missed_at, self._used_ticks = now, condition.used_ticks
+            self._missed_at, self._wanted_s = now, self._wanted_s_of(condition.process)
         silent_s = now - self._missed_at
         # One that is traced is looked at with a debugger.
         if condition.state == "t" or silent_s < SILENT_S:
             return None
-        share = (condition.used_ticks - self._used_ticks) / TICKS_A_SECOND / silent_s
+        share = (self._wanted_s_of(condition.process) - self._wanted_s) / silent_s
         if share < _BUSY_SHARE or silent_s >= BUSY_S:
-            return f"it has given no sign of life for {silent_s:.1f} s, and used {share:.0%} of a core"
+            return f"it has given no sign of life for {silent_s:.1f} s, and wanted {share:.0%} of a core"
         return None

@@ -4,12 +4,13 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Callable
+from concurrent.futures import Future
 
 from actors.errors import CallFailed, NoAnswer
 from actors.peers import Member
 from actors.process import ProcessConfig, pulse_path
-from actors.processes import condition_of, kill
-from actors.pulse import Pulse, read_sign
+from actors.processes import condition_of, kill, wanted_s
+from actors.pulse import Pulse, PulseReader, read_sign
 from actors.vigil import PERIOD_S, Vigil
 from routerd.io import Worker, module_log
 
@@ -20,38 +21,57 @@ ASK_AGAIN_S = 1.0
 _log = module_log("ROUTER")
 
 
-async def beat(pulse: Pulse, worker_now: Callable[[], Worker | None] = lambda: None) -> None:
-    """Beat for as long as this event loop turns, and that of the worker, once there is one."""
-    while True:
-        worker = worker_now()
-        if worker is not None:
-            await asyncio.wrap_future(worker.ping())
-        pulse.beat()
-        await asyncio.sleep(PERIOD_S)
+class Watch:
+    """Beats for as long as the event loop of this process turns, and that of its worker; watches over others.
 
+    Both in one turn of the loop: to be woken is most of what it costs an idle process.
+    """
 
-async def watch_pulses(config: ProcessConfig) -> None:
-    """End each actor that is to be watched when it stands still."""
-    vigils = {role: Vigil() for role in config.watched}
-    while True:
-        for role, vigil in vigils.items():
-            sign = read_sign(pulse_path(config.folder, role))
-            reason = vigil.see(sign, time.monotonic(), condition_of)
+    def __init__(self, config: ProcessConfig, pulse: Pulse, worker_now: Callable[[], Worker | None] = lambda: None):
+        self._pulse = pulse
+        self._worker_now = worker_now
+        self._answer: Future[float] | None = None
+        """Of the worker, which has been asked for a sign of life."""
+        self._watched = {role: PulseReader(pulse_path(config.folder, role)) for role in config.watched}
+        self._vigils = {role: Vigil(condition_of, wanted_s) for role in config.watched}
+
+    async def keep(self) -> None:
+        """Go on for ever."""
+        while True:
+            self.beat()
+            self.look()
+            await asyncio.sleep(PERIOD_S)
+
+    def beat(self) -> None:
+        """Beat, unless the worker has not answered yet."""
+        if self._answer is not None:
+            if not self._answer.done():
+                return
+            self._answer.result()
+        self._pulse.beat()
+        worker = self._worker_now()
+        self._answer = None if worker is None else worker.ping()
+
+    def look(self) -> None:
+        """End each of the watched that stands still."""
+        for role, vigil in self._vigils.items():
+            sign = self._watched[role].read()
+            reason = vigil.see(sign, time.monotonic())
             if reason is not None and sign is not None:
                 _log.error("Actor %s, process %d, is killed: %s", role, sign.process.pid, reason)
                 kill(sign.process)
-        await asyncio.sleep(PERIOD_S)
 
 
-async def watch_far(role: str, member: Member, path: str) -> None:
+async def watch_far(role: str, member: Member, path: str, is_member: Callable[[], bool]) -> None:
     """End a member that stands still, where it is on another host: its pulse is not at this path."""
-    seen_at = time.monotonic()
+    absent_s = 0.0
     while True:
         await asyncio.sleep(ASK_AGAIN_S)
         sign = read_sign(path)
-        if sign is not None and condition_of(sign.process) is not None:
-            seen_at = time.monotonic()
-        elif time.monotonic() - seen_at > ABSENT_S:
+        is_here = sign is not None and condition_of(sign.process) is not None
+        # One that has not joined may be about to start, here or there.
+        absent_s = absent_s + ASK_AGAIN_S if is_member() and not is_here else 0.0
+        if absent_s > ABSENT_S:
             await _ask(role, member)
 
 

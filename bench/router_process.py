@@ -10,6 +10,9 @@ import time
 from pathlib import Path
 from types import TracebackType
 
+from actors.processes import Process, descendants
+from actors.pulse import read_sign
+
 READY_WITHIN_S = 60.0
 END_WITHIN_S = 20.0
 _POLL_S = 0.02
@@ -57,11 +60,15 @@ class RouterProcess:
         self.form = form
         self._folder = tempfile.TemporaryDirectory(prefix="bench-router-")
         self._log = Path(self._folder.name, "log")
+        # Short: it becomes a part of the names of sockets.
+        self._runtime = tempfile.TemporaryDirectory(prefix="bench-", dir="/tmp")
         configuration = Path(self._folder.name, "router.conf")
         configuration.write_text(CONFIGURATION)
+        folders = ("--runtime-directory", self._runtime.name)
+        begun = time.monotonic()
         with self._log.open("w") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "routerd.cli.routerd", "-c", str(configuration), *form],
+                [sys.executable, "-m", "routerd.cli.routerd", "-c", str(configuration), *folders, *form],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -71,6 +78,7 @@ class RouterProcess:
         except RouterDidNotStart:
             self.stop()
             raise
+        self.ready_after_s = time.monotonic() - begun
 
     def __enter__(self) -> "RouterProcess":
         return self
@@ -89,6 +97,7 @@ class RouterProcess:
             self._process.kill()
             self._process.wait()
         self._folder.cleanup()
+        self._runtime.cleanup()
 
     @property
     def is_on_ray(self) -> bool:
@@ -97,11 +106,23 @@ class RouterProcess:
 
     def cpu_s(self) -> float:
         """Return the processor time that the router and all the processes that it started have used."""
-        return sum(map(_cpu_s, _with_descendants(self._process.pid)))
+        return sum(map(_cpu_s, self._family()))
 
     def memory_bytes(self) -> int:
         """Return what the router and all the processes that it started hold for themselves alone."""
-        return sum(map(_private_bytes, _with_descendants(self._process.pid)))
+        return sum(_sum_of(pid, r"Private_\w+") for pid in self._family())
+
+    def total_memory_bytes(self) -> int:
+        """Return the memory of all these processes, with their shares of what they have in common."""
+        return sum(_sum_of(pid, "Pss") for pid in self._family())
+
+    def actors(self) -> dict[str, Process]:
+        """Return the processes of its actors by their roles."""
+        signs = {path.stem: read_sign(str(path)) for path in Path(self._runtime.name).glob("*.pulse")}
+        return {role: sign.process for role, sign in signs.items() if sign is not None}
+
+    def _family(self) -> list[int]:
+        return [self._process.pid, *(process.pid for process in descendants(self._process.pid))]
 
     def _await_places(self) -> tuple[str, str]:
         give_up_at = time.monotonic() + READY_WITHIN_S
@@ -116,20 +137,6 @@ class RouterProcess:
         raise RouterDidNotStart("".join(self._log.read_text().splitlines(keepends=True)[-15:]))
 
 
-def _with_descendants(pid: int) -> list[int]:
-    parents = {}
-    for status in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            # The name of the process may hold anything; the fields behind it are counted from its last parenthesis.
-            parents[int(status.parent.name)] = int(status.read_text().rpartition(")")[2].split()[1])
-        except OSError:
-            continue
-    found = [pid]
-    for one in found:
-        found += [child for child, parent in parents.items() if parent == one]
-    return found
-
-
 def _cpu_s(pid: int) -> float:
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
@@ -138,9 +145,9 @@ def _cpu_s(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def _private_bytes(pid: int) -> int:
+def _sum_of(pid: int, kind: str) -> int:
     try:
         sums = Path(f"/proc/{pid}/smaps_rollup").read_text()
     except OSError:
         return 0
-    return sum(int(number) for number in re.findall(r"^Private_\w+:\s+(\d+) kB", sums, re.M)) * _KIB
+    return sum(int(number) for number in re.findall(rf"^{kind}:\s+(\d+) kB", sums, re.M)) * _KIB

@@ -87,10 +87,10 @@ def _check_line(line: Line) -> None:
             _check_rings(session.outgoing, other.incoming)
         if not other.has_backlog:
             _check_rings(other.outgoing, session.incoming)
-        links = {link.name: link for link in other.links()}
+        links = {(link.name, not link.is_sender): link for link in other.links()}
         check(len(links) == len(session.links()), "the ends know of different links")
         for link in session.links():
-            _check_link(link, links[link.name])
+            _check_link(link, links[link.name, link.is_sender])
 
 
 def _check_rings(outgoing: Any, incoming: Any) -> None:

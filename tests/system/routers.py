@@ -17,7 +17,10 @@ from tests.system.processes import Process, end_all, family_of, process
 ROUTER_ID = "R.1"
 DRAIN_S = 30.0
 ENDING_S = 5.0
+ENDS_WITH_US = ("setpriv", "--pdeathsig", "TERM") if shutil.which("setpriv") else ()
+"""Before a command: it is told to end when the tests are killed, and nothing else ends it."""
 RAY_START = (
+    *ENDS_WITH_US,
     *(sys.executable, "-m", "ray.scripts.scripts", "start", "--head", "--block", "--node-ip-address=127.0.0.1"),
     *("--num-cpus=1", "--include-dashboard=false", "--disable-usage-stats", "--object-store-memory=80000000"),
 )
@@ -77,7 +80,8 @@ class RunningRouter:
         self._runtime = Path(tempfile.mkdtemp(prefix="routerd-test-", dir="/tmp"))
         config = folder / "router.conf"
         config.write_text(text)
-        command = [*COMMAND, "-c", str(config), "--runtime-directory", str(self._runtime), *form.arguments, *arguments]
+        files = ("-c", str(config), "--runtime-directory", str(self._runtime))
+        command = [*ENDS_WITH_US, *COMMAND, *files, *form.arguments, *arguments]
         with self.errors.open("w") as errors:
             self.launcher = subprocess.Popen(command, cwd=folder, env=environment(), stderr=errors)
         try:

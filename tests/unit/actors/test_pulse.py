@@ -3,8 +3,8 @@
 import os
 from pathlib import Path
 
-from actors.processes import Process, condition, condition_of
-from actors.pulse import Pulse, Sign, read_sign
+from actors.processes import Process, condition, condition_of, wanted_s
+from actors.pulse import Pulse, PulseReader, Sign, read_sign
 
 
 def test_a_pulse_shows_the_process_and_counts_its_beats(tmp_path: Path) -> None:
@@ -40,6 +40,36 @@ def test_what_is_no_pulse_is_none(tmp_path: Path) -> None:
     short = tmp_path / "pulse"
     short.write_bytes(b"short")
     assert read_sign(str(short)) is None
+
+
+def test_a_reader_follows_a_pulse_and_the_file_that_takes_its_place(tmp_path: Path) -> None:
+    path = tmp_path / "pulse"
+    reader = PulseReader(str(path))
+    assert reader.read() is None
+    pulse = Pulse(str(path))
+    seen = []
+    for _ in range(3):
+        pulse.beat()
+        seen.append(reader.read())
+    assert [sign.beats for sign in seen if sign is not None] == [1, 2, 3]
+    assert reader.read() == seen[-1]
+    pulse.close()
+    assert reader.read() is None
+    pulse = Pulse(str(path))
+    sign = reader.read()
+    assert sign is not None
+    assert sign.beats == 0
+    pulse.close()
+    reader.close()
+
+
+def test_processor_time_counts_up() -> None:
+    own = condition(os.getpid())
+    assert own is not None
+    before = wanted_s(own.process)
+    sum(range(1_000_000))
+    assert wanted_s(own.process) > before > 0
+    assert wanted_s(Process(0, 0)) == 0
 
 
 def test_a_process_with_the_number_of_another_is_not_taken_for_it() -> None:

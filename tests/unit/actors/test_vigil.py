@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from actors.processes import TICKS_A_SECOND, Condition, Process
+from actors.processes import Condition, Process
 from actors.pulse import Sign
 from actors.vigil import BUSY_S, PERIOD_S, SILENT_S, STOPPED_S, Vigil
 
@@ -14,23 +14,26 @@ class Watched:
     """A process that is watched, and the clock of its watcher."""
 
     def __init__(self) -> None:
-        self.vigil = Vigil()
+        self.vigil = Vigil(self.look, self.tell_wanted_s)
         self.now = 100.0
         self.sign: Sign | None = Sign(PROCESS, beats=0)
         self.state = "S"
-        self.used_ticks = 0
+        self.wanted_s = 0.0
         self.is_there = True
-        self.looks = 0
+        self.times_asked = 0
 
     def look(self, process: Process) -> Condition | None:
-        self.looks += 1
         assert self.sign is not None
         assert process == self.sign.process
-        return Condition(process, 1, self.state, self.used_ticks) if self.is_there else None
+        return Condition(process, 1, self.state) if self.is_there else None
+
+    def tell_wanted_s(self, process: Process) -> float:
+        self.times_asked += 1
+        return self.wanted_s
 
     def see(self, after_s: float = PERIOD_S) -> str | None:
         self.now += after_s
-        return self.vigil.see(self.sign, self.now, self.look)
+        return self.vigil.see(self.sign, self.now)
 
     def beat(self) -> None:
         assert self.sign is not None
@@ -47,31 +50,50 @@ class Watched:
         return None
 
 
-def test_a_process_that_beats_is_left_alone_and_not_even_looked_at() -> None:
+def test_a_process_that_beats_is_left_alone_and_its_time_not_even_asked_for() -> None:
     watched = Watched()
     assert watched.watch(60, watched.beat) is None
-    assert watched.looks == 0
+    assert watched.times_asked == 0
 
 
-def test_a_process_that_is_stopped_is_ended_within_a_second() -> None:
+def test_a_process_that_is_stopped_is_ended_at_the_second_look() -> None:
     watched = Watched()
     watched.see()
     watched.state = "T"
     ended = watched.watch(5)
     assert ended is not None
-    assert ended[0] <= 1
-    assert ended[1] == "it has been stopped for 0.5 s"
+    assert STOPPED_S <= ended[0] <= 2 * PERIOD_S
+    assert ended[1] == "it has been stopped for 0.2 s"
+
+
+def test_a_process_is_seen_to_be_stopped_though_it_has_just_beaten() -> None:
+    watched = Watched()
+    watched.see()
+    watched.state = "T"
+    watched.beat()
+    assert watched.see() is None
+    assert watched.see() == "it has been stopped for 0.2 s"
 
 
 def test_a_process_that_goes_on_in_time_is_left_alone() -> None:
     watched = Watched()
     watched.see()
+    for _ in range(3):
+        watched.state = "T"
+        assert watched.see() is None
+        watched.state = "S"
+        assert watched.see() is None
+
+
+def test_a_process_in_the_place_of_one_that_was_stopped_is_left_alone() -> None:
+    watched = Watched()
+    watched.see()
     watched.state = "T"
-    assert watched.watch(STOPPED_S - PERIOD_S) is None
-    watched.state = "S"
+    assert watched.see() is None
+    watched.sign, watched.state = Sign(OTHER, beats=0), "S"
     assert watched.see() is None
     watched.state = "T"
-    assert watched.watch(STOPPED_S - PERIOD_S) is None
+    assert watched.see() is None
 
 
 def test_a_process_that_does_nothing_and_does_not_beat_is_ended() -> None:
@@ -80,15 +102,15 @@ def test_a_process_that_does_nothing_and_does_not_beat_is_ended() -> None:
     ended = watched.watch(60)
     assert ended is not None
     assert SILENT_S <= ended[0] <= SILENT_S + 2 * PERIOD_S
-    assert ended[1] == "it has given no sign of life for 2.0 s, and used 0% of a core"
+    assert ended[1] == "it has given no sign of life for 2.0 s, and wanted 0% of a core"
 
 
-def test_a_process_that_works_has_more_time_to_beat() -> None:
+def test_a_process_that_works_or_waits_for_a_core_has_more_time_to_beat() -> None:
     watched = Watched()
     watched.see()
 
     def work() -> None:
-        watched.used_ticks += int(TICKS_A_SECOND * PERIOD_S)
+        watched.wanted_s += PERIOD_S
 
     ended = watched.watch(60, work)
     assert ended is not None
@@ -129,12 +151,17 @@ def test_a_pulse_that_goes_away_is_no_reason() -> None:
 def test_time_in_which_the_watcher_did_not_run_does_not_count() -> None:
     watched = Watched()
     watched.see()
-    watched.state = "T"
-    watched.see()
-    assert watched.see(after_s=3600) is None
-    watched.state = "S"
     assert watched.see() is None
     assert watched.see(after_s=3600) is None
     ended = watched.watch(60)
     assert ended is not None
-    assert ended[0] > 1
+    assert ended[0] > SILENT_S - 2 * PERIOD_S
+
+
+def test_a_process_that_was_stopped_with_its_watcher_and_goes_on_first_is_left_alone() -> None:
+    watched = Watched()
+    watched.see()
+    watched.state = "T"
+    watched.see()
+    watched.state = "S"
+    assert watched.see(after_s=3600) is None

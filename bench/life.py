@@ -1,0 +1,143 @@
+"""A router's life: how long it takes to start, what it costs at rest, how soon it is whole again after a death."""
+
+import argparse
+import os
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from actors.processes import Process, condition_of
+from bench.load_runs import LoadFailed, routerbench
+from bench.report import Row
+from bench.router_process import RouterProcess
+
+STARTS = 3
+DEATHS = 3
+SETTLE_S = 5.0
+REST_S = 20.0
+WITHIN_S = 30.0
+POLL_S = 0.01
+MIB = 1 << 20
+ONE_ACTOR = ("--connection-actors", "1")
+LITTLE_LOAD = ("--seconds", "0.05", "--warmup", "0", "--patience", "10")
+
+
+def parse(arguments: Sequence[str]) -> argparse.Namespace:
+    """Read the options of this benchmark."""
+    parser = argparse.ArgumentParser(prog="python -m bench life", description=__doc__)
+    parser.add_argument("--case", action="append", choices=CASES, help="only this one; may be given again")
+    return parser.parse_args(arguments)
+
+
+def run(options: argparse.Namespace | None = None) -> list[Row]:
+    """Measure every case, or those that were asked for."""
+    options = options or parse([])
+    return [row for case in options.case or CASES for row in CASES[case]()]
+
+
+def starts() -> list[Row]:
+    """From the command to the moment when everything listens."""
+    rows = [
+        _start_row("start in process", 1, "--in-process"),
+        _start_row("start with a Ray of its own", 8, *ONE_ACTOR),
+    ]
+    with _ray() as address:
+        return [*rows, _start_row("start in a Ray that runs", 3, *ONE_ACTOR, "--address", address)]
+
+
+def rest() -> list[Row]:
+    """What a router on a Ray of its own takes while nobody uses it, all its processes and Ray's together."""
+    with RouterProcess(*ONE_ACTOR) as router:
+        time.sleep(SETTLE_S)
+        before_s = router.cpu_s()
+        time.sleep(REST_S)
+        share = (router.cpu_s() - before_s) / REST_S
+        return [
+            Row("at rest: CPU", share * 100, "% of a core", 3, at_most=True),
+            Row("at rest: memory", router.total_memory_bytes() / MIB, "MiB", 700, at_most=True),
+        ]
+
+
+def deaths() -> list[Row]:
+    """From the end of an actor until it is replaced, and a message has passed over links that were attached since."""
+    with RouterProcess(*ONE_ACTOR) as router:
+        return [
+            Row(
+                f"whole again after {number.name} of {kind}",
+                statistics.median(_recovery_s(router, kind, number) for _ in range(DEATHS)),
+                "s",
+                3,
+                at_most=True,
+            )
+            for number in (signal.SIGKILL, signal.SIGSTOP)
+            for kind in ("table", "engine", "connection.0")
+        ]
+
+
+CASES: dict[str, Callable[[], list[Row]]] = {"start": starts, "rest": rest, "deaths": deaths}
+
+
+def _start_row(case: str, target: float, *form: str) -> Row:
+    times = []
+    for _ in range(STARTS):
+        with RouterProcess(*form) as router:
+            times.append(router.ready_after_s)
+    return Row(case, statistics.median(times), "s", target, at_most=True)
+
+
+def _recovery_s(router: RouterProcess, role: str, number: signal.Signals) -> float:
+    victim = router.actors()[role]
+    begun = time.monotonic()
+    os.kill(victim.pid, number)
+    while not _is_replaced(router, role, victim) or not _forwards(router):
+        if time.monotonic() - begun > WITHIN_S:
+            raise LoadFailed(f"{role} is not back {WITHIN_S:g} s after {number.name}")
+        time.sleep(POLL_S)
+    return time.monotonic() - begun
+
+
+def _is_replaced(router: RouterProcess, role: str, victim: Process) -> bool:
+    return router.actors().get(role) != victim and condition_of(victim) is None
+
+
+def _forwards(router: RouterProcess) -> bool:
+    try:
+        return bool(routerbench(router.place, *LITTLE_LOAD)["received"] > 0)
+    except LoadFailed:
+        return False
+
+
+@contextmanager
+def _ray() -> Iterator[str]:
+    """Run a Ray for routers to join: its address."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    with tempfile.TemporaryDirectory(prefix="bench-ray-", dir="/tmp") as folder, open(f"{folder}/log", "w+") as log:
+        command = ["-m", "ray.scripts.scripts", "start", "--head", "--block", "--node-ip-address=127.0.0.1"]
+        limits = ["--num-cpus=1", "--include-dashboard=false", "--disable-usage-stats"]
+        ray = subprocess.Popen(
+            [sys.executable, *command, *limits, f"--port={port}", f"--temp-dir={folder}"],
+            stdout=log,
+            stderr=log,
+        )
+        try:
+            end = time.monotonic() + WITHIN_S
+            while "Ray runtime started" not in _text(log.name):
+                if ray.poll() is not None or time.monotonic() > end:
+                    raise LoadFailed(f"Ray does not start: {_text(log.name)}")
+                time.sleep(POLL_S)
+            yield f"127.0.0.1:{port}"
+        finally:
+            ray.terminate()
+            ray.wait()
+
+
+def _text(path: str) -> str:
+    with open(path) as file:
+        return file.read()
