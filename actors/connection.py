@@ -3,17 +3,21 @@
 import asyncio
 from collections import deque
 from collections.abc import Callable
+from concurrent.futures import Future
 from dataclasses import replace
 from typing import Any
 
 from actors.errors import CallFailed
-from actors.peers import Table, Version
-from actors.process import Background, ProcessConfig, clear_sockets, settle
+from actors.peers import Management, Table, Version
+from actors.process import Background, ProcessConfig, clear_sockets, count_start, settle
 from actors.watch import Watch
 from routerd.core import Changes, CoreError, Delta, StaleMember
-from routerd.io import ListenFailed, Worker, WorkerConfig, module_log
+from routerd.io import ListenFailed, ManagedWorker, MemberGone, Worker, WorkerConfig, module_log
+from routerd.management import ChangeRefused, Configuration
 
 LISTEN_AGAIN_S = 1.0
+CONFIGURATION_S = 2.0
+"""How long to wait for the configuration of now before clients are served by that of the start."""
 TELL_AGAIN_S = 0.25
 PENDING_MAX = 1000
 """Sets of changes that are kept for a table that is away; beyond, joining it again costs less."""
@@ -35,6 +39,8 @@ class ConnectionActor:
         config: WorkerConfig,
         process: ProcessConfig,
         table: Table,
+        management: Management,
+        configuration: Configuration,
         *,
         new_incarnation: Callable[[], int],
         leave: Callable[[], None],
@@ -42,6 +48,10 @@ class ConnectionActor:
         self._config = config
         self._process = process
         self._table = table
+        self._management = management
+        self._configuration = configuration
+        """Of the start of the router; the worker has that of now."""
+        self._managed: ManagedWorker | None = None
         self._new_incarnation = new_incarnation
         self._leave = leave
         self._background = Background()
@@ -54,6 +64,7 @@ class ConnectionActor:
         self._news = asyncio.Event()
         self._pending: deque[Changes] = deque()
         self._is_join_due = True
+        self._is_outdated = False
         self._known: Version = (0, 0)
 
     def begin(self) -> None:
@@ -61,6 +72,7 @@ class ConnectionActor:
         pulse = settle(self._process)
         self._loop = asyncio.get_running_loop()
         self._background.start("The watch", Watch(self._process, pulse, lambda: self._worker).keep)
+        self._config = replace(self._config, role=self._process.role, restarts=count_start(self._process))
         self._background.start("The worker", self._work)
 
     async def ready(self) -> list[str]:
@@ -91,9 +103,11 @@ class ConnectionActor:
         """Return the lag of the worker's loop in seconds."""
         return await asyncio.wrap_future(self._running().ping())
 
-    async def report(self) -> dict[str, Any]:
-        """Return the worker's counters."""
-        return await asyncio.wrap_future(self._running().report())
+    async def manage(self, what: str, *arguments: Any) -> Any:
+        """Do what the management actor asks for; see `routerd.io.ManagedWorker`."""
+        if self._managed is None:
+            raise MemberGone(f"worker {self._config.index} does not run yet")
+        return await self._managed.ask(what, *arguments)
 
     async def drain(self, grace_s: float) -> None:
         """Listen no more, and end the connections in order."""
@@ -119,7 +133,11 @@ class ConnectionActor:
     async def _listen(self) -> None:
         if self._config.fabric_folder is not None:
             clear_sockets(self._config.fabric_folder, self._config.index)
-        worker = Worker(replace(self._config, incarnation=self._new_incarnation()), self._on_changes)
+        configuration = await self._current_configuration()
+        config = replace(self._config, incarnation=self._new_incarnation())
+        if configuration.version > 0:
+            config = config.configured(configuration)
+        worker = Worker(config, self._on_changes, self._ask)
         try:
             self._listening = await asyncio.to_thread(worker.start)
         except ListenFailed as failure:
@@ -129,7 +147,40 @@ class ConnectionActor:
             await asyncio.sleep(LISTEN_AGAIN_S)
         else:
             self._worker, self._failure = worker, None
+            self._managed = ManagedWorker(worker, configuration)
+            if self._is_outdated:
+                self._background.run("Asking for the configuration", self._catch_up)
             self._has_tried.set()
+
+    def _ask(self, request: bytes) -> "Future[bytes | None]":
+        """Called in the worker's thread."""
+        assert self._loop is not None
+        return asyncio.run_coroutine_threadsafe(self._management.answer(request), self._loop)
+
+    async def _current_configuration(self) -> Configuration:
+        """Return what is configured now; that of the start of the router, if nobody says so in time."""
+        if not self._config.restarts:
+            return self._configuration
+        try:
+            return await asyncio.wait_for(self._management.current(self._config.index), CONFIGURATION_S)
+        except (CallFailed, TimeoutError) as failure:
+            _log.warning("Starting with the configuration of the file: management does not answer: %s", failure)
+            self._is_outdated = True
+            return self._configuration
+
+    async def _catch_up(self) -> None:
+        """Take over the configuration of now as soon as somebody says what it is."""
+        assert self._managed is not None
+        while True:
+            try:
+                await self._managed.configure(await self._management.current(self._config.index))
+                return
+            except CallFailed as failure:
+                _log.debug("Management does not say what is configured: %s", failure)
+                await asyncio.sleep(TELL_AGAIN_S)
+            except ChangeRefused as refusal:
+                _log.error("The configuration of the other workers is not possible here: %s", refusal)
+                return
 
     async def _tell(self, worker: Worker) -> None:
         try:

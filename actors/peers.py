@@ -3,6 +3,7 @@
 from typing import Protocol
 
 from routerd.core import Changes, Delta, Sibling
+from routerd.management import Configuration
 
 Version = tuple[int, int]
 
@@ -34,6 +35,16 @@ class Member(Protocol):
 
     async def end(self) -> None:
         """End the process, whatever it does, so that Ray starts it again."""
+
+
+class Management(Protocol):
+    """The management actor, as connection actors see it."""
+
+    async def answer(self, request: bytes) -> bytes | None:
+        """Return the answer to a request, both as messages."""
+
+    async def current(self, worker: int) -> Configuration:
+        """Return what is configured now."""
 
 
 class Engine(Protocol):

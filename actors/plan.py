@@ -6,6 +6,7 @@ from routerd.config import ListenerConfig
 
 TABLE = "table"
 ENGINE = "engine"
+MANAGEMENT = "management"
 
 
 def connection_role(worker: int) -> str:

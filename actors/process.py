@@ -16,6 +16,7 @@ from routerd.io import LogFileError, configure_logs, forward_logs, module_log
 _OTHERS_CAN_WRITE = stat.S_IWGRP | stat.S_IWOTH
 _AGAIN_S = 1.0
 _PULSE = ".pulse"
+_STARTS = ".starts"
 
 _log = module_log("ROUTER")
 
@@ -43,10 +44,10 @@ def pulse_path(folder: str, role: str) -> str:
 
 
 def clear(folder: str) -> None:
-    """Remove what the actors of a router have left in its folder: pulses, and sockets of the fabric."""
+    """Remove what the actors of a router have left in its folder: pulses, counts of starts, sockets of the fabric."""
     with contextlib.suppress(OSError):
         for name in os.listdir(folder):
-            if name.endswith(_PULSE) or name[0].isdigit():
+            if name.endswith((_PULSE, _STARTS)) or name[0].isdigit():
                 os.unlink(os.path.join(folder, name))
 
 
@@ -81,6 +82,15 @@ def _be_as_quick_as_others() -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             if os.getpriority(os.PRIO_PROCESS, int(thread)) > 0:
                 os.setpriority(os.PRIO_PROCESS, int(thread), 0)
+
+
+def count_start(config: ProcessConfig) -> int:
+    """Count one more start of an actor on this host; return how many there were before."""
+    path = f"{config.folder}/{config.role}{_STARTS}"
+    with open(path, "ab") as file:
+        before = file.tell()
+        file.write(b".")
+    return before
 
 
 class Background:

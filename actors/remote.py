@@ -10,6 +10,8 @@ from ray.exceptions import RayActorError, RayError, RayTaskError
 from actors.errors import CallFailed, NoAnswer, PeerGone
 from actors.peers import Version
 from routerd.core import Changes, Delta, Sibling
+from routerd.io import MemberGone
+from routerd.management import Configuration, Unanswered
 
 ANSWER_S = 5.0
 BARRIER_S = 15.0
@@ -89,6 +91,31 @@ class RemoteMember(RemoteActor):
     async def end(self) -> None:
         """End the process by way of Ray."""
         ray.kill(await self.handle(ANSWER_S), no_restart=False)
+
+
+class ManagedMember(RemoteActor):
+    """A connection actor as the management actor sees it; see `routerd.io.Member`."""
+
+    async def ask(self, what: str, *arguments: Any) -> Any:
+        """Call `manage`."""
+        try:
+            return await self.call("manage", what, *arguments)
+        except PeerGone as failure:
+            raise MemberGone(str(failure)) from failure
+        except CallFailed as failure:
+            raise Unanswered(str(failure)) from failure
+
+
+class RemoteManagement(RemoteActor):
+    """The management actor; see `peers.Management`."""
+
+    async def answer(self, request: bytes) -> bytes | None:
+        """Call `answer`."""
+        return cast("bytes | None", await self.call("answer", request, within_s=BARRIER_S))
+
+    async def current(self, worker: int) -> Configuration:
+        """Call `current`."""
+        return cast(Configuration, await self.call("current", worker))
 
 
 class RemoteEngine(RemoteActor):

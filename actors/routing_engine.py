@@ -9,7 +9,8 @@ from actors.peers import Table, Version
 from actors.process import Background, ProcessConfig, settle
 from actors.watch import Watch
 from routerd.core import RouterSettings, Sibling
-from routerd.io import module_log
+from routerd.io import ConfigurationKeeper, module_log
+from routerd.management import Configuration
 
 ASK_AGAIN_S = 0.5
 
@@ -20,7 +21,8 @@ class RoutingEngineActor:
     """Holds the identity of the router, and which workers it consists of.
 
     Owns neither: the settings are the launcher's, the members the address table's, which tells of each change; after a
-    restart it asks for them. Messages are forwarded without it. A call that failed can be made again.
+    restart it asks for them. Keeps a copy of the configuration for the management actor. Messages are forwarded without
+    it. A call that failed can be made again.
     """
 
     def __init__(
@@ -29,6 +31,7 @@ class RoutingEngineActor:
         started_at: float,
         process: ProcessConfig,
         table: Table,
+        configuration: Configuration,
         *,
         now: Callable[[], float],
     ) -> None:
@@ -37,6 +40,7 @@ class RoutingEngineActor:
         self._process = process
         self._table = table
         self._now = now
+        self._keeper = ConfigurationKeeper(configuration)
         self._background = Background()
         self._version: Version = (0, 0)
         self._members: tuple[Sibling, ...] = ()
@@ -54,6 +58,10 @@ class RoutingEngineActor:
         """Take over which workers the router has."""
         if version >= self._version:
             self._version, self._members = version, members
+
+    async def manage(self, what: str, *arguments: Any) -> Any:
+        """Do what the management actor asks for; see `routerd.io.ConfigurationKeeper`."""
+        return self._keeper.ask(what, *arguments)
 
     async def describe(self) -> dict[str, Any]:
         """Return what the router is and how it is."""

@@ -18,14 +18,16 @@ from actors.cluster import Cluster, JoinedRay
 from actors.connection import ConnectionActor
 from actors.errors import RouterExists, RouterLost
 from actors.lifelines import Lifelines
+from actors.management import ManagementActor
 from actors.own_ray import OwnRay
-from actors.plan import ENGINE, TABLE, Place, actor_name, connection_role, is_connection, places
+from actors.plan import ENGINE, MANAGEMENT, TABLE, Place, actor_name, connection_role, is_connection, places
 from actors.process import ProcessConfig, clear
-from actors.remote import RemoteEngine, RemoteMember, RemoteTable
+from actors.remote import ManagedMember, RemoteEngine, RemoteManagement, RemoteMember, RemoteTable
 from actors.routing_engine import RoutingEngineActor
 from routerd.config import RouterConfig
 from routerd.core import RouterSettings
-from routerd.io import WorkerConfig
+from routerd.io import WorkerConfig, configuration_of
+from routerd.management import Configuration
 
 READY_S = 60.0
 AGAIN_S = 0.1
@@ -56,6 +58,8 @@ class RouterOptions:
     """`spread` or `pack`: onto which nodes of the Ray the connection actors are put."""
     folder: str
     """For sockets and pulses; ours alone."""
+    busy_poll_s: float = 200e-6
+    """For how long a connection actor looks for more work before it sleeps."""
     log_socket: str | None = None
     logs_as_json: bool = False
     is_detached: bool = False
@@ -91,26 +95,63 @@ class RouterTable(_Hosted, AddressTableActor):
 class RouterEngine(_Hosted, RoutingEngineActor):
     """The routing engine as an actor."""
 
-    def __init__(self, router: RouterSettings, started_at: float, process: ProcessConfig, namespace: str) -> None:
+    def __init__(
+        self,
+        router: RouterSettings,
+        configuration: Configuration,
+        started_at: float,
+        process: ProcessConfig,
+        namespace: str,
+    ) -> None:
         table = RemoteTable(actor_name(process.router_id, TABLE), namespace)
-        RoutingEngineActor.__init__(self, router, started_at, process, table, now=time.time)
+        RoutingEngineActor.__init__(self, router, started_at, process, table, configuration, now=time.time)
         self.begin()
 
 
 class RouterConnection(_Hosted, ConnectionActor):
     """A connection actor as such."""
 
-    def __init__(self, config: WorkerConfig, process: ProcessConfig, namespace: str) -> None:
+    def __init__(
+        self, config: WorkerConfig, configuration: Configuration, process: ProcessConfig, namespace: str
+    ) -> None:
         table = RemoteTable(actor_name(process.router_id, TABLE), namespace)
+        management = RemoteManagement(actor_name(process.router_id, MANAGEMENT), namespace)
         ConnectionActor.__init__(
-            self, config, process, table, new_incarnation=time.time_ns, leave=lambda: os._exit(os.EX_TEMPFAIL)
+            self,
+            config,
+            process,
+            table,
+            management,
+            configuration,
+            new_incarnation=time.time_ns,
+            leave=lambda: os._exit(os.EX_TEMPFAIL),
         )
+        self.begin()
+
+
+class RouterManagement(_Hosted, ManagementActor):
+    """The management actor as such."""
+
+    def __init__(
+        self,
+        router: RouterSettings,
+        configuration: Configuration,
+        started_at: float,
+        process: ProcessConfig,
+        workers: tuple[int, ...],
+        namespace: str,
+    ) -> None:
+        names = {worker: actor_name(process.router_id, connection_role(worker)) for worker in workers}
+        members = {worker: ManagedMember(name, namespace) for worker, name in names.items()}
+        keeper = ManagedMember(actor_name(process.router_id, ENGINE), namespace)
+        ManagementActor.__init__(self, router, configuration, started_at, process, members, keeper, now=time.time)
         self.begin()
 
 
 _Table: Any = ray.remote(RouterTable)
 _Engine: Any = ray.remote(RouterEngine)
 _Connection: Any = ray.remote(RouterConnection)
+_Management: Any = ray.remote(RouterManagement)
 
 
 class Router:
@@ -119,6 +160,8 @@ class Router:
     def __init__(self, config: RouterConfig, options: RouterOptions) -> None:
         self._config = config
         self._options = options
+        self._configuration = configuration_of(config)
+        self._started_at = time.time()
         self._cluster: Cluster | None = None
         self._actors: dict[str, Any] = {}
         self._lifelines = Lifelines(self._actors)
@@ -132,8 +175,11 @@ class Router:
         self._cluster = JoinedRay(options.ray_address) if options.ray_address else OwnRay(options.folder)
         try:
             self._cluster.start(options.ray_namespace)
-            self._create(places(self._config.listeners, options.connection_actors))
+            layout = places(self._config.listeners, options.connection_actors)
+            self._create(layout)
             listening = self._ready()
+            # Nobody has to wait for its process to start who only sends and receives.
+            self._create_management(layout)
         except BaseException:
             self.stop()
             raise
@@ -167,13 +213,22 @@ class Router:
         workers = tuple(place.worker for place in layout)
         namespace = self._options.ray_namespace
         connections = tuple(map(connection_role, workers))
-        self._start(TABLE, _Table, self._process(TABLE, ENGINE, *connections), workers, namespace)
+        self._start(TABLE, _Table, self._process(TABLE, ENGINE, MANAGEMENT, *connections), workers, namespace)
         engine = self._process(ENGINE, TABLE)
-        self._start(ENGINE, _Engine, self._config.router, time.time(), engine, namespace)
+        router, configuration = self._config.router, self._configuration
+        self._start(ENGINE, _Engine, router, configuration, self._started_at, engine, namespace)
         for place in layout:
             role = connection_role(place.worker)
-            config = self._worker_config(place, is_alone=len(layout) == 1)
-            self._start(role, _Connection, config, self._process(role, TABLE), namespace)
+            config = self._worker_config(place, len(layout))
+            self._start(role, _Connection, config, self._configuration, self._process(role, TABLE), namespace)
+
+    def _create_management(self, layout: tuple[Place, ...]) -> None:
+        router, workers = self._config.router, tuple(place.worker for place in layout)
+        process = self._process(MANAGEMENT, TABLE)
+        namespace = self._options.ray_namespace
+        self._start(
+            MANAGEMENT, _Management, router, self._configuration, self._started_at, process, workers, namespace
+        )
 
     def _start(self, role: str, actor: Any, *arguments: Any) -> None:
         options = self._options
@@ -200,13 +255,15 @@ class Router:
             log_socket=self._options.log_socket,
         )
 
-    def _worker_config(self, place: Place, *, is_alone: bool) -> WorkerConfig:
+    def _worker_config(self, place: Place, workers: int) -> WorkerConfig:
         return WorkerConfig(
             router=self._config.router,
             listeners=place.listeners,
             index=place.worker,
-            fabric_folder=None if is_alone else self._options.folder,
+            workers=workers,
+            fabric_folder=None if workers == 1 else self._options.folder,
             logs=self._config.logs,
+            busy_poll_s=self._options.busy_poll_s,
         )
 
     def _ready(self) -> list[str]:
@@ -257,7 +314,7 @@ def _actors_of(router_id: str, namespace: str) -> dict[str, Any]:
     prefix = actor_name(router_id, "")
     for name in list_named_actors():
         role = name.removeprefix(prefix)
-        if name.startswith(prefix) and (role in (TABLE, ENGINE) or is_connection(role)):
+        if name.startswith(prefix) and (role in (TABLE, ENGINE, MANAGEMENT) or is_connection(role)):
             # It may end meanwhile.
             with contextlib.suppress(ValueError):
                 found[role] = ray.get_actor(name, namespace)

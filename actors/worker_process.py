@@ -28,4 +28,7 @@ if __name__ == "__main__":
     # Ends with Ray's server, which ends with the launcher: else both would be missed seconds later, and the ports of
     # the router be taken until then.
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() == 1:
+        # It has ended before we asked to be told.
+        sys.exit(1)
     os.execv(sys.executable, [sys.executable, *command(sys.argv[1:])])

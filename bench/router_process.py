@@ -27,6 +27,7 @@ listener {
     name: shared
     host: 127.0.0.1
     port: 0
+    linkCapacity: 1000
     authenticatePeer: no
     saslMechanisms: ANONYMOUS
 }
@@ -34,6 +35,7 @@ listener {
     name: dedicated
     host: 127.0.0.1
     port: 0
+    linkCapacity: 1000
     authenticatePeer: no
     saslMechanisms: ANONYMOUS
     dedicatedActor: yes

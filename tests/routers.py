@@ -147,6 +147,7 @@ class Workers:
         self._tokens = count(1)
         self._clients = count(1)
         self._incarnations = count(1)
+        self._worker_count = workers
         self.workers: dict[int, Worker] = {}
         for index in range(workers):
             self.start(index)
@@ -158,7 +159,12 @@ class Workers:
     def start(self, index: int) -> Worker:
         """Start a worker, in the place of an earlier incarnation if there was one."""
         router = Router(
-            self.settings, self._token, self._observer(), worker=index, is_alone=self._is_alone
+            self.settings,
+            self._token,
+            self._observer(),
+            worker=index,
+            workers=self._worker_count,
+            is_alone=self._is_alone,
         )
         worker = self.workers[index] = Worker(router, next(self._incarnations))
         if not self._is_alone:

@@ -62,6 +62,15 @@ OPTIONS: tuple[cfg.Opt, ...] = (
         metavar="SECONDS",
         help="How long deliveries under way may take to be settled when the router ends in order.",
     ),
+    cfg.IntOpt(
+        "busy_poll",
+        min=0,
+        max=10_000,
+        default=200,
+        metavar="MICROSECONDS",
+        help="For how long an actor looks for more work before it sleeps, while work comes in quick succession. That "
+        "saves the time that it takes to wake up, much on virtual machines, and costs processor time. 0 is not at all.",
+    ),
     cfg.StrOpt(
         "log_format",
         choices=[
@@ -106,6 +115,7 @@ class Options:
     placement: str
     record_directory: str | None
     shutdown_grace: float
+    busy_poll: int
     log_format: str
     log_level: str | None
     in_process: bool

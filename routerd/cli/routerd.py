@@ -5,9 +5,10 @@ Ray is imported when a router is started on it, and only then.
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from typing import Any
 
 from routerd.cli.announcements import announce_configuration, announce_readiness
 from routerd.cli.arguments import parse
@@ -23,7 +24,6 @@ from routerd.io import (
     ListenFailed,
     LogFileError,
     LogReceiver,
-    WorkerConfig,
     configure_logs,
     module_log,
     reserve,
@@ -126,16 +126,20 @@ def _stop(router_id: str, options: Options) -> int:
 def _with_reserved_ports(config: RouterConfig, at_exit: ExitStack) -> RouterConfig:
     """Return the configuration with numbers for the ports that may be any, and keep all of them for this router."""
     listeners = []
-    for listener in config.listeners:
+    sections = list(config.sections)
+    places = (at for at, (name, _) in enumerate(sections) if name == "listener")
+    for listener, at in zip(config.listeners, places, strict=True):
         reservation = reserve(listener.host, listener.port, family=listener.family, name=listener.name)
         at_exit.callback(reservation.close)
         listeners.append(replace(listener, port=reservation.port))
-    return replace(config, listeners=tuple(listeners))
+        if listener.port == 0:
+            sections[at] = ("listener", {**sections[at][1], "port": str(reservation.port)})
+    return replace(config, listeners=tuple(listeners), sections=tuple(sections))
 
 
 def _router(config: RouterConfig, options: Options, at_exit: ExitStack) -> Router:
     if options.in_process:
-        return InProcessRouter(WorkerConfig(router=config.router, listeners=config.listeners, logs=config.logs))
+        return InProcessRouter(config, busy_poll_s=options.busy_poll / 1e6)
     from actors import start
 
     folder = at_exit.enter_context(runtime_folder(options.runtime_directory, is_kept=options.detach))
@@ -149,6 +153,7 @@ def _router(config: RouterConfig, options: Options, at_exit: ExitStack) -> Route
             ray_address=options.ray_address,
             ray_namespace=options.ray_namespace,
             placement=options.placement,
+            busy_poll_s=options.busy_poll / 1e6,
             folder=folder,
             log_socket=receiver.path,
             logs_as_json=options.log_format == "json",
@@ -167,7 +172,16 @@ def _adapted(config: RouterConfig, options: Options, *, has_test_hooks: bool) ->
         modules = (*others, replace(default, enable=options.log_level))
     modules = tuple(replace(module, output_file=_absolute(module.output_file)) for module in modules)
     router = replace(config.router, version=version(), has_test_hooks=has_test_hooks)
-    return replace(config, router=router, logs=replace(logs, modules=modules))
+    sections = tuple(
+        (name, _adapted_log(values, modules) if name == "log" else values) for name, values in config.sections
+    )
+    return replace(config, router=router, logs=replace(logs, modules=modules), sections=sections)
+
+
+def _adapted_log(values: Mapping[str, Any], modules: tuple[LogModuleConfig, ...]) -> Mapping[str, Any]:
+    """Return the attributes of a section `log` as its module has them now."""
+    module = next(one for one in modules if one.module == values["module"])
+    return {**values, "enable": module.enable, "outputFile": module.output_file}
 
 
 def _absolute(output: str | None) -> str | None:

@@ -1,9 +1,11 @@
 """The configuration of a router: `load` reads a file into the frozen classes that are declared here.
 
 `file` finds the sections, in two forms (`conf_form`, `json_form`); `entities` holds them against the schema; one module
-a section makes what the router works with: `router_config` (all of it), `listener`, `log`.
+a section makes what the router works with: `router_config` (all of it), `listener`, `log`; `effects` is for what is
+configured at run time.
 """
 
+from routerd.config.effects import Effect, effect_of
 from routerd.config.errors import ConfigError, ConfigErrors, ConfigRejected
 from routerd.config.listener import FailoverUrl, ListenerConfig, Role
 from routerd.config.load import load_config, parse_config
@@ -18,6 +20,7 @@ __all__ = [
     "ConfigError",
     "ConfigErrors",
     "ConfigRejected",
+    "Effect",
     "FailoverUrl",
     "LevelUnknown",
     "ListenerConfig",
@@ -25,6 +28,7 @@ __all__ = [
     "LogModuleConfig",
     "Role",
     "RouterConfig",
+    "effect_of",
     "load_config",
     "parse_config",
     "parse_enable",

@@ -1,7 +1,8 @@
 """From a configuration file to what the router is made of."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from routerd.config.address_section import address_settings
 from routerd.config.entities import Entity, Findings, entities_of
@@ -42,6 +43,7 @@ def parse_config(text: str, name: str, *, new_suffix: Callable[[], str] = random
             timestamp_format=router.values["timestampFormat"],
             timestamps_in_utc=bool(router.values["timestampsInUTC"]),
         ),
+        sections=_sections(router, entities),
         warnings=findings.warnings,
     )
     if findings.errors:
@@ -51,6 +53,11 @@ def parse_config(text: str, name: str, *, new_suffix: Callable[[], str] = random
 
 def _of_type(section: str, entities: list[Entity]) -> list[Entity]:
     return [one for one in entities if one.type.section == section]
+
+
+def _sections(router: Entity, entities: list[Entity]) -> tuple[tuple[str, Mapping[str, Any]], ...]:
+    implied = [] if router in entities else [router]
+    return tuple((one.type.name, dict(one.values)) for one in (*implied, *entities))
 
 
 def _router(entities: list[Entity], findings: Findings) -> Entity:

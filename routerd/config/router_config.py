@@ -1,6 +1,8 @@
 """Everything that a configuration file says."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from routerd.config.listener import ListenerConfig
 from routerd.config.log import LogConfig
@@ -14,5 +16,7 @@ class RouterConfig:
     router: RouterSettings
     listeners: tuple[ListenerConfig, ...] = ()
     logs: LogConfig = field(default_factory=LogConfig)
+    sections: tuple[tuple[str, Mapping[str, Any]], ...] = field(default=(), compare=False)
+    """What all else was made of, in the order of the file: names of entity types, and values of attributes."""
     warnings: tuple[str, ...] = ()
     """What should be changed in the file, one line each."""

@@ -67,7 +67,7 @@ class Forwarder(Multicast):
             inlet.top_up()
         elif delivery.size == end - start and delivery.state is None:
             inlet.deliveries += 1
-            delivery.stamp = self.now
+            inlet.peer.active_at = delivery.stamp = self.now
             if inlet.is_watched:
                 self.observer.message_received(inlet, data, start, end, delivery.is_partial)
             address = inlet.address
@@ -79,7 +79,8 @@ class Forwarder(Multicast):
     def _route(
         self, inlet: "Inlet", address: "Address", delivery: Delivery, data: bytes | bytearray, start: int, end: int
     ) -> None:
-        address.ingress += 1
+        if not inlet.is_fabric:
+            address.ingress += 1
         queue = address.parked_from_siblings if inlet.is_fabric else address.parked
         if address.is_multicast:
             if not queue and (address.missing == 0 or inlet.is_fabric):
@@ -115,8 +116,10 @@ class Forwarder(Multicast):
         if outlet.is_watched:
             self.observer.message_sent(outlet, data, start, end, delivery.is_partial)
         outlet.deliveries += 1
+        outlet.peer.active_at = self.now
         address = outlet.address
-        address.egress += 1
+        if not outlet.is_fabric:
+            address.egress += 1
         if address.fabric_inlets:
             address.note_credit()
         delivery.context = out

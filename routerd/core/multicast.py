@@ -73,7 +73,9 @@ class Multicast(Settlement):
         if outlet.is_watched:
             self.observer.message_sent(outlet, data, start, end, more)
         outlet.deliveries += 1
-        outlet.address.egress += 1
+        outlet.peer.active_at = self.now
+        if not outlet.is_fabric:
+            outlet.address.egress += 1
         if is_settled:
             outlet.presettled += 1
             out.context = None

@@ -12,6 +12,7 @@ cdef class Peer:
     cdef public int sibling
     cdef public bint is_open
     cdef public double opened_at
+    cdef public double active_at
     cdef public bint is_watched
     cdef public bint is_draining
     cdef public bint is_blocked

@@ -46,6 +46,8 @@ class Peer:
         self.sibling = -1
         self.is_open = False
         self.opened_at = 0.0
+        # When a delivery last came or went; 0 before the first.
+        self.active_at = 0.0
         # Whether the log is to have the messages of this connection.
         self.is_watched = False
         self.is_draining = False

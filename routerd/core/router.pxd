@@ -22,6 +22,8 @@ cdef str _WAYPOINT
 cdef object _ATTACH_RCVD
 cdef object _BEGIN_RCVD
 cdef object _OPEN_RCVD
+cdef object _OPENED
+cdef object _CLOSED_BY_OPERATOR
 
 
 cdef class Router(Siblings):
@@ -36,7 +38,7 @@ cdef class Router(Siblings):
     cdef object _token
     cdef object _space
     cdef dict _destinations
-    cdef long long _next_peer
+    cdef long long _last_peer
 
     @cython.locals(peer=Peer)
     cpdef void on_opened(self, Connection connection, object performative)

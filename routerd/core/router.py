@@ -14,7 +14,7 @@ from routerd.core.link_keeper import LinkKeeper
 from routerd.core.observer import Observer
 from routerd.core.outlet import Outlet
 from routerd.core.peer import FABRIC, NORMAL, Peer
-from routerd.core.settings import DEFAULT_LINK_CAPACITY, Distribution, RouterSettings
+from routerd.core.settings import DEFAULT_LINK_CAPACITY, AddressSettings, Distribution, RouterSettings
 from routerd.core.siblings import Siblings
 from routerd.core.totals import Totals
 from routerd.core.treatment import Treatment
@@ -65,6 +65,10 @@ _WAYPOINT = "qd.waypoint"
 _ATTACH_RCVD = LinkState.ATTACH_RCVD
 _BEGIN_RCVD = SessionState.BEGIN_RCVD
 _OPEN_RCVD = ConnectionState.OPEN_RCVD
+_OPENED = ConnectionState.OPENED
+_CLOSED_BY_OPERATOR = Error(
+    condition="amqp:connection:forced", description="the connection is closed by request of management"
+)
 
 
 class Router(Siblings):
@@ -77,9 +81,11 @@ class Router(Siblings):
         observer: Observer | None = None,
         *,
         worker: int = 0,
+        workers: int = 1,
         is_alone: bool = True,
     ) -> None:
-        Siblings.__init__(self, settings, Observer() if observer is None else observer, worker)
+        """Be the worker of this index, one of so many: no two of them number connections or links alike."""
+        Siblings.__init__(self, settings, Observer() if observer is None else observer, worker, workers)
         self.settings = settings
         self.is_alone = is_alone
         self.peers: dict[int, Peer] = {}
@@ -92,7 +98,7 @@ class Router(Siblings):
         self._token = token
         self._space = AddressSpace(settings.id)
         self._destinations: dict[str, str | Error] = {}
-        self._next_peer = 0
+        self._last_peer = worker + 1 - workers
 
     # --- connections
 
@@ -105,11 +111,11 @@ class Router(Siblings):
         is_multi_tenant: bool = False,
     ) -> Peer:
         """Return the record of a connection that is about to be made; set its `connection` and that one's `context`."""
-        self._next_peer += 1
+        self._last_peer += self.workers
         if role == FABRIC:
             capacity = FABRIC_CAPACITY
         peer = Peer(
-            self._next_peer,
+            self._last_peer,
             role,
             capacity=capacity or DEFAULT_LINK_CAPACITY,
             strips_in=strips_in,
@@ -339,6 +345,16 @@ class Router(Siblings):
         return self._space.key(to, treatment.ingress_phase, tenant)
 
 
+    def configure_address(self, settings: AddressSettings) -> None:
+        """Treat addresses that come into use from now on by these settings; raises DuplicatePattern."""
+        self._treatments.add(settings)
+        self._destinations.clear()
+
+    def forget_pattern(self, pattern: str) -> None:
+        """Treat addresses that come into use as if the pattern were not configured; raises UnknownPattern."""
+        self._treatments.remove(pattern)
+        self._destinations.clear()
+
     # --- ends of links
 
     def on_link_detached(self, link: Link, closed: bool, error: Error | None) -> None:
@@ -393,6 +409,17 @@ class Router(Siblings):
 
 
     # --- the end
+
+    def close_connection(self, number: int) -> bool:
+        """Close the connection of a client; whether there is one of this number."""
+        peer = self.peers.get(number)
+        if peer is None or not peer.is_external:
+            return False
+        if peer.connection.state is _OPENED:
+            peer.connection.close(_CLOSED_BY_OPERATOR)
+        if peer.shell is not None:
+            peer.shell.end_soon()
+        return True
 
     def drain(self) -> None:
         """Take no new links and no new messages; what is under way may settle."""

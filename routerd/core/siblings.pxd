@@ -15,11 +15,12 @@ cdef object _OPENED
 
 cdef class Siblings(Forwarder):
     cdef readonly int worker
+    cdef readonly int workers
     cdef readonly dict addresses
     cdef readonly dict neighbours
     cdef readonly tuple version
     cdef object _treatments
-    cdef long long _next_link
+    cdef long long _last_link
     cdef long long _sequence
     cdef dict _changed
     cdef dict _uneven

@@ -42,14 +42,16 @@ class Neighbour:
 class Siblings(Forwarder):
     """The addresses of a worker, and what is known of them elsewhere."""
 
-    def __init__(self, settings: RouterSettings, observer: Observer, worker: int) -> None:
+    def __init__(self, settings: RouterSettings, observer: Observer, worker: int, workers: int) -> None:
         Forwarder.__init__(self, observer)
         self.worker = worker
+        # The numbers of connections and links differ by this, so that no two workers have the same.
+        self.workers = workers
         self.addresses: dict[str, Address] = {}
         self.neighbours: dict[int, Neighbour] = {}
         self.version = (0, 0)
         self._treatments = Treatments(settings)
-        self._next_link = 0
+        self._last_link = worker + 1 - workers
         self._sequence = 0
         self._changed: dict[str, None] = {}
         self._uneven: dict[Address, None] = {}
@@ -107,8 +109,8 @@ class Siblings(Forwarder):
         self.observer.link_refused(link, error)
 
     def take_link_number(self) -> int:
-        self._next_link += 1
-        return self._next_link
+        self._last_link += self.workers
+        return self._last_link
 
     # --- what the table says
 

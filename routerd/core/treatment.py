@@ -30,7 +30,15 @@ class Treatments:
         self._default = Treatment(settings.default_distribution)
         self._by_pattern: PatternTree[Treatment] = PatternTree()
         for address in settings.addresses:
-            self._by_pattern.add(address.pattern, _configured(address))
+            self.add(address)
+
+    def add(self, settings: AddressSettings) -> None:
+        """Treat the addresses of a pattern like this; raises InvalidPattern or DuplicatePattern."""
+        self._by_pattern.add(settings.pattern, _configured(settings))
+
+    def remove(self, pattern: str) -> None:
+        """Treat the addresses of a pattern as if it had not been configured; raises UnknownPattern."""
+        self._by_pattern.remove(pattern)
 
     def of(self, address: str) -> Treatment:
         """Return the treatment of an address, in any form in which it may be written.
@@ -39,6 +47,8 @@ class Treatments:
         with an underscore is ever unavailable: routers and reply addresses depend on them.
         """
         text = canonical(address)
+        if text == "$management":
+            return _ONE_PLACE
         if not text.startswith("_"):
             return self._by_pattern.match(text) or self._default
         word, slash, rest = text.partition("/")

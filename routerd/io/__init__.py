@@ -1,5 +1,6 @@
 """Sockets, clocks and threads: the log, the ports that a router keeps."""
 
+from routerd.io.configuration_keeper import ConfigurationKeeper
 from routerd.io.in_process import InProcessRouter
 from routerd.io.log_levels import Level
 from routerd.io.log_lines import LogEntry, identity
@@ -18,11 +19,15 @@ from routerd.io.logs import (
     module_log,
     recent_log_entries,
 )
+from routerd.io.managed_worker import ManagedWorker, own_log_rows
+from routerd.io.management_messages import ManagementMessages
 from routerd.io.ports import Endpoint, ListenFailed, Reservation, bind, endpoints_of, reserve
+from routerd.io.router_backing import Member, MemberGone, RouterBacking, configuration_of
 from routerd.io.worker import Worker
 from routerd.io.worker_config import WorkerConfig
 
 __all__ = [
+    "ConfigurationKeeper",
     "Endpoint",
     "InProcessRouter",
     "Level",
@@ -30,13 +35,19 @@ __all__ = [
     "LogEntry",
     "LogFileError",
     "LogReceiver",
+    "ManagedWorker",
+    "ManagementMessages",
+    "Member",
+    "MemberGone",
     "ModuleLog",
     "Reservation",
+    "RouterBacking",
     "Worker",
     "WorkerConfig",
     "adopt_logger",
     "bind",
     "change_log",
+    "configuration_of",
     "configure_logs",
     "endpoints_of",
     "finish_logs",
@@ -46,6 +57,7 @@ __all__ = [
     "log_counts",
     "log_settings",
     "module_log",
+    "own_log_rows",
     "recent_log_entries",
     "reserve",
 ]

@@ -8,7 +8,8 @@ from routerd.wire import ConnectionConfig, Int, Symbol
 PRODUCT = "mobula"
 CAPABILITIES = ("ANONYMOUS-RELAY", "qd.streaming-links")
 SESSION_FRAMES = 512
-"""Frames that a session may have on their way to us when its listener says nothing else."""
+"""Frames that a session may have on their way to us when its listener says nothing else. Never less than a link may
+send by its credit: clients that think of one and forget the other lose what they cannot send at once."""
 FABRIC_FRAME_SIZE = 1 << 16
 FABRIC_IDLE_S = 0.0
 
@@ -34,7 +35,7 @@ def client_config(router: RouterSettings, listener: ListenerConfig, number: int)
         container_id=router.id,
         max_frame_size=listener.max_frame_size,
         channel_max=listener.max_sessions - 1,
-        incoming_window=listener.session_frames or SESSION_FRAMES,
+        incoming_window=listener.session_frames or max(SESSION_FRAMES, 2 * listener.link_capacity),
         idle_timeout_s=float(listener.idle_timeout_s),
         offered_capabilities=CAPABILITIES,
         desired_capabilities=CAPABILITIES,

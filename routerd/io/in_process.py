@@ -1,17 +1,42 @@
-"""A router in one process, without Ray: a single worker, which needs no address table."""
+"""A router in one process, without Ray: a single worker, which needs no address table, and its management."""
 
+import asyncio
+import threading
+import time
+from concurrent.futures import Future
+
+from routerd.config import RouterConfig
+from routerd.io.busy_poll import SPAN_S
+from routerd.io.managed_worker import ManagedWorker
+from routerd.io.management_messages import ManagementMessages
+from routerd.io.router_backing import LocalMember, RouterBacking, configuration_of
 from routerd.io.worker import Worker
 from routerd.io.worker_config import WorkerConfig
+from routerd.management import Agent
 
 
 class InProcessRouter:
     """Starts and ends one worker."""
 
-    def __init__(self, config: WorkerConfig) -> None:
-        self._worker = Worker(config, lambda changes: None)
+    def __init__(self, config: RouterConfig, *, busy_poll_s: float = SPAN_S) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._manage, name="routerd-management", daemon=True)
+        self._worker = Worker(
+            WorkerConfig(
+                router=config.router, listeners=config.listeners, logs=config.logs, busy_poll_s=busy_poll_s
+            ),
+            lambda changes: None,
+            self._ask,
+        )
+        configuration = configuration_of(config)
+        member = LocalMember(ManagedWorker(self._worker, configuration))
+        started_at = time.monotonic()
+        backing = RouterBacking(config.router, {0: member}, configuration, time.monotonic, started_at)
+        self._messages = ManagementMessages(Agent(backing))
 
     def start(self) -> list[str]:
         """Return once everything listens: what listens. Raises ListenFailed."""
+        self._thread.start()
         return self._worker.start()
 
     def wait(self) -> None:
@@ -21,8 +46,19 @@ class InProcessRouter:
     def drain(self, grace_s: float) -> None:
         """End in order."""
         self._worker.drain(grace_s).result()
-        self._worker.stop()
+        self.stop()
 
     def stop(self) -> None:
         """End now."""
         self._worker.stop()
+        if self._thread.is_alive():
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join()
+
+    def _ask(self, request: bytes) -> "Future[bytes | None]":
+        return asyncio.run_coroutine_threadsafe(self._messages.answer(request), self._loop)
+
+    def _manage(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        self._loop.run_forever()
+        self._loop.close()

@@ -4,18 +4,25 @@ Nothing here is kept up to date while messages pass: what is not a counter is wo
 are made one by one, so that whoever asks for many of them can let messages pass in between.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import os
+import resource
+import socket
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 from routerd.config import ListenerConfig
 from routerd.core import COUNTERS, Address, Inlet, Outlet, Peer, Router
-from routerd.wire import Link
+from routerd.management import AddressRow, ConnectionRow, LinkRow, PoolRow, WorkerRow
+from routerd.wire import Connection, Delivery, Link
 
+RATE_S = 5.0
 STUCK_S = 10.0
 """A message that is undelivered or unsettled for longer is stuck."""
 STUCK_IN_TESTS_S = 3.0
 """The same with test hooks (2.1)."""
+LINK_PRIORITY = 4
+"""Of links that are not trunks (5.3)."""
 BLOCKED_S = 10.0
 """A consumer that gives no credit for longer blocks its link (5.1)."""
 
@@ -30,86 +37,21 @@ class Lag:
     """In the second before."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LinkRow:
-    """A link of now."""
+@dataclass(frozen=True, slots=True)
+class WorkerHost:
+    """The process that a worker is in."""
 
-    connection: int
-    link: int
-    name: str
     role: str
-    """`normal` and so on as listeners have it, `fabric` to a sibling, `inner` to an endpoint inside the router."""
-    is_outgoing: bool
-    address: str | None
-    """The key; an anonymous producer has none."""
-    capacity: int
-    credit: int
-    """Deliveries that may be begun now: by the producer, or to the consumer."""
-    unsettled: int
-    undelivered: int
-    """Messages of a producer that wait for some consumer; to a consumer, those that wait for this one."""
-    deliveries: int
-    presettled: int
-    dropped_presettled: int
-    accepted: int
-    rejected: int
-    released: int
-    modified: int
-    delayed_1s: int
-    delayed_10s: int
-    stuck: int
-    """Unsettled or undelivered for too long; messages that are still streaming are not counted."""
-    oldest_unsettled_s: float
-    """Age of the oldest unsettled delivery, 0 without one."""
-    stalls: int
-    """How often a consumer's credit was used up, or there was no room on the way to it."""
-    zero_credit_s: float
-    """For how long a consumer has given no credit."""
+    """What the actor is called in its router."""
+    started_at: float
+    restarts: int = 0
+    pid: int = field(default_factory=os.getpid)
+    name: str = field(default_factory=socket.gethostname)
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConnectionRow:
-    """A connection of now."""
-
-    connection: int
-    role: str
-    host: str
-    """Address and port of the peer."""
-    container: str
-    hostname: str
-    mechanism: str | None
-    user: str | None
-    listener: str | None
-    """Identity of the listener where it came in."""
-    is_open: bool
-    is_blocked: bool
-    """Whether the peer takes less than there is for it."""
-    is_traced: bool
-    """Whether its frames are traced whatever the log is set to."""
-    producers: int
-    consumers: int
-    uptime_s: float
-    properties: dict[Any, Any]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AddressRow:
-    """An address that is in use."""
-
-    key: str
-    distribution: str
-    priority: int
-    producers: int
-    consumers: int
-    inner_consumers: int
-    """Endpoints inside the router; they are no `consumers`."""
-    sibling_consumers: int
-    """Consumers at other workers."""
-    ingress: int
-    egress: int
-    parked: int
-    """Messages that wait for a consumer."""
-    oldest_parked_s: float
+    def memory_octets(self) -> int:
+        """Return the memory of the process of now."""
+        with open("/proc/self/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * resource.getpagesize()
 
 
 @dataclass(slots=True)
@@ -120,11 +62,40 @@ class _Ages:
     stuck: int = 0
 
 
-def report_of(router: Router, now: float, lag: Lag, stuck_s: float = STUCK_S) -> dict[str, Any]:
-    """Return the counters of a worker."""
+class SettleRates:
+    """How many deliveries of each link are settled in a second: by two samples, the older one `RATE_S` old or more."""
+
+    def __init__(self) -> None:
+        self._older: dict[int, int] = {}
+        self._newer: dict[int, int] = {}
+        self._older_at = self._newer_at = 0.0
+
+    def sample(self, router: Router, now: float) -> Iterator[None]:
+        """Take a sample; yields after each connection, for others to have their turns."""
+        self._older, self._older_at = self._newer, self._newer_at
+        self._newer, self._newer_at = {}, now
+        for peer in list(router.peers.values()):
+            for end in _ends(peer):
+                self._newer[end.number] = _settled(end)
+            yield
+
+    def of(self, end: Inlet | Outlet, now: float) -> int:
+        """Return the rate of a link, 0 until it is as old as two samples."""
+        settled = self._older.get(end.number)
+        return 0 if settled is None else round((_settled(end) - settled) / max(now - self._older_at, RATE_S))
+
+
+def _settled(end: Inlet | Outlet) -> int:
+    return end.presettled + end.accepted + end.rejected + end.released + end.modified
+
+
+def worker_row(
+    router: Router, now: float, host: WorkerHost, lag: Lag, stuck_s: float = STUCK_S
+) -> Generator[None, None, WorkerRow]:
+    """Return the counters of a worker; yields after each connection, for others to have their turns."""
     totals = router.totals.copy()
-    links = connections = blocked = stuck = 0
-    for peer in router.peers.values():
+    links = connections = blocked = stuck = buffered = 0
+    for peer in list(router.peers.values()):
         for end in _ends(peer):
             totals.add(end)
             if peer.is_external:
@@ -133,33 +104,46 @@ def report_of(router: Router, now: float, lag: Lag, stuck_s: float = STUCK_S) ->
         if peer.is_external:
             connections += 1
             stuck += sum(ages.stuck for ages in _ages(peer, now - stuck_s).values())
+        buffered += getattr(peer.shell, "buffered_octets", 0)
+        yield
     stuck += sum(_parked_too_long(router, now - stuck_s).values())
-    return {
-        "connections": connections,
-        "links": links,
-        "addresses": len(router.addresses),
-        "siblings": sum(neighbour.peer is not None for neighbour in router.neighbours.values()),
-        "event_loop_lag_s": lag.last_s,
-        "event_loop_lag_max_s": lag.longest_s,
-        "stuck": stuck,
-        "links_blocked": blocked,
-        "ingress": totals.ingress,
-        "egress": totals.egress,
-        "fabric_in": totals.fabric_in,
-        "fabric_out": totals.fabric_out,
-        "inner_in": totals.inner_in,
-        "inner_out": totals.inner_out,
-    }
+    return WorkerRow(
+        worker=router.worker,
+        role=host.role,
+        pid=host.pid,
+        host=host.name,
+        uptime_s=now - host.started_at,
+        restarts=host.restarts,
+        connections=connections,
+        links=links,
+        addresses=len(router.addresses),
+        siblings=sum(neighbour.peer is not None for neighbour in router.neighbours.values()),
+        event_loop_lag_s=lag.last_s,
+        event_loop_lag_max_s=lag.longest_s,
+        buffered_octets=buffered,
+        memory_octets=host.memory_octets(),
+        stuck=stuck,
+        links_blocked=blocked,
+        ingress=totals.ingress,
+        egress=totals.egress,
+        fabric_in=totals.fabric_in,
+        fabric_out=totals.fabric_out,
+        inner_in=totals.inner_in,
+        inner_out=totals.inner_out,
+    )
 
 
-def link_rows(router: Router, now: float, stuck_s: float = STUCK_S) -> Iterator[LinkRow]:
+def link_rows(
+    router: Router, now: float, stuck_s: float = STUCK_S, rates: "SettleRates | None" = None
+) -> Iterator[LinkRow]:
     """Yield a row for each link."""
     parked = _parked_too_long(router, now - stuck_s)
     for peer in list(router.peers.values()):
         ages = _ages(peer, now - stuck_s)
         for end in _ends(peer):
             too_long = parked.get(end, 0) if isinstance(end, Inlet) else 0
-            yield _link_row(end, now, ages.get(end.link), too_long)
+            rate = 0 if rates is None else rates.of(end, now)
+            yield _link_row(end, now, ages.get(end.link), too_long, rate, router.worker)
 
 
 def connection_rows(router: Router, now: float) -> Iterator[ConnectionRow]:
@@ -168,13 +152,16 @@ def connection_rows(router: Router, now: float) -> Iterator[ConnectionRow]:
         remote = peer.connection.remote_open
         sasl = peer.connection.sasl
         yield ConnectionRow(
+            worker=router.worker,
             connection=peer.number,
             role=peer.role,
+            is_incoming=not peer.connection.is_client,
             host=getattr(peer.shell, "host", ""),
             container=remote.container_id if remote else "",
             hostname=(remote and remote.hostname) or "",
             mechanism=sasl.mechanism if sasl else None,
             user=sasl.identity if sasl else None,
+            tenant=peer.tenant or None,
             listener=peer.details.identity if isinstance(peer.details, ListenerConfig) else None,
             is_open=peer.is_open,
             is_blocked=peer.is_blocked,
@@ -182,6 +169,7 @@ def connection_rows(router: Router, now: float) -> Iterator[ConnectionRow]:
             producers=len(peer.inlets),
             consumers=len(peer.outlets),
             uptime_s=now - peer.opened_at if peer.opened_at else 0.0,
+            last_delivery_s=now - peer.active_at if peer.active_at else None,
             properties=dict((remote and remote.properties) or {}),
         )
 
@@ -192,6 +180,7 @@ def address_rows(router: Router, now: float) -> Iterator[AddressRow]:
         local = address.outlets[: address.local_count]
         inner = sum(outlet.peer.is_inner for outlet in local)
         yield AddressRow(
+            worker=router.worker,
             key=address.key,
             distribution=address.distribution.value,
             priority=address.priority,
@@ -206,11 +195,29 @@ def address_rows(router: Router, now: float) -> Iterator[AddressRow]:
         )
 
 
+def pool_rows(router: Router) -> list[PoolRow]:
+    """Return the kinds of records that a worker has most of, by the names that tools know (14)."""
+    ends = [end for peer in router.peers.values() for end in _ends(peer)]
+    deliveries = sum(end.link.unsettled_count for end in ends)
+    counts: dict[str, tuple[type[Any], int]] = {
+        "qd_connection_t": (Connection, len(router.peers)),
+        "qdr_address_t": (Address, len(router.addresses)),
+        "qdr_delivery_t": (Delivery, deliveries),
+        "qdr_link_t": (Link, len(ends)),
+    }
+    return [
+        PoolRow(name=name, object_octets=kind.__basicsize__, in_use=count, allocated=count)
+        for name, (kind, count) in counts.items()
+    ]
+
+
 def _ends(peer: Peer) -> list[Inlet | Outlet]:
     return [*peer.inlets, *peer.outlets]
 
 
-def _link_row(end: Inlet | Outlet, now: float, ages: _Ages | None, parked_too_long: int) -> LinkRow:
+def _link_row(
+    end: Inlet | Outlet, now: float, ages: _Ages | None, parked_too_long: int, rate: int, worker: int
+) -> LinkRow:
     link = end.link
     address = end.address
     if isinstance(end, Inlet):
@@ -218,12 +225,15 @@ def _link_row(end: Inlet | Outlet, now: float, ages: _Ages | None, parked_too_lo
     else:
         capacity, undelivered, stalls = end.peer.capacity, _waiting_for(end), end.stalls
     return LinkRow(
+        worker=worker,
         connection=end.peer.number,
         link=end.number,
         name=link.name,
         role=end.peer.role,
         is_outgoing=link.is_sender,
         address=None if address is None else address.key,
+        priority=LINK_PRIORITY,
+        settle_rate=rate,
         capacity=capacity,
         credit=link.credit,
         unsettled=link.unsettled_count,

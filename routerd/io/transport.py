@@ -73,6 +73,11 @@ class Transport(asyncio.BufferedProtocol):
         """Whether the socket is gone."""
         return self._socket is None
 
+    @property
+    def buffered_octets(self) -> int:
+        """How much waits to be written."""
+        return 0 if self._socket is None else self._socket.get_write_buffer_size()
+
     def pause_writing(self) -> None:
         """The transport is full: begin no delivery on this connection."""
         self._worker.set_blocked(self, True)

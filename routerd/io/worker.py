@@ -8,39 +8,48 @@ import asyncio
 import contextlib
 import gc
 import os
+import pickle
 import resource
 import secrets
+import socket
 import threading
 import time
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import Future
+from dataclasses import fields
+from itertools import islice
+from operator import attrgetter
 from typing import Any, TypeVar
 
 import uvloop
 
 from routerd.config import ListenerConfig
-from routerd.core import FABRIC, Changes, Delta, Router, Sibling, add_built_in_endpoints
+from routerd.core import FABRIC, AddressSettings, Changes, Delta, Router, Sibling, add_built_in_endpoints
+from routerd.io.busy_poll import BusyPoll
 from routerd.io.connection_configs import client_config, fabric_config
 from routerd.io.deadlines import NEVER, Deadlines
 from routerd.io.event_log import EventLog
 from routerd.io.heap import keep_freed_memory
 from routerd.io.logs import module_log
+from routerd.io.management_endpoint import Ask, ManagementEndpoint
 from routerd.io.message_log import is_watched
 from routerd.io.ports import ListenFailed, bind, endpoints_of
 from routerd.io.reports import (
+    RATE_S,
     STUCK_IN_TESTS_S,
     STUCK_S,
-    AddressRow,
-    ConnectionRow,
     Lag,
-    LinkRow,
+    SettleRates,
+    WorkerHost,
     address_rows,
     connection_rows,
     link_rows,
-    report_of,
+    pool_rows,
+    worker_row,
 )
 from routerd.io.transport import Transport
 from routerd.io.worker_config import WorkerConfig
+from routerd.management import AddressRow, ConnectionRow, LinkRow, PoolRow, WorkerRow
 from routerd.wire import Connection
 from routerd.wire.sasl import AnonymousServer, SaslServer
 
@@ -58,7 +67,7 @@ FABRIC_OPEN_S = 1.0
 DRAIN_STEP_S = 0.05
 BEAT_S = 1.0
 """How often the loop is looked at."""
-ROWS_AT_ONCE = 200
+ROWS_AT_ONCE = 50
 """Rows of a report that are made before messages get their turn again."""
 CLOSE_WAIT_S = 1.0
 """What peers get to answer our closes."""
@@ -70,13 +79,16 @@ _heeded_logs = (module_log("PROTOCOL"), module_log("MESSAGE"))
 class Worker:
     """Hosts a `Router` over real sockets."""
 
-    def __init__(self, config: WorkerConfig, on_changes: Callable[[Changes], None]) -> None:
+    def __init__(self, config: WorkerConfig, on_changes: Callable[[Changes], None], ask: Ask | None = None) -> None:
+        """`ask` has requests to the router's management answered; without it there is none."""
         self.config = config
+        self._ask = ask
         self.router = Router(
             config.router,
             _token,
             EventLog(),
             worker=config.index,
+            workers=config.workers,
             is_alone=config.fabric_folder is None,
         )
         self._on_changes = on_changes
@@ -87,13 +99,18 @@ class Worker:
         self._timer: asyncio.TimerHandle | None = None
         self._is_flush_due = False
         self._loop: asyncio.AbstractEventLoop = uvloop.new_event_loop()
+        self._busy_poll = BusyPoll(self._loop, config.busy_poll_s)
         self._servers: list[asyncio.Server] = []
+        self._listening: dict[str, list[asyncio.Server]] = {}
+        """By the identity of their listener."""
         self._connecting: dict[int, asyncio.Task[None]] = {}
         self._thread: threading.Thread | None = None
         self._is_over = threading.Event()
         self.lag = Lag()
         self._turn_began = 0.0
         self._longest_turn_s = 0.0
+        self._host = WorkerHost(config.role, time.monotonic(), config.restarts)
+        self._rates = SettleRates()
         self._stuck_s = STUCK_IN_TESTS_S if config.router.has_test_hooks else STUCK_S
 
     # --- for any thread
@@ -133,13 +150,13 @@ class Worker:
         asked = time.monotonic()
         return self._call(lambda: time.monotonic() - asked)
 
-    def report(self) -> "Future[dict[str, Any]]":
+    def report(self) -> "Future[WorkerRow]":
         """Return the counters of now."""
-        return self._call(lambda: report_of(self.router, time.monotonic(), self.lag, self._stuck_s))
+        return self._start(self._report())
 
     def links(self) -> "Future[list[LinkRow]]":
         """Return a row for each link, those of the fabric and of the inside too."""
-        return self._rows(lambda: link_rows(self.router, time.monotonic(), self._stuck_s))
+        return self._rows(lambda: link_rows(self.router, time.monotonic(), self._stuck_s, self._rates))
 
     def connections(self) -> "Future[list[ConnectionRow]]":
         """Return a row for each connection."""
@@ -148,6 +165,46 @@ class Worker:
     def addresses(self) -> "Future[list[AddressRow]]":
         """Return a row for each address."""
         return self._rows(lambda: address_rows(self.router, time.monotonic()))
+
+    def packed_links(self) -> "Future[list[bytes]]":
+        """Return the rows of `links` as `unpacked` reads them."""
+        return self._packed(LinkRow, lambda: link_rows(self.router, time.monotonic(), self._stuck_s, self._rates))
+
+    def packed_connections(self) -> "Future[list[bytes]]":
+        """Return the rows of `connections` as `unpacked` reads them."""
+        return self._packed(ConnectionRow, lambda: connection_rows(self.router, time.monotonic()))
+
+    def packed_addresses(self) -> "Future[list[bytes]]":
+        """Return the rows of `addresses` as `unpacked` reads them."""
+        return self._packed(AddressRow, lambda: address_rows(self.router, time.monotonic()))
+
+    def pools(self) -> "Future[list[PoolRow]]":
+        """Return how much there is of what there is most of."""
+        return self._call(lambda: pool_rows(self.router))
+
+    def serves(self, listener: ListenerConfig) -> bool:
+        """Return whether this worker listens for a listener that has come at run time; some have one of their own."""
+        return not (listener.dedicated_actor or self.config.is_dedicated)
+
+    def listen(self, listener: ListenerConfig, sockets: list[socket.socket]) -> "Future[None]":
+        """Listen for one more listener, whose sockets have been bound."""
+        return self._start(self._listen_with(listener, sockets))
+
+    def stop_listening(self, identity: str) -> "Future[None]":
+        """Do without a listener; its connections stay."""
+        return self._call(self._stop_listening, identity)
+
+    def configure_address(self, settings: AddressSettings) -> "Future[None]":
+        """Treat addresses that come into use from now on by these settings."""
+        return self._call(self.router.configure_address, settings)
+
+    def forget_pattern(self, pattern: str) -> "Future[None]":
+        """Treat addresses that come into use from now on as if a pattern were not configured."""
+        return self._call(self.router.forget_pattern, pattern)
+
+    def close_connection(self, connection: int) -> "Future[bool]":
+        """Close the connection of a client; whether there is such a connection."""
+        return self._call(self.router.close_connection, connection)
 
     def set_trace(self, connection: int, is_on: bool) -> "Future[bool]":
         """Trace the frames of a connection, or leave it to the log; whether there is such a connection of a client."""
@@ -188,8 +245,10 @@ class Worker:
             gc.freeze()
             gc.set_threshold(GC_THRESHOLD, *gc.get_threshold()[1:])
             self._beat(time.monotonic())
+            sampling = loop.create_task(self._sample())
             started.set_result(texts)
             loop.run_forever()
+            sampling.cancel()
             loop.run_until_complete(self._leave())
         finally:
             for log in _heeded_logs:
@@ -198,8 +257,7 @@ class Worker:
             loop.close()
 
     async def _leave(self) -> None:
-        for server in self._servers:
-            server.close()
+        self._close_servers()
         for task in self._connecting.values():
             task.cancel()
         for peer in list(self.router.peers.values()):
@@ -245,15 +303,59 @@ class Worker:
 
         return self._start(collect())
 
+    def _packed(self, kind: type[Any], make: Callable[[], Iterator[T]]) -> "Future[list[bytes]]":
+        async def collect() -> list[bytes]:
+            as_tuple = attrgetter(*(one.name for one in fields(kind)))
+            found = []
+            rows = make()
+            while some := list(islice(rows, ROWS_AT_ONCE)):
+                # In pieces, since pickling one lets nobody else run.
+                found.append(pickle.dumps(list(map(as_tuple, some))))
+                await asyncio.sleep(0)
+            return found
+
+        return self._start(collect())
+
+    async def _report(self) -> WorkerRow:
+        steps = worker_row(self.router, time.monotonic(), self._host, self.lag, self._stuck_s)
+        while True:
+            try:
+                for _ in range(ROWS_AT_ONCE):
+                    next(steps)
+            except StopIteration as end:
+                row: WorkerRow = end.value
+                return row
+            await asyncio.sleep(0)
+
+    async def _sample(self) -> None:
+        """Keep account of how many deliveries are settled."""
+        while True:
+            for number, _ in enumerate(self._rates.sample(self.router, time.monotonic())):
+                if number % ROWS_AT_ONCE == 0:
+                    await asyncio.sleep(0)
+            await asyncio.sleep(RATE_S)
+
     def _post(self, function: Callable[..., Any], *arguments: Any) -> None:
         with contextlib.suppress(RuntimeError):  # the loop is closed: there is nobody to tell
             self._loop.call_soon_threadsafe(function, *arguments)
+
+    def _post_turn(self, function: Callable[..., Any], *arguments: Any) -> None:
+        """Have the loop run a function that may give the router something to do."""
+
+        def run() -> None:
+            function(*arguments)
+            self._turn_ends()
+
+        self._post(run)
 
     # --- listening
 
     async def _listen(self) -> list[str]:
         if self.config.router.has_test_hooks:
             add_built_in_endpoints(self.router, time.monotonic(), is_host=self.config.index == 0)
+            self._turn_ends()
+        if self._ask is not None:
+            ManagementEndpoint(self.router, time.monotonic(), self._ask, self._post_turn)
             self._turn_ends()
         texts = []
         for listener in self.config.listeners:
@@ -270,15 +372,21 @@ class Worker:
             for endpoint in endpoints_of(listener.host, port, listener.family):
                 bound = bind(endpoint.at_port(port), shared=self.config.shares_ports)
                 port = bound.getsockname()[1]
-                bound.setblocking(False)
-                server = await self._loop.create_server(
-                    lambda: self._accept(listener), sock=bound, backlog=BACKLOG
-                )
-                self._servers.append(server)
+                await self._listen_with(listener, [bound])
         except OSError as error:
             raise ListenFailed(listener.name, listener.host, listener.port, error.strerror or str(error)) from error
         label = f" ({listener.name})" if listener.name else ""
         return f"{listener.host or '*'}:{port}{label}"
+
+    async def _listen_with(self, listener: ListenerConfig, sockets: list[socket.socket]) -> None:
+        for bound in sockets:
+            bound.setblocking(False)
+            server = await self._loop.create_server(lambda: self._accept(listener), sock=bound, backlog=BACKLOG)
+            self._listening.setdefault(listener.identity, []).append(server)
+
+    def _stop_listening(self, identity: str) -> None:
+        for server in self._listening.pop(identity, ()):
+            server.close()
 
     def _accept(self, listener: ListenerConfig) -> Transport:
         peer = self.router.new_peer(
@@ -381,6 +489,7 @@ class Worker:
         self._is_flush_due = False
         router = self.router
         now = time.monotonic()
+        self._busy_poll.worked(now)
         if now - self._turn_began > self._longest_turn_s:
             self._longest_turn_s = now - self._turn_began
         router.end_turn()
@@ -405,7 +514,7 @@ class Worker:
 
     def _beat(self, due: float) -> None:
         now = time.monotonic()
-        late_s = now - due
+        late_s = max(0.0, now - due)
         self.lag = Lag(late_s, max(late_s, self._longest_turn_s))
         self._longest_turn_s = 0.0
         self._loop.call_later(BEAT_S, self._beat, now + BEAT_S)
@@ -491,8 +600,7 @@ class Worker:
     # --- the end
 
     async def _drain(self, grace_s: float) -> None:
-        for server in self._servers:
-            server.close()
+        self._close_servers()
         self.router.drain()
         self._turn_ends()
         end = time.monotonic() + grace_s
@@ -505,6 +613,10 @@ class Worker:
         end = time.monotonic() + CLOSE_WAIT_S
         while self._has_clients() and time.monotonic() < end:
             await asyncio.sleep(DRAIN_STEP_S)
+
+    def _close_servers(self) -> None:
+        for server in (*self._servers, *(one for servers in self._listening.values() for one in servers)):
+            server.close()
 
     def _has_clients(self) -> bool:
         return any(peer.is_external for peer in self.router.peers.values())

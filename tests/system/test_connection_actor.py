@@ -12,12 +12,13 @@ import pytest
 
 from actors.address_table import AddressTableActor
 from actors.connection import ConnectionActor
-from actors.errors import NoAnswer
+from actors.errors import NoAnswer, PeerGone
 from actors.process import ProcessConfig
 from actors.pulse import Pulse
 from routerd.config import ListenerConfig
 from routerd.core import Changes, Delta, Interest, RouterSettings, Sibling, StaleMember
 from routerd.io import ListenFailed, WorkerConfig, reserve
+from routerd.management import Configuration
 from tests.system.launched import eventually
 from tests.system.proton_client import ProtonClient
 
@@ -31,6 +32,16 @@ class Engine:
 
     async def learn(self, version: Version, members: tuple[Sibling, ...]) -> None:
         return
+
+
+class Management:
+    """A management actor that is not there."""
+
+    async def answer(self, request: bytes) -> bytes | None:
+        raise PeerGone("management", "there is no actor of this name")
+
+    async def current(self, worker: int) -> Configuration:
+        raise PeerGone("management", "there is no actor of this name")
 
 
 class Table:
@@ -61,7 +72,9 @@ class Table:
         return await self._table.members()
 
     async def interests(self) -> dict[str, int]:
-        return {interest.key: interest.consumers for _, interest in (await self._table.snapshot()).interests}
+        """Return who wants what, apart from requests to management."""
+        found = (await self._table.snapshot()).interests
+        return {one.key: one.consumers for _, one in found if not one.key.endswith("$management")}
 
     def _called(self, method: str) -> None:
         self.calls.append(method)
@@ -87,7 +100,13 @@ class Hosted:
         process = ProcessConfig(router_id="A", role="connection.0", folder=str(folder))
         numbers = iter(range(1, 100))
         self.actor = members[0] = ConnectionActor(
-            config, process, self.table, new_incarnation=lambda: next(numbers), leave=self.has_left.set
+            config,
+            process,
+            self.table,
+            Management(),
+            Configuration(0, ()),
+            new_incarnation=lambda: next(numbers),
+            leave=self.has_left.set,
         )
 
     def begin(self) -> None:

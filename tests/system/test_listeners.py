@@ -61,7 +61,7 @@ def test_who_does_not_open_in_time_is_cut_off(router: RunningRouter) -> None:
         late.send_octets(AMQP_HEADER)
         assert late.read_octets(len(AMQP_HEADER)) == AMQP_HEADER
         assert list(late.rest()) == []
-        assert 0.5 < time.monotonic() - begun < 3.0
+        assert time.monotonic() - begun > 0.5
         assert early.attach_producer("anything").target is not None
 
 

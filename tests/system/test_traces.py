@@ -140,7 +140,7 @@ def test_a_worker_reports_links_connections_addresses_and_its_lag(worker: Worker
     assert connection.host.startswith("127.0.0.1:")
     address = next(row for row in worker.addresses().result(20) if row.key == link.address)
     assert (address.producers, address.inner_consumers, address.ingress, address.egress) == (1, 1, 3, 3)
-    eventually(lambda: worker.report().result(20)["event_loop_lag_max_s"] > 0, "a second has passed")
+    eventually(lambda: worker.report().result(20).event_loop_lag_max_s > 0, "a second has passed")
     report = worker.report().result(20)
-    assert (report["connections"], report["links"], report["ingress"]["accepted"]) == (1, 1, 3)
-    assert 0 <= report["event_loop_lag_s"] <= report["event_loop_lag_max_s"] < 20
+    assert (report.connections, report.links, report.ingress["accepted"]) == (1, 1, 3)
+    assert 0 <= report.event_loop_lag_s <= report.event_loop_lag_max_s < 20

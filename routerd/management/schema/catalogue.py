@@ -21,7 +21,8 @@ from routerd.management.schema.foundations import (
     OPERATIONAL_ENTITY,
 )
 from routerd.management.schema.logs import LOG, LOG_STATS
-from routerd.management.schema.model import PREFIX, EntityType
+from routerd.management.schema.mobula import CONNECTION_ACTOR, FABRIC_LINK
+from routerd.management.schema.model import OWN_PREFIX, PREFIX, EntityType
 from routerd.management.schema.process import ALLOCATOR, CONSOLE, DUMMY
 from routerd.management.schema.router import ROUTER
 from routerd.management.schema.security import (
@@ -67,15 +68,23 @@ _ALL = (
 )
 
 ENTITY_TYPES: Mapping[str, EntityType] = MappingProxyType({one.name: one for one in _ALL})
-"""By name, without PREFIX."""
+"""By name, without PREFIX: those that routers of this kind have, and tools know."""
+
+OWN_TYPES: Mapping[str, EntityType] = MappingProxyType({one.name: one for one in (CONNECTION_ACTOR, FABRIC_LINK)})
+"""By name, without OWN_PREFIX: those that only this router has."""
+
+ALL_TYPES: tuple[EntityType, ...] = (*ENTITY_TYPES.values(), *OWN_TYPES.values())
 
 SECTIONS: Mapping[str, EntityType] = MappingProxyType({one.section: one for one in _ALL if one.section})
 """Those that a configuration file has sections for, by their names there."""
 
 
 def find_entity_type(name: str) -> EntityType | None:
-    """Return the type with this name: that of its section, its full name, or its full name without PREFIX."""
-    return SECTIONS.get(name) or ENTITY_TYPES.get(name.removeprefix(PREFIX))
+    """Return the type with this name: that of its section, its full name, or its full name without the prefix."""
+    # Tools put PREFIX before any name without a dot, those of our own types too.
+    name_of_tools = name.removeprefix(PREFIX)
+    own_name = name_of_tools.removeprefix(OWN_PREFIX)
+    return SECTIONS.get(name) or ENTITY_TYPES.get(name_of_tools) or OWN_TYPES.get(own_name)
 
 
 def closest(name: str, names: tuple[str, ...]) -> str | None:

@@ -7,6 +7,8 @@ from types import MappingProxyType
 
 PREFIX = "org.apache.qpid.dispatch."
 """What the full names of entity types begin with."""
+OWN_PREFIX = "org.mobula."
+"""What those begin with that only this router has."""
 
 Scalar = str | int | bool
 
@@ -121,9 +123,10 @@ class EntityType:
     """One type of entity; it has the attributes and operations of its base as well."""
 
     name: str
-    """The full name without PREFIX."""
+    """The full name without its prefix."""
     description: str
     kind: Kind
+    prefix: str = PREFIX
     own_attributes: tuple[Attribute, ...] = ()
     own_operations: tuple[str, ...] = ()
     base: "EntityType | None" = None
@@ -156,7 +159,7 @@ class EntityType:
     @property
     def full_name(self) -> str:
         """The name as the management protocol has it."""
-        return PREFIX + self.name
+        return self.prefix + self.name
 
     @property
     def operations(self) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ DEFAULTS = Options(
     placement="spread",
     record_directory=None,
     shutdown_grace=10.0,
+    busy_poll=200,
     log_format="text",
     log_level=None,
     in_process=False,

@@ -8,22 +8,23 @@ import pytest
 from routerd.config import ListenerConfig
 from routerd.core import LoopBack
 from routerd.io.reports import (
-    AddressRow,
-    ConnectionRow,
+    RATE_S,
     Lag,
-    LinkRow,
+    SettleRates,
+    WorkerHost,
     address_rows,
     connection_rows,
     link_rows,
-    report_of,
+    worker_row,
 )
+from routerd.management import AddressRow, ConnectionRow, LinkRow
 from routerd.wire import Symbol
 from tests.routers import Client, Workers, message
 
 UNTOUCHED = {
     **dict.fromkeys(("credit", "unsettled", "undelivered", "deliveries", "presettled", "dropped_presettled"), 0),
     **dict.fromkeys(("accepted", "rejected", "released", "modified", "delayed_1s", "delayed_10s", "stuck"), 0),
-    **dict.fromkeys(("stalls", "oldest_unsettled_s", "zero_credit_s"), 0),
+    **dict.fromkeys(("stalls", "oldest_unsettled_s", "zero_credit_s", "settle_rate"), 0),
 }
 
 
@@ -44,7 +45,13 @@ def rows(workers: Workers, worker: int = 0) -> dict[str, LinkRow]:
 
 
 def report(workers: Workers, **options: Any) -> dict[str, Any]:
-    return report_of(workers[0].router, workers.now, Lag(0.25, 0.5), **options)
+    host = WorkerHost("connection.0", workers.now - 60.0, restarts=2, pid=4711, name="here")
+    steps = worker_row(workers[0].router, workers.now, host, Lag(0.25, 0.5), **options)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return asdict(end.value)
 
 
 def attached(workers: Workers, credit: int) -> tuple[Client, Any, Client, Any]:
@@ -59,12 +66,12 @@ def test_a_row_says_what_link_it_is(workers: Workers) -> None:
     workers.client().consumer("orders", "out", credit=5)
     assert rows(workers) == {
         "in": LinkRow(
-            **{"connection": 1, "link": 1, "name": "in", "role": "normal", "is_outgoing": False},
-            **UNTOUCHED | {"address": "M0orders", "capacity": 40, "credit": 40},
+            **{"worker": 0, "connection": 1, "link": 1, "name": "in", "role": "normal", "is_outgoing": False},
+            **UNTOUCHED | {"address": "M0orders", "priority": 4, "capacity": 40, "credit": 40},
         ),
         "out": LinkRow(
-            **{"connection": 2, "link": 2, "name": "out", "role": "normal", "is_outgoing": True},
-            **UNTOUCHED | {"address": "M0orders", "capacity": 250, "credit": 5},
+            **{"worker": 0, "connection": 2, "link": 2, "name": "out", "role": "normal", "is_outgoing": True},
+            **UNTOUCHED | {"address": "M0orders", "priority": 4, "capacity": 250, "credit": 5},
         ),
     }
 
@@ -223,7 +230,15 @@ def test_the_report_sums_up_what_is_and_was(workers: Workers) -> None:
     consumer.leave()
     found = report(workers)
     sums = {name: found.pop(name) for name in ("ingress", "egress", "fabric_in", "fabric_out", "inner_in", "inner_out")}
+    assert found.pop("memory_octets") > 0
     assert found == {
+        "worker": 0,
+        "role": "connection.0",
+        "pid": 4711,
+        "host": "here",
+        "uptime_s": 60.0,
+        "restarts": 2,
+        "buffered_octets": 0,
         "connections": 1,
         "links": 2,
         "addresses": 2,
@@ -253,13 +268,16 @@ def test_a_row_says_who_is_connected(workers: Workers) -> None:
     LoopBack(workers[0].router, workers.now)
     first, inside = connection_rows(workers[0].router, workers.now)
     assert first == ConnectionRow(
+        worker=0,
         connection=1,
         role="normal",
+        is_incoming=True,
         host="",
         container="client-1",
         hostname="vhost",
         mechanism=None,
         user=None,
+        tenant=None,
         listener="listener/127.0.0.1:5672:clients",
         is_open=True,
         is_blocked=False,
@@ -267,9 +285,37 @@ def test_a_row_says_who_is_connected(workers: Workers) -> None:
         producers=1,
         consumers=1,
         uptime_s=5.0,
+        last_delivery_s=None,
         properties=properties,
     )
     assert (inside.role, inside.host, inside.is_open, inside.uptime_s) == ("inner", "inside the router", False, 0.0)
+
+
+def test_a_row_says_since_when_a_connection_is_quiet(workers: Workers) -> None:
+    producer, sender, consumer, _ = attached(workers, 10)
+    producer.send(sender, message())
+    workers.pump(3.0)
+    found = {row.container: row.last_delivery_s for row in connection_rows(workers[0].router, workers.now)}
+    assert list(found.values()) == [3.0, 3.0]
+    assert consumer.connection.is_client
+
+
+def test_the_rate_of_a_link_is_that_since_the_older_sample(workers: Workers) -> None:
+    rates = SettleRates()
+    router = workers[0].router
+    producer, sender, _, _ = attached(workers, 10)
+
+    def rates_now() -> list[int]:
+        return [row.settle_rate for row in link_rows(router, workers.now, rates=rates)]
+
+    assert len(list(rates.sample(router, workers.now))) == 2
+    workers.pump(RATE_S)
+    assert len(list(rates.sample(router, workers.now))) == 2
+    for _ in range(10):
+        producer.send(sender, message(), settled=True)
+    assert rates_now() == [2, 2]
+    workers.pump(RATE_S)
+    assert rates_now() == [1, 1]
 
 
 def test_a_row_says_how_an_address_is_used() -> None:
@@ -285,7 +331,8 @@ def test_a_row_says_how_an_address_is_used() -> None:
     workers.lines.append(inside)  # type: ignore[arg-type]
     inside.consume("sink", lambda octets, delivery: None)
     workers.pump()
-    unused = {"distribution": "balanced", "priority": -1, "producers": 0, "consumers": 0, "inner_consumers": 0}
+    unused = {"worker": 0, "distribution": "balanced", "priority": -1}
+    unused |= {"producers": 0, "consumers": 0, "inner_consumers": 0}
     unused |= {"sibling_consumers": 0, "ingress": 0, "egress": 0, "parked": 0, "oldest_parked_s": 0.0}
     used = {"producers": 1, "consumers": 1, "sibling_consumers": 1, "ingress": 2}
     waiting = {"parked": 2, "oldest_parked_s": 2.0}
@@ -294,7 +341,7 @@ def test_a_row_says_how_an_address_is_used() -> None:
         AddressRow(**unused | {"key": "M0sink", "inner_consumers": 1}),
     ]
     assert list(address_rows(workers[1].router, workers.now)) == [
-        AddressRow(**unused | {"key": "M0orders", "consumers": 1, "sibling_consumers": 1}),
+        AddressRow(**unused | {"worker": 1, "key": "M0orders", "consumers": 1, "sibling_consumers": 1}),
     ]
 
 

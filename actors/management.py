@@ -1,0 +1,72 @@
+"""The management actor: answers for the router as a whole."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+
+from actors.process import Background, ProcessConfig, settle
+from actors.watch import Watch
+from routerd.core import RouterSettings
+from routerd.io import ManagementMessages, Member, RouterBacking, module_log, own_log_rows
+from routerd.management import Agent, Configuration, Unanswered
+
+RESTORE_AGAIN_S = 0.5
+
+_log = module_log("AGENT")
+
+
+class ManagementActor:
+    """Hosts the management agent.
+
+    Owns the configuration of now, of which every connection actor and the routing engine have a copy: after a restart
+    it takes over the newest of these. Everything else it asks the connection actors for. Messages are forwarded without
+    it. A call that failed may have changed something; each can be made again.
+    """
+
+    def __init__(
+        self,
+        router: RouterSettings,
+        configuration: Configuration,
+        started_at: float,
+        process: ProcessConfig,
+        members: Mapping[int, Member],
+        keeper: Member,
+        *,
+        now: Callable[[], float],
+    ) -> None:
+        self._process = process
+        self._background = Background()
+        self._backing = RouterBacking(
+            router, members, configuration, now, started_at, keeper=keeper, own_logs=own_log_rows
+        )
+        self._messages = ManagementMessages(Agent(self._backing))
+        self._is_restored = asyncio.Event()
+
+    def begin(self) -> None:
+        """Ask for the configuration of now. To be called in the event loop."""
+        pulse = settle(self._process)
+        self._background.start("The watch", Watch(self._process, pulse).keep)
+        self._background.run("Asking for the configuration", self._restore)
+
+    async def ready(self) -> None:
+        """Return once requests are answered."""
+        await self._is_restored.wait()
+
+    async def answer(self, request: bytes) -> bytes | None:
+        """Return the answer to a request, both as messages; None for one that asks for none."""
+        await self._is_restored.wait()
+        return await self._messages.answer(request)
+
+    async def current(self, worker: int) -> Configuration:
+        """Return what is configured now, for a connection actor that has been started again."""
+        await self._is_restored.wait()
+        return await self._backing.current(worker)
+
+    async def _restore(self) -> None:
+        while True:
+            try:
+                await self._backing.restore()
+                break
+            except Unanswered as failure:
+                _log.debug("The configuration of now is not known yet: %s", failure)
+                await asyncio.sleep(RESTORE_AGAIN_S)
+        self._is_restored.set()

@@ -1,0 +1,183 @@
+"""A worker as management sees it: what it reports, and changes of its configuration that it makes or does not make."""
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Any
+
+from routerd.config import ListenerConfig, LogModuleConfig, effect_of
+from routerd.core import AddressSettings
+from routerd.io.log_lines import LogEntry
+from routerd.io.logs import change_log, log_counts, module_log, recent_log_entries
+from routerd.io.ports import bind, endpoints_of
+from routerd.io.worker import Worker
+from routerd.management import Change, ChangeRefused, Configuration, ConfiguredEntity, LogRow
+
+_log = module_log("AGENT")
+
+_STREAMS = (None, "stderr", "stdout", "syslog")
+
+
+class StaleConfiguration(Exception):
+    """A change that is for another version of the configuration than the worker has."""
+
+
+@dataclass(slots=True)
+class _Prepared:
+    """A change that can be made now."""
+
+    change: Change
+    addresses: list[AddressSettings] = field(default_factory=list)
+    logs: list[LogModuleConfig] = field(default_factory=list)
+    listeners: list[tuple[ListenerConfig, list[socket.socket]]] = field(default_factory=list)
+
+    def give_up(self) -> None:
+        """Close what was opened for it."""
+        for _, sockets in self.listeners:
+            for one in sockets:
+                one.close()
+
+
+class ManagedWorker:
+    """Answers for a worker. To be called in one event loop, which is not the worker's."""
+
+    def __init__(self, worker: Worker, configuration: Configuration) -> None:
+        self.configuration = configuration
+        self._worker = worker
+        self._mode = worker.config.router.mode
+        self._prepared: _Prepared | None = None
+        self._asked: dict[str, Callable[..., Future[Any]]] = {
+            "report": worker.report,
+            "connections": worker.packed_connections,
+            "links": worker.packed_links,
+            "addresses": worker.packed_addresses,
+            "pools": worker.pools,
+            "set_trace": worker.set_trace,
+            "close_connection": worker.close_connection,
+        }
+
+    async def ask(self, what: str, *arguments: Any) -> Any:
+        """Return what management wants to know of the worker, or have it do something."""
+        match what:
+            case "log":
+                return own_log_rows()
+            case "log_counts":
+                return {
+                    module: {level.name.lower(): count for level, count in counts.items()}
+                    for module, counts in log_counts().items()
+                }
+            case "configuration":
+                return self.configuration
+            case "prepare":
+                return self.prepare(*arguments)
+            case "commit":
+                return await self.commit()
+            case "give_up":
+                return self.give_up()
+            case "configure":
+                return await self.configure(*arguments)
+        return await asyncio.wrap_future(self._asked[what](*arguments))
+
+    def prepare(self, change: Change) -> None:
+        """See to it that a change can be made. Raises ChangeRefused, StaleConfiguration."""
+        self.give_up()
+        if change.base != self.configuration.version:
+            raise StaleConfiguration(f"the worker has version {self.configuration.version}, not {change.base}")
+        prepared = _Prepared(change)
+        try:
+            for entity in change.added:
+                self._prepare(prepared, entity)
+        except BaseException:
+            prepared.give_up()
+            raise
+        self._prepared = prepared
+
+    async def commit(self) -> None:
+        """Make the change that has been prepared."""
+        prepared, self._prepared = self._prepared, None
+        if prepared is None:
+            raise StaleConfiguration("no change has been prepared")
+        # From here on it is done, as far as it can be: the others do it, too.
+        steps = [self._remove(identity) for identity in prepared.change.removed]
+        steps += [self._wait(self._worker.configure_address(settings)) for settings in prepared.addresses]
+        steps += [self._wait(self._worker.listen(*listening)) for listening in prepared.listeners]
+        steps += [asyncio.to_thread(change_log, module) for module in prepared.logs]
+        for step in steps:
+            try:
+                await step
+            except Exception:
+                _log.exception("A change that had been prepared is not complete")
+        self.configuration = self.configuration.changed(prepared.change)
+
+    async def _wait(self, done: "Future[None]") -> None:
+        await asyncio.wrap_future(done)
+
+    def give_up(self) -> None:
+        """Forget the change that has been prepared."""
+        prepared, self._prepared = self._prepared, None
+        if prepared is not None:
+            prepared.give_up()
+
+    async def configure(self, configuration: Configuration) -> None:
+        """Take over a configuration as a whole, as far as that is possible here. Raises ChangeRefused."""
+        if configuration.version <= self.configuration.version:
+            return
+        self.prepare(self.configuration.change_to(configuration))
+        await self.commit()
+        self.configuration = configuration
+
+    def _prepare(self, prepared: _Prepared, entity: ConfiguredEntity) -> None:
+        effect = effect_of(entity, self._mode)
+        match effect:
+            case AddressSettings():
+                prepared.addresses.append(effect)
+            case LogModuleConfig():
+                _check_file(effect.output_file)
+                prepared.logs.append(effect)
+            case ListenerConfig() if self._worker.serves(effect):
+                sockets: list[socket.socket] = []
+                prepared.listeners.append((effect, sockets))
+                try:
+                    for endpoint in endpoints_of(effect.host, effect.port, effect.family):
+                        sockets.append(bind(endpoint, shared=self._worker.config.shares_ports))
+                except OSError as error:
+                    reason = error.strerror or str(error)
+                    raise ChangeRefused(f"listener {effect.address} cannot be opened: {reason}") from error
+
+    async def _remove(self, identity: str) -> None:
+        entity = next(one for one in self.configuration.entities if one.identity == identity)
+        effect = effect_of(entity, self._mode)
+        match effect:
+            case AddressSettings():
+                await asyncio.wrap_future(self._worker.forget_pattern(effect.pattern))
+            case ListenerConfig():
+                await asyncio.wrap_future(self._worker.stop_listening(effect.identity))
+
+
+def _check_file(name: str | None) -> None:
+    if name in _STREAMS:
+        return
+    try:
+        with contextlib.closing(open(str(name), "ab")):
+            pass
+    except OSError as error:
+        raise ChangeRefused(f"Failed to open log file '{name}': {error.strerror}") from error
+
+
+def own_log_rows() -> list[LogRow]:
+    """Return the last lines of this process."""
+    return [_log_row(entry) for entry in recent_log_entries()]
+
+
+def _log_row(entry: LogEntry) -> LogRow:
+    return LogRow(
+        module=entry.module,
+        level=entry.level.name.lower(),
+        text=entry.text,
+        file=entry.file,
+        line=entry.line,
+        time=entry.time_s,
+    )

@@ -1,0 +1,65 @@
+"""Requests and answers of management as AMQP messages (3.2, 3.4)."""
+
+import asyncio
+from typing import Any
+
+from routerd.io.logs import module_log
+from routerd.management import Agent, Answer, Request
+from routerd.wire import AmqpSequence, AmqpValue, Data, DecodeError, EncodeError, Header, Int, Message, Properties
+
+_CHANGES = ("CREATE", "UPDATE", "DELETE")
+
+_log = module_log("AGENT")
+
+
+class ManagementMessages:
+    """Has an agent answer requests that come as messages. To be used in one event loop."""
+
+    def __init__(self, agent: Agent) -> None:
+        self._agent = agent
+        self._changing = asyncio.Lock()
+
+    async def answer(self, octets: bytes) -> bytes | None:
+        """Return the answer to a request; None for one that names nobody to answer to."""
+        try:
+            message = Message.decode(octets)
+        except DecodeError as error:
+            _log.warning("What came as a request is no message: %s", error)
+            return None
+        properties = message.properties
+        if properties is None or not isinstance(properties.reply_to, str):
+            _log.debug("A request without reply-to is dropped")
+            return None
+        answer = await self._answer(Request(message.application_properties or {}, _value(message.body)))
+        try:
+            return _encoded(answer, properties)
+        except EncodeError as error:
+            _log.error("An answer has no encoding: %s", error)
+            return _encoded(Answer(500, f"EncodeError: {error}", {}), properties)
+
+    async def _answer(self, request: Request) -> Answer:
+        if str(request.properties.get("operation")).upper() not in _CHANGES:
+            return await self._agent.answer(request)
+        # What one finds to be possible must still be when it is done.
+        async with self._changing:
+            return await self._agent.answer(request)
+
+
+def _value(body: Any) -> Any:
+    match body:
+        case AmqpValue(value):
+            return value
+        case Data(sections):
+            return b"".join(sections)
+        case AmqpSequence(sections):
+            return [value for section in sections for value in section]
+    return None
+
+
+def _encoded(answer: Answer, asked: Properties) -> bytes:
+    return Message(
+        header=Header(),
+        properties=Properties(to=asked.reply_to, correlation_id=asked.correlation_id),
+        application_properties={"statusCode": Int(answer.status), "statusDescription": answer.description},
+        body=AmqpValue(answer.body),
+    ).encode()

@@ -1,0 +1,297 @@
+"""The router as its management agent sees it: what all its workers say, and changes that all of them make or none."""
+
+import asyncio
+import pickle
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import fields
+from typing import Any, Protocol, TypeVar, cast
+
+from routerd.config import ListenerConfig, RouterConfig, effect_of
+from routerd.core import RouterSettings
+from routerd.io.logs import module_log
+from routerd.io.managed_worker import ManagedWorker, StaleConfiguration
+from routerd.io.ports import ListenFailed, Reservation, reserve
+from routerd.management import (
+    AddressRow,
+    Change,
+    ChangeRefused,
+    Configuration,
+    ConfiguredEntity,
+    ConnectionRow,
+    LinkRow,
+    LogRow,
+    PoolRow,
+    Unanswered,
+    WorkerRow,
+    file_entities,
+    find_entity_type,
+)
+
+T = TypeVar("T")
+
+LOG_MAX = 1000
+"""Lines of the log that are told."""
+TELL_AGAIN_S = 0.5
+KEEPER = -1
+"""Stands in for the number of a worker."""
+
+_log = module_log("AGENT")
+
+
+def configuration_of(config: RouterConfig) -> Configuration:
+    """Return what is configured at the start of a router."""
+    sections = ((find_entity_type(name), values) for name, values in config.sections)
+    return Configuration(0, file_entities([(kind, values) for kind, values in sections if kind is not None]))
+
+
+class MemberGone(Exception):
+    """A worker that has ended; when it is there again it has to be told everything."""
+
+
+class Member(Protocol):
+    """A worker, wherever it is."""
+
+    async def ask(self, what: str, *arguments: Any) -> Any:
+        """Do what `ManagedWorker.ask` does. Raises MemberGone, Unanswered."""
+
+
+class RouterBacking:
+    """Asks all workers; keeps the configuration of now. See `routerd.management.Backing`."""
+
+    def __init__(
+        self,
+        settings: RouterSettings,
+        members: Mapping[int, Member],
+        configuration: Configuration,
+        now: Callable[[], float],
+        started_at: float,
+        *,
+        keeper: Member | None = None,
+        own_logs: Callable[[], list[LogRow]] = list,
+    ) -> None:
+        """`keeper` has the configuration beside the workers; `own_logs` the lines of this process, if no worker has."""
+        self.settings = settings
+        self.configuration = configuration
+        self._members = members
+        self._holders = dict(members) if keeper is None else {**members, KEEPER: keeper}
+        """Who has to know what is configured."""
+        self._now = now
+        self._started_at = started_at
+        self._own_logs = own_logs
+        self._changing = asyncio.Lock()
+        self._behind: set[int] = set()
+        """Workers that have another version of the configuration, or may have."""
+        self._catching_up: asyncio.Task[None] | None = None
+        self._reservations: dict[str, Reservation] = {}
+        self._last_number = 0
+
+    @property
+    def entities(self) -> Sequence[ConfiguredEntity]:
+        """All that is configured."""
+        return self.configuration.entities
+
+    def uptime_s(self) -> float:
+        """Return for how long the router has run."""
+        return self._now() - self._started_at
+
+    def new_number(self) -> int:
+        """Return a number that no entity has."""
+        if not self._last_number:
+            # Each version may have had a number that has been deleted since.
+            known = max((int(one.identity) for one in self.entities if one.identity.isdecimal()), default=0)
+            self._last_number = known + self.configuration.version
+        self._last_number += 1
+        return self._last_number
+
+    # --- what there is
+
+    async def workers(self) -> list[WorkerRow]:
+        """Return a row for each worker."""
+        return sorted(await self._all("report"), key=lambda row: row.worker)
+
+    async def connections(self) -> list[ConnectionRow]:
+        """Return all connections."""
+        return sorted(_unpacked(ConnectionRow, await self._all("connections")), key=lambda row: row.connection)
+
+    async def links(self) -> list[LinkRow]:
+        """Return all links."""
+        return sorted(_unpacked(LinkRow, await self._all("links")), key=lambda row: row.link)
+
+    async def addresses(self) -> list[AddressRow]:
+        """Return the addresses of all workers."""
+        return _unpacked(AddressRow, await self._all("addresses"))
+
+    async def log(self) -> list[LogRow]:
+        """Return the last lines of all processes."""
+        lines = [line for some in await self._all("log") for line in some]
+        return sorted([*lines, *self._own_logs()], key=lambda line: line.time)[-LOG_MAX:]
+
+    async def log_counts(self) -> Mapping[str, Mapping[str, int]]:
+        """Return how many lines there have been."""
+        sums: dict[str, dict[str, int]] = {}
+        for counts in await self._all("log_counts"):
+            for module, by_level in counts.items():
+                known = sums.setdefault(module, dict.fromkeys(by_level, 0))
+                for level, count in by_level.items():
+                    known[level] += count
+        return sums
+
+    async def pools(self) -> list[PoolRow]:
+        """Return the pools of all workers."""
+        sums: dict[str, PoolRow] = {}
+        for pool in (pool for some in await self._all("pools") for pool in some):
+            other = sums.get(pool.name)
+            sums[pool.name] = pool if other is None else PoolRow(
+                name=pool.name,
+                object_octets=pool.object_octets,
+                in_use=pool.in_use + other.in_use,
+                allocated=pool.allocated + other.allocated,
+            )
+        return list(sums.values())
+
+    # --- what can be done
+
+    async def create(self, entity: ConfiguredEntity) -> None:
+        """Have all workers take an entity."""
+        async with self._changing:
+            self._reserve(entity)
+            try:
+                await self._change(Change(self.configuration.version, added=(entity,)))
+            except BaseException:
+                self._leave_port(entity.identity)
+                raise
+
+    async def update(self, old: ConfiguredEntity, new: ConfiguredEntity) -> None:
+        """Put an entity in the place of another."""
+        async with self._changing:
+            await self._change(Change(self.configuration.version, added=(new,), removed=(old.identity,)))
+
+    async def delete(self, entity: ConfiguredEntity) -> None:
+        """Have all workers do without an entity."""
+        async with self._changing:
+            await self._change(Change(self.configuration.version, removed=(entity.identity,)))
+            self._leave_port(entity.identity)
+
+    async def close_connection(self, connection: int) -> bool:
+        """Close a connection."""
+        return any(await self._all("close_connection", connection))
+
+    async def set_trace(self, connection: int, is_on: bool) -> bool:
+        """Switch the trace of a connection."""
+        return any(await self._all("set_trace", connection, is_on))
+
+    async def current(self, worker: int) -> Configuration:
+        """Return the configuration, for a worker that has just been started."""
+        async with self._changing:
+            self._behind.discard(worker)
+            return self.configuration
+
+    async def restore(self) -> None:
+        """Take over the newest configuration that a worker has: this process may be younger than they are."""
+        async with self._changing:
+            for found in await self._all("configuration", of=self._holders):
+                if found.version > self.configuration.version:
+                    self.configuration = found
+                    # Numbers of what has been deleted since are not known any more.
+                    self._last_number = 0
+            self._fall_behind(self._holders)
+
+    # --- all workers
+
+    async def _all(self, what: str, *arguments: Any, of: Mapping[int, Member] | None = None) -> list[Any]:
+        members = (self._members if of is None else of).values()
+        answers = await asyncio.gather(*(_present(member.ask(what, *arguments)) for member in members))
+        return [answer for was_there, answer in answers if was_there]
+
+    async def _change(self, change: Change) -> None:
+        """Have all workers make a change, or none: those that have to be told everything anyway do not count."""
+        prepared: list[int] = []
+        try:
+            for worker, member in self._holders.items():
+                if worker in self._behind:
+                    continue
+                try:
+                    await member.ask("prepare", change)
+                    prepared.append(worker)
+                except (MemberGone, StaleConfiguration):
+                    self._fall_behind([worker])
+        except BaseException:
+            for worker in prepared:
+                with suppress(MemberGone, Unanswered):
+                    await self._holders[worker].ask("give_up")
+            raise
+        self.configuration = self.configuration.changed(change)
+        for worker in prepared:
+            try:
+                await self._holders[worker].ask("commit")
+            except (MemberGone, Unanswered, StaleConfiguration) as error:
+                _log.warning("Worker %d has to be told of a change again: %s", worker, error)
+                self._fall_behind([worker])
+
+    def _fall_behind(self, workers: Iterable[int]) -> None:
+        self._behind.update(workers)
+        if self._catching_up is None or self._catching_up.done():
+            self._catching_up = asyncio.ensure_future(self._catch_up())
+
+    async def _catch_up(self) -> None:
+        """Tell the workers everything that may not know it."""
+        while self._behind:
+            async with self._changing:
+                for worker in list(self._behind):
+                    try:
+                        await self._holders[worker].ask("configure", self.configuration)
+                        self._behind.discard(worker)
+                    except (MemberGone, Unanswered) as error:
+                        _log.debug("Worker %d is not told of the configuration: %s", worker, error)
+                    except ChangeRefused as error:
+                        _log.error("Worker %d cannot have the configuration of the others: %s", worker, error)
+            if self._behind:
+                await asyncio.sleep(TELL_AGAIN_S)
+
+    def _reserve(self, entity: ConfiguredEntity) -> None:
+        """Keep the port of a new listener, which tells whether others have it."""
+        effect = effect_of(entity, self.settings.mode)
+        if not isinstance(effect, ListenerConfig):
+            return
+        if effect.dedicated_actor:
+            raise ChangeRefused("a listener with an actor of its own can only be in the configuration file")
+        if effect.port == 0:
+            raise ChangeRefused("a listener that is created at run time needs the number of a port")
+        try:
+            self._reservations[entity.identity] = reserve(
+                effect.host, effect.port, family=effect.family, name=effect.name
+            )
+        except ListenFailed as error:
+            raise ChangeRefused(f"listener {effect.address} cannot be opened: {error.reason}") from error
+
+    def _leave_port(self, identity: str) -> None:
+        reservation = self._reservations.pop(identity, None)
+        if reservation is not None:
+            reservation.close()
+
+
+class LocalMember:
+    """The worker of a router in one process."""
+
+    def __init__(self, worker: ManagedWorker) -> None:
+        self._worker = worker
+
+    async def ask(self, what: str, *arguments: Any) -> Any:
+        """Ask it."""
+        return await self._worker.ask(what, *arguments)
+
+
+async def _present(answer: Awaitable[T]) -> tuple[bool, T | None]:
+    """Return an answer, or that there is none since the worker is gone: its connections are, too."""
+    try:
+        return True, await answer
+    except MemberGone:
+        return False, None
+
+
+def _unpacked(kind: type[T], packed: Iterable[list[bytes]]) -> list[T]:
+    """Return the rows that workers have packed as tuples, some at a time."""
+    names = [one.name for one in fields(cast(Any, kind))]
+    tuples = (row for chunks in packed for chunk in chunks for row in pickle.loads(chunk))
+    return [kind(**dict(zip(names, row, strict=True))) for row in tuples]

@@ -1,0 +1,86 @@
+"""The columns of what is configured for addresses, as it runs now (4.2)."""
+
+from collections.abc import Mapping
+from operator import attrgetter
+from typing import Any
+
+from routerd.management.agent.columns import Columns, always, nothing
+from routerd.management.agent.naming import shown_name
+from routerd.management.agent.numbers import whole
+from routerd.management.backing import ConfiguredEntity
+from routerd.management.schema.addresses import (
+    ADDRESS,
+    AUTO_LINK,
+    BINDING,
+    CONNECTION_LINK_ROUTE,
+    EXCHANGE,
+    LINK_ROUTE,
+)
+
+_SEPARATORS = "./"
+_NO_PRIORITY = -1
+
+
+def phases_of(values: Mapping[str, Any]) -> tuple[int, int]:
+    """Return the phases of an address, where producers send and where consumers receive."""
+    ingress, egress = values["ingressPhase"], values["egressPhase"]
+    if ingress is None and egress is None:
+        return 0, 1 if values["waypoint"] else 0
+    return ingress or 0, egress or 0
+
+
+def _words(attribute: str) -> Any:
+    def read(entity: ConfiguredEntity) -> str | None:
+        text: str | None = entity.values[attribute]
+        return None if text is None else text.strip(_SEPARATORS)
+
+    return read
+
+
+def _distribution(entity: ConfiguredEntity) -> str | None:
+    distribution: str = entity.values["distribution"]
+    return None if distribution == "unavailable" else distribution
+
+
+def _priority(entity: ConfiguredEntity) -> int:
+    priority = entity.values["priority"]
+    return whole(_NO_PRIORITY if priority is None else priority)
+
+
+CONFIG_ADDRESS_COLUMNS: Columns = {
+    "name": shown_name,
+    "identity": attrgetter("identity"),
+    "type": always(ADDRESS.full_name),
+    "prefix": _words("prefix"),
+    "distribution": _distribution,
+    "waypoint": lambda entity: entity.values["waypoint"],
+    "ingressPhase": lambda entity: whole(phases_of(entity.values)[0]),
+    "egressPhase": lambda entity: whole(phases_of(entity.values)[1]),
+    "pattern": _words("pattern"),
+    "priority": _priority,
+    "fallback": lambda entity: entity.values["enableFallback"],
+}
+
+OTHER_CONFIG_COLUMNS: Mapping[str, Columns] = {
+    one.name: dict.fromkeys(names.split(), nothing)
+    for one, names in (
+        (
+            LINK_ROUTE,
+            "name identity type prefix distribution connection containerId direction dir operStatus pattern"
+            " addExternalPrefix delExternalPrefix",
+        ),
+        (
+            AUTO_LINK,
+            "name identity type address addr direction dir phase connection containerId externalAddress externalAddr"
+            " linkRef operStatus lastError fallback",
+        ),
+        (
+            EXCHANGE,
+            "name identity address phase alternateAddress alternatePhase matchMethod bindingCount receivedCount"
+            " droppedCount forwardedCount divertedCount",
+        ),
+        (BINDING, "name identity exchangeName bindingKey nextHopAddress nextHopPhase matchedCount"),
+        (CONNECTION_LINK_ROUTE, "name identity type pattern direction containerId"),
+    )
+}
+"""Of types that there are no entities of."""

@@ -1,0 +1,157 @@
+"""The entities of the general view, type by type: what is configured, and what is shown beside it (4.1, 5.6, 5.7)."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from routerd.management.agent.general_creation import SELF
+from routerd.management.agent.naming import general_identity, shown_name
+from routerd.management.agent.numbers import as_general, whole
+from routerd.management.agent.own_columns import ACTOR_COLUMNS, FABRIC_LINK_COLUMNS, fabric_ends
+from routerd.management.agent.router_columns import AREA, ROUTER_COLUMNS, router_row
+from routerd.management.backing import Backing, ConfiguredEntity
+from routerd.management.rows import PoolRow
+from routerd.management.schema.foundations import MANAGEMENT
+from routerd.management.schema.logs import LOG_LEVELS, LOG_MODULES, LOG_STATS
+from routerd.management.schema.mobula import CONNECTION_ACTOR, FABRIC_LINK
+from routerd.management.schema.model import EntityType
+from routerd.management.schema.process import ALLOCATOR
+from routerd.management.schema.router import ROUTER
+from routerd.management.schema.security import POLICY
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """An entity of the general view."""
+
+    type: EntityType
+    values: Mapping[str, Any]
+    """Name, identity and type too."""
+    configured: ConfiguredEntity | None = None
+
+    @property
+    def as_map(self) -> dict[str, Any]:
+        """All that it has a value of."""
+        return {name: value for name, value in self.values.items() if value is not None}
+
+
+def entity_of(entity_type: EntityType, identity: str, name: str, values: Mapping[str, Any]) -> Entity:
+    """Return an entity that nobody configured."""
+    return Entity(entity_type, {**values, "name": name, "identity": identity, "type": entity_type.full_name})
+
+
+NODE = entity_of(MANAGEMENT, SELF, SELF, {})
+
+
+def configured_entity(configured: ConfiguredEntity) -> Entity:
+    """Return an entity that was configured, and is one of the general view."""
+    shown = {name: as_general(value) for name, value in configured.values.items()}
+    for name, attribute in configured.type.attributes.items():
+        if attribute.is_hidden:
+            shown[name] = None
+    shown |= {
+        "name": shown_name(configured),
+        "identity": general_identity(configured),
+        "type": configured.type.full_name,
+    }
+    return Entity(configured.type, shown, configured)
+
+
+async def with_counters(entity: Entity, backing: Backing) -> Entity:
+    """Return the router with what it counts beside what is configured of it."""
+    row = await router_row(backing, ROUTER_COLUMNS)
+    counted = {
+        name: as_general(read(row))
+        for name, read in ROUTER_COLUMNS.items()
+        if name in ROUTER.attributes and name not in ("name", "identity", "type")
+    }
+    counted |= {"area": AREA, "blockedLinkCount": as_general(ROUTER_COLUMNS["linksBlocked"](row))}
+    return Entity(entity.type, {**entity.values, **counted}, entity.configured)
+
+
+async def _nodes(_backing: Backing) -> list[Entity]:
+    return [NODE]
+
+
+async def _log_stats(backing: Backing) -> list[Entity]:
+    counts = await backing.log_counts()
+    modules = [*LOG_MODULES, *sorted(counts.keys() - set(LOG_MODULES))]
+    found = []
+    for module in modules:
+        of_module = counts.get(module, {})
+        values = {f"{level}Count": whole(of_module.get(level, 0)) for level in LOG_LEVELS}
+        found.append(entity_of(LOG_STATS, f"logStats/{module}", module, values))
+    return found
+
+
+async def _allocators(backing: Backing) -> list[Entity]:
+    return [
+        entity_of(ALLOCATOR, f"allocator/{row.name}", f"allocator/{row.name}", _allocator(row))
+        for row in await backing.pools()
+    ]
+
+
+def _allocator(row: PoolRow) -> dict[str, Any]:
+    # Objects move one by one, and there is one pool for all: there are no batches to count.
+    return {
+        "typeName": row.name,
+        "typeSize": whole(row.object_octets),
+        "transferBatchSize": whole(1),
+        "localFreeListMax": whole(0),
+        "globalFreeListMax": whole(0),
+        "totalAllocFromHeap": whole(row.allocated),
+        "totalFreeToHeap": whole(0),
+        "heldByThreads": whole(row.in_use),
+        "batchesRebalancedToThreads": whole(0),
+        "batchesRebalancedToGlobal": whole(0),
+    }
+
+
+async def _policies(_backing: Backing) -> list[Entity]:
+    """Return the one policy there is: nothing is configured, and nothing counted against it."""
+    values = {
+        name: as_general(attribute.default if attribute.is_settable else 0)
+        for name, attribute in POLICY.attributes.items()
+    }
+    return [entity_of(POLICY, "policy/None", "policy/None", values)]
+
+
+async def _actors(backing: Backing) -> list[Entity]:
+    return [
+        entity_of(
+            CONNECTION_ACTOR,
+            f"connectionActor/{row.worker}",
+            row.role,
+            {name: read(row) for name, read in ACTOR_COLUMNS.items()},
+        )
+        for row in await backing.workers()
+    ]
+
+
+async def _fabric_links(backing: Backing) -> list[Entity]:
+    found = []
+    for end in fabric_ends(await backing.links(), await backing.connections()):
+        identity = f"fabricLink/{end.link.link}"
+        values = {name: read(end) for name, read in FABRIC_LINK_COLUMNS.items()}
+        found.append(entity_of(FABRIC_LINK, identity, identity, values))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where entities of one type come from that are not configured."""
+
+    type: EntityType
+    entities: Callable[[Backing], Awaitable[list[Entity]]]
+    name_prefix: str = ""
+    """What all their names and identities begin with."""
+
+
+SOURCES = (
+    Source(MANAGEMENT, _nodes, SELF),
+    Source(LOG_STATS, _log_stats),
+    Source(ALLOCATOR, _allocators, "allocator/"),
+    Source(POLICY, _policies, "policy/"),
+    Source(CONNECTION_ACTOR, _actors),
+    Source(FABRIC_LINK, _fabric_links, "fabricLink/"),
+)

@@ -1,0 +1,193 @@
+"""What runs now: connections, links, addresses and their like, by the numbers that the log has (3.3, 4.2)."""
+
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from routerd.management.agent.address_creation import create_address
+from routerd.management.agent.call import Call
+from routerd.management.agent.columns import Columns, as_map, cells
+from routerd.management.agent.config_columns import CONFIG_ADDRESS_COLUMNS, OTHER_CONFIG_COLUMNS
+from routerd.management.agent.connection_changes import update_connection
+from routerd.management.agent.entity_index import LIVE_NAME, NUMBER, EntityIndex
+from routerd.management.agent.problems import check_unsupported
+from routerd.management.agent.query import Pages, result
+from routerd.management.agent.refusals import BadRequest, Forbidden, NotFound, not_implemented
+from routerd.management.agent.removal import delete
+from routerd.management.agent.router_columns import ROUTER_COLUMNS, router_row
+from routerd.management.agent.traffic_columns import (
+    ADDRESS_COLUMNS,
+    CONNECTION_COLUMNS,
+    LINK_COLUMNS,
+    address_sums,
+    is_of_client,
+)
+from routerd.management.backing import Backing, ConfiguredEntity
+from routerd.management.messages import Answer
+from routerd.management.schema.addresses import ADDRESS
+from routerd.management.schema.catalogue import ENTITY_TYPES, find_entity_type
+from routerd.management.schema.connections import CONNECTION
+from routerd.management.schema.model import EntityType
+from routerd.management.schema.process import CONSOLE
+from routerd.management.schema.router import ROUTER
+from routerd.management.schema.traffic import ROUTER_ADDRESS, ROUTER_LINK
+
+NO_TARGET = "No name or identity provided"
+
+Gather = Callable[[Backing, Collection[Any]], Awaitable[Sequence[Any]]]
+
+
+@dataclass(frozen=True, slots=True)
+class _LiveType:
+    """What clients can see of a type, and what they can't do with it."""
+
+    type: EntityType
+    columns: Columns
+    gather: Gather
+    forbidden: frozenset[str] = field(default=frozenset(), kw_only=True)
+
+
+async def _router(backing: Backing, names: Collection[Any]) -> Sequence[Any]:
+    return [await router_row(backing, names)]
+
+
+async def _connections(backing: Backing, _names: Collection[Any]) -> Sequence[Any]:
+    return [row for row in await backing.connections() if is_of_client(row)]
+
+
+async def _links(backing: Backing, _names: Collection[Any]) -> Sequence[Any]:
+    return [row for row in await backing.links() if is_of_client(row)]
+
+
+async def _addresses(backing: Backing, _names: Collection[Any]) -> Sequence[Any]:
+    return address_sums(await backing.addresses())
+
+
+async def _configured_addresses(backing: Backing, _names: Collection[Any]) -> Sequence[Any]:
+    return [one for one in backing.entities if one.type is ADDRESS]
+
+
+async def _none(_backing: Backing, _names: Collection[Any]) -> Sequence[Any]:
+    return ()
+
+
+_ALL = (
+    _LiveType(ROUTER, ROUTER_COLUMNS, _router, forbidden=frozenset({"CREATE", "READ", "DELETE"})),
+    _LiveType(CONNECTION, CONNECTION_COLUMNS, _connections, forbidden=frozenset({"DELETE"})),
+    _LiveType(ROUTER_LINK, LINK_COLUMNS, _links),
+    _LiveType(ROUTER_ADDRESS, ADDRESS_COLUMNS, _addresses),
+    _LiveType(ADDRESS, CONFIG_ADDRESS_COLUMNS, _configured_addresses),
+    *(_LiveType(ENTITY_TYPES[name], columns, _none) for name, columns in OTHER_CONFIG_COLUMNS.items()),
+    _LiveType(CONSOLE, {}, _none, forbidden=frozenset({"QUERY", "CREATE", "READ", "UPDATE", "DELETE"})),
+)
+_LIVE_TYPES: Mapping[str, _LiveType] = {one.type.name: one for one in _ALL}
+
+
+def live_type(call: Call) -> EntityType | None:
+    """Return the type, if it is one whose live view a request is about.
+
+    To look at them, the operation has to be in capitals; otherwise the general view answers. The general view also
+    answers for `router` without its prefix, with what the live view has and what is configured.
+    """
+    operation = call.operation
+    if operation not in ("CREATE", "UPDATE", "DELETE") and not (operation in ("QUERY", "READ") and call.is_exact):
+        return None
+    name = call.filter_name or call.type_name
+    found = None if name is None else find_entity_type(name)
+    if found is None or found.name not in _LIVE_TYPES or (found is ROUTER and name != ROUTER.full_name):
+        return None
+    return found
+
+
+def live_columns(entity_type: EntityType) -> tuple[str, ...]:
+    """Return what the live view has of a type, nothing if it has it not."""
+    live = _LIVE_TYPES.get(entity_type.name)
+    return () if live is None else tuple(live.columns)
+
+
+class LiveView:
+    """Answers for what runs now."""
+
+    def __init__(self, backing: Backing, index: EntityIndex, pages: Pages) -> None:
+        self._backing = backing
+        self._index = index
+        self._pages = pages
+        self._operations: Mapping[str, Callable[[Call, _LiveType], Awaitable[Answer]]] = {
+            "QUERY": self._query,
+            "READ": self._read,
+            "CREATE": self._create,
+            "UPDATE": self._update,
+            "DELETE": self._delete,
+        }
+
+    async def answer(self, call: Call, entity_type: EntityType) -> Answer:
+        """Answer a request about a type of the live view."""
+        live = _LIVE_TYPES[entity_type.name]
+        if call.operation in live.forbidden:
+            raise Forbidden()
+        return await self._operations[call.operation](call, live)
+
+    async def _query(self, call: Call, live: _LiveType) -> Answer:
+        names = call.attribute_names or list(live.columns)
+        view = f"live {live.type.name}"
+        rows = await self._pages.page(call, view, names, lambda: live.gather(self._backing, names))
+        return Answer(200, "OK", result(names, cells(live.columns, names, rows)))
+
+    async def _read(self, call: Call, live: _LiveType) -> Answer:
+        if live.type is CONNECTION and call.identity is None and call.name is not None:
+            raise BadRequest("Name not supported. Identity required")
+        return Answer(200, "OK", as_map(live.columns, await self._target(call, live)))
+
+    async def _create(self, call: Call, live: _LiveType) -> Answer:
+        if live.type is ADDRESS:
+            entity = await create_address(call, self._backing, self._index)
+            return Answer(201, "Created", as_map(live.columns, entity))
+        if "CREATE" in live.type.operations:
+            check_unsupported(call, live.type)
+        raise not_implemented(call.operation, live.type)
+
+    async def _update(self, call: Call, live: _LiveType) -> Answer:
+        if live.type is CONNECTION:
+            rows = await live.gather(self._backing, ())
+            return Answer(200, "OK", await update_connection(call, self._backing, rows))
+        if live.type is not ROUTER_LINK:
+            raise not_implemented(call.operation, live.type)
+        if not isinstance(call.body, Mapping) or "adminStatus" not in call.body:
+            raise BadRequest("Bad Request")
+        # The value says nothing, as in the routers that these clients know.
+        return Answer(200, "OK", as_map(live.columns, await self._target(call, live, "Bad Request")))
+
+    async def _delete(self, call: Call, live: _LiveType) -> Answer:
+        if "DELETE" not in live.type.operations:
+            raise not_implemented(call.operation, live.type)
+        await delete(await self._target(call, live), self._backing, self._index)
+        return Answer(204, "No Content", {})
+
+    async def _target(self, call: Call, live: _LiveType, no_target: str = NO_TARGET) -> Any:
+        """Return the row that a request is about: identity comes before name."""
+        if call.identity is None and call.name is None:
+            raise NotFound() if live.type is ROUTER_ADDRESS else BadRequest(no_target)
+        if live.type is ADDRESS:
+            return self._configured(call)
+        wanted, column = (call.name, "name") if call.identity is None else (call.identity, "identity")
+        read = live.columns[column]
+        for row in await live.gather(self._backing, ()):
+            if read(row) == wanted:
+                return row
+        raise NotFound()
+
+    def _configured(self, call: Call) -> ConfiguredEntity:
+        if call.identity is not None:
+            found = self._index.find(NUMBER, ADDRESS.name, call.identity)
+        else:
+            found = self._index.find(LIVE_NAME, ADDRESS.name, call.name or "")
+        if found is None:
+            raise NotFound()
+        return found
+
+
+def failure_body(operation: str, status: int) -> Any:
+    """Return the body of an answer that says no."""
+    if operation == "QUERY":
+        return result((), [])
+    return None if operation == "CREATE" or (operation == "READ" and status == 403) else {}

@@ -1,0 +1,82 @@
+"""What configured entities are called (4.1), and the entities of a configuration file.
+
+Some types have two views. Their entities are known by a number, among those of all these types; and those of the file
+by `address/0` and so on as well, by which the general view has them.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from routerd.management.backing import ConfiguredEntity
+from routerd.management.schema.addresses import ADDRESS, AUTO_LINK, BINDING, EXCHANGE, LINK_ROUTE
+from routerd.management.schema.logs import LOG, LOG_MODULES
+from routerd.management.schema.model import EntityType
+from routerd.management.schema.router import ROUTER
+
+NUMBERED = frozenset(one.name for one in (ADDRESS, LINK_ROUTE, AUTO_LINK, EXCHANGE, BINDING))
+"""The types whose entities have numbers."""
+
+
+def file_entities(given: Sequence[tuple[EntityType, Mapping[str, Any]]]) -> tuple[ConfiguredEntity, ...]:
+    """Return the entities of a configuration file: types and checked attributes of its sections in their order.
+
+    What a router has without a section comes behind them: the router itself, and the modules of the log.
+    """
+    sections = list(given)
+    if all(entity_type is not ROUTER for entity_type, _ in sections):
+        sections.append((ROUTER, {}))
+    modules = {values["module"] for entity_type, values in sections if entity_type is LOG}
+    sections += [(LOG, {"module": module}) for module in LOG_MODULES if module not in modules]
+    entities: list[ConfiguredEntity] = []
+    indices: dict[str, int] = {}
+    number = 0
+    for entity_type, values in sections:
+        index = indices.get(entity_type.name, 0)
+        indices[entity_type.name] = index + 1
+        full = {name: attribute.default for name, attribute in entity_type.attributes.items()} | dict(values)
+        if entity_type.name in NUMBERED:
+            number += 1
+            identity = str(number)
+        else:
+            identity = identity_of(entity_type, full, full["name"])
+        entities.append(
+            ConfiguredEntity(type=entity_type, identity=identity, name=full["name"], values=full, file_index=index)
+        )
+    return tuple(entities)
+
+
+def last_number(entities: Iterable[ConfiguredEntity]) -> int:
+    """Return the greatest number that is taken by one of these entities, 0 if none is."""
+    return max((int(one.identity) for one in entities if one.type.name in NUMBERED), default=0)
+
+
+def identity_of(entity_type: EntityType, values: Mapping[str, Any], name: str | None) -> str:
+    """Return what an entity that has no number is known by."""
+    match entity_type.name:
+        case "listener" | "connector":
+            host_and_port = f"{entity_type.name}/{values['host']}:{values['port']}"
+            return f"{host_and_port}:{name}" if name else host_and_port
+        case "log":
+            return f"log/{values['module']}"
+        case "router":
+            return f"router/{values['id']}"
+    return f"{entity_type.name}/{name}"
+
+
+def general_identity(entity: ConfiguredEntity) -> str | None:
+    """Return by what the general view has an entity, None if it has it not."""
+    if entity.type.name not in NUMBERED:
+        return entity.identity
+    return None if entity.file_index is None else f"{entity.type.section}/{entity.file_index}"
+
+
+def shown_name(entity: ConfiguredEntity) -> str | None:
+    """Return the name that an entity is shown with."""
+    return entity.name if entity.name is not None else general_identity(entity)
+
+
+def pattern_of(values: Mapping[str, Any]) -> str:
+    """Return the pattern of an address, the same for all ways to write it; empty if it has no words."""
+    pattern: str = values["pattern"] if values["pattern"] is not None else values["prefix"] or ""
+    words = pattern.replace("/", ".").strip(".")
+    return f"{words}.#" if words and values["pattern"] is None else words

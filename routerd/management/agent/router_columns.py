@@ -1,0 +1,90 @@
+"""The columns of the router as a whole (5.1).
+
+What clients send to the router's own endpoints, and get from them, comes in and goes out at links of theirs, so the
+counters of clients' links have it already; those of the endpoints would count it twice.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from routerd.core import RouterSettings
+from routerd.management.agent.columns import Columns, Getter, always
+from routerd.management.agent.numbers import uint, ulong, whole
+from routerd.management.backing import Backing
+from routerd.management.rows import WorkerRow
+from routerd.management.schema.router import ROUTER
+
+AREA = "0"
+ADDRESS_COUNT = "addrCount"
+
+
+@dataclass(frozen=True, slots=True)
+class RouterRow:
+    """A router and its workers."""
+
+    settings: RouterSettings
+    uptime_s: float
+    workers: Sequence[WorkerRow]
+    addresses: int
+
+    @property
+    def memory_octets(self) -> int:
+        """What all its processes take."""
+        return sum({(one.host, one.pid): one.memory_octets for one in self.workers}.values())
+
+
+async def router_row(backing: Backing, names: Collection[str]) -> RouterRow:
+    """Return the router; its addresses are counted only if the names of columns ask for it."""
+    workers = await backing.workers()
+    if len(workers) == 1 or ADDRESS_COUNT not in names:
+        addresses = sum(one.addresses for one in workers)
+    else:
+        addresses = len({row.key for row in await backing.addresses()})
+    return RouterRow(backing.settings, backing.uptime_s(), workers, addresses)
+
+
+def _sum_of(attribute: str) -> Getter:
+    return lambda row: ulong(sum(getattr(one, attribute) for one in row.workers))
+
+
+def _ingress(counter: str) -> Getter:
+    return lambda row: ulong(sum(one.ingress[counter] for one in row.workers))
+
+
+_NONE = always(ulong(0))
+
+ROUTER_COLUMNS: Columns = {
+    "name": lambda row: row.settings.id,
+    "identity": always("1"),
+    "id": lambda row: row.settings.id,
+    "type": always(ROUTER.full_name),
+    "mode": lambda row: row.settings.mode.value,
+    "area": always(AREA),
+    "version": lambda row: row.settings.version,
+    "metadata": lambda row: row.settings.metadata,
+    ADDRESS_COUNT: lambda row: ulong(row.addresses),
+    "linkCount": _sum_of("links"),
+    "nodeCount": _NONE,
+    "linkRouteCount": _NONE,
+    "autoLinkCount": _NONE,
+    "connectionCount": _sum_of("connections"),
+    "presettledDeliveries": _ingress("presettled"),
+    "droppedPresettledDeliveries": _ingress("dropped_presettled"),
+    "acceptedDeliveries": _ingress("accepted"),
+    "rejectedDeliveries": _ingress("rejected"),
+    "releasedDeliveries": _ingress("released"),
+    "modifiedDeliveries": _ingress("modified"),
+    "deliveriesDelayed1Sec": _ingress("delayed_1s"),
+    "deliveriesDelayed10Sec": _ingress("delayed_10s"),
+    "deliveriesStuck": _sum_of("stuck"),
+    "deliveriesIngress": _ingress("deliveries"),
+    "deliveriesEgress": lambda row: ulong(sum(one.egress["deliveries"] for one in row.workers)),
+    "deliveriesTransit": _NONE,
+    "deliveriesIngressRouteContainer": _NONE,
+    "deliveriesEgressRouteContainer": _NONE,
+    "deliveriesRedirectedToFallback": _NONE,
+    "linksBlocked": lambda row: uint(sum(one.links_blocked for one in row.workers)),
+    "uptimeSeconds": lambda row: uint(row.uptime_s),
+    "memoryUsage": lambda row: ulong(row.memory_octets),
+    "workerThreads": lambda row: whole(row.settings.worker_threads),
+}

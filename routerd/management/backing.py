@@ -1,0 +1,97 @@
+"""What the management agent asks of the router, whoever carries it over."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from routerd.core import RouterSettings
+from routerd.management.rows import AddressRow, ConnectionRow, LinkRow, LogRow, PoolRow, WorkerRow
+from routerd.management.schema.catalogue import find_entity_type
+from routerd.management.schema.model import EntityType
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfiguredEntity:
+    """Something that is configured, in the file or at run time."""
+
+    type: EntityType
+    identity: str
+    name: str | None
+    values: Mapping[str, Any]
+    """Of all attributes of the type, by today's names; None for what has no value."""
+    file_index: int | None = None
+    """Which of its type it is in the file, counted from 0; None for one that was created at run time."""
+
+
+    def __reduce__(self) -> tuple[Callable[..., "ConfiguredEntity"], tuple[Any, ...]]:
+        return _configured, (self.type.name, self.identity, self.name, dict(self.values), self.file_index)
+
+
+def _configured(
+    type_name: str, identity: str, name: str | None, values: dict[str, Any], file_index: int | None
+) -> ConfiguredEntity:
+    entity_type = find_entity_type(type_name)
+    assert entity_type is not None, "it was one when it was sent"
+    return ConfiguredEntity(type=entity_type, identity=identity, name=name, values=values, file_index=file_index)
+
+
+class ChangeRefused(Exception):
+    """A change that the router cannot make, and has not made anywhere; the text says why."""
+
+
+class Unanswered(Exception):
+    """Part of the router gave no answer in time; the text says which."""
+
+
+class Backing(Protocol):
+    """The router as its management agent sees it. Every call may raise Unanswered."""
+
+    @property
+    def settings(self) -> RouterSettings:
+        """What the router is."""
+
+    @property
+    def entities(self) -> Sequence[ConfiguredEntity]:
+        """All that is configured, in the order of the file and then of creation."""
+
+    def uptime_s(self) -> float:
+        """Return for how long the router has run."""
+
+    def new_number(self) -> int:
+        """Return a number for an identity, which no other entity of this router has had."""
+
+    async def workers(self) -> list[WorkerRow]:
+        """Return a row for each connection actor that answers."""
+
+    async def connections(self) -> list[ConnectionRow]:
+        """Return all connections, by number; those of the fabric and of the inside too."""
+
+    async def links(self) -> list[LinkRow]:
+        """Return all links, by number; those of the fabric and of the inside too."""
+
+    async def addresses(self) -> list[AddressRow]:
+        """Return the addresses of all workers: several rows for an address that several use."""
+
+    async def log(self) -> list[LogRow]:
+        """Return the last lines of all processes, oldest first."""
+
+    async def log_counts(self) -> Mapping[str, Mapping[str, int]]:
+        """Return how many lines there have been, by module and level."""
+
+    async def pools(self) -> list[PoolRow]:
+        """Return the pools of all workers, summed by name."""
+
+    async def create(self, entity: ConfiguredEntity) -> None:
+        """Have all workers take an entity. Raises ChangeRefused, and then none has."""
+
+    async def update(self, old: ConfiguredEntity, new: ConfiguredEntity) -> None:
+        """Put an entity in the place of another. Raises ChangeRefused, and then nothing has changed."""
+
+    async def delete(self, entity: ConfiguredEntity) -> None:
+        """Have all workers do without an entity. Raises ChangeRefused, and then nothing changed."""
+
+    async def close_connection(self, connection: int) -> bool:
+        """Close a connection by its number; whether there was one of a client."""
+
+    async def set_trace(self, connection: int, is_on: bool) -> bool:
+        """Switch the trace of a connection's frames; whether there was one of a client."""

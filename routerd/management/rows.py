@@ -1,0 +1,157 @@
+"""What the workers of a router report of themselves when somebody asks: plain values that can be pickled."""
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkRow:
+    """A link of now."""
+
+    worker: int
+    connection: int
+    link: int
+    name: str
+    role: str
+    """`normal` and so on as listeners have it, `fabric` to a sibling, `inner` to an endpoint inside the router."""
+    is_outgoing: bool
+    address: str | None
+    """The key; an anonymous producer has none."""
+    priority: int
+    capacity: int
+    credit: int
+    """Deliveries that may be begun now: by the producer, or to the consumer."""
+    unsettled: int
+    undelivered: int
+    """Messages of a producer that wait for some consumer; to a consumer, those that wait for this one."""
+    deliveries: int
+    presettled: int
+    dropped_presettled: int
+    accepted: int
+    rejected: int
+    released: int
+    modified: int
+    delayed_1s: int
+    delayed_10s: int
+    stuck: int
+    """Unsettled or undelivered for too long; messages that are still streaming are not counted."""
+    oldest_unsettled_s: float
+    """Age of the oldest unsettled delivery, 0 without one."""
+    settle_rate: int
+    """Deliveries that were settled in a second, over the last five."""
+    stalls: int
+    """How often a consumer's credit was used up, or there was no room on the way to it."""
+    zero_credit_s: float
+    """For how long a consumer has given no credit."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectionRow:
+    """A connection of now."""
+
+    worker: int
+    connection: int
+    role: str
+    """As for links."""
+    is_incoming: bool
+    host: str
+    """Address and port of the peer."""
+    container: str
+    hostname: str
+    mechanism: str | None
+    """None where the peer left SASL out."""
+    user: str | None
+    tenant: str | None
+    """The vhost whose own addresses it uses, if it does."""
+    listener: str | None
+    """Identity of the listener where it came in."""
+    is_open: bool
+    is_blocked: bool
+    """Whether the peer takes less than there is for it."""
+    is_traced: bool
+    """Whether its frames are traced whatever the log is set to."""
+    producers: int
+    consumers: int
+    uptime_s: float
+    last_delivery_s: float | None
+    """Since when no delivery has come or gone; None if none ever has."""
+    properties: dict[Any, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddressRow:
+    """An address that is in use at a worker; all workers know each other's consumers."""
+
+    worker: int
+    key: str
+    distribution: str
+    priority: int
+    producers: int
+    consumers: int
+    inner_consumers: int
+    """Endpoints inside the router; they are no `consumers`."""
+    sibling_consumers: int
+    """Consumers at other workers."""
+    ingress: int
+    egress: int
+    parked: int
+    """Messages that wait for a consumer."""
+    oldest_parked_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerRow:
+    """A connection actor, or the only worker of a router in one process."""
+
+    worker: int
+    role: str
+    """What the actor is called in its router."""
+    pid: int
+    host: str
+    uptime_s: float
+    restarts: int
+    connections: int
+    links: int
+    """Of clients."""
+    addresses: int
+    siblings: int
+    """Other workers that it has a connection to."""
+    event_loop_lag_s: float
+    event_loop_lag_max_s: float
+    buffered_octets: int
+    """Octets that wait to be written."""
+    memory_octets: int
+    """Of its process."""
+    stuck: int
+    links_blocked: int
+    ingress: dict[str, int]
+    """Of all producers there have been: sums of the counters of `LinkRow` from `deliveries` to `delayed_10s`."""
+    egress: dict[str, int]
+    """Consumers."""
+    fabric_in: dict[str, int]
+    fabric_out: dict[str, int]
+    inner_in: dict[str, int]
+    inner_out: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogRow:
+    """A line of the log."""
+
+    module: str
+    level: str
+    text: str
+    file: str | None
+    line: int | None
+    time: float
+    """Seconds since 1970."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PoolRow:
+    """A pool of objects of the compiled code."""
+
+    name: str
+    object_octets: int
+    in_use: int
+    allocated: int

@@ -1,0 +1,392 @@
+"""New addresses and listeners, and why there are none."""
+
+from typing import Any
+
+import pytest
+
+from routerd.management import ChangeRefused
+from routerd.wire import Symbol
+from tests.unit.management.fake_router import SECTIONS, Client, FakeRouter, refusal, run
+
+P = "org.apache.qpid.dispatch."
+ADDRESS = "P.router.config.address"
+
+
+def client() -> Client:
+    return Client(FakeRouter(*SECTIONS))
+
+
+def create(found: Client, kind: str, body: Any, **properties: Any) -> tuple[int, str]:
+    answer = found.ask("CREATE", body, type=kind, **properties)
+    return refusal(answer)
+
+
+# --- addresses
+
+
+def test_an_address_is_created_and_shown_with_all_it_has() -> None:
+    found = client()
+    answer = found.ask("CREATE", {"prefix": "x1", "distribution": "closest"}, type=ADDRESS, name="x1")
+    assert (answer.status, answer.description) == (201, "Created")
+    assert answer.body == {
+        "name": "x1",
+        "identity": "4",
+        "type": f"{P}router.config.address",
+        "prefix": "x1",
+        "distribution": "closest",
+        "waypoint": False,
+        "ingressPhase": 0,
+        "egressPhase": 0,
+        "pattern": None,
+        "priority": -1,
+        "fallback": False,
+    }
+    assert found.router.asked == ["create 4"]
+    assert found.rows(ADDRESS, "identity") == [["1"], ["2"], ["3"], ["4"]]
+    assert found.ask("READ", type=ADDRESS, name="x1").body == answer.body
+
+
+def test_the_router_gets_the_entity_with_all_attributes() -> None:
+    found = client()
+    found.ask("CREATE", {"prefix": "x1", "name": "x1"}, type=ADDRESS)
+    entity = found.router.entities[-1]
+    assert (entity.identity, entity.name, entity.file_index) == ("4", "x1", None)
+    assert entity.values == {
+        "prefix": "x1",
+        "pattern": None,
+        "distribution": "balanced",
+        "waypoint": False,
+        "ingressPhase": None,
+        "egressPhase": None,
+        "priority": None,
+        "enableFallback": False,
+        "name": "x1",
+        "identity": None,
+        "type": f"{P}router.config.address",
+    }
+
+
+@pytest.mark.parametrize(
+    ("body", "shown"),
+    [
+        ({"prefix": "/a.b/"}, {"prefix": "a.b", "pattern": None, "name": None}),
+        ({"pattern": "*/b/"}, {"prefix": None, "pattern": "*/b"}),
+        ({"prefix": 5}, {"prefix": "5"}),
+        ({"prefix": "a", "waypoint": "yes"}, {"waypoint": True, "ingressPhase": 0, "egressPhase": 1}),
+        ({"prefix": "a", "ingressPhase": 2, "egressPhase": "3"}, {"ingressPhase": 2, "egressPhase": 3}),
+        ({"prefix": "a", "priority": 9, "fallback": False}, {"priority": 9, "fallback": False}),
+        ({"prefix": "a", "enableFallback": None}, {"fallback": False}),
+        ({"prefix": "a", "distribution": "unavailable"}, {"distribution": None}),
+        ({"prefix": "a", "name": "of the body"}, {"name": "of the body"}),
+        ({"prefix": "a", "name": ""}, {"name": None}),
+        ({Symbol("prefix"): "a", "type": "address"}, {"prefix": "a"}),
+    ],
+)
+def test_an_address_is_shown_as_it_is_understood(body: dict[str, Any], shown: dict[str, Any]) -> None:
+    answer = client().ask("CREATE", body, type=ADDRESS)
+    assert answer.status == 201
+    assert {name: answer.body[name] for name in shown} == shown
+
+
+@pytest.mark.parametrize("operation", ["create", "Create"])
+@pytest.mark.parametrize("kind", ["address", "router.config.address", ADDRESS])
+def test_an_address_is_created_however_it_is_asked_for(operation: str, kind: str) -> None:
+    assert client().ask(operation, {"prefix": "x"}, type=kind).body["identity"] == "4"
+
+
+_PHASES = "Phase values must be between 0 and 9"
+_PRIORITY = "Priority value, if present, must be between 0 and QDR_MAX_PRIORITY"
+_FALLBACK = "Fallback cannot be specified with waypoint or non-zero ingress and egress phases"
+_LATER = "'enableFallback' is not supported yet; allowed: leave it out, or no"
+_DISTRIBUTIONS = "['multicast', 'closest', 'balanced', 'unavailable']"
+
+
+@pytest.mark.parametrize(
+    ("body", "sentence"),
+    [
+        (None, "Body of request must be a map"),
+        ([], "Body of request must be a map"),
+        ({}, "Either a 'prefix' or 'pattern' attribute must be provided"),
+        ({"prefix": "a", "pattern": "b"}, "Cannot specify both a 'prefix' and a 'pattern' attribute"),
+        ({"prefix": "/."}, "Prefix invalid - no tokens"),
+        ({"pattern": ""}, "Pattern invalid - no tokens"),
+        ({"prefix": [1]}, f"{P}router.config.address: a list is no text"),
+        ({"prefix": "multicast"}, "Already exists"),
+        ({"pattern": "/multicast/#"}, "Already exists"),
+        ({"pattern": "a/*/b.#"}, "Already exists"),
+        ({"prefix": "x", "ingressPhase": 10, "egressPhase": 0}, _PHASES),
+        ({"prefix": "x", "ingressPhase": 0, "egressPhase": "many"}, _PHASES),
+        ({"prefix": "x", "ingressPhase": 1}, _PHASES),
+        ({"prefix": "x", "egressPhase": 1, "waypoint": True}, _PHASES),
+        ({"prefix": "x", "priority": 10}, _PRIORITY),
+        ({"prefix": "x", "priority": -1}, _PRIORITY),
+        ({"prefix": "x", "fallback": True, "waypoint": True}, _FALLBACK),
+        ({"prefix": "x", "enableFallback": True, "ingressPhase": 1, "egressPhase": 0}, _FALLBACK),
+        ({"prefix": "x", "fallback": True}, _LATER),
+        ({"prefix": "x", "enableFallback": "yes"}, _LATER),
+        (
+            {"prefix": "x", "fallback": True, "enableFallback": True},
+            f"Both 'fallback' and 'enableFallback' cannot be specified for entity '{P}router.config.address'",
+        ),
+        (
+            {"prefix": "x", "fallback": "maybe"},
+            f"{P}router.config.address: Invalid Boolean value ''maybe''; allowed: yes, no, true, false, on, off",
+        ),
+        (
+            {"prefix": "x", "distribution": "multicats"},
+            f"{P}router.config.address: Invalid value for enum{_DISTRIBUTIONS}: 'multicats'; did you mean 'multicast'?",
+        ),
+        (
+            {"prefix": "x", "distribution": "nonsense"},
+            f"{P}router.config.address: Invalid value for enum{_DISTRIBUTIONS}: 'nonsense'",
+        ),
+        (
+            {"prefix": "x", "distributon": "closest"},
+            f"Unknown attribute 'distributon' for '{P}router.config.address'; did you mean 'distribution'?",
+        ),
+        ({"prefix": "x", "zzz": None}, f"Unknown attribute 'zzz' for '{P}router.config.address'"),
+        ({"prefix": "x", 5: "a"}, f"Unknown attribute 5 for '{P}router.config.address'"),
+        ({"prefix": "x", "identity": "9"}, "Cannot set attribute 'identity' in CREATE"),
+        (
+            {"prefix": "x", "type": "listener"},
+            f"{P}router.config.address: 'listener' is not the type of this entity; allowed: {P}router.config.address",
+        ),
+        ({"prefix": "x", "name": "starry"}, "Name conflicts with an existing entity"),
+        ({"prefix": "x", "name": "address/0"}, "Name conflicts with an existing entity"),
+    ],
+)
+def test_an_address_that_is_wrong_is_refused(body: Any, sentence: str) -> None:
+    found = client()
+    answer = found.ask("CREATE", body, type=ADDRESS)
+    assert (refusal(answer), answer.body) == ((400, sentence), None)
+    assert found.router.asked == []
+
+
+def test_names_of_the_properties_and_of_the_body_have_to_agree() -> None:
+    found = client()
+    assert create(found, ADDRESS, {"prefix": "x", "name": "b"}, name="a") == (400, "Conflicting values for 'name'")
+    assert create(found, ADDRESS, {"prefix": "x", "name": "a"}, name="a") == (201, "Created")
+    assert create(found, ADDRESS, None, name="a") == (400, "Name conflicts with an existing entity")
+
+
+def test_a_pattern_is_free_again_once_its_address_is_deleted() -> None:
+    found = client()
+    assert refusal(found.ask("DELETE", type=ADDRESS, identity="1")) == (204, "No Content")
+    assert create(found, ADDRESS, {"prefix": "multicast"}, name="address/0") == (201, "Created")
+    assert found.rows(ADDRESS, "identity") == [["2"], ["3"], ["4"]]
+
+
+def test_what_the_router_refuses_is_told_and_not_there() -> None:
+    found = client()
+    found.router.failure = ChangeRefused("no room for it")
+    answer = found.ask("CREATE", {"prefix": "x"}, type=ADDRESS, name="x")
+    assert (refusal(answer), answer.body) == ((400, "no room for it"), None)
+    found.router.failure = None
+    assert create(found, ADDRESS, {"prefix": "x"}, name="x") == (201, "Created")
+
+
+def test_of_two_creations_at_once_only_one_has_the_name_and_the_pattern() -> None:
+    found = client()
+    found.router.is_slow = True
+    first = found.begun("CREATE", {"prefix": "x"}, type=ADDRESS, name="x")
+    first.send(None)
+    assert create(found, ADDRESS, {"prefix": "y"}, name="x") == (400, "Name conflicts with an existing entity")
+    assert create(found, ADDRESS, {"pattern": "x/#"}) == (400, "Already exists")
+    assert run(first).status == 201
+    assert found.router.asked == ["create 4"]
+
+
+# --- listeners
+
+LISTENER = {"host": "127.0.0.1", "port": "6210"}
+
+
+def test_a_listener_is_created_and_shown_without_what_is_null() -> None:
+    found = client()
+    answer = found.ask("CREATE", dict(LISTENER), type="P.listener", name="n2")
+    assert (answer.status, answer.description) == (201, "Created")
+    assert answer.body == {
+        **LISTENER,
+        "role": "normal",
+        "cost": 1,
+        "authenticatePeer": False,
+        "requireEncryption": False,
+        "requireSsl": False,
+        "maxFrameSize": 16384,
+        "maxSessions": 32768,
+        "idleTimeoutSeconds": 16,
+        "initialHandshakeTimeoutSeconds": 0,
+        "stripAnnotations": "both",
+        "multiTenant": False,
+        "healthz": True,
+        "metrics": True,
+        "websockets": True,
+        "http": False,
+        "messageLoggingComponents": "none",
+        "dedicatedActor": False,
+        "name": "n2",
+        "identity": "listener/127.0.0.1:6210:n2",
+        "type": f"{P}listener",
+    }
+    assert found.router.asked == ["create listener/127.0.0.1:6210:n2"]
+    assert found.ask("READ", type="P.listener", name="n2").body == answer.body
+
+
+@pytest.mark.parametrize(
+    ("body", "properties", "identity", "name"),
+    [
+        ({"port": "1"}, {}, "listener/:1", "listener/:1"),
+        ({"port": 1, "name": "b"}, {}, "listener/:1:b", "b"),
+        ({"port": 1, "name": "b"}, {"name": "b"}, "listener/:1:b", "b"),
+        (None, {"name": "b"}, "listener/:amqp:b", "b"),
+        ({"port": "1", "type": "listener"}, {}, "listener/:1", "listener/:1"),
+        ({"port": "1", "type": f"{P}listener"}, {}, "listener/:1", "listener/:1"),
+        ({"port": "1", "logMessage": "all"}, {}, "listener/:1", "listener/:1"),
+    ],
+)
+def test_a_listener_has_its_identity_from_host_port_and_name(
+    body: Any, properties: dict[str, str], identity: str, name: str
+) -> None:
+    answer = client().ask("CREATE", body, type="listener", **properties)
+    assert (answer.status, answer.body["identity"], answer.body["name"]) == (201, identity, name)
+
+
+_ROLES = "['normal', 'inter-router', 'route-container', 'edge']"
+
+
+@pytest.mark.parametrize(
+    ("body", "sentence"),
+    [
+        ({"bogus": 1}, f"Unknown attribute 'bogus' for '{P}listener'"),
+        ({"x" * 500: 1}, f"Unknown attribute '{'x' * 100}'... (400 more) for '{P}listener'"),
+        ({"role": "xx"}, f"{P}listener: Invalid value for enum{_ROLES}: 'xx'"),
+        (
+            {"cost": "abc"},
+            f"{P}listener: invalid literal for int() with base 10: 'abc'; allowed: 1 to 2147483647",
+        ),
+        ({"identity": "x"}, "Cannot set attribute 'identity' in CREATE"),
+        ({"type": "log"}, "Conflicting values for 'type'"),
+        ({"sslProfile": "x"}, "'sslProfile' is not supported yet; allowed: leave it out"),
+        ({"role": "route-container"}, "'route-container' is not supported yet; allowed: normal, inter-router, edge"),
+        ([], "Body of request must be a map"),
+        ("text", "Body of request must be a map"),
+    ],
+)
+def test_a_listener_that_is_wrong_is_refused(body: Any, sentence: str) -> None:
+    found = client()
+    answer = found.ask("CREATE", body, type="P.listener", name="n3")
+    assert (refusal(answer), answer.body) == ((400, sentence), {})
+    assert found.router.asked == []
+
+
+def test_the_name_of_a_listener_is_its_own() -> None:
+    found = client()
+    existing = "ListenerEntity(name=L1, identity=listener/127.0.0.1:5672:L1)"
+    adding = "adding ListenerEntity(name=L1, identity=listener/:1:L1)"
+    sentence = f"{adding} duplicates unique attribute 'name' from existing {existing}"
+    assert create(found, "P.listener", {"port": "1"}, name="L1") == (400, sentence)
+    adding = "adding ListenerEntity(name=starry, identity=listener/:1:starry)"
+    existing = "AddressEntity(name=starry, identity=address/1)"
+    sentence = f"{adding} duplicates unique attribute 'name' from existing {existing}"
+    assert create(found, "P.listener", {"port": "1"}, name="starry") == (400, sentence)
+    adding = "adding ListenerEntity(name=self, identity=listener/:1:self)"
+    existing = "ManagementEntity(name=self, identity=self)"
+    sentence = f"{adding} duplicates unique attribute 'name' from existing {existing}"
+    assert create(found, "P.listener", {"port": "1"}, name="self") == (400, sentence)
+
+
+def test_the_identity_of_a_listener_is_its_own() -> None:
+    found = client()
+    same = "ListenerEntity(name=listener/:amqps, identity=listener/:amqps)"
+    sentence = f"adding {same} duplicates unique attribute 'name' from existing {same}"
+    assert create(found, "P.listener", {"port": "amqps"}) == (400, sentence)
+    adding = "ListenerEntity(name=5672:L1, identity=listener/127.0.0.1:5672:L1)"
+    assert create(found, "P.listener", {"host": "127.0.0.1", "port": "5672:L1"}, name="other") == (201, "Created")
+    existing = "ListenerEntity(name=L1, identity=listener/127.0.0.1:5672:L1)"
+    sentence = f"adding {adding} duplicates unique attribute 'identity' from existing {existing}"
+    adding = "listener/127.0.0.1"
+    body = {"host": "127.0.0.1:5672", "port": "L1"}
+    adding = "ListenerEntity(name=listener/127.0.0.1:5672:L1, identity=listener/127.0.0.1:5672:L1)"
+    sentence = f"adding {adding} duplicates unique attribute 'identity' from existing {existing}"
+    assert create(found, "P.listener", body) == (400, sentence)
+
+
+def test_of_two_listeners_at_once_only_one_has_the_name() -> None:
+    found = client()
+    found.router.is_slow = True
+    first = found.begun("CREATE", dict(LISTENER), type="listener", name="n2")
+    first.send(None)
+    same = "ListenerEntity(name=n2, identity=listener/127.0.0.1:6210:n2)"
+    sentence = f"adding {same} duplicates unique attribute 'name' from existing {same}"
+    assert create(found, "listener", LISTENER, name="n2") == (400, sentence)
+    assert run(first).status == 201
+
+
+def test_a_creation_without_a_type_is_refused() -> None:
+    answer = client().ask("CREATE", {"type": "listener"}, name="n3")
+    assert (refusal(answer), answer.body) == ((400, "No 'type' attribute in {'type': None, 'name': 'n3'}"), {})
+
+
+@pytest.mark.parametrize(
+    ("kind", "operations"),
+    [("log", ["UPDATE", "READ"]), ("policy", ["READ"]), ("logStats", ["READ"]), ("router", ["READ"])],
+)
+def test_a_type_that_is_not_made_by_clients_is_not_implemented(kind: str, operations: list[str]) -> None:
+    answer = client().ask("CREATE", {}, type=kind)
+    sentence = f"Operation 'CREATE' not implemented for '{P}{kind}' {operations}"
+    assert (refusal(answer), answer.body) == ((501, sentence), {})
+
+
+# --- what is not supported yet
+
+_LATER_TOO = "is not supported yet; allowed: router, listener, log, address"
+
+
+@pytest.mark.parametrize(
+    ("kind", "body", "sentence"),
+    [
+        ("sslProfile", {}, f"'sslProfile' {_LATER_TOO}"),
+        ("authServicePlugin", {}, f"'authServicePlugin' {_LATER_TOO}"),
+        ("connector", {"port": "5673"}, f"'connector' {_LATER_TOO}"),
+        ("connector", {"bogus": 1}, f"Unknown attribute 'bogus' for '{P}connector'"),
+        ("connector", {"connectionStatus": "x"}, "Cannot set attribute 'connectionStatus' in CREATE"),
+        ("vhost", {}, f"{P}vhost: Missing required attribute 'hostname'"),
+        ("vhost", {"hostname": "a"}, f"'vhost' {_LATER_TOO}"),
+        ("dummy", {}, f"'dummy' {_LATER_TOO}"),
+        ("router.config.linkRoute", {}, "No 'direction' attribute provided - it is mandatory"),
+        ("router.config.linkRoute", {"dir": "up"}, "Invalid value for 'direction'"),
+        ("router.config.linkRoute", {"direction": "in", "distribution": "x"}, "Invalid value for 'distribution'"),
+        ("router.config.linkRoute", {"direction": "in"}, f"'linkRoute' {_LATER_TOO}"),
+        ("router.config.linkRoute", None, "Body of request must be a map"),
+        ("router.config.autoLink", {}, "address and direction fields are mandatory"),
+        ("router.config.autoLink", {"address": "a"}, "address and direction fields are mandatory"),
+        (
+            "router.config.autoLink",
+            {"address": "a", "direction": "in", "phase": 10},
+            "autoLink phase must be between 0 and 9",
+        ),
+        ("router.config.autoLink", {"address": "a", "direction": "in"}, f"'autoLink' {_LATER_TOO}"),
+        ("router.config.exchange", {}, "exchange address is mandatory"),
+        (
+            "router.config.exchange",
+            {"address": "a", "matchMethod": "x"},
+            "Exchange matchMethod must be either 'amqp' or 'mqtt'",
+        ),
+        ("router.config.exchange", {"address": "a", "phase": 10}, "phase must be in the range 0-9"),
+        ("router.config.exchange", {"address": "a"}, f"'exchange' {_LATER_TOO}"),
+        ("router.config.binding", {}, "Binding configuration requires an exchange"),
+        ("router.config.binding", {"exchangeName": "e"}, "No next hop specified"),
+        ("router.config.binding", {"exchangeName": "e", "nextHopAddress": "a"}, f"'binding' {_LATER_TOO}"),
+        ("router.connection.linkRoute", {"direction": "in"}, "Pattern field is required"),
+        (
+            "router.connection.linkRoute",
+            {"pattern": "a", "direction": "in"},
+            f"'router.connection.linkRoute' {_LATER_TOO}",
+        ),
+    ],
+)
+def test_what_is_not_supported_yet_is_checked_and_refused(kind: str, body: Any, sentence: str) -> None:
+    found = client()
+    answer = found.ask("CREATE", body, type=f"P.{kind}", name="x")
+    assert (refusal(answer), answer.body) == ((400, sentence), None if kind.startswith("router.") else {})
+    assert found.router.asked == []

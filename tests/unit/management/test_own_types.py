@@ -1,0 +1,31 @@
+"""The types that only this router has stand beside those that tools know."""
+
+import pytest
+
+from routerd.management import ALL_TYPES, ENTITY_TYPES, OWN_TYPES, Kind, find_entity_type
+
+
+def test_there_are_two_beside_those_that_tools_know() -> None:
+    assert {one.full_name for one in OWN_TYPES.values()} == {"org.mobula.connectionActor", "org.mobula.fabricLink"}
+    assert (*ENTITY_TYPES.values(), *OWN_TYPES.values()) == ALL_TYPES
+
+
+@pytest.mark.parametrize("start", ["org.mobula.", "", "org.apache.qpid.dispatch."])
+def test_they_are_found_with_and_without_prefix(start: str) -> None:
+    assert find_entity_type(f"{start}fabricLink") is OWN_TYPES["fabricLink"]
+
+
+@pytest.mark.parametrize("name", ["org.mobula.listener", "org.mobula.address", "org.mobula."])
+def test_the_types_that_tools_know_are_none_of_ours(name: str) -> None:
+    assert find_entity_type(name) is None
+
+
+def test_their_type_is_their_own_full_name() -> None:
+    for one in OWN_TYPES.values():
+        assert (one.attributes["type"].default, one.kind, one.section) == (one.full_name, Kind.OPERATIONAL, None)
+
+
+def test_everything_of_them_is_described_in_a_sentence() -> None:
+    texts = [one.description for one in OWN_TYPES.values()]
+    texts += [one.description for kind in OWN_TYPES.values() for one in kind.own_attributes]
+    assert [text for text in texts if not text[0].isupper() or text[-1] != "."] == []
