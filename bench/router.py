@@ -218,12 +218,17 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
 def run(options: argparse.Namespace | None = None) -> list[Row]:
     """Measure every case, or those that were asked for."""
     options = options or parse([])
+    with allow_many_files(), _bench(options) as bench:
+        return [row for case in options.case or CASES for row in _rows_of(case, bench)]
+
+
+@contextlib.contextmanager
+def allow_many_files() -> Iterator[None]:
+    """Let the processes that are started meanwhile have a descriptor for each of very many connections."""
     soft, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    # The router has a descriptor for each of the idle connections.
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     try:
-        with _bench(options) as bench:
-            return [row for case in options.case or CASES for row in _rows_of(case, bench)]
+        yield
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, most))
 

@@ -1,19 +1,23 @@
 """Management as scripts use it, over AMQP by other people's clients: what is there is seen, what is changed holds."""
 
+import json
 import signal
 import socket
+import subprocess
 from collections.abc import Callable, Iterator
 
 import pytest
 from proton.utils import SendException
 
+from tests.interop.peer_process import HERE, absence
 from tests.system.conftest import Connect, Start
-from tests.system.launched import eventually
+from tests.system.launched import WITHIN_S, eventually
 from tests.system.management_client import NODE, PREFIX, ManagementClient
 from tests.system.routers import ROUTER_ID, RunningRouter, configuration, listener
 
 Manage = Callable[..., ManagementClient]
 CLIENTS = 6
+RHEA = HERE / "rhea"
 ADDRESS = "router.config.address"
 
 
@@ -136,6 +140,31 @@ def test_every_connection_actor_shows_itself(manage: ManagementClient, router: R
     pids = {process.pid for process in router.serving()}
     assert {row["pid"] for row in rows} == pids
     assert {row["restarts"] for row in rows} == {0} or router.form.actors > 0
+
+
+def test_rhea_asks_as_well(router: RunningRouter, address: str) -> None:
+    if reason := absence("rhea"):
+        pytest.skip(reason)
+    kind = PREFIX + ADDRESS
+    requests = [
+        [{"operation": "QUERY", "entityType": f"{PREFIX}router", **NODE}, {"attributeNames": ["id", "mode"]}],
+        [{"operation": "CREATE", "type": kind, "name": address}, {"prefix": f"{address}.all", "priority": 3}],
+        [{"operation": "CREATE", "type": kind, "name": address}, {"prefix": "other"}],
+        [{"operation": "DELETE", "type": kind, "name": address}, None],
+        [{"operation": "READ", "type": f"{PREFIX}listener", "name": "nothing"}, None],
+    ]
+    command = ["node", str(RHEA / "management.js"), str(router.port), json.dumps(requests)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=WITHIN_S)
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [answer[:3] for answer in answers] == [
+        [1, 200, "OK"],
+        [2, 201, "Created"],
+        [3, 400, "Name conflicts with an existing entity"],
+        [4, 204, "No Content"],
+        [5, 404, "No entity with name=nothing"],
+    ], done.stderr
+    assert answers[0][3] == {"attributeNames": ["id", "mode"], "results": [[ROUTER_ID, "standalone"]]}
+    assert (answers[1][3]["prefix"], answers[1][3]["priority"]) == (f"{address}.all", 3)
 
 
 # --- changes

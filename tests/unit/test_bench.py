@@ -39,7 +39,7 @@ def test_the_benchmarks_are_listed():
     result = subprocess.run(
         [sys.executable, "-m", "bench", "--list"], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    assert result.stdout.split() == ["core", "wire", "router", "life"]
+    assert result.stdout.split() == ["core", "wire", "router", "management", "life"]
 
 
 def test_an_unknown_benchmark_is_refused_with_the_known_ones():

@@ -1,0 +1,181 @@
+"""`routerstat` and `routermanage` at real routers: every view, every operation, the live view on a terminal."""
+
+import csv
+import io
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import pytest
+
+from tests.system.conftest import Connect
+from tests.system.launched import ROOT, WITHIN_S, environment, eventually
+from tests.system.routers import ROUTER_ID, RunningRouter
+
+VIEWS = (
+    *("-g", "-c", "-l", "-n", "-e", "-a", "-m", "-p", "--autolinks", "--linkroutes", "--vhosts", "--vhostgroups"),
+    *("--vhoststats", "--log", "--all-entities", "--actors", "--fabric"),
+)
+
+
+def tool(name: str, router: RunningRouter, *arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    """Run one of the tools to its end."""
+    return subprocess.run(
+        [sys.executable, "-m", f"routerd.cli.{name}", "-b", f"127.0.0.1:{router.port}", *arguments],
+        cwd=ROOT,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        input=stdin,
+        timeout=WITHIN_S,
+    )
+
+
+def stat(router: RunningRouter, *arguments: str) -> str:
+    done = tool("routerstat", router, *arguments)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def manage(router: RunningRouter, *arguments: str, stdin: str = "") -> Any:
+    done = tool("routermanage", router, *arguments, stdin=stdin)
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+    return json.loads(done.stdout) if done.stdout.strip() else None
+
+
+@pytest.mark.parametrize("shape", ["", "--json", "--csv", "-v"])
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_view_is_shown_in_every_shape(router: RunningRouter, view: str, shape: str) -> None:
+    output = stat(router, view, *filter(None, [shape]))
+    if shape == "--json":
+        assert [one["router"] for one in json.loads(output)["routers"]] == [ROUTER_ID]
+    elif shape == "--csv":
+        assert list(csv.reader(io.StringIO(output)))
+    else:
+        assert output.strip()
+
+
+def test_connections_links_and_addresses_are_in_their_columns(
+    router: RunningRouter, connect: Connect, address: str
+) -> None:
+    name = f"{address}here"
+    consumer = connect(container_id=name).consumer(name)
+    producer = connect().producer(name)
+    for number in range(12):
+        assert producer.send(number).outcome() == "accepted"
+    assert len(consumer.bodies) == 12
+    row = next(line.split() for line in stat(router, "-c").splitlines() if name in line)
+    assert row[2:6] == [name, "normal", "amqp", "in"]
+    rows = [line.split() for line in stat(router, "-l").splitlines() if name in line]
+    assert sorted(row[:2] for row in rows) == [["endpoint", "in"], ["endpoint", "out"]]
+    tables = json.loads(stat(router, "-a", "--json"))["routers"][0]["tables"]
+    found = next(one for table in tables for one in table["rows"] if one["addr"] == name)
+    assert {key: found[key] for key in ("class", "phs", "distrib", "local", "in", "out")} == {
+        **{"class": "mobile", "phs": "0", "distrib": "balanced"},
+        **{"local": 1, "in": 12, "out": 12},
+    }
+
+
+def test_the_actors_are_those_that_run(router: RunningRouter) -> None:
+    table = json.loads(stat(router, "--actors", "--json"))["routers"][0]["tables"][0]
+    assert {row["pid"] for row in table["rows"]} == {process.pid for process in router.serving()}
+
+
+def test_entities_are_created_read_updated_and_deleted(router: RunningRouter, address: str) -> None:
+    prefix = f"{address}all"
+    name = ("--type", "address", "--name", address)
+    created = manage(router, "create", *name, f"prefix={prefix}", "distribution=multicast")
+    assert (created["name"], created["prefix"], created["distribution"]) == (address, prefix, "multicast")
+    read = manage(router, "read", "--type", "address", "--identity", created["identity"])
+    assert read["prefix"] == prefix
+    found = manage(router, "query", "--type", "address", "name", "prefix")
+    assert {"name": address, "prefix": prefix} in found
+    refused = tool("routermanage", router, "create", *name, "prefix=other")
+    assert refused.returncode == 1
+    assert "BadRequestStatus: Name conflicts with an existing entity" in refused.stdout
+    assert manage(router, "delete", *name) is None
+    updated = manage(router, "update", "--identity", "log/POLICY", "enable=debug+")
+    assert updated["enable"] == "debug+"
+    several = [{"type": "address", "name": f"{address}.{at}", "prefix": f"{address}{at}"} for at in range(3)]
+    assert len(manage(router, "create", "--stdin", stdin=json.dumps(several))) == 3
+    for one in several:
+        manage(router, "delete", "--type", "address", "--name", one["name"])
+    assert address not in json.dumps(manage(router, "query", "--type", "address"))
+
+
+@pytest.mark.parametrize(
+    ("operation", "expected"),
+    [
+        ("get-types", "org.apache.qpid.dispatch.listener"),
+        ("get-attributes", "linkCapacity"),
+        ("get-operations", "CREATE"),
+        ("get-annotations", "{"),
+        ("get-mgmt-nodes", "["),
+        ("get-schema", "entityTypes"),
+        ("get-json-schema", "entityTypes"),
+        ("get-log", "ROUTER_CORE"),
+    ],
+)
+def test_the_node_is_asked(router: RunningRouter, operation: str, expected: str) -> None:
+    assert expected in json.dumps(manage(router, operation))
+
+
+def test_a_router_that_does_not_exist_is_named(router: RunningRouter) -> None:
+    done = tool("routerstat", router, "-r", "NOPE", "-t", "1")
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (1, "", 1)
+    assert "NOPE" in done.stderr
+
+
+class Screen:
+    """What a program has written to the terminal that it runs in."""
+
+    def __init__(self, terminal: int) -> None:
+        self._terminal = terminal
+        self.text = ""
+
+    def type(self, keys: str) -> None:
+        """Press some keys."""
+        os.write(self._terminal, keys.encode())
+
+    def wait_for(self, pattern: str) -> None:
+        """Read until something has been written."""
+        start = len(self.text)
+        eventually(lambda: self._reads() and re.search(pattern, self.text[start:]), f"there is {pattern}")
+
+    def _reads(self) -> bool:
+        with suppress(OSError):
+            self.text += os.read(self._terminal, 65536).decode(errors="replace")
+        return True
+
+
+@contextmanager
+def on_a_terminal(*command: str) -> Iterator[tuple[Screen, subprocess.Popen[bytes]]]:
+    """Run a program in a terminal."""
+    ours, theirs = pty.openpty()
+    os.set_blocking(ours, False)
+    variables = environment() | {"TERM": "xterm", "LINES": "24", "COLUMNS": "120"}
+    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=variables, cwd=ROOT) as process:
+        os.close(theirs)
+        try:
+            yield Screen(ours), process
+        finally:
+            process.kill()
+            os.close(ours)
+
+
+def test_the_live_view_is_drawn_again_and_ends_with_q(router: RunningRouter, connect: Connect, address: str) -> None:
+    place = f"127.0.0.1:{router.port}"
+    program = (sys.executable, "-m", "routerd.cli.routerstat")
+    with on_a_terminal(*program, "-c", "--watch", "0.2", "-b", place) as (screen, process):
+        screen.wait_for("container")
+        connect(container_id="comes.later")
+        screen.wait_for(re.escape("comes.later"))
+        screen.type("q")
+        screen.wait_for(re.escape("\x1b[?1049l"))
+        assert process.wait(WITHIN_S) == 0

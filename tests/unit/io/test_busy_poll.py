@@ -1,0 +1,73 @@
+"""When a loop stays awake."""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from typing import cast
+
+import pytest
+
+from routerd.io.busy_poll import BusyPoll
+
+SPAN_S = 200e-6
+
+
+class Turns:
+    """An event loop that is turned by hand, and the clock that it goes by."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+        self.ready: deque[Callable[[], None]] = deque()
+
+    def call_soon(self, callback: Callable[[], None]) -> None:
+        self.ready.append(callback)
+
+    def turn(self, after_s: float) -> bool:
+        """Have some time pass; whether the loop was awake."""
+        self.now += after_s
+        is_awake = bool(self.ready)
+        for callback in list(self.ready):
+            self.ready.popleft()
+            callback()
+        return is_awake
+
+
+@pytest.fixture
+def turns(monkeypatch: pytest.MonkeyPatch) -> Turns:
+    turns = Turns()
+    monkeypatch.setattr("routerd.io.busy_poll.time.monotonic", lambda: turns.now)
+    return turns
+
+
+def poll(turns: Turns, span_s: float = SPAN_S) -> BusyPoll:
+    return BusyPoll(cast(asyncio.AbstractEventLoop, turns), span_s)
+
+
+def test_work_now_and_then_keeps_nobody_awake(turns: Turns) -> None:
+    busy = poll(turns)
+    for _ in range(10):
+        busy.worked(turns.now)
+        assert not turns.turn(SPAN_S)
+
+
+def test_work_in_quick_succession_keeps_the_loop_awake_until_there_is_none(turns: Turns) -> None:
+    busy = poll(turns)
+    busy.worked(turns.now)
+    turns.now += SPAN_S / 2
+    busy.worked(turns.now)
+    busy.worked(turns.now)
+    assert len(turns.ready) == 1
+    assert [turns.turn(SPAN_S / 2) for _ in range(3)] == [True, True, False]
+    busy.worked(turns.now)
+    turns.now += SPAN_S / 2
+    busy.worked(turns.now)
+    assert turns.turn(SPAN_S / 2)
+    busy.worked(turns.now)
+    assert [turns.turn(SPAN_S / 2) for _ in range(3)] == [True, True, False]
+
+
+def test_it_can_be_turned_off(turns: Turns) -> None:
+    busy = poll(turns, 0.0)
+    for _ in range(3):
+        busy.worked(turns.now)
+    assert not turns.ready
