@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Mapping
 
-from actors.process import Background, ProcessConfig, settle
+from actors.process import Background, ProcessConfig, settle, stand_back
 from actors.watch import Watch
 from routerd.core import RouterSettings
 from routerd.io import ManagementMessages, Member, RouterBacking, module_log, own_log_rows
@@ -44,6 +44,8 @@ class ManagementActor:
     def begin(self) -> None:
         """Ask for the configuration of now. To be called in the event loop."""
         pulse = settle(self._process)
+        # An answer of thousands of rows is much work, and messages are not to wait for it.
+        stand_back()
         self._background.start("The watch", Watch(self._process, pulse).keep)
         self._background.run("Asking for the configuration", self._restore)
 

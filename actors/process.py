@@ -14,6 +14,7 @@ from routerd.config import LogConfig
 from routerd.io import LogFileError, configure_logs, forward_logs, module_log
 
 _OTHERS_CAN_WRITE = stat.S_IWGRP | stat.S_IWOTH
+STANDS_BACK = 15
 _AGAIN_S = 1.0
 _PULSE = ".pulse"
 _STARTS = ".starts"
@@ -64,7 +65,8 @@ def settle(config: ProcessConfig) -> Pulse:
     if status.st_uid != os.geteuid() or status.st_mode & _OTHERS_CAN_WRITE:
         raise FolderRefused(config.folder)
     pulse = Pulse(pulse_path(config.folder, config.role))
-    _be_as_quick_as_others()
+    # Ray gives its workers a low one, which can be taken back where that is allowed.
+    _set_priority(0)
     if config.log_socket is not None:
         forward_logs(config.log_socket)
     try:
@@ -75,13 +77,17 @@ def settle(config: ProcessConfig) -> Pulse:
     return pulse
 
 
-def _be_as_quick_as_others() -> None:
-    """Take back the low priority that Ray gives its workers, where that is allowed."""
+def stand_back() -> None:
+    """Let other processes go first."""
+    _set_priority(STANDS_BACK)
+
+
+def _set_priority(niceness: int) -> None:
     for thread in os.listdir("/proc/self/task"):
         # A thread may have ended, and without privileges nobody can raise a priority.
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            if os.getpriority(os.PRIO_PROCESS, int(thread)) > 0:
-                os.setpriority(os.PRIO_PROCESS, int(thread), 0)
+            if os.getpriority(os.PRIO_PROCESS, int(thread)) != niceness:
+                os.setpriority(os.PRIO_PROCESS, int(thread), niceness)
 
 
 def count_start(config: ProcessConfig) -> int:

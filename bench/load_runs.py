@@ -29,11 +29,13 @@ def routerbench(place: str | None, *arguments: str) -> dict[str, Any]:
 
 
 class Held:
-    """Idle connections with so many links each, held until `release`."""
+    """Idle connections with so many links each, all to addresses of their own, held until `release`."""
 
     def __init__(self, place: str, connections: int, links: int = 0) -> None:
         command = [sys.executable, "-m", "routerd.cli.routerbench", "--idle", "--connect", place]
         size = ["--connections", str(connections), "--links", str(links)]
+        if links:
+            size += ["--addresses", str(connections * links), "--address", "held.{}"]
         self._process = subprocess.Popen(
             [*command, *size, "--seconds", "3600", "--patience", "60"],
             stdout=subprocess.DEVNULL,

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 MESSAGE_SIZE_MAX = 1 << 20
 """Octets of a message that an endpoint takes if it says nothing else: each is put together in memory."""
 FRAME_SIZE = 1 << 14
-SESSION_FRAMES = 256
-"""Together they bound what is on its way between the two ends."""
+SESSION_FRAMES = 16
+"""Together they bound what is on its way between the two ends, and so what is done in one turn for a large message."""
 QUEUED_MAX = 10_000
 """Messages of a producer that wait for credit."""
 

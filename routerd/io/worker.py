@@ -12,6 +12,7 @@ import pickle
 import resource
 import secrets
 import socket
+import sys
 import threading
 import time
 from collections.abc import Callable, Coroutine, Iterator
@@ -61,13 +62,15 @@ BACKLOG = 4096
 """Connections that the kernel holds until they are accepted."""
 GC_THRESHOLD = 50_000
 """New objects between two garbage collections: a delivery leaves none behind, only links and connections do."""
+SWITCH_S = 0.0002
+"""How long other threads of the process may keep the loop from running once it has something to do."""
 RECONNECT_S = 0.1
 FABRIC_OPEN_S = 1.0
 """What a sibling gets to answer the open of a connection; a second one beside it would confuse both."""
 DRAIN_STEP_S = 0.05
 BEAT_S = 1.0
 """How often the loop is looked at."""
-ROWS_AT_ONCE = 50
+ROWS_AT_ONCE = 20
 """Rows of a report that are made before messages get their turn again."""
 CLOSE_WAIT_S = 1.0
 """What peers get to answer our closes."""
@@ -244,6 +247,7 @@ class Worker:
             keep_freed_memory()
             gc.freeze()
             gc.set_threshold(GC_THRESHOLD, *gc.get_threshold()[1:])
+            sys.setswitchinterval(SWITCH_S)
             self._beat(time.monotonic())
             sampling = loop.create_task(self._sample())
             started.set_result(texts)
