@@ -110,6 +110,8 @@ def other_actor(bench: Bench) -> list[Row]:
 def large(bench: Bench) -> list[Row]:
     """Bodies of 64 KiB."""
     size = ["--size", str(LARGE), "--credit", "100"]
+    if bench.router is not None:
+        bench = replace(bench, place=bench.router.narrow_place)
     rows = bench.measure_rates("64 KiB bodies", 0.5, size)
     return rows + bench.measure_with_loadgen("64 KiB bodies", 0.5, 20_000, f"size={LARGE}", "credit=100")
 

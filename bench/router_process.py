@@ -40,6 +40,14 @@ listener {
     saslMechanisms: ANONYMOUS
     dedicatedActor: yes
 }
+listener {
+    name: narrow
+    host: 127.0.0.1
+    port: 0
+    linkCapacity: 100
+    authenticatePeer: no
+    saslMechanisms: ANONYMOUS
+}
 address {
     prefix: multicast
     distribution: multicast
@@ -56,7 +64,11 @@ class RouterDidNotStart(Exception):
 
 
 class RouterProcess:
-    """A router under measurement; it listens at `place`, and with an actor of its own at `dedicated_place`."""
+    """A router under measurement.
+
+    It listens at `place`, at `narrow_place` with less credit for producers, and with an actor of its own at
+    `dedicated_place`.
+    """
 
     def __init__(self, *form: str) -> None:
         self.form = form
@@ -76,7 +88,7 @@ class RouterProcess:
                 stderr=log,
             )
         try:
-            self.place, self.dedicated_place = self._await_places()
+            self.place, self.narrow_place, self.dedicated_place = self._await_places()
         except RouterDidNotStart:
             self.stop()
             raise
@@ -126,13 +138,13 @@ class RouterProcess:
     def _family(self) -> list[int]:
         return [self._process.pid, *(process.pid for process in descendants(self._process.pid))]
 
-    def _await_places(self) -> tuple[str, str]:
+    def _await_places(self) -> tuple[str, str, str]:
         give_up_at = time.monotonic() + READY_WITHIN_S
         while time.monotonic() < give_up_at:
             log = self._log.read_text()
             if "Operational" in log:
                 places = dict(reversed(pair) for pair in re.findall(r"Listening on (\S+) \((\w+)\)", log))
-                return places["shared"], places["dedicated"]
+                return places["shared"], places["narrow"], places["dedicated"]
             if self._process.poll() is not None:
                 break
             time.sleep(_POLL_S)

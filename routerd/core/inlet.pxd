@@ -18,7 +18,8 @@ cdef class Inlet:
     cdef public bint is_watched
     cdef readonly bint strips
     cdef readonly Py_ssize_t capacity
-    cdef readonly Py_ssize_t low_water
+    cdef readonly Py_ssize_t least_room
+    cdef readonly Py_ssize_t ample_credit
     cdef public Py_ssize_t parked
     cdef public Py_ssize_t waiting
     cdef public Delivery current

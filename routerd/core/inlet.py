@@ -33,7 +33,8 @@ class Inlet:
         self.is_watched = peer.is_watched
         self.strips = peer.strips_in
         self.capacity = peer.capacity
-        self.low_water = peer.capacity // 2
+        self.least_room = max(1, peer.capacity >> 3)
+        self.ample_credit = peer.capacity - self.least_room
         # Messages that wait for an outlet, and how many of them are settled.
         self.parked = 0
         self.waiting = 0
@@ -50,12 +51,14 @@ class Inlet:
         self.delayed_10s = 0
 
     def top_up(self) -> None:
-        """Grant credit again once half of the capacity is free, while there is somebody to send to.
+        """Grant credit again once some of the capacity is free, while there is somebody to send to.
 
-        A sibling has a share of its consumers' credit instead, but for multicast, where everybody gets a copy.
+        Where a message takes its place until it is settled, an eighth is enough: producer, router and consumer work at
+        once only if the producer need not wait for the last of many. Settled messages wait for nobody, and half will
+        do. A sibling has a share of its consumers' credit instead, but for multicast, where everybody gets a copy.
         """
         link = self.link
-        if link.credit > self.low_water or not self.is_open:
+        if link.credit > self.ample_credit or not self.is_open:
             return
         address = self.address
         if address is not None:
@@ -65,7 +68,7 @@ class Inlet:
             if not address.has_outlet(self.is_fabric):
                 return
         room = self.capacity - link.credit - link.unsettled_count - self.waiting
-        if room > 0 and room >= self.low_water:
+        if room >= (self.least_room if link.unsettled_count else self.capacity >> 1) and room > 0:
             link.grant(room)
 
     def set_share(self, share: int) -> None:

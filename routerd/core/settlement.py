@@ -155,7 +155,7 @@ class Settlement(Handler):
                 inlet.delayed_1s += 1
         if not delivery.settled:
             self._update(delivery, state, delivery.rcv_settle_mode != _SECOND)
-        if inlet.link.credit <= inlet.low_water:
+        if inlet.link.credit <= inlet.ample_credit:
             inlet.top_up()
 
     def _update(self, delivery: Delivery, state: Any, settled: bool) -> None:

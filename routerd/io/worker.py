@@ -56,7 +56,7 @@ from routerd.wire.sasl import AnonymousServer, SaslServer
 
 T = TypeVar("T")
 
-READ_SIZE = 1 << 17
+READ_SIZE = 1 << 18
 """Octets that are read at once; one buffer serves all connections."""
 BACKLOG = 4096
 """Connections that the kernel holds until they are accepted."""
