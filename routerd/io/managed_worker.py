@@ -50,11 +50,11 @@ class ManagedWorker:
         self._mode = worker.config.router.mode
         self._prepared: _Prepared | None = None
         self._asked: dict[str, Callable[..., Future[Any]]] = {
-            "report": worker.report,
-            "connections": worker.packed_connections,
-            "links": worker.packed_links,
-            "addresses": worker.packed_addresses,
-            "pools": worker.pools,
+            "report": worker.reports.counters,
+            "connections": worker.reports.packed_connections,
+            "links": worker.reports.packed_links,
+            "addresses": worker.reports.packed_addresses,
+            "pools": worker.reports.pools,
             "set_trace": worker.set_trace,
             "close_connection": worker.close_connection,
         }

@@ -8,18 +8,14 @@ import asyncio
 import contextlib
 import gc
 import os
-import pickle
 import resource
 import secrets
 import socket
 import sys
 import threading
 import time
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
-from dataclasses import fields
-from itertools import islice
-from operator import attrgetter
 from typing import Any, TypeVar
 
 import uvloop
@@ -35,22 +31,10 @@ from routerd.io.logs import module_log
 from routerd.io.management_endpoint import Ask, ManagementEndpoint
 from routerd.io.message_log import is_watched
 from routerd.io.ports import ListenFailed, bind, endpoints_of
-from routerd.io.reports import (
-    RATE_S,
-    STUCK_IN_TESTS_S,
-    STUCK_S,
-    Lag,
-    SettleRates,
-    WorkerHost,
-    address_rows,
-    connection_rows,
-    link_rows,
-    pool_rows,
-    worker_row,
-)
+from routerd.io.reports import STUCK_IN_TESTS_S, STUCK_S, Lag, WorkerHost
 from routerd.io.transport import Transport
 from routerd.io.worker_config import WorkerConfig
-from routerd.management import AddressRow, ConnectionRow, LinkRow, PoolRow, WorkerRow
+from routerd.io.worker_reports import WorkerReports
 from routerd.wire import Connection
 from routerd.wire.sasl import AnonymousServer, SaslServer
 
@@ -70,8 +54,6 @@ FABRIC_OPEN_S = 1.0
 DRAIN_STEP_S = 0.05
 BEAT_S = 1.0
 """How often the loop is looked at."""
-ROWS_AT_ONCE = 20
-"""Rows of a report that are made before messages get their turn again."""
 CLOSE_WAIT_S = 1.0
 """What peers get to answer our closes."""
 
@@ -109,12 +91,14 @@ class Worker:
         self._connecting: dict[int, asyncio.Task[None]] = {}
         self._thread: threading.Thread | None = None
         self._is_over = threading.Event()
-        self.lag = Lag()
         self._turn_began = 0.0
         self._longest_turn_s = 0.0
-        self._host = WorkerHost(config.role, time.monotonic(), config.restarts)
-        self._rates = SettleRates()
-        self._stuck_s = STUCK_IN_TESTS_S if config.router.has_test_hooks else STUCK_S
+        self.reports = WorkerReports(
+            self.router,
+            WorkerHost(config.role, time.monotonic(), config.restarts),
+            self._start,
+            stuck_s=STUCK_IN_TESTS_S if config.router.has_test_hooks else STUCK_S,
+        )
 
     # --- for any thread
 
@@ -152,38 +136,6 @@ class Worker:
         """Return how long the loop took to come to this, in seconds."""
         asked = time.monotonic()
         return self._call(lambda: time.monotonic() - asked)
-
-    def report(self) -> "Future[WorkerRow]":
-        """Return the counters of now."""
-        return self._start(self._report())
-
-    def links(self) -> "Future[list[LinkRow]]":
-        """Return a row for each link, those of the fabric and of the inside too."""
-        return self._rows(lambda: link_rows(self.router, time.monotonic(), self._stuck_s, self._rates))
-
-    def connections(self) -> "Future[list[ConnectionRow]]":
-        """Return a row for each connection."""
-        return self._rows(lambda: connection_rows(self.router, time.monotonic()))
-
-    def addresses(self) -> "Future[list[AddressRow]]":
-        """Return a row for each address."""
-        return self._rows(lambda: address_rows(self.router, time.monotonic()))
-
-    def packed_links(self) -> "Future[list[bytes]]":
-        """Return the rows of `links` as `unpacked` reads them."""
-        return self._packed(LinkRow, lambda: link_rows(self.router, time.monotonic(), self._stuck_s, self._rates))
-
-    def packed_connections(self) -> "Future[list[bytes]]":
-        """Return the rows of `connections` as `unpacked` reads them."""
-        return self._packed(ConnectionRow, lambda: connection_rows(self.router, time.monotonic()))
-
-    def packed_addresses(self) -> "Future[list[bytes]]":
-        """Return the rows of `addresses` as `unpacked` reads them."""
-        return self._packed(AddressRow, lambda: address_rows(self.router, time.monotonic()))
-
-    def pools(self) -> "Future[list[PoolRow]]":
-        """Return how much there is of what there is most of."""
-        return self._call(lambda: pool_rows(self.router))
 
     def serves(self, listener: ListenerConfig) -> bool:
         """Return whether this worker listens for a listener that has come at run time; some have one of their own."""
@@ -249,7 +201,7 @@ class Worker:
             gc.set_threshold(GC_THRESHOLD, *gc.get_threshold()[1:])
             sys.setswitchinterval(SWITCH_S)
             self._beat(time.monotonic())
-            sampling = loop.create_task(self._sample())
+            sampling = loop.create_task(self.reports.sample())
             started.set_result(texts)
             loop.run_forever()
             sampling.cancel()
@@ -295,49 +247,6 @@ class Worker:
         except RuntimeError:
             coroutine.close()
             raise
-
-    def _rows(self, make: Callable[[], Iterator[T]]) -> "Future[list[T]]":
-        async def collect() -> list[T]:
-            found = []
-            for row in make():
-                found.append(row)
-                if len(found) % ROWS_AT_ONCE == 0:
-                    await asyncio.sleep(0)
-            return found
-
-        return self._start(collect())
-
-    def _packed(self, kind: type[Any], make: Callable[[], Iterator[T]]) -> "Future[list[bytes]]":
-        async def collect() -> list[bytes]:
-            as_tuple = attrgetter(*(one.name for one in fields(kind)))
-            found = []
-            rows = make()
-            while some := list(islice(rows, ROWS_AT_ONCE)):
-                # In pieces, since pickling one lets nobody else run.
-                found.append(pickle.dumps(list(map(as_tuple, some))))
-                await asyncio.sleep(0)
-            return found
-
-        return self._start(collect())
-
-    async def _report(self) -> WorkerRow:
-        steps = worker_row(self.router, time.monotonic(), self._host, self.lag, self._stuck_s)
-        while True:
-            try:
-                for _ in range(ROWS_AT_ONCE):
-                    next(steps)
-            except StopIteration as end:
-                row: WorkerRow = end.value
-                return row
-            await asyncio.sleep(0)
-
-    async def _sample(self) -> None:
-        """Keep account of how many deliveries are settled."""
-        while True:
-            for number, _ in enumerate(self._rates.sample(self.router, time.monotonic())):
-                if number % ROWS_AT_ONCE == 0:
-                    await asyncio.sleep(0)
-            await asyncio.sleep(RATE_S)
 
     def _post(self, function: Callable[..., Any], *arguments: Any) -> None:
         with contextlib.suppress(RuntimeError):  # the loop is closed: there is nobody to tell
@@ -519,7 +428,7 @@ class Worker:
     def _beat(self, due: float) -> None:
         now = time.monotonic()
         late_s = max(0.0, now - due)
-        self.lag = Lag(late_s, max(late_s, self._longest_turn_s))
+        self.reports.lag = Lag(late_s, max(late_s, self._longest_turn_s))
         self._longest_turn_s = 0.0
         self._loop.call_later(BEAT_S, self._beat, now + BEAT_S)
 

@@ -120,10 +120,10 @@ def test_traces_can_be_switched_while_connections_are_there(
     log.switch(frozenset())
     worker.ping().result(20)
     assert see("silent") == []
-    [row] = [row for row in worker.connections().result(20) if row.role == "normal"]
+    [row] = [row for row in worker.reports.connections().result(20) if row.role == "normal"]
     assert worker.set_trace(row.connection, True).result(20)
     assert any('by hand"' in line for line in see("by hand"))
-    assert [row.is_traced for row in worker.connections().result(20)] == [False, True]
+    assert [row.is_traced for row in worker.reports.connections().result(20)] == [False, True]
     assert worker.set_trace(row.connection, False).result(20)
     assert see("silent") == []
     assert not worker.set_trace(1000, True).result(20)
@@ -133,14 +133,14 @@ def test_a_worker_reports_links_connections_addresses_and_its_lag(worker: Worker
     producer = client.producer(f"{PREFIX}sink", name="sender")
     for number in range(3):
         assert producer.send(number).outcome() == "accepted"
-    link = next(row for row in worker.links().result(20) if row.name == "sender")
+    link = next(row for row in worker.reports.links().result(20) if row.name == "sender")
     assert (link.address, link.deliveries, link.accepted, link.unsettled) == (f"M0{PREFIX}sink", 3, 3, 0)
-    connection = next(row for row in worker.connections().result(20) if row.connection == link.connection)
+    connection = next(row for row in worker.reports.connections().result(20) if row.connection == link.connection)
     assert (connection.container, connection.mechanism, connection.producers) == ("client", "ANONYMOUS", 1)
     assert connection.host.startswith("127.0.0.1:")
-    address = next(row for row in worker.addresses().result(20) if row.key == link.address)
+    address = next(row for row in worker.reports.addresses().result(20) if row.key == link.address)
     assert (address.producers, address.inner_consumers, address.ingress, address.egress) == (1, 1, 3, 3)
-    eventually(lambda: worker.report().result(20).event_loop_lag_max_s > 0, "a second has passed")
-    report = worker.report().result(20)
+    eventually(lambda: worker.reports.counters().result(20).event_loop_lag_max_s > 0, "a second has passed")
+    report = worker.reports.counters().result(20)
     assert (report.connections, report.links, report.ingress["accepted"]) == (1, 1, 3)
     assert 0 <= report.event_loop_lag_s <= report.event_loop_lag_max_s < 20
