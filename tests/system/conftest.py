@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.system.management_client import ManagementClient
 from tests.system.proton_client import ProtonClient
 from tests.system.routers import FORMS, Form, RayHead, RunningRouter, address_section, configuration
 
@@ -25,6 +26,7 @@ EVERYTHING = configuration(
 LOG_MAX = 4_000
 Start = Callable[..., RunningRouter]
 Connect = Callable[..., ProtonClient]
+Manage = Callable[..., ManagementClient]
 
 _logs: dict[RunningRouter, int] = {}
 """Routers that run, and how much of their logs has been reported or was of no interest."""
@@ -105,6 +107,26 @@ def connect_to() -> Iterator[Connect]:
 def connect(router: RunningRouter, connect_to: Connect) -> Connect:
     """Connect to the router that all tests share."""
     return partial(connect_to, router.port)
+
+
+@pytest.fixture
+def manage_at() -> Iterator[Manage]:
+    """Connect to the management at a port."""
+    clients: list[ManagementClient] = []
+
+    def connect_one(port: int, address: str = "$management") -> ManagementClient:
+        clients.append(ManagementClient(port, address))
+        return clients[-1]
+
+    yield connect_one
+    for client in clients:
+        client.close()
+
+
+@pytest.fixture
+def manage(router: RunningRouter, manage_at: Manage) -> ManagementClient:
+    """The management of the router that all tests share."""
+    return manage_at(router.port)
 
 
 @pytest.hookimpl(wrapper=True)

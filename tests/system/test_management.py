@@ -4,41 +4,19 @@ import json
 import signal
 import socket
 import subprocess
-from collections.abc import Callable, Iterator
 
 import pytest
 from proton.utils import SendException
 
 from tests.interop.peer_process import HERE, absence
-from tests.system.conftest import Connect, Start
+from tests.system.conftest import Connect, Manage, Start
 from tests.system.launched import WITHIN_S, eventually
 from tests.system.management_client import NODE, PREFIX, ManagementClient
 from tests.system.routers import ROUTER_ID, RunningRouter, configuration, listener
 
-Manage = Callable[..., ManagementClient]
 CLIENTS = 6
 RHEA = HERE / "rhea"
 ADDRESS = "router.config.address"
-
-
-@pytest.fixture
-def manage_at() -> Iterator[Manage]:
-    """Connect to the management at a port."""
-    clients: list[ManagementClient] = []
-
-    def connect_one(port: int, address: str = "$management") -> ManagementClient:
-        clients.append(ManagementClient(port, address))
-        return clients[-1]
-
-    yield connect_one
-    for client in clients:
-        client.close()
-
-
-@pytest.fixture
-def manage(router: RunningRouter, manage_at: Manage) -> ManagementClient:
-    """The management of the router that all tests share."""
-    return manage_at(router.port)
 
 
 def free_port() -> int:
