@@ -13,7 +13,7 @@ from actors.process import Background, ProcessConfig, clear_sockets, count_start
 from actors.watch import Watch
 from routerd.core import Changes, CoreError, Delta, StaleMember
 from routerd.io import ListenFailed, ManagedWorker, MemberGone, Worker, WorkerConfig, module_log
-from routerd.management import ChangeRefused, Configuration
+from routerd.management import Configuration
 
 LISTEN_AGAIN_S = 1.0
 CONFIGURATION_S = 2.0
@@ -178,9 +178,6 @@ class ConnectionActor:
             except CallFailed as failure:
                 _log.debug("Management does not say what is configured: %s", failure)
                 await asyncio.sleep(TELL_AGAIN_S)
-            except ChangeRefused as refusal:
-                _log.error("The configuration of the other workers is not possible here: %s", refusal)
-                return
 
     async def _tell(self, worker: Worker) -> None:
         try:

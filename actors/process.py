@@ -52,6 +52,12 @@ def clear(folder: str) -> None:
                 os.unlink(os.path.join(folder, name))
 
 
+def forget_starts(folder: str) -> None:
+    """Begin to count the starts of actors, where a router that was killed may have left its counts."""
+    for path in Path(folder).glob(f"*{_STARTS}"):
+        path.unlink(missing_ok=True)
+
+
 def clear_sockets(folder: str, worker: int) -> None:
     """Remove the sockets of former incarnations of a worker."""
     for path in Path(folder).glob(f"{worker}-*"):

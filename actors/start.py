@@ -21,7 +21,7 @@ from actors.lifelines import Lifelines
 from actors.management import ManagementActor
 from actors.own_ray import OwnRay
 from actors.plan import ENGINE, MANAGEMENT, TABLE, Place, actor_name, connection_role, is_connection, places
-from actors.process import ProcessConfig, clear
+from actors.process import ProcessConfig, clear, forget_starts
 from actors.remote import ManagedMember, RemoteEngine, RemoteManagement, RemoteMember, RemoteTable
 from actors.routing_engine import RoutingEngineActor
 from routerd.config import RouterConfig
@@ -175,6 +175,7 @@ class Router:
         self._cluster = JoinedRay(options.ray_address) if options.ray_address else OwnRay(options.folder)
         try:
             self._cluster.start(options.ray_namespace)
+            forget_starts(options.folder)
             layout = places(self._config.listeners, options.connection_actors)
             self._create(layout)
             listening = self._ready()

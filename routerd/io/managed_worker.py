@@ -122,10 +122,17 @@ class ManagedWorker:
             prepared.give_up()
 
     async def configure(self, configuration: Configuration) -> None:
-        """Take over a configuration as a whole, as far as that is possible here. Raises ChangeRefused."""
+        """Take over a configuration as a whole, as far as that is possible here: the others have it already."""
         if configuration.version <= self.configuration.version:
             return
-        self.prepare(self.configuration.change_to(configuration))
+        self.give_up()
+        change = self.configuration.change_to(configuration)
+        self._prepared = prepared = _Prepared(change)
+        for entity in change.added:
+            try:
+                self._prepare(prepared, entity)
+            except ChangeRefused as refusal:
+                _log.error("%s is not as at the other workers: %s", entity.identity, refusal)
         await self.commit()
         self.configuration = configuration
 
@@ -139,13 +146,15 @@ class ManagedWorker:
                 prepared.logs.append(effect)
             case ListenerConfig() if self._worker.serves(effect):
                 sockets: list[socket.socket] = []
-                prepared.listeners.append((effect, sockets))
                 try:
                     for endpoint in endpoints_of(effect.host, effect.port, effect.family):
                         sockets.append(bind(endpoint, shared=self._worker.config.shares_ports))
                 except OSError as error:
+                    for one in sockets:
+                        one.close()
                     reason = error.strerror or str(error)
                     raise ChangeRefused(f"listener {effect.address} cannot be opened: {reason}") from error
+                prepared.listeners.append((effect, sockets))
 
     async def _remove(self, identity: str) -> None:
         entity = next(one for one in self.configuration.entities if one.identity == identity)

@@ -1,13 +1,10 @@
 """Requests and answers of management as AMQP messages (3.2, 3.4)."""
 
-import asyncio
 from typing import Any
 
 from routerd.io.logs import module_log
 from routerd.management import Agent, Answer, Request
 from routerd.wire import AmqpSequence, AmqpValue, Data, DecodeError, EncodeError, Header, Int, Message, Properties
-
-_CHANGES = ("CREATE", "UPDATE", "DELETE")
 
 _log = module_log("AGENT")
 
@@ -17,7 +14,6 @@ class ManagementMessages:
 
     def __init__(self, agent: Agent) -> None:
         self._agent = agent
-        self._changing = asyncio.Lock()
 
     async def answer(self, octets: bytes) -> bytes | None:
         """Return the answer to a request; None for one that names nobody to answer to."""
@@ -30,19 +26,12 @@ class ManagementMessages:
         if properties is None or not isinstance(properties.reply_to, str):
             _log.debug("A request without reply-to is dropped")
             return None
-        answer = await self._answer(Request(message.application_properties or {}, _value(message.body)))
+        answer = await self._agent.answer(Request(message.application_properties or {}, _value(message.body)))
         try:
             return _encoded(answer, properties)
         except EncodeError as error:
             _log.error("An answer has no encoding: %s", error)
             return _encoded(Answer(500, f"EncodeError: {error}", {}), properties)
-
-    async def _answer(self, request: Request) -> Answer:
-        if str(request.properties.get("operation")).upper() not in _CHANGES:
-            return await self._agent.answer(request)
-        # What one finds to be possible must still be when it is done.
-        async with self._changing:
-            return await self._agent.answer(request)
 
 
 def _value(body: Any) -> Any:

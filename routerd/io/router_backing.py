@@ -84,6 +84,8 @@ class RouterBacking:
         """Workers that have another version of the configuration, or may have."""
         self._catching_up: asyncio.Task[None] | None = None
         self._reservations: dict[str, Reservation] = {}
+        self._kept_ports = {(one.host, one.port) for one in self._listeners(configuration)}
+        """Those of the file, which the launcher keeps for the router."""
         self._last_number = 0
 
     @property
@@ -211,10 +213,12 @@ class RouterBacking:
             for worker, member in self._holders.items():
                 if worker in self._behind:
                     continue
+                # One that does not answer may have prepared it, and has to be told as well.
+                prepared.append(worker)
                 try:
                     await member.ask("prepare", change)
-                    prepared.append(worker)
                 except (MemberGone, StaleConfiguration):
+                    prepared.pop()
                     self._fall_behind([worker])
         except BaseException:
             for worker in prepared:
@@ -244,8 +248,6 @@ class RouterBacking:
                         self._behind.discard(worker)
                     except (MemberGone, Unanswered) as error:
                         _log.debug("Worker %d is not told of the configuration: %s", worker, error)
-                    except ChangeRefused as error:
-                        _log.error("Worker %d cannot have the configuration of the others: %s", worker, error)
             if self._behind:
                 await asyncio.sleep(TELL_AGAIN_S)
 
@@ -258,12 +260,21 @@ class RouterBacking:
             raise ChangeRefused("a listener with an actor of its own can only be in the configuration file")
         if effect.port == 0:
             raise ChangeRefused("a listener that is created at run time needs the number of a port")
+        if (effect.host, effect.port) in self._kept_ports:
+            if any(one.host == effect.host and one.port == effect.port for one in self._listeners(self.configuration)):
+                raise ChangeRefused(f"listener {effect.address} cannot be opened: Address already in use")
+            return
         try:
             self._reservations[entity.identity] = reserve(
                 effect.host, effect.port, family=effect.family, name=effect.name
             )
         except ListenFailed as error:
             raise ChangeRefused(f"listener {effect.address} cannot be opened: {error.reason}") from error
+
+    def _listeners(self, configuration: Configuration) -> list[ListenerConfig]:
+        entities = (one for one in configuration.entities if one.type.section == "listener")
+        effects = (effect_of(one, self.settings.mode) for one in entities)
+        return [one for one in effects if isinstance(one, ListenerConfig)]
 
     def _leave_port(self, identity: str) -> None:
         reservation = self._reservations.pop(identity, None)
