@@ -62,17 +62,25 @@ def main(argv: Sequence[str] | None = None) -> int:
     if (arguments.pidfile or arguments.user) and not arguments.daemon:
         _complain("-P and -U mean nothing without -d")
     parent = Parent()
-    with ExitStack() as at_exit:
-        try:
+    # Who waits for the daemon is told of a failure when nothing of it is left, its pid file neither.
+    try:
+        with ExitStack() as at_exit:
             if arguments.daemon:
                 pid_file = PidFile(arguments.pidfile) if arguments.pidfile else None
                 parent = become_daemon()
                 _settle_in(pid_file, arguments.user, at_exit)
             return _run(config, options, parent, at_exit)
-        except (DaemonError, LogFileError, RuntimeFolderError) as error:
-            _complain(str(error))
-            parent.tell_failed(str(error))
-            return FAILURE
+    except (DaemonError, LogFileError, RuntimeFolderError) as error:
+        _complain(str(error))
+        parent.tell_failed(str(error))
+        return FAILURE
+    except StartFailed as failure:
+        parent.tell_failed(str(failure))
+        return FAILURE
+
+
+class StartFailed(Exception):
+    """Why the router did not start; its log has said so."""
 
 
 def _run(config: RouterConfig, options: Options, parent: Parent, at_exit: ExitStack) -> int:
@@ -86,14 +94,12 @@ def _run(config: RouterConfig, options: Options, parent: Parent, at_exit: ExitSt
     except ListenFailed as failure:
         _server_log.error("Listener error on %s", failure)
         _server_log.critical("Shutting down, required listener failed %s:%s", failure.host, failure.port)
-        parent.tell_failed(f"Listener error on {failure}")
-        return FAILURE
+        raise StartFailed(f"Listener error on {failure}") from failure
     except (LogFileError, RuntimeFolderError):
         raise
     except Exception as error:
         _main_log.critical("Router start-up failed: %s", error, exc_info=True)
-        parent.tell_failed(f"Router start-up failed: {error}")
-        return FAILURE
+        raise StartFailed(f"Router start-up failed: {error}") from error
     if listening is None:
         return SUCCESS
     announce_readiness(listening, 1 if options.in_process else options.connection_actors)
