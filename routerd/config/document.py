@@ -4,7 +4,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from routerd.config.listener_section import MESSAGE_COMPONENTS, RESERVED_PREFIXES, RESERVED_PROPERTIES
+from routerd.config.connection_attributes import MESSAGE_COMPONENTS, RESERVED_PREFIXES, RESERVED_PROPERTIES
+from routerd.config.connector import INTER_ROUTER_MAX
+from routerd.config.connector_section import USABLE_MECHANISMS
 from routerd.management import LOG_LEVELS, SECTIONS, Attribute, EntityType, ValueType
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "configuration.md"
@@ -83,6 +85,30 @@ listener {
     dedicatedActor: yes
 }
 """,
+    "connector": """router {
+    id: Router.A
+    mode: interior
+}
+# For other routers, which have such connectors.
+listener {
+    port: 55672
+    role: inter-router
+}
+# To another router, which has such a listener.
+connector {
+    name: north
+    host: north.example.com
+    port: 55672
+    role: inter-router
+    cost: 10
+}
+# To a server that sends and receives messages.
+connector {
+    host: server.example.com
+    port: amqp
+    saslMechanisms: ANONYMOUS
+}
+""",
     "address": """address {
     prefix: news
     distribution: multicast
@@ -115,6 +141,29 @@ known by host and port. In a router with mode `standalone` no listener has role 
 
 `openProperties` can't have the keys {", ".join(f"`{one}`" for one in RESERVED_PROPERTIES)}, nor keys that begin with
 {" or ".join(f"`{one}`" for one in RESERVED_PREFIXES)}.""",
+    "connector": f"""A connector without a name is known by host and port; no two have the same name, or none and the
+same host and port. Several with names may lead to one place. The router connects again and again, for as long as the
+connector is there.
+
+What `role` can be depends on the `mode` of the router:
+
+| mode | roles of listeners | roles of connectors |
+|---|---|---|
+| `standalone` | `normal` | `normal` |
+| `interior` | `normal`, `inter-router`, `edge` | `normal`, `inter-router` |
+| `edge` | `normal` | `normal`, `edge` |
+
+Both ends of a connection between routers have the same role. A router has at most {INTER_ROUTER_MAX} connections with
+role `inter-router`. `cost` counts for these; of the costs of both ends the higher one does.
+
+`saslMechanisms` are names with blanks between them. Of {", ".join(f"`{one}`" for one in USABLE_MECHANISMS)} at least
+one is among them; others are passed over. `PLAIN` needs `saslUsername` and `saslPassword`. A password is written as
+
+* `env:NAME`, to be found in a variable of the environment,
+* `file:PATH`, to be found in the first line of a file,
+* `pass:TEXT`, or as it is, with a warning.
+
+It is looked for once, when the file is read. `openProperties` and `messageLoggingComponents` are as for listeners.""",
     "address": """Each section has either `prefix` or `pattern`; a prefix `p` is the pattern `p/#`. Words stand
 between `.` or `/`, which are the same here. `*` is one word, `#` any number of words. Of the patterns that match an
 address the most exact counts: word by word, a plain word comes before `*`, and that before `#`. No two sections can

@@ -40,11 +40,16 @@ class Entity:
         """Note that an attribute, or what it has to do with others, is wrong."""
         name, given = self.given.get(attribute, (attribute, None))
         line, value = (given.line, given.value) if given else (self.line, None)
+        known = self.type.attributes.get(attribute)
+        if known is not None and known.is_hidden:
+            value = None
         section = self.type.section
         self.findings.errors.append(ConfigError(self.findings.file, line, section, name, value, reason, allowed, meant))
 
     def warn(self, attribute: str, text: str) -> None:
-        """Note something about an attribute that does no harm."""
+        """Note something about an attribute that does no harm; only a file has a place to tell it."""
+        if attribute not in self.given:
+            return
         name, given = self.given[attribute]
         self.findings.notices.append((given.line, f"{self.type.section}.{name}: {text}"))
 

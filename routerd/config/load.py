@@ -5,10 +5,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from routerd.config.address_section import address_settings
+from routerd.config.connector import ConnectorConfig
+from routerd.config.connector_section import connector_configs, with_password
 from routerd.config.entities import Entity, Findings, entities_of
 from routerd.config.errors import ConfigErrors
 from routerd.config.file import read_sections, read_text
-from routerd.config.listener_section import check_role, listener_configs
+from routerd.config.listener_section import listener_configs
 from routerd.config.log import LogConfig
 from routerd.config.log_section import log_modules
 from routerd.config.router_config import RouterConfig
@@ -22,28 +24,35 @@ def load_config(path: str | os.PathLike[str]) -> RouterConfig:
     return parse_config(read_text(path), os.fspath(path))
 
 
-def parse_config(text: str, name: str, *, new_suffix: Callable[[], str] = random_suffix) -> RouterConfig:
+def parse_config(
+    text: str,
+    name: str,
+    *,
+    new_suffix: Callable[[], str] = random_suffix,
+    environment: Mapping[str, str] = os.environ,
+) -> RouterConfig:
     """Return what the text of a configuration file says, whose name tells its form; raises ConfigErrors.
 
-    Everything that is wrong is in the errors, except after one of syntax. `new_suffix` makes ids of routers unique.
+    Everything that is wrong is in the errors, except after one of syntax. `new_suffix` makes ids of routers unique;
+    `environment` has the variables that passwords may be in.
     """
     findings = Findings(name)
     entities = entities_of(read_sections(text, name), findings)
     _check_names(entities)
     router = _router(entities, findings)
     mode = RouterMode(router.values["mode"])
-    for connector in _of_type("connector", entities):
-        check_role(connector, mode)
+    connectors = connector_configs(_of_type("connector", entities), mode, environment)
     addresses = address_settings(_of_type("address", entities))
     config = RouterConfig(
         router=router_settings(router, addresses, new_suffix),
         listeners=listener_configs(_of_type("listener", entities), mode),
+        connectors=connectors,
         logs=LogConfig(
             modules=log_modules(_of_type("log", entities)),
             timestamp_format=router.values["timestampFormat"],
             timestamps_in_utc=bool(router.values["timestampsInUTC"]),
         ),
-        sections=_sections(router, entities),
+        sections=_sections(router, entities, connectors),
         warnings=findings.warnings,
     )
     if findings.errors:
@@ -55,9 +64,15 @@ def _of_type(section: str, entities: list[Entity]) -> list[Entity]:
     return [one for one in entities if one.type.section == section]
 
 
-def _sections(router: Entity, entities: list[Entity]) -> tuple[tuple[str, Mapping[str, Any]], ...]:
+def _sections(
+    router: Entity, entities: list[Entity], connectors: tuple[ConnectorConfig, ...]
+) -> tuple[tuple[str, Mapping[str, Any]], ...]:
     implied = [] if router in entities else [router]
-    return tuple((one.type.name, dict(one.values)) for one in (*implied, *entities))
+    rest = iter(connectors)
+    return tuple(
+        (one.type.name, with_password(one.values, next(rest)) if one.type.section == "connector" else dict(one.values))
+        for one in (*implied, *entities)
+    )
 
 
 def _router(entities: list[Entity], findings: Findings) -> Entity:

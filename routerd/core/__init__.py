@@ -26,10 +26,11 @@ from routerd.core.inlet import Inlet
 from routerd.core.inner_endpoints import InnerConsumer, InnerProducer, LoopBack
 from routerd.core.link_keeper import LinkKeeper
 from routerd.core.membership import Changes, Delta, Interest, Sibling
+from routerd.core.network import MappedAddresses, Network, NetworkNews, RouteTo
 from routerd.core.observer import Observer
 from routerd.core.outlet import Outlet
 from routerd.core.pattern_tree import PatternTree
-from routerd.core.peer import FABRIC, INNER, NORMAL, Peer
+from routerd.core.peer import EDGE, FABRIC, INNER, INTER_ROUTER, NORMAL, Peer
 from routerd.core.router import Router
 from routerd.core.settings import (
     DEFAULT_LINK_CAPACITY,
@@ -41,14 +42,18 @@ from routerd.core.settings import (
     RouterSettings,
 )
 from routerd.core.totals import COUNTERS, Totals
-from routerd.core.treatment import Treatment, Treatments
+from routerd.core.treatment import HINTS, Treatment, Treatments
+from routerd.core.trunks import ControlArrived, TrunkClosed, TrunkEvent, TrunkOpened
 
 __all__ = [
     "COUNTERS",
     "DEFAULT_LINK_CAPACITY",
+    "EDGE",
     "FABRIC",
     "FALLBACK_PHASE",
+    "HINTS",
     "INNER",
+    "INTER_ROUTER",
     "NORMAL",
     "PHASE_MAX",
     "PRIORITY_MAX",
@@ -60,6 +65,7 @@ __all__ = [
     "AddressTable",
     "Changes",
     "ChangesMissed",
+    "ControlArrived",
     "CoreError",
     "Delta",
     "Distribution",
@@ -78,13 +84,17 @@ __all__ = [
     "KeyParts",
     "LinkKeeper",
     "LoopBack",
+    "MappedAddresses",
     "MembershipError",
+    "Network",
+    "NetworkNews",
     "Observer",
     "Outlet",
     "PatternError",
     "PatternTree",
     "Peer",
     "QueueFull",
+    "RouteTo",
     "Router",
     "RouterMode",
     "RouterSettings",
@@ -93,6 +103,9 @@ __all__ = [
     "Totals",
     "Treatment",
     "Treatments",
+    "TrunkClosed",
+    "TrunkEvent",
+    "TrunkOpened",
     "UnknownMember",
     "UnknownPattern",
     "add_built_in_endpoints",

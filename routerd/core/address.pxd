@@ -19,10 +19,17 @@ cdef class Address:
     cdef public dict uneven
     cdef public object parked
     cdef public object parked_from_siblings
+    cdef public object parked_from_trunks
+    cdef public list ways
+    cdef public Py_ssize_t way_turn
+    cdef public Py_ssize_t way_taken
     cdef Py_ssize_t _turn
     cdef Py_ssize_t _taken
     cdef public long long ingress
     cdef public long long egress
+    cdef public long long transit
+    cdef public bytes entry
+    cdef public Py_ssize_t entry_count
 
     cpdef bint has_outlet(self, bint is_local_only) noexcept
     cpdef void note_credit(self)

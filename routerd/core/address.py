@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from routerd.core.inlet import Inlet
     from routerd.core.outlet import Outlet
     from routerd.core.parked import Parked
+    from routerd.core.way import Way
 
 
 class Address:
@@ -35,19 +36,30 @@ class Address:
         self.uneven: dict[Address, None] | None = None
         self.parked: deque[Parked] = deque()
         self.parked_from_siblings: deque[Parked] = deque()
+        self.parked_from_trunks: deque[Parked] = deque()
+        # The ways to other routers that have consumers.
+        self.ways: list[Way] = []
+        self.way_turn = 0
+        self.way_taken = 0
         self._turn = 0
         self._taken = 0
         self.ingress = 0
         self.egress = 0
+        self.transit = 0
+        # What a message without `to` annotation is marked with if its properties alone do not lead here.
+        self.entry = b""
+        self.entry_count = 0
 
     def has_outlet(self, is_local_only: bool) -> bool:
-        """Whether there is a consumer, here or at a sibling."""
-        return self.local_count > 0 or (self.remote_count > 0 and not is_local_only)
+        """Whether there is a consumer, here, or at a sibling or another router."""
+        return self.local_count > 0 or (not is_local_only and (self.remote_count > 0 or len(self.ways) > 0))
 
     @property
     def is_idle(self) -> bool:
         """Whether nobody uses the address here and nothing waits."""
-        return not (self.outlets or self.inlets or self.parked or self.parked_from_siblings)
+        return not (
+            self.outlets or self.inlets or self.parked or self.parked_from_siblings or self.parked_from_trunks
+        )
 
     def add(self, outlet: "Outlet") -> None:
         """Enter an outlet."""

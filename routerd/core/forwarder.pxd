@@ -4,10 +4,13 @@ from routerd.core.fan_out cimport FanOut
 from routerd.core.inlet cimport Inlet
 from routerd.core.multicast cimport Multicast
 from routerd.core.outlet cimport Outlet
+from routerd.core.passage cimport Passage
 from routerd.core.parked cimport Collected, Parked
 from routerd.core.peer cimport Peer
 from routerd.core.router_annotations cimport may_carry_annotations
 from routerd.core.settlement cimport too_large
+from routerd.core.trunk cimport Trunk
+from routerd.core.way cimport Way
 from routerd.wire.delivery cimport Delivery
 from routerd.wire.link cimport Link
 from routerd.wire.receiver cimport Receiver
@@ -21,23 +24,37 @@ cdef object _MAYBE_SEEN
 cdef int _MIXED
 cdef int _SETTLED
 cdef bytes _NOTHING
+cdef object _NO_TO
 
 
 cdef class Forwarder(Multicast):
     cdef Sections _sections
 
     cpdef object destination(self, Inlet inlet, str to)
+    cpdef Address trunk_destination(self, str to, int phase)
+    cdef void control_arrived(self, Inlet inlet, bytes octets)
 
     @cython.locals(inlet=Inlet, address=Address)
     cpdef void on_transfer(self, Link receiver, Delivery delivery, object data, Py_ssize_t start, Py_ssize_t end)
-    @cython.locals(outlet=Outlet)
+    @cython.locals(passage=Passage, to=str, address=Address)
+    cdef void _arrive(self, Inlet inlet, Delivery delivery, object data, Py_ssize_t start, Py_ssize_t end)
+    @cython.locals(outlet=Outlet, way=Way, priority=int)
     cdef void _route(
-        self, Inlet inlet, Address address, Delivery delivery, object data, Py_ssize_t start, Py_ssize_t end
+        self,
+        Inlet inlet,
+        Address address,
+        Delivery delivery,
+        object data,
+        Py_ssize_t start,
+        Py_ssize_t end,
+        Passage passage,
     )
+    cdef object _queue_for(self, Address address, Inlet inlet)
     @cython.locals(link=Sender, is_settled=bint, out=Delivery, address=Address)
     cdef void _forward(
-        self, Inlet inlet, Outlet outlet, Delivery delivery, object data, Py_ssize_t start, Py_ssize_t end
+        self, Inlet inlet, Outlet outlet, Way way, Delivery delivery, object data, Py_ssize_t start, Py_ssize_t end
     )
+    cdef void _forget_way(self, Delivery out)
     cdef void _continue(self, Inlet inlet, Delivery delivery, object data, Py_ssize_t start, Py_ssize_t end)
     @cython.locals(outlet=Outlet, link=Sender)
     cdef void _continue_one(
@@ -53,12 +70,17 @@ cdef class Forwarder(Multicast):
     cdef void _leave_queue(self, Parked parked)
     @cython.locals(is_moving=bint)
     cpdef void serve(self, Address address)
-    @cython.locals(outlet=Outlet, parked=Parked, delivery=Delivery)
+    @cython.locals(
+        outlet=Outlet, parked=Parked, delivery=Delivery, way=Way, passage=Passage, octets=bytearray, priority=int
+    )
     cdef bint _serve_one(self, Address address, object queue, bint is_local_only) except -1
+    cdef Passage _passage_of(self, Parked parked)
     @cython.locals(parked=Parked)
     cpdef void release_parked(self, Address address)
     @cython.locals(fan=FanOut)
     cpdef void serve_outlet(self, Outlet outlet)
+    @cython.locals(address=Address, way=Way)
+    cpdef void serve_trunk(self, Trunk trunk)
     @cython.locals(outlet=Outlet)
     cpdef void relieve(self, Peer peer)
     @cython.locals(link=Sender, address=Address)
@@ -82,8 +104,9 @@ cdef class Forwarder(Multicast):
 
     @cython.locals(is_partial=bint)
     cdef void _read_sections(self, Inlet inlet, Delivery delivery, object data, Py_ssize_t start, Py_ssize_t end)
-    @cython.locals(sections=Sections)
     cdef object _destination_of(self, Inlet inlet, object data, Py_ssize_t start, Py_ssize_t end, bint is_partial)
+    @cython.locals(sections=Sections)
+    cdef object _to_of(self, object data, Py_ssize_t start, Py_ssize_t end, bint is_partial)
     @cython.locals(collected=Collected)
     cdef void _begin_collecting(self, Inlet inlet, Delivery delivery, object data, Py_ssize_t start, Py_ssize_t end)
     @cython.locals(collected=Collected, octets=bytearray)

@@ -9,6 +9,7 @@ for what a consumer may have seen before it vanished.
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
+from routerd.core.address import Address
 from routerd.core.fan_out import MAYBE_SEEN, FanOut
 from routerd.core.multicast import Multicast
 from routerd.core.parked import Collected, Parked
@@ -19,17 +20,21 @@ from routerd.wire.delivery import Delivery
 from routerd.wire.sections import Sections
 
 if TYPE_CHECKING:
-    from routerd.core.address import Address
     from routerd.core.inlet import Inlet
     from routerd.core.observer import Observer
     from routerd.core.outlet import Outlet
+    from routerd.core.passage import Passage
     from routerd.core.peer import Peer
+    from routerd.core.trunk import Trunk
+    from routerd.core.way import Way
     from routerd.wire.link import Link
     from routerd.wire.receiver import Receiver
     from routerd.wire.session import Session
 
 COLLECTED_MAX = 1 << 20
 """Octets of a message in which its address and annotations have to be."""
+CONTROL_MAX = 1 << 26
+"""Octets of a control message: one may have all the addresses of a router."""
 
 _ACCEPTED = ACCEPTED
 _RELEASED = RELEASED
@@ -37,18 +42,28 @@ _MAYBE_SEEN = MAYBE_SEEN
 _MIXED = 2
 _SETTLED = 1
 _NOTHING = b""
+_NO_TO = Error(
+    condition="amqp:precondition-failed", description="the message says in no `to` property where it goes"
+)
 
 
 class Forwarder(Multicast):
     """Forwards deliveries; says where those of anonymous inlets go by `destination`, which the router overrides."""
 
-    def __init__(self, observer: "Observer") -> None:
-        Multicast.__init__(self, observer)
+    def __init__(self, observer: "Observer", router_id: str) -> None:
+        Multicast.__init__(self, observer, router_id)
         self._sections = Sections(_NOTHING)
 
     def destination(self, inlet: "Inlet", to: str) -> "Address | Error | None":
         """Return where a message of an anonymous inlet goes; None where nobody is, an error where nobody may send."""
         return None
+
+    def trunk_destination(self, to: str, phase: int) -> "Address | None":
+        """Return where a message from another router goes; None where nobody is."""
+        return None
+
+    def control_arrived(self, inlet: "Inlet", octets: bytes) -> None:
+        """Take a message of the routing protocol."""
 
     # --- messages in
 
@@ -71,40 +86,128 @@ class Forwarder(Multicast):
             if inlet.is_watched:
                 self.observer.message_received(inlet, data, start, end, delivery.is_partial)
             address = inlet.address
-            if address is None or (inlet.strips and may_carry_annotations(data, start, end)):
+            if inlet.trunk is not None:
+                inlet.top_up()
+                self._arrive(inlet, delivery, data, start, end)
+            elif address is None or ((inlet.strips or address.ways) and may_carry_annotations(data, start, end)):
                 self._read_sections(inlet, delivery, data, start, end)
             else:
-                self._route(inlet, address, delivery, data, start, end)
+                self._route(inlet, address, delivery, data, start, end, None)
+
+    def _arrive(
+        self, inlet: "Inlet", delivery: Delivery, data: bytes | bytearray, start: int, end: int
+    ) -> None:
+        """Take a message, or the beginning of one, from another router."""
+        if inlet.is_control:
+            if delivery.is_partial:
+                self._begin_collecting(inlet, delivery, data, start, end)
+                return
+            inlet.presettled += 1
+            if not delivery.remote_settled:
+                delivery.accept()
+            self.control_arrived(inlet, bytes(data[start:end]))
+            return
+        try:
+            passage = self.passages.read(data, start, end, delivery.is_partial)
+            to = passage.to
+            if to is None and passage.error is None:
+                to = self._to_of(data, start, end, delivery.is_partial)
+        except NeedsMore:
+            self._begin_collecting(inlet, delivery, data, start, end)
+            return
+        except DecodeError as error:
+            self.give_up(inlet, delivery, Rejected(error=Error(condition=error.condition, description=str(error))))
+            return
+        if passage.error is not None:
+            self.give_up(inlet, delivery, Rejected(error=passage.error))
+        elif not to:
+            self.give_up(inlet, delivery, Rejected(error=_NO_TO))
+        elif passage.hops > self.network.radius + 1 or self.router_id in passage.passed:
+            # The paths are changing, and it runs in circles.
+            self.give_up(inlet, delivery, _RELEASED)
+        else:
+            address = self.trunk_destination(to, passage.phase)
+            if address is None:
+                self.give_up(inlet, delivery, _RELEASED)
+                return
+            self.read_last = delivery
+            self.passage_read = passage
+            self._route(inlet, address, delivery, data, start, end, passage)
+            self.read_last = None
 
     def _route(
-        self, inlet: "Inlet", address: "Address", delivery: Delivery, data: bytes | bytearray, start: int, end: int
+        self,
+        inlet: "Inlet",
+        address: "Address",
+        delivery: Delivery,
+        data: bytes | bytearray,
+        start: int,
+        end: int,
+        passage: "Passage | None",
     ) -> None:
-        if not inlet.is_fabric:
+        if not inlet.is_fabric and inlet.trunk is None:
             address.ingress += 1
-        queue = address.parked_from_siblings if inlet.is_fabric else address.parked
+        queue = self._queue_for(address, inlet)
         if address.is_multicast:
             if not queue and (address.missing == 0 or inlet.is_fabric):
-                self.fan_out(inlet, address, delivery, data, start, end)
+                self.fan_out(inlet, address, delivery, data, start, end, passage)
                 return
         elif not queue:
             outlet = address.choose(inlet.is_fabric)
+            if address.ways and not inlet.is_fabric:
+                priority = self.priority_of(address, data, start, end)
+                way = self.choose_way(address, passage, outlet, priority, delivery.is_partial)
+                if way is not None and self.picked is not None:
+                    self._forward(inlet, self.picked, way, delivery, data, start, end)
+                    return
             if outlet is not None:
-                self._forward(inlet, outlet, delivery, data, start, end)
+                self._forward(inlet, outlet, None, delivery, data, start, end)
                 return
-        if address.has_outlet(inlet.is_fabric):
-            self._park(queue, Parked(inlet, address, delivery), data, start, end)
-        else:
+        if not address.has_outlet(inlet.is_fabric) or (
+            address.ways and not inlet.is_fabric and not self.has_destination(address, passage)
+        ):
             self.give_up(inlet, delivery, _RELEASED)
+        elif inlet.trunk is not None and delivery.remote_settled and len(queue) >= inlet.capacity:
+            # Credit of routers comes back at once, so nothing else bounds what waits for a consumer that lags.
+            self.give_up(inlet, delivery, _RELEASED)
+        else:
+            self._park(queue, Parked(inlet, address, delivery), data, start, end)
+
+    def _queue_for(self, address: "Address", inlet: "Inlet") -> Any:
+        if inlet.is_fabric:
+            return address.parked_from_siblings
+        return address.parked if inlet.trunk is None else address.parked_from_trunks
 
     def _forward(
-        self, inlet: "Inlet", outlet: "Outlet", delivery: Delivery, data: bytes | bytearray, start: int, end: int
+        self,
+        inlet: "Inlet",
+        outlet: "Outlet",
+        way: "Way | None",
+        delivery: Delivery,
+        data: bytes | bytearray,
+        start: int,
+        end: int,
     ) -> None:
         link = outlet.link
         if link.remote_max_message_size and delivery.size > link.remote_max_message_size:
             self.give_up(inlet, delivery, too_large(link))
             return
-        if outlet.strips and not inlet.strips and may_carry_annotations(data, start, end):
-            data, start, end = self.annotations.without_if_clear(data, start, end, delivery.is_partial)
+        if way is not None:
+            if not inlet.is_relay:
+                try:
+                    data = self.marked(inlet, way.address, delivery, data, start, end, delivery.is_partial)
+                except (NeedsMore, DecodeError):
+                    self.give_up(inlet, delivery, _RELEASED)
+                    return
+                start = 0
+                end = len(data)
+        elif outlet.strips and not inlet.strips and may_carry_annotations(data, start, end):
+            if self.read_last is delivery:
+                data = self.passages.spliced(data, start, end, self.passage_read.stripped)
+                start = 0
+                end = len(data)
+            else:
+                data, start, end = self.annotations.without_if_clear(data, start, end, delivery.is_partial)
         is_settled = delivery.remote_settled
         if link.snd_settle_mode != _MIXED:
             is_settled = link.snd_settle_mode == _SETTLED
@@ -118,7 +221,9 @@ class Forwarder(Multicast):
         outlet.deliveries += 1
         outlet.peer.active_at = self.now
         address = outlet.address
-        if not outlet.is_fabric:
+        if way is not None:
+            self.departed(way, out)
+        elif not outlet.is_fabric:
             address.egress += 1
         if address.fabric_inlets:
             address.note_credit()
@@ -149,12 +254,14 @@ class Forwarder(Multicast):
         link = outlet.link
         if delivery.is_aborted:
             link.abort(out)
+            self._forget_way(out)
             out.context = delivery.context = inlet.current = None
             inlet.top_up()
             self.serve_outlet(outlet)
             return
         if link.remote_max_message_size and delivery.size > link.remote_max_message_size:
             link.abort(out)
+            self._forget_way(out)
             out.context = None
             self.give_up(inlet, delivery, too_large(link))
             self.serve_outlet(outlet)
@@ -170,9 +277,13 @@ class Forwarder(Multicast):
             self.sent(inlet, outlet, delivery, out)
         self.serve_outlet(outlet)
 
+    def _forget_way(self, out: Delivery) -> None:
+        if out.way is not None:
+            self.came_back(out)
+
     def _hold_back(self, inlet: "Inlet", outlet: "Outlet") -> None:
         # What comes in faster than it leaves closes the producer's window, frame by frame.
-        if outlet.peer.is_blocked or outlet.link.session.has_backlog:
+        if (outlet.peer.is_blocked or outlet.link.session.has_backlog) and not inlet.is_shared:
             outlet.hold(inlet.link.session)
 
     # --- messages that wait
@@ -208,13 +319,16 @@ class Forwarder(Multicast):
                 inlet.current = None
         else:
             # One frame a message is bounded by the link's credit; what is more, by the session's window.
-            parked.frames += 1
-            inlet.link.session.withhold(1)
+            if not inlet.is_shared:
+                parked.frames += 1
+                inlet.link.session.withhold(1)
 
     def _unpark(self, parked: Parked) -> None:
         address = parked.address
         if parked.inlet.is_fabric:
             address.parked_from_siblings = deque(one for one in address.parked_from_siblings if one is not parked)
+        elif parked.inlet.trunk is not None:
+            address.parked_from_trunks = deque(one for one in address.parked_from_trunks if one is not parked)
         else:
             address.parked = deque(one for one in address.parked if one is not parked)
         self._leave_queue(parked)
@@ -231,35 +345,61 @@ class Forwarder(Multicast):
         """Send what waits at an address, as far as outlets can send; those from siblings take turns with the others."""
         ours = address.parked
         theirs = address.parked_from_siblings
+        others = address.parked_from_trunks
         is_moving = True
-        while is_moving and (ours or theirs):
+        while is_moving and (ours or theirs or others):
             is_moving = self._serve_one(address, theirs, True)
+            is_moving = self._serve_one(address, others, False) or is_moving
             is_moving = self._serve_one(address, ours, False) or is_moving
 
     def _serve_one(self, address: "Address", queue: "deque[Parked]", is_local_only: bool) -> bool:
         if not queue:
             return False
         outlet: Outlet | None = None
+        way: Way | None = None
+        passage: Passage | None = None
+        parked: Parked = queue[0]
+        octets = parked.octets
+        if not is_local_only and parked.inlet.trunk is not None:
+            passage = self._passage_of(parked)
         if address.is_multicast:
             if address.missing > 0 and not is_local_only:
                 return False
         else:
             outlet = address.choose(is_local_only)
+            if address.ways and not is_local_only:
+                priority = self.priority_of(address, octets, 0, len(octets))
+                way = self.choose_way(address, passage, outlet, priority, not parked.is_complete)
+                if way is not None:
+                    outlet = self.picked
             if outlet is None:
-                return False
-        parked = queue.popleft()
+                if is_local_only or self.has_destination(address, passage):
+                    return False
+                queue.popleft()
+                self._leave_queue(parked)
+                self.give_up(parked.inlet, parked.delivery, _RELEASED)
+                return True
+        queue.popleft()
         self._leave_queue(parked)
         delivery = parked.delivery
         delivery.context = None
         if outlet is None:
-            self.fan_out(parked.inlet, address, delivery, parked.octets, 0, len(parked.octets))
+            self.fan_out(parked.inlet, address, delivery, octets, 0, len(octets), passage)
             return True
-        self._forward(parked.inlet, outlet, delivery, parked.octets, 0, len(parked.octets))
+        self._forward(parked.inlet, outlet, way, delivery, octets, 0, len(octets))
         return True
+
+    def _passage_of(self, parked: Parked) -> "Passage":
+        try:
+            return self.passages.read(parked.octets, 0, len(parked.octets), not parked.is_complete)
+        except (NeedsMore, DecodeError):
+            # They were all there when the message came.
+            return self.passages.unmarked
 
     def release_parked(self, address: "Address") -> None:
         """Release what waits for consumers that are no more."""
-        for queue, is_local_only in ((address.parked_from_siblings, True), (address.parked, False)):
+        queues = (address.parked_from_siblings, True), (address.parked_from_trunks, False), (address.parked, False)
+        for queue, is_local_only in queues:
             while queue and not address.has_outlet(is_local_only):
                 parked = queue.popleft()
                 self._leave_queue(parked)
@@ -272,9 +412,26 @@ class Forwarder(Multicast):
             fan: FanOut = waiting.popleft()
             self.leave_wait(fan)
             if fan.delivery is not None or (fan.is_settled and fan.is_complete):
-                self.send_copy(fan, outlet, fan.octets, 0, len(fan.octets), not fan.is_complete)
+                self.send_copy(fan, outlet, None, fan.octets, 0, len(fan.octets), not fan.is_complete)
             self.check_copies(fan)
+        if outlet.trunk is not None:
+            self.serve_trunk(outlet.trunk)
+            return
+        if outlet.way is not None:
+            self.serve_way(outlet.way)
         self.serve(outlet.address)
+
+    def serve_trunk(self, trunk: "Trunk") -> None:
+        """Send what waits for a connection to another router, address by address."""
+        trunk.use_control_credit()
+        hungry = trunk.hungry
+        if not hungry:
+            return
+        trunk.hungry = {}
+        for address in hungry:
+            for way in address.ways:
+                self.serve_way(way)
+            self.serve(address)
 
     def relieve(self, peer: "Peer") -> None:
         """Go on with the outlets of a connection that had no room, since it may have some again."""
@@ -358,6 +515,7 @@ class Forwarder(Multicast):
         for out in _unsettled(outlet.link):
             context = out.context
             out.context = None
+            self._forget_way(out)
             if type(context) is Delivery:
                 self._consumer_lost(context)
             elif context is not None:
@@ -368,11 +526,7 @@ class Forwarder(Multicast):
                 out.settle()
         waiting, outlet.waiting = outlet.waiting, None
         for fan in [] if waiting is None else waiting:
-            self.leave_wait(fan)
-            if not fan.is_settled:
-                fan.open_copies += 1
-                fan.combine(_RELEASED)
-            self.check_copies(fan)
+            self._copy_lost(fan)
 
     def _consumer_lost(self, delivery: Delivery) -> None:
         inlet: Inlet | None = delivery.link.context
@@ -412,6 +566,8 @@ class Forwarder(Multicast):
         if type(context) is Delivery:
             context.context = None
             outlet: Outlet | None = context.link.context
+            if delivery.is_partial:
+                self._forget_way(context)
             if delivery.is_partial and outlet is not None and context.link.is_attached:
                 outlet.link.abort(context)
                 self.serve_outlet(outlet)
@@ -438,6 +594,8 @@ class Forwarder(Multicast):
                 address = self._destination_of(inlet, data, start, end, is_partial)
             if inlet.strips and may_carry_annotations(data, start, end):
                 data, start, end = self.annotations.without(data, start, end, is_partial)
+            elif isinstance(address, Address) and address.ways:
+                self.passages.read(data, start, end, is_partial)
         except NeedsMore:
             self._begin_collecting(inlet, delivery, data, start, end)
             return
@@ -449,22 +607,21 @@ class Forwarder(Multicast):
         elif isinstance(address, Error):
             self.give_up(inlet, delivery, Rejected(error=address))
         else:
-            self._route(inlet, address, delivery, data, start, end)
+            self._route(inlet, address, delivery, data, start, end, None)
 
     def _destination_of(
         self, inlet: "Inlet", data: bytes | bytearray, start: int, end: int, is_partial: bool
     ) -> "Address | Error | None":
+        to = self._to_of(data, start, end, is_partial)
+        return self.destination(inlet, to) if to else _NO_TO
+
+    def _to_of(self, data: bytes | bytearray, start: int, end: int, is_partial: bool) -> str | None:
         sections = self._sections
         sections.reset(data, start, end, is_partial)
         try:
-            to = sections.to
+            return sections.to
         finally:
             sections.reset(_NOTHING, 0, 0, False)
-        if not to:
-            return Error(
-                condition="amqp:precondition-failed", description="the message says in no `to` property where it goes"
-            )
-        return self.destination(inlet, to)
 
     def _begin_collecting(
         self, inlet: "Inlet", delivery: Delivery, data: bytes | bytearray, start: int, end: int
@@ -483,7 +640,10 @@ class Forwarder(Multicast):
             return
         octets = collected.octets
         octets += data[start:end]
-        if len(octets) > COLLECTED_MAX:
+        if inlet.is_control and delivery.is_partial and len(octets) <= CONTROL_MAX:
+            inlet.collected = collected
+            return
+        if len(octets) > COLLECTED_MAX and not (inlet.is_control and len(octets) <= CONTROL_MAX):
             self.give_up(
                 inlet,
                 delivery,
@@ -495,7 +655,10 @@ class Forwarder(Multicast):
                 ),
             )
             return
-        self._read_sections(inlet, delivery, octets, 0, len(octets))
+        if inlet.trunk is not None:
+            self._arrive(inlet, delivery, octets, 0, len(octets))
+        else:
+            self._read_sections(inlet, delivery, octets, 0, len(octets))
 
 
 def _unsettled(link: "Link") -> list[Delivery]:

@@ -2,6 +2,7 @@ import cython
 from routerd.core.address cimport Address
 from routerd.core.parked cimport Collected
 from routerd.core.peer cimport Peer
+from routerd.core.trunk cimport Trunk
 from routerd.wire.delivery cimport Delivery
 from routerd.wire.receiver cimport Receiver
 
@@ -13,6 +14,13 @@ cdef class Inlet:
     cdef readonly Receiver link
     cdef public Address address
     cdef readonly bint is_fabric
+    cdef readonly bint is_relay
+    cdef public Trunk trunk
+    cdef public bint is_control
+    cdef public bint is_shared
+    cdef public bytes entry
+    cdef public Py_ssize_t entry_count
+    cdef public bytes entry_section
     cdef public bint is_open
     cdef public bint is_quiet
     cdef public bint is_watched

@@ -6,6 +6,7 @@ if TYPE_CHECKING:
     from routerd.core.address import Address
     from routerd.core.parked import Collected
     from routerd.core.peer import Peer
+    from routerd.core.trunk import Trunk
     from routerd.wire.delivery import Delivery
     from routerd.wire.receiver import Receiver
 
@@ -20,13 +21,27 @@ class Inlet:
     address: "Address | None"
     current: "Delivery | None"
     collected: "Collected | None"
+    trunk: "Trunk | None"
 
-    def __init__(self, number: int, peer: "Peer", link: "Receiver", address: "Address | None") -> None:
+    def __init__(
+        self, number: int, peer: "Peer", link: "Receiver", address: "Address | None", is_relay: bool = False
+    ) -> None:
         self.number = number
         self.peer = peer
         self.link = link
         self.address = address
-        self.is_fabric = peer.is_fabric
+        # What a sibling sends for our consumers goes to no others; what it has us relay goes to another router.
+        self.is_fabric = peer.is_fabric and not is_relay
+        self.is_relay = is_relay
+        # Of a link from another router; such links have their credit back at once.
+        self.trunk = None
+        self.is_control = False
+        # Other links of its session must not wait for this one.
+        self.is_shared = False
+        # What a message that enters here is marked with for the next router: entries of its annotations, and a section.
+        self.entry = b""
+        self.entry_count = 0
+        self.entry_section = b""
         self.is_open = False
         # While the router ends: nothing is on its way here any more.
         self.is_quiet = False
@@ -59,6 +74,9 @@ class Inlet:
         """
         link = self.link
         if link.credit > self.ample_credit or not self.is_open:
+            return
+        if self.trunk is not None:
+            link.grant(self.capacity - link.credit)
             return
         address = self.address
         if address is not None:

@@ -1,10 +1,13 @@
 import cython
 from routerd.core.address cimport Address
+from routerd.core.departures cimport Departures
 from routerd.core.fan_out cimport FanOut
 from routerd.core.inlet cimport Inlet
 from routerd.core.outlet cimport Outlet
+from routerd.core.passage cimport Passage
 from routerd.core.router_annotations cimport may_carry_annotations
-from routerd.core.settlement cimport Settlement, too_large
+from routerd.core.settlement cimport too_large
+from routerd.core.way cimport Way
 from routerd.wire.delivery cimport Delivery
 from routerd.wire.sender cimport Sender
 
@@ -14,20 +17,34 @@ cdef int _MIXED
 cdef int _SETTLED
 
 
-cdef class Multicast(Settlement):
+cdef class Multicast(Departures):
     cpdef void serve_outlet(self, Outlet outlet)
-    @cython.locals(count=Py_ssize_t, fan=FanOut, more=bint, outlet=Outlet)
+    @cython.locals(count=Py_ssize_t, fan=FanOut, more=bint, outlet=Outlet, link=Outlet, ways=list, way=Way)
     cdef void fan_out(
-        self, Inlet inlet, Address address, Delivery delivery, object data, Py_ssize_t start, Py_ssize_t end
+        self,
+        Inlet inlet,
+        Address address,
+        Delivery delivery,
+        object data,
+        Py_ssize_t start,
+        Py_ssize_t end,
+        Passage passage,
     )
     @cython.locals(link=Sender, is_settled=bint, out=Delivery)
     cdef void send_copy(
-        self, FanOut fan, Outlet outlet, object data, Py_ssize_t start, Py_ssize_t end, bint more
+        self, FanOut fan, Outlet outlet, Way way, object data, Py_ssize_t start, Py_ssize_t end, bint more
     )
+    @cython.locals(inlet=Inlet)
+    cdef object _marked_copy(self, FanOut fan, Way way, object data, Py_ssize_t start, Py_ssize_t end, bint more)
+    @cython.locals(fan=FanOut, outlet=Outlet)
+    cpdef void serve_way(self, Way way)
+    cpdef void way_lost(self, Way way)
+    cdef void _copy_lost(self, FanOut fan)
+    cdef void _wait_for_way(self, FanOut fan, Way way)
     cdef void _wait_for(self, FanOut fan, Outlet outlet)
     cdef void leave_wait(self, FanOut fan)
     cdef void _keep(self, FanOut fan, object data, Py_ssize_t start, Py_ssize_t end)
-    @cython.locals(delivery=Delivery, is_held=bint, out=Delivery, outlet=Outlet, link=Sender)
+    @cython.locals(delivery=Delivery, is_held=bint, is_full=bint, out=Delivery, outlet=Outlet, link=Sender)
     cdef void continue_copies(self, Inlet inlet, FanOut fan, object data, Py_ssize_t start, Py_ssize_t end)
     @cython.locals(out=Delivery, outlet=Outlet, delivery=Delivery)
     cdef void abort_copies(self, FanOut fan)

@@ -3,16 +3,19 @@
 from collections import deque
 from typing import TYPE_CHECKING
 
+from routerd.core.departures import Departures
 from routerd.core.fan_out import FanOut
 from routerd.core.router_annotations import may_carry_annotations
-from routerd.core.settlement import Settlement, too_large
-from routerd.wire import ACCEPTED, RELEASED
+from routerd.core.settlement import too_large
+from routerd.wire import ACCEPTED, RELEASED, DecodeError, NeedsMore
 from routerd.wire.delivery import Delivery
 
 if TYPE_CHECKING:
     from routerd.core.address import Address
     from routerd.core.inlet import Inlet
     from routerd.core.outlet import Outlet
+    from routerd.core.passage import Passage
+    from routerd.core.way import Way
 
 _ACCEPTED = ACCEPTED
 _RELEASED = RELEASED
@@ -20,17 +23,25 @@ _MIXED = 2
 _SETTLED = 1
 
 
-class Multicast(Settlement):
+class Multicast(Departures):
     """Sends the copies of messages."""
 
     def serve_outlet(self, outlet: "Outlet") -> None:
         """Send what waits for an outlet that is free again; `Forwarder` has the queues."""
 
     def fan_out(
-        self, inlet: "Inlet", address: "Address", delivery: Delivery, data: bytes | bytearray, start: int, end: int
+        self,
+        inlet: "Inlet",
+        address: "Address",
+        delivery: Delivery,
+        data: bytes | bytearray,
+        start: int,
+        end: int,
+        passage: "Passage | None",
     ) -> None:
         count = address.local_count if inlet.is_fabric else len(address.outlets)
-        if count == 0:
+        ways = self.ways_for(address, passage) if address.ways and not inlet.is_fabric else None
+        if count == 0 and not ways:
             self.give_up(inlet, delivery, _RELEASED)
             return
         fan = FanOut(inlet, delivery)
@@ -44,17 +55,36 @@ class Multicast(Settlement):
             if outlet.waiting or not outlet.can_send():
                 self._wait_for(fan, outlet)
             else:
-                self.send_copy(fan, outlet, data, start, end, more)
+                self.send_copy(fan, outlet, None, data, start, end, more)
+        if ways:
+            priority = self.priority_of(address, data, start, end)
+            for way in ways:
+                link = None if way.waiting else way.pick(priority, more)
+                if link is None:
+                    self._wait_for_way(fan, way)
+                else:
+                    self.send_copy(fan, link, way, data, start, end, more)
         if fan.waiting:
             self._keep(fan, data, start, end)
         if fan.is_complete:
             self._all_sent(fan)
 
     def send_copy(
-        self, fan: FanOut, outlet: "Outlet", data: bytes | bytearray, start: int, end: int, more: bool
+        self,
+        fan: FanOut,
+        outlet: "Outlet",
+        way: "Way | None",
+        data: bytes | bytearray,
+        start: int,
+        end: int,
+        more: bool,
     ) -> None:
         link = outlet.link
-        if outlet.strips and not fan.inlet.strips and may_carry_annotations(data, start, end):
+        if way is not None:
+            data = self._marked_copy(fan, way, data, start, end, more)
+            start = 0
+            end = len(data)
+        elif outlet.strips and not fan.inlet.strips and may_carry_annotations(data, start, end):
             data, start, end = self.annotations.without_if_clear(data, start, end, more)
         is_settled = fan.is_settled
         if link.snd_settle_mode != _MIXED:
@@ -74,7 +104,9 @@ class Multicast(Settlement):
             self.observer.message_sent(outlet, data, start, end, more)
         outlet.deliveries += 1
         outlet.peer.active_at = self.now
-        if not outlet.is_fabric:
+        if way is not None:
+            self.departed(way, out)
+        elif not outlet.is_fabric:
             outlet.address.egress += 1
         if is_settled:
             outlet.presettled += 1
@@ -83,6 +115,56 @@ class Multicast(Settlement):
                 fan.combine(_ACCEPTED)
         if more:
             fan.under_way.append(out)
+
+    def _marked_copy(
+        self, fan: FanOut, way: "Way", data: bytes | bytearray, start: int, end: int, more: bool
+    ) -> bytes | bytearray:
+        inlet = fan.inlet
+        if inlet.is_relay:
+            return data[start:end]
+        try:
+            return self.marked(inlet, way.address, fan.delivery, data, start, end, more)
+        except (NeedsMore, DecodeError):
+            # They were looked at when the message came.
+            return data[start:end]
+
+    def serve_way(self, way: "Way") -> None:
+        """Send the copies that wait for a way."""
+        waiting = way.waiting
+        while waiting:
+            fan: FanOut = waiting[0]
+            outlet = way.pick(self.priority_of(way.address, fan.octets, 0, len(fan.octets)), not fan.is_complete)
+            if outlet is None:
+                return
+            waiting.popleft()
+            self.leave_wait(fan)
+            if fan.delivery is not None or (fan.is_settled and fan.is_complete):
+                self.send_copy(fan, outlet, way, fan.octets, 0, len(fan.octets), not fan.is_complete)
+            self.check_copies(fan)
+
+    def way_lost(self, way: "Way") -> None:
+        """Release the copies that wait for a way that is no more."""
+        waiting, way.waiting = way.waiting, None
+        for fan in [] if waiting is None else waiting:
+            self._copy_lost(fan)
+
+    def _copy_lost(self, fan: FanOut) -> None:
+        self.leave_wait(fan)
+        if not fan.is_settled:
+            fan.open_copies += 1
+            fan.combine(_RELEASED)
+        self.check_copies(fan)
+
+    def _wait_for_way(self, fan: FanOut, way: "Way") -> None:
+        if way.waiting is None:
+            way.waiting = deque()
+        if fan.is_settled and len(way.waiting) >= fan.inlet.capacity:
+            fan.inlet.dropped_presettled += 1
+            return
+        way.waiting.append(fan)
+        fan.waiting += 1
+        if not fan.is_settled:
+            fan.open_copies += 1
 
     def _wait_for(self, fan: FanOut, outlet: "Outlet") -> None:
         if outlet.waiting is None:
@@ -103,7 +185,7 @@ class Multicast(Settlement):
 
     def _keep(self, fan: FanOut, data: bytes | bytearray, start: int, end: int) -> None:
         fan.octets += data[start:end]
-        if not fan.is_complete:
+        if not fan.is_complete and not fan.inlet.is_shared:
             fan.frames += 1
             fan.inlet.link.session.withhold(1)
 
@@ -134,7 +216,8 @@ class Multicast(Settlement):
                 self.serve_outlet(outlet)
                 continue
             link.write(out, data, start, end, delivery.is_partial)
-            if delivery.is_partial and not is_held and (outlet.peer.is_blocked or link.session.has_backlog):
+            is_full = outlet.peer.is_blocked or link.session.has_backlog
+            if delivery.is_partial and is_full and not (is_held or inlet.is_shared):
                 is_held = True
                 outlet.hold(inlet.link.session)
         fan.is_complete = not delivery.is_partial

@@ -1,6 +1,8 @@
 import cython
 from routerd.core.address cimport Address
 from routerd.core.peer cimport Peer
+from routerd.core.trunk cimport Trunk
+from routerd.core.way cimport Way
 from routerd.wire.sender cimport Sender
 from routerd.wire.session cimport Session
 
@@ -12,6 +14,8 @@ cdef class Outlet:
     cdef public Sender link
     cdef readonly Address address
     cdef readonly bint is_fabric
+    cdef public Trunk trunk
+    cdef public Way way
     cdef public bint is_open
     cdef public bint is_draining
     cdef public bint is_watched

@@ -7,6 +7,8 @@ if TYPE_CHECKING:
     from routerd.core.address import Address
     from routerd.core.fan_out import FanOut
     from routerd.core.peer import Peer
+    from routerd.core.trunk import Trunk
+    from routerd.core.way import Way
     from routerd.wire.sender import Sender
     from routerd.wire.session import Session
 
@@ -18,6 +20,8 @@ class Outlet:
     address: "Address"
     waiting: "deque[FanOut] | None"
     held: "dict[Session, int] | None"
+    trunk: "Trunk | None"
+    way: "Way | None"
 
     def __init__(self, number: int, peer: "Peer", link: "Sender", address: "Address") -> None:
         self.number = number
@@ -25,6 +29,9 @@ class Outlet:
         self.link = link
         self.address = address
         self.is_fabric = peer.is_fabric
+        # Of a link to another router, and of one to the sibling that has such a link.
+        self.trunk = None
+        self.way = None
         self.is_open = False
         # A drain is answered once siblings have sent what they can.
         self.is_draining = False

@@ -1,9 +1,17 @@
+from routerd.core.trunk cimport Trunk
+
+
 cdef class Peer:
     cdef readonly long long number
     cdef readonly str role
     cdef readonly bint is_fabric
     cdef readonly bint is_inner
+    cdef readonly bint is_router
     cdef readonly bint is_external
+    cdef public bint is_initiator
+    cdef public long long cost
+    cdef public object error
+    cdef public Trunk trunk
     cdef readonly Py_ssize_t capacity
     cdef readonly bint strips_in
     cdef readonly bint strips_out

@@ -7,10 +7,13 @@ from routerd.core.settings import DEFAULT_LINK_CAPACITY
 if TYPE_CHECKING:
     from routerd.core.inlet import Inlet
     from routerd.core.outlet import Outlet
+    from routerd.core.trunk import Trunk
     from routerd.wire import Connection
 
 NORMAL = "normal"
 FABRIC = "fabric"
+INTER_ROUTER = "inter-router"
+EDGE = "edge"
 INNER = "inner"
 """The far end is in the router itself, as the endpoints of management are."""
 
@@ -21,6 +24,7 @@ class Peer:
     connection: "Connection"
     shell: Any
     details: Any
+    trunk: "Trunk | None"
 
     def __init__(
         self,
@@ -36,10 +40,17 @@ class Peer:
         self.role = role
         self.is_fabric = role == FABRIC
         self.is_inner = role == INNER
+        self.is_router = role == INTER_ROUTER
         self.is_external = not (self.is_fabric or self.is_inner)
+        # A connection that we began, to which we attach the links between routers.
+        self.is_initiator = False
+        self.cost = 1
+        # Why the connection was closed, if the peer gave a reason or the engine had one.
+        self.error: Any = None
+        self.trunk = None
         self.capacity = capacity
-        self.strips_in = strips_in and self.is_external
-        self.strips_out = strips_out and self.is_external
+        self.strips_in = strips_in and self.is_external and not self.is_router
+        self.strips_out = strips_out and self.is_external and not self.is_router
         self.is_multi_tenant = is_multi_tenant
         # The vhost whose own addresses this connection uses; empty for those of the router.
         self.tenant = ""

@@ -3,7 +3,7 @@ from routerd.core.address cimport Address
 from routerd.core.inlet cimport Inlet
 from routerd.core.outlet cimport Outlet
 from routerd.core.peer cimport Peer
-from routerd.core.siblings cimport Siblings
+from routerd.core.trunks cimport Trunks
 from routerd.wire.connection cimport Connection
 from routerd.wire.link cimport Link
 from routerd.wire.receiver cimport Receiver
@@ -26,7 +26,7 @@ cdef object _OPENED
 cdef object _CLOSED_BY_OPERATOR
 
 
-cdef class Router(Siblings):
+cdef class Router(Trunks):
     cdef readonly object settings
     cdef public bint is_alone
     cdef readonly dict peers
@@ -35,8 +35,6 @@ cdef class Router(Siblings):
     cdef double _quiet_at
     cdef readonly dict keepers
     cdef dict _kept
-    cdef object _token
-    cdef object _space
     cdef dict _destinations
     cdef long long _last_peer
 
@@ -58,6 +56,7 @@ cdef class Router(Siblings):
     cdef void answer(self, Outlet outlet)
     @cython.locals(inlet=Inlet)
     cdef void _producer_attached(self, Peer peer, Link link, object performative)
+    cdef void _mark_entries(self, Inlet inlet, Address address, str tenant, str text)
     cdef object _address_of(self, Peer peer, object terminus, bint is_producer)
     cdef bint _is_provided(self, Peer peer, str key) except -1
     cdef object _treatment(self, str text, str tenant)

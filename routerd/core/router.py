@@ -1,23 +1,25 @@
 """One worker's part of a router: its connections, and the links that peers attach to addresses.
 
-The floors below, each in a module: `siblings` (addresses, other workers), `forwarder` (messages in), `multicast`
-(copies out), `settlement` (outcomes back). Each is a class that adds to the one below it: the engine tells one handler.
+The floors below, each in a module: `trunks` (other routers), `siblings` (addresses, other workers), `forwarder`
+(messages in), `multicast` (copies out), `departures` (ways to other routers), `settlement` (outcomes back). Each is a
+class that adds to the one below it: the engine tells one handler.
 """
 
 from collections.abc import Callable
 from typing import Any, cast
 
 from routerd.core.address import Address
-from routerd.core.addresses import AddressSpace, canonical
+from routerd.core.addresses import canonical
 from routerd.core.inlet import Inlet
 from routerd.core.link_keeper import LinkKeeper
 from routerd.core.observer import Observer
 from routerd.core.outlet import Outlet
+from routerd.core.passage import section
 from routerd.core.peer import FABRIC, NORMAL, Peer
 from routerd.core.settings import DEFAULT_LINK_CAPACITY, AddressSettings, Distribution, RouterSettings
-from routerd.core.siblings import Siblings
 from routerd.core.totals import Totals
 from routerd.core.treatment import Treatment
+from routerd.core.trunks import Trunks
 from routerd.wire import (
     Attach,
     ConnectionState,
@@ -71,7 +73,7 @@ _CLOSED_BY_OPERATOR = Error(
 )
 
 
-class Router(Siblings):
+class Router(Trunks):
     """Handles the events of all connections of a worker."""
 
     def __init__(
@@ -85,7 +87,7 @@ class Router(Siblings):
         is_alone: bool = True,
     ) -> None:
         """Be the worker of this index, one of so many: no two of them number connections or links alike."""
-        Siblings.__init__(self, settings, Observer() if observer is None else observer, worker, workers)
+        Trunks.__init__(self, settings, Observer() if observer is None else observer, worker, workers, token)
         self.settings = settings
         self.is_alone = is_alone
         self.peers: dict[int, Peer] = {}
@@ -95,8 +97,6 @@ class Router(Siblings):
         # By address key: who may take links out of our hands; and the links that were taken.
         self.keepers: dict[str, LinkKeeper] = {}
         self._kept: dict[Link, LinkKeeper] = {}
-        self._token = token
-        self._space = AddressSpace(settings.id)
         self._destinations: dict[str, str | Error] = {}
         self._last_peer = worker + 1 - workers
 
@@ -136,15 +136,20 @@ class Router(Siblings):
             peer.tenant = performative.hostname
         if peer.is_fabric:
             self.sibling_connected(peer, performative)
+        elif peer.is_router:
+            self.trunk_connected(peer, performative)
         self.observer.connection_opened(peer, performative)
 
     def on_closed(self, connection: Connection, error: Error | None) -> None:
         """Forget the connection."""
         peer: Peer = connection.context
         peer.is_open = False
+        peer.error = error
         self.peers.pop(peer.number, None)
         if peer.is_fabric:
             self.sibling_lost(peer)
+        elif peer.is_router:
+            self.trunk_lost(peer)
         self.observer.connection_closed(peer, error)
 
     def on_authentication_failed(self, connection: Connection) -> None:
@@ -182,15 +187,19 @@ class Router(Siblings):
         """Give a new link its place, or refuse it; complete one of our own."""
         peer: Peer = link.session.connection.context
         if link.context is not None:
-            self.fabric_answered(link)
+            self.own_link_answered(link)
         elif peer.is_fabric:
             self.fabric_attached(peer, link, performative)
+        elif peer.is_router:
+            self.trunk_attached(peer, link, performative)
         elif self._kept and link in self._kept:
             self._kept[link].attached(link, performative)
         elif self.is_draining:
             self.refuse(link, _SHUTTING_DOWN)
         elif self.keepers and self._is_taken(peer, link, performative):
             return
+        elif not peer.is_inner and self.is_for_routers(performative):
+            self.refuse_router_link(link)
         elif link.is_sender:
             self._consumer_attached(peer, link, performative)
         else:
@@ -282,11 +291,20 @@ class Router(Siblings):
         peer.inlets[inlet] = None
         inlet.is_open = link.is_attached
         if address is not None:
+            self._mark_entries(inlet, address, peer.tenant, target.address)
             address.enter(inlet)
-            if address.missing:
+            if address.missing or address.ways:
                 self.refresh(address)
         self.observer.link_attached(inlet)
         inlet.top_up()
+
+    def _mark_entries(self, inlet: Inlet, address: Address, tenant: str, text: str) -> None:
+        """Prepare what messages of a link are marked with when they leave for another router."""
+        phase = _phase_of(address.key)
+        # Nobody else knows of tenants: their addresses are written out.
+        to = address.key[2:] if tenant and address.key[:1] == "M" else text
+        inlet.entry, inlet.entry_count = self.passages.entry(to, phase)
+        inlet.entry_section = section(inlet.entry, inlet.entry_count)
 
     def _address_of(self, peer: Peer, terminus: Any, is_producer: bool) -> "Address | Error | None":
         """Return the address of a terminus, made if it is new; None if it names none."""
@@ -309,7 +327,9 @@ class Router(Siblings):
 
     def _is_provided(self, peer: Peer, key: str) -> bool:
         # What is closed to clients can be opened by endpoints inside the router, of this worker or a sibling.
-        return peer.is_inner or key in self.addresses or self.remote_consumers(key) > 0
+        return (
+            peer.is_inner or key in self.addresses or self.remote_consumers(key) > 0 or self.network.reaches(key)
+        )
 
     def _treatment(self, text: str, tenant: str) -> Treatment:
         treatment = self._treatments.of(text)
@@ -331,11 +351,14 @@ class Router(Siblings):
             return key
         address = self.addresses.get(key)
         if address is None:
-            if self.remote_consumers(key) == 0:
+            address = self.passing_address(key)
+            if address is None:
                 return None
-            address = self.address_with(key, self._treatment(to, tenant))
-        if address.missing:
-            self.refresh(address, True)
+        if address.ways and address.entry_count == 0 and (tenant or _phase_of(key)):
+            # The message's own `to` does not lead there from another router.
+            address.entry, address.entry_count = self.passages.entry(key[2:], _phase_of(key))
+        if address.missing or address.ways:
+            self._attach_for_message(address)
         return address
 
     def _destination_key(self, to: str, tenant: str) -> "str | Error":
@@ -379,7 +402,13 @@ class Router(Siblings):
         peer.outlets.pop(outlet, None)
         peer.starved.pop(outlet, None)
         address.remove(outlet)
-        if outlet.is_fabric:
+        if outlet.trunk is not None or outlet.way is not None or outlet in self._retiring:
+            self.router_outlet_ended(outlet)
+        if outlet.trunk is not None:
+            session = outlet.link.session
+            if session.is_open and not session.links():
+                session.end()
+        elif outlet.is_fabric:
             neighbour = self.neighbours.get(peer.sibling)
             if neighbour is not None and neighbour.outlets.get(address.key) is outlet:
                 del neighbour.outlets[address.key]
@@ -398,6 +427,8 @@ class Router(Siblings):
     def _inlet_ended(self, inlet: Inlet, error: Error | None) -> None:
         self.inlet_lost(inlet)
         inlet.peer.inlets.pop(inlet, None)
+        if inlet.trunk is not None:
+            self.router_inlet_ended(inlet)
         address = inlet.address
         if address is not None:
             address.leave(inlet)
@@ -425,9 +456,10 @@ class Router(Siblings):
         """Take no new links and no new messages; what is under way may settle."""
         self.is_draining = True
         self._quiet_at = self.now + QUIET_S
+        self.leave_network()
         for peer in self.peers.values():
             for inlet in peer.inlets:
-                if not inlet.is_fabric and not _has_answers(inlet):
+                if not (peer.is_fabric or peer.is_router or _has_answers(inlet)):
                     inlet.is_quiet = inlet.link.credit == 0
                     inlet.withdraw()
                     inlet.is_open = False
@@ -446,7 +478,9 @@ class Router(Siblings):
             for inlet in peer.inlets:
                 if inlet.link.unsettled_count or inlet.waiting or inlet.current is not None:
                     is_drained = False
-                elif not peer.is_fabric and inlet.link.is_attached and not _has_answers(inlet):
+                elif peer.is_fabric or peer.is_router:
+                    continue
+                elif inlet.link.is_attached and not _has_answers(inlet):
                     if inlet.is_quiet or is_late:
                         inlet.link.detach(error=_SHUTTING_DOWN)
                     else:
@@ -461,6 +495,9 @@ class Router(Siblings):
                 outlet.address.remove(outlet)
         for address in list(self.addresses.values()):
             address.remote_count = 0
+            for way in address.ways:
+                self.way_lost(way)
+            address.ways = []
             self.release_parked(address)
         for peer in list(self.peers.values()):
             ends: list[Inlet | Outlet] = [*peer.inlets, *peer.outlets]
@@ -475,6 +512,11 @@ class Router(Siblings):
 def _has_answers(inlet: Inlet) -> bool:
     """Whether an inlet is for what endpoints inside the router answer, which they do to the end."""
     return inlet.peer.is_inner and inlet.address is None
+
+
+def _phase_of(key: str) -> int:
+    """Return the phase of a mobile address; others have none."""
+    return int(key[1]) if key[:1] == "M" and key[1:2].isdecimal() else 0
 
 
 def _waypoint_phase(capability: str, is_producer: bool, phase: int) -> int:

@@ -4,6 +4,7 @@ from routerd.core.inlet cimport Inlet
 from routerd.core.outlet cimport Outlet
 from routerd.core.parked cimport Parked
 from routerd.core.router_annotations cimport RouterAnnotations
+from routerd.core.way cimport Way
 from routerd.wire.connection cimport Connection
 from routerd.wire.delivery cimport Delivery
 from routerd.wire.handler cimport Handler
@@ -27,6 +28,8 @@ cdef class Settlement(Handler):
     cdef void _copy_decided(self, Delivery out, FanOut fan)
     @cython.locals(inlet=Inlet)
     cdef void _producer_settled(self, Delivery delivery)
+    @cython.locals(way=Way)
+    cdef void came_back(self, Delivery out)
     @cython.locals(delivery=Delivery)
     cdef void check_copies(self, FanOut fan)
     cdef void sent(self, Inlet inlet, Outlet outlet, Delivery delivery, Delivery out)

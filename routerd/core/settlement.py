@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from routerd.core.inlet import Inlet
     from routerd.core.observer import Observer
     from routerd.core.outlet import Outlet
+    from routerd.core.way import Way
     from routerd.wire.connection import Connection
     from routerd.wire.link import Link
 
@@ -47,6 +48,8 @@ class Settlement(Handler):
         if delivery.is_incoming:
             self._producer_settled(delivery)
             return
+        if delivery.way is not None and (delivery.remote_settled or is_outcome(delivery.remote_state)):
+            self.came_back(delivery)
         context = delivery.context
         if context is None:
             if not delivery.settled and not delivery.remote_settled and is_outcome(delivery.remote_state):
@@ -100,10 +103,18 @@ class Settlement(Handler):
         elif type(context) is Delivery and not delivery.is_partial:
             delivery.context = None
             context.context = None
+            if context.way is not None:
+                self.came_back(context)
             if not context.settled:
                 context.settle()
         if inlet is not None:
             inlet.top_up()
+
+    def came_back(self, out: Delivery) -> None:
+        """Count a delivery that went to another router as decided, or lost."""
+        way: Way = out.way
+        out.way = None
+        way.outstanding -= 1
 
     def check_copies(self, fan: FanOut) -> None:
         # Lets go of the octets once nobody waits for them, and settles once everybody has decided.

@@ -23,6 +23,9 @@ from routerd.wire.link import Link
 from routerd.wire.receiver import Receiver
 from routerd.wire.session import Session
 
+RELAY = "@"
+"""What the target of a link begins with whose messages a sibling is to send on by one of its trunks."""
+
 _NO_ADDRESS = Error(condition="amqp:invalid-field", description="a link between workers is for an address")
 _ATTACHED = LinkState.ATTACHED
 _OPENED = ConnectionState.OPENED
@@ -43,7 +46,7 @@ class Siblings(Forwarder):
     """The addresses of a worker, and what is known of them elsewhere."""
 
     def __init__(self, settings: RouterSettings, observer: Observer, worker: int, workers: int) -> None:
-        Forwarder.__init__(self, observer)
+        Forwarder.__init__(self, observer, settings.id)
         self.worker = worker
         # The numbers of connections and links differ by this, so that no two workers have the same.
         self.workers = workers
@@ -60,16 +63,28 @@ class Siblings(Forwarder):
     def answer(self, outlet: Outlet) -> None:
         """Answer the attach of a consumer that every worker knows of; `Router` does."""
 
+    def find_ways(self, address: Address) -> None:
+        """Bring the ways of an address in line with what is known of the network; `Trunks` does."""
+
+    def attach_ways(self, address: Address) -> None:
+        """Attach links to the siblings that have the trunks of an address's ways; `Trunks` does."""
+
+    def relay_attached(self, peer: Peer, link: Link, key: str) -> None:
+        """Answer a sibling's link for messages that one of our trunks is to take; `Trunks` does."""
+
     # --- addresses
 
     def address_with(self, key: str, treatment: Treatment) -> Address:
         address = self.addresses.get(key)
         if address is None:
+            if self.network.hint_of(key) is not None:
+                treatment = self.treatment_of_key(key)
             priority = -1 if treatment.priority is None else treatment.priority
             address = Address(key, treatment.distribution, priority)
             address.uneven = self._uneven
             self.addresses[key] = address
             self.count_remote(address)
+            self.find_ways(address)
         return address
 
     def consumers_came(self, address: Address) -> None:
@@ -86,7 +101,7 @@ class Siblings(Forwarder):
                 if not address.has_outlet(inlet.is_fabric):
                     inlet.withdraw()
             self.forget_if_idle(address)
-        if address.parked or address.parked_from_siblings:
+        if address.parked or address.parked_from_siblings or address.parked_from_trunks:
             self.serve(address)
 
     def forget_if_idle(self, address: Address) -> None:
@@ -224,7 +239,7 @@ class Siblings(Forwarder):
 
     def refresh(self, address: Address, has_message: bool = False) -> None:
         """Bring the links of an address to the siblings in line with what they want, where there is who would send."""
-        is_wanted = has_message or bool(address.parked) or any(not inlet.is_fabric for inlet in address.inlets)
+        is_wanted = has_message or self.has_senders(address)
         before = address.remote_count
         for neighbour in self.neighbours.values():
             consumers = neighbour.interests.get(address.key, 0)
@@ -232,10 +247,12 @@ class Siblings(Forwarder):
             if outlet is not None:
                 outlet.weight = max(1, consumers)
                 if consumers == 0:
-                    self._give_up_fabric(outlet)
+                    self.give_up_fabric(outlet)
             elif consumers and is_wanted:
                 self._attach_fabric(neighbour, address, consumers)
         self.count_remote(address)
+        if address.ways and is_wanted:
+            self.attach_ways(address)
         if address.remote_count == 0:
             self.consumers_went(address)
         elif before == 0:
@@ -245,7 +262,12 @@ class Siblings(Forwarder):
         if not has_message:
             self.forget_if_idle(address)
 
-    def _give_up_fabric(self, outlet: Outlet) -> None:
+    def has_senders(self, address: Address) -> bool:
+        """Whether anybody here sends to an address, or something waits."""
+        waits = bool(address.parked) or bool(address.parked_from_trunks)
+        return waits or any(not inlet.is_fabric for inlet in address.inlets)
+
+    def give_up_fabric(self, outlet: Outlet) -> None:
         # One whose attach is not answered is given up when it is.
         if outlet.link.is_attached:
             outlet.is_open = False
@@ -253,19 +275,26 @@ class Siblings(Forwarder):
             outlet.link.detach()
 
     def _attach_fabric(self, neighbour: Neighbour, address: Address, consumers: int) -> None:
-        peer = neighbour.peer
-        if peer is None or peer.connection.state is not _OPENED:
+        outlet = self.fabric_outlet(neighbour, address, address.key)
+        if outlet is None:
             return
-        session = self._fabric_session(peer)
-        number = self.take_link_number()
-        link = session.sender(f"{address.key} {number}")
-        outlet = Outlet(number, peer, link, address)
         outlet.weight = consumers
-        link.context = outlet
-        peer.outlets[outlet] = None
         neighbour.outlets[address.key] = outlet
         address.add(outlet)
-        link.attach(source=Source(address=address.key), target=Target(address=address.key))
+
+    def fabric_outlet(self, neighbour: Neighbour, address: Address, target: str) -> Outlet | None:
+        """Attach a link to a sibling, if it is connected."""
+        peer = neighbour.peer
+        if peer is None or peer.connection.state is not _OPENED:
+            return None
+        session = self._fabric_session(peer)
+        number = self.take_link_number()
+        link = session.sender(f"{target} {number}")
+        outlet = Outlet(number, peer, link, address)
+        link.context = outlet
+        peer.outlets[outlet] = None
+        link.attach(source=Source(address=target), target=Target(address=target))
+        return outlet
 
     def _fabric_session(self, peer: Peer) -> Session:
         # One for each link: a window that one address fills stops no other. Once all channels are used, they share one.
@@ -282,7 +311,7 @@ class Siblings(Forwarder):
             outlet.is_open = True
             neighbour = self.neighbours.get(outlet.peer.sibling)
             if neighbour is None or outlet.address.key not in neighbour.interests:
-                self._give_up_fabric(outlet)
+                self.give_up_fabric(outlet)
 
     def fabric_attached(self, peer: Peer, link: Link, performative: Attach) -> None:
         target = performative.target
@@ -290,16 +319,27 @@ class Siblings(Forwarder):
         if link.is_sender or not isinstance(key, str):
             self.refuse(link, _NO_ADDRESS)
             return
+        if key.startswith(RELAY):
+            self.relay_attached(peer, link, key)
+            return
         # The last consumer may have left meanwhile. The link then waits without credit: its sibling gives it up once
         # it knows, or the next consumer uses it.
-        address = self.address_with(key, self._treatments.of_key(key))
-        inlet = Inlet(self.take_link_number(), peer, cast(Receiver, link), address)
+        address = self.address_with(key, self.treatment_of_key(key))
+        self.answer_fabric(peer, link, address, False)
+
+    def answer_fabric(self, peer: Peer, link: Link, address: Address, is_relay: bool) -> None:
+        """Answer a sibling's link, and let it send."""
+        inlet = Inlet(self.take_link_number(), peer, cast(Receiver, link), address, is_relay)
         link.context = inlet
         peer.inlets[inlet] = None
-        link.attach(source=link.remote_source, target=target)
+        link.attach(source=link.remote_source, target=link.remote_target)
         inlet.is_open = link.is_attached
         address.enter(inlet)
         inlet.top_up()
+
+    def treatment_of_key(self, key: str) -> Treatment:
+        """Return how the messages of an address are treated; another router that has it may have a say in that."""
+        return self._treatments.of_key(key)
 
     def count_remote(self, address: Address) -> None:
         address.remote_count = address.missing = 0

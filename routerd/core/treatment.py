@@ -20,6 +20,9 @@ class Treatment:
 _ONE_PLACE = Treatment(Distribution.CLOSEST)
 _EDGE = Treatment(Distribution.BALANCED)
 _EVERYWHERE = Treatment(Distribution.MULTICAST)
+_BY_HINT = {0: _EVERYWHERE, 1: _EVERYWHERE, 2: Treatment(Distribution.CLOSEST), 3: Treatment(Distribution.BALANCED)}
+HINTS = {Distribution.MULTICAST: 1, Distribution.CLOSEST: 2, Distribution.BALANCED: 3, Distribution.UNAVAILABLE: 5}
+"""How routers tell each other the treatment of an address."""
 _BY_CLASS = {AddressClass.TOPOLOGICAL: _EVERYWHERE, AddressClass.EDGE: _EDGE}
 
 
@@ -63,10 +66,16 @@ class Treatments:
             return found
         return Treatment(Distribution.BALANCED, found.ingress_phase, found.egress_phase, found.priority)
 
-    def of_key(self, key: str) -> Treatment:
-        """Return the treatment of an address by its key; raises InvalidKey."""
+    def of_key(self, key: str, hint: int | None = None) -> Treatment:
+        """Return the treatment of an address by its key; raises InvalidKey.
+
+        Where nothing is configured for it, the hint of a router that has it prevails over our default.
+        """
         parts = parts_of(key)
         if parts.address_class is AddressClass.MOBILE:
+            hinted = None if hint is None else _BY_HINT.get(hint)
+            if hinted is not None and self._by_pattern.match(canonical(parts.text)) is None:
+                return hinted
             return self.of(parts.text)
         return _BY_CLASS.get(parts.address_class, _ONE_PLACE)
 

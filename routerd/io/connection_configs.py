@@ -1,6 +1,6 @@
-"""What our side of a connection says and accepts, made from the configuration of its listener."""
+"""What our side of a connection says and accepts, made from the configuration of its listener or connector."""
 
-from routerd.config import ListenerConfig
+from routerd.config import ConnectorConfig, ListenerConfig, Role
 from routerd.core import RouterSettings
 from routerd.io.worker_config import WorkerConfig
 from routerd.wire import ConnectionConfig, Int, Symbol
@@ -31,6 +31,7 @@ def client_config(router: RouterSettings, listener: ListenerConfig, number: int)
             for url in listener.failover_urls
         ]
     properties.update((Symbol(key), value) for key, value in listener.open_properties.items())
+    properties.update(_between_routers(listener))
     return ConnectionConfig(
         container_id=router.id,
         max_frame_size=listener.max_frame_size,
@@ -41,6 +42,39 @@ def client_config(router: RouterSettings, listener: ListenerConfig, number: int)
         desired_capabilities=CAPABILITIES,
         properties=properties,
     )
+
+
+def connector_config(router: RouterSettings, connector: ConnectorConfig, number: int) -> ConnectionConfig:
+    """Return what a connection that the router makes is made with."""
+    properties: dict[object, object] = {
+        Symbol("product"): PRODUCT,
+        Symbol("version"): router.version,
+        Symbol("qd.conn-id"): Int(number),
+        **{Symbol(key): value for key, value in connector.open_properties.items()},
+        **_between_routers(connector),
+    }
+    return ConnectionConfig(
+        container_id=router.id,
+        hostname=connector.host,
+        max_frame_size=connector.max_frame_size,
+        channel_max=connector.max_sessions - 1,
+        incoming_window=connector.session_frames or max(SESSION_FRAMES, 2 * connector.link_capacity),
+        idle_timeout_s=float(connector.idle_timeout_s),
+        offered_capabilities=CAPABILITIES,
+        desired_capabilities=CAPABILITIES,
+        properties=properties,
+    )
+
+
+def _between_routers(config: ListenerConfig | ConnectorConfig) -> dict[object, object]:
+    """Return the properties by which routers know each other (inter-router protocol 1.3)."""
+    if config.role not in (Role.INTER_ROUTER, Role.EDGE):
+        return {}
+    properties: dict[object, object] = {}
+    if config.cost > 1:
+        properties[Symbol("qd.inter-router-cost")] = Int(config.cost)
+    properties[Symbol("qd.annotations-version")] = Int(1)
+    return properties
 
 
 def fabric_config(worker: WorkerConfig) -> ConnectionConfig:

@@ -6,10 +6,12 @@ import time
 from concurrent.futures import Future
 
 from routerd.config import RouterConfig
+from routerd.core import RouterMode
 from routerd.io.busy_poll import SPAN_S
 from routerd.io.managed_worker import ManagedWorker
 from routerd.io.management_messages import ManagementMessages
 from routerd.io.router_backing import LocalMember, RouterBacking, configuration_of
+from routerd.io.routing_loop import RoutingLoop
 from routerd.io.worker import Worker
 from routerd.io.worker_config import WorkerConfig
 from routerd.management import Agent
@@ -21,17 +23,32 @@ class InProcessRouter:
     def __init__(self, config: RouterConfig, *, busy_poll_s: float = SPAN_S) -> None:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._manage, name="routerd-management", daemon=True)
+        routing = RoutingLoop(config.router) if config.router.mode is RouterMode.INTERIOR else None
         self._worker = Worker(
             WorkerConfig(
-                router=config.router, listeners=config.listeners, logs=config.logs, busy_poll_s=busy_poll_s
+                router=config.router,
+                listeners=config.listeners,
+                connectors=config.connectors,
+                logs=config.logs,
+                busy_poll_s=busy_poll_s,
             ),
-            lambda changes: None,
+            (lambda changes: None) if routing is None else routing.on_changes,
             self._ask,
+            None if routing is None else routing.on_trunks,
         )
+        if routing is not None:
+            routing.serve(self._worker)
         configuration = configuration_of(config)
         member = LocalMember(ManagedWorker(self._worker, configuration))
         started_at = time.monotonic()
-        backing = RouterBacking(config.router, {0: member}, configuration, time.monotonic, started_at)
+        backing = RouterBacking(
+            config.router,
+            {0: member},
+            configuration,
+            time.monotonic,
+            started_at,
+            nodes=None if routing is None else lambda: asyncio.wrap_future(routing.nodes()),
+        )
         self._messages = ManagementMessages(Agent(backing))
 
     def start(self) -> list[str]:

@@ -8,7 +8,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
 
-from routerd.config import ListenerConfig, LogModuleConfig, effect_of
+from routerd.config import ConnectorConfig, ListenerConfig, LogModuleConfig, effect_of
 from routerd.core import AddressSettings
 from routerd.io.log_lines import LogEntry
 from routerd.io.logs import change_log, log_counts, module_log, recent_log_entries
@@ -33,6 +33,7 @@ class _Prepared:
     addresses: list[AddressSettings] = field(default_factory=list)
     logs: list[LogModuleConfig] = field(default_factory=list)
     listeners: list[tuple[ListenerConfig, list[socket.socket]]] = field(default_factory=list)
+    connectors: list[ConnectorConfig] = field(default_factory=list)
 
     def give_up(self) -> None:
         """Close what was opened for it."""
@@ -69,6 +70,8 @@ class ManagedWorker:
                     module: {level.name.lower(): count for level, count in counts.items()}
                     for module, counts in log_counts().items()
                 }
+            case "connectors":
+                return await asyncio.wrap_future(self._worker.connector_states())
             case "configuration":
                 return self.configuration
             case "prepare":
@@ -102,8 +105,10 @@ class ManagedWorker:
             raise StaleConfiguration("no change has been prepared")
         # From here on it is done, as far as it can be: the others do it, too.
         steps = [self._remove(identity) for identity in prepared.change.removed]
-        steps += [self._wait(self._worker.configure_address(settings)) for settings in prepared.addresses]
-        steps += [self._wait(self._worker.listen(*listening)) for listening in prepared.listeners]
+        # None begins before those ahead of it are done: what is replaced goes first.
+        steps += [_done(self._worker.configure_address, settings) for settings in prepared.addresses]
+        steps += [_done(self._worker.listen, *listening) for listening in prepared.listeners]
+        steps += [_done(self._worker.connect, connector) for connector in prepared.connectors]
         steps += [asyncio.to_thread(change_log, module) for module in prepared.logs]
         for step in steps:
             try:
@@ -111,9 +116,6 @@ class ManagedWorker:
             except Exception:
                 _log.exception("A change that had been prepared is not complete")
         self.configuration = self.configuration.changed(prepared.change)
-
-    async def _wait(self, done: "Future[None]") -> None:
-        await asyncio.wrap_future(done)
 
     def give_up(self) -> None:
         """Forget the change that has been prepared."""
@@ -155,15 +157,23 @@ class ManagedWorker:
                     reason = error.strerror or str(error)
                     raise ChangeRefused(f"listener {effect.address} cannot be opened: {reason}") from error
                 prepared.listeners.append((effect, sockets))
+            case ConnectorConfig() if self._worker.config.owns(effect):
+                prepared.connectors.append(effect)
 
     async def _remove(self, identity: str) -> None:
         entity = next(one for one in self.configuration.entities if one.identity == identity)
         effect = effect_of(entity, self._mode)
         match effect:
             case AddressSettings():
-                await asyncio.wrap_future(self._worker.forget_pattern(effect.pattern))
+                await _done(self._worker.forget_pattern, effect.pattern)
             case ListenerConfig():
-                await asyncio.wrap_future(self._worker.stop_listening(effect.identity))
+                await _done(self._worker.stop_listening, effect.identity)
+            case ConnectorConfig():
+                await _done(self._worker.stop_connecting, effect.identity)
+
+
+async def _done(begin: Callable[..., Future[None]], *arguments: Any) -> None:
+    await asyncio.wrap_future(begin(*arguments))
 
 
 def _check_file(name: str | None) -> None:

@@ -8,7 +8,7 @@ from dataclasses import fields
 from datetime import UTC, datetime
 from typing import Any
 
-from routerd.config import ListenerConfig
+from routerd.config import ConnectorConfig, ListenerConfig
 from routerd.core import Inlet, Outlet
 from routerd.io.logs import module_log
 from routerd.io.value_text import octets_text, quoted, value_text
@@ -22,8 +22,12 @@ _log = module_log("MESSAGE")
 
 
 def is_watched(details: object) -> bool:
-    """Whether the messages of connections at a listener are to be logged now."""
-    return _log.is_trace and isinstance(details, ListenerConfig) and bool(details.message_log_components)
+    """Whether the messages of connections of a listener or connector are to be logged now."""
+    return (
+        _log.is_trace
+        and isinstance(details, ListenerConfig | ConnectorConfig)
+        and bool(details.message_log_components)
+    )
 
 
 def log_message(

@@ -11,8 +11,8 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from routerd.config import ListenerConfig
-from routerd.core import COUNTERS, Address, Inlet, Outlet, Peer, Router
+from routerd.config import ConnectorConfig, ListenerConfig
+from routerd.core import COUNTERS, PRIORITY_MAX, Address, Inlet, Outlet, Peer, Router
 from routerd.management import AddressRow, ConnectionRow, LinkRow, PoolRow, WorkerRow
 from routerd.wire import Connection, Delivery, Link
 
@@ -23,6 +23,10 @@ STUCK_IN_TESTS_S = 3.0
 """The same with test hooks (2.1)."""
 LINK_PRIORITY = 4
 """Of links that are not trunks (5.3)."""
+CONTROL_PRIORITY = 9
+ENDPOINT, CONTROL, DATA, EDGE_DOWNLINK = ("endpoint", "router-control", "inter-router", "edge-downlink")
+_KINDS = {"qd.router": CONTROL, "qd.router-data": DATA, "qd.router-edge-downlink": EDGE_DOWNLINK}
+"""By the capability of the end of a link that is ours."""
 BLOCKED_S = 10.0
 """A consumer that gives no credit for longer blocks its link (5.1)."""
 
@@ -140,10 +144,11 @@ def link_rows(
     parked = _parked_too_long(router, now - stuck_s)
     for peer in list(router.peers.values()):
         ages = _ages(peer, now - stuck_s)
+        places = TrunkPlaces()
         for end in _ends(peer):
             too_long = parked.get(end, 0) if isinstance(end, Inlet) else 0
             rate = 0 if rates is None else rates.of(end, now)
-            yield _link_row(end, now, ages.get(end.link), too_long, rate, router.worker)
+            yield _link_row(end, now, ages.get(end.link), too_long, rate, router.worker, *places.of(end.link))
 
 
 def connection_rows(router: Router, now: float) -> Iterator[ConnectionRow]:
@@ -156,13 +161,13 @@ def connection_rows(router: Router, now: float) -> Iterator[ConnectionRow]:
             connection=peer.number,
             role=peer.role,
             is_incoming=not peer.connection.is_client,
-            host=getattr(peer.shell, "host", ""),
+            host=_host(peer),
             container=remote.container_id if remote else "",
             hostname=(remote and remote.hostname) or "",
             mechanism=sasl.mechanism if sasl else None,
             user=sasl.identity if sasl else None,
             tenant=peer.tenant or None,
-            listener=peer.details.identity if isinstance(peer.details, ListenerConfig) else None,
+            listener=_origin(peer),
             is_open=peer.is_open,
             is_blocked=peer.is_blocked,
             is_traced=getattr(peer.shell, "is_traced", False),
@@ -211,12 +216,52 @@ def pool_rows(router: Router) -> list[PoolRow]:
     ]
 
 
+def _host(peer: Peer) -> str:
+    if isinstance(peer.details, ConnectorConfig):
+        return peer.details.address
+    host: str = getattr(peer.shell, "host", "")
+    return host
+
+
+def _origin(peer: Peer) -> str | None:
+    """Return the identity of the listener or connector that a connection is from."""
+    return peer.details.identity if isinstance(peer.details, ListenerConfig | ConnectorConfig) else None
+
+
 def _ends(peer: Peer) -> list[Inlet | Outlet]:
     return [*peer.inlets, *peer.outlets]
 
 
+class TrunkPlaces:
+    """What the links of one connection are for, to be asked in their order: it says which has which priority (1.6)."""
+
+    def __init__(self) -> None:
+        self._data = {True: 0, False: 0}
+
+    def of(self, link: Link) -> tuple[str, int]:
+        """Return kind and priority of the next link."""
+        terminus = link.source if link.is_sender else link.target
+        capabilities = getattr(terminus, "capabilities", ())
+        kind = next((_KINDS[one] for one in capabilities if one in _KINDS), ENDPOINT)
+        if kind == CONTROL:
+            return kind, CONTROL_PRIORITY
+        if kind != DATA:
+            return kind, LINK_PRIORITY
+        place = self._data[link.is_sender]
+        self._data[link.is_sender] += 1
+        # Those that come after are for large messages.
+        return kind, place if place <= PRIORITY_MAX else LINK_PRIORITY
+
+
 def _link_row(
-    end: Inlet | Outlet, now: float, ages: _Ages | None, parked_too_long: int, rate: int, worker: int
+    end: Inlet | Outlet,
+    now: float,
+    ages: _Ages | None,
+    parked_too_long: int,
+    rate: int,
+    worker: int,
+    kind: str,
+    priority: int,
 ) -> LinkRow:
     link = end.link
     address = end.address
@@ -232,7 +277,8 @@ def _link_row(
         role=end.peer.role,
         is_outgoing=link.is_sender,
         address=None if address is None else address.key,
-        priority=LINK_PRIORITY,
+        kind=kind,
+        priority=priority,
         settle_rate=rate,
         capacity=capacity,
         credit=link.credit,

@@ -2,13 +2,23 @@
 
 import asyncio
 import pickle
+import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields
 from typing import Any, Protocol, TypeVar, cast
 
-from routerd.config import ListenerConfig, RouterConfig, effect_of
-from routerd.core import RouterSettings
+from routerd.config import (
+    INTER_ROUTER_MAX,
+    ConnectorConfig,
+    Effect,
+    ListenerConfig,
+    Role,
+    RouterConfig,
+    effect_of,
+    resolved,
+)
+from routerd.core import RouterMode, RouterSettings
 from routerd.io.logs import module_log
 from routerd.io.managed_worker import ManagedWorker, StaleConfiguration
 from routerd.io.ports import ListenFailed, Reservation, reserve
@@ -19,8 +29,10 @@ from routerd.management import (
     Configuration,
     ConfiguredEntity,
     ConnectionRow,
+    ConnectorRow,
     LinkRow,
     LogRow,
+    NodeRow,
     PoolRow,
     Unanswered,
     WorkerRow,
@@ -69,8 +81,12 @@ class RouterBacking:
         *,
         keeper: Member | None = None,
         own_logs: Callable[[], list[LogRow]] = list,
+        nodes: Callable[[], Awaitable[Sequence[NodeRow]]] | None = None,
     ) -> None:
-        """`keeper` has the configuration beside the workers; `own_logs` the lines of this process, if no worker has."""
+        """`keeper` has the configuration beside the workers; `own_logs` the lines of this process, if no worker has.
+
+        `nodes` tells the routers of the network, the own one first; without it there is no other.
+        """
         self.settings = settings
         self.configuration = configuration
         self._members = members
@@ -79,12 +95,13 @@ class RouterBacking:
         self._now = now
         self._started_at = started_at
         self._own_logs = own_logs
+        self._nodes = nodes or self._own_node
         self._changing = asyncio.Lock()
         self._behind: set[int] = set()
         """Workers that have another version of the configuration, or may have."""
         self._catching_up: asyncio.Task[None] | None = None
         self._reservations: dict[str, Reservation] = {}
-        self._kept_ports = {(one.host, one.port) for one in self._listeners(configuration)}
+        self._kept_ports = {(one.host, one.port) for one in self._listeners()}
         """Those of the file, which the launcher keeps for the router."""
         self._last_number = 0
 
@@ -119,6 +136,25 @@ class RouterBacking:
     async def links(self) -> list[LinkRow]:
         """Return all links."""
         return sorted(_unpacked(LinkRow, await self._all("links")), key=lambda row: row.link)
+
+    async def connectors(self) -> list[ConnectorRow]:
+        """Return how the connectors fare; each is asked for where it is."""
+        if not self._entities("connector"):
+            return []
+        return [
+            ConnectorRow(
+                identity=state.identity,
+                status=state.status,
+                message=state.message,
+                failover_urls=state.failover_urls,
+            )
+            for states in await self._all("connectors")
+            for state in states
+        ]
+
+    async def nodes(self) -> list[NodeRow]:
+        """Return the routers of the network."""
+        return list(await self._nodes())
 
     async def addresses(self) -> list[AddressRow]:
         """Return the addresses of all workers."""
@@ -157,7 +193,8 @@ class RouterBacking:
     async def create(self, entity: ConfiguredEntity) -> None:
         """Have all workers take an entity."""
         async with self._changing:
-            self._reserve(entity)
+            entity = resolved(entity, self.settings.mode)
+            self._admit(entity)
             try:
                 await self._change(Change(self.configuration.version, added=(entity,)))
             except BaseException:
@@ -251,30 +288,51 @@ class RouterBacking:
             if self._behind:
                 await asyncio.sleep(TELL_AGAIN_S)
 
-    def _reserve(self, entity: ConfiguredEntity) -> None:
+    def _admit(self, entity: ConfiguredEntity) -> None:
+        """Hold a new listener or connector against what there is; a listener's port is kept from then on."""
+        effect = self._effect_of(entity)
+        match effect:
+            case ListenerConfig() | ConnectorConfig() if effect.dedicated_actor:
+                kind = entity.type.section
+                raise ChangeRefused(f"a {kind} with an actor of its own can only be in the configuration file")
+            case ListenerConfig():
+                self._reserve(effect, entity.identity)
+            case ConnectorConfig(role=Role.INTER_ROUTER):
+                connectors = map(self._effect_of, self._entities("connector"))
+                others = sum(isinstance(one, ConnectorConfig) and one.role is Role.INTER_ROUTER for one in connectors)
+                if others >= INTER_ROUTER_MAX:
+                    raise ChangeRefused(f"a router has at most {INTER_ROUTER_MAX} connections with role='inter-router'")
+
+    def _reserve(self, listener: ListenerConfig, identity: str) -> None:
         """Keep the port of a new listener, which tells whether others have it."""
-        effect = effect_of(entity, self.settings.mode)
-        if not isinstance(effect, ListenerConfig):
-            return
-        if effect.dedicated_actor:
-            raise ChangeRefused("a listener with an actor of its own can only be in the configuration file")
-        if effect.port == 0:
+        if listener.port == 0:
             raise ChangeRefused("a listener that is created at run time needs the number of a port")
-        if (effect.host, effect.port) in self._kept_ports:
-            if any(one.host == effect.host and one.port == effect.port for one in self._listeners(self.configuration)):
-                raise ChangeRefused(f"listener {effect.address} cannot be opened: Address already in use")
+        if (listener.host, listener.port) in self._kept_ports:
+            if any(one.host == listener.host and one.port == listener.port for one in self._listeners()):
+                raise ChangeRefused(f"listener {listener.address} cannot be opened: Address already in use")
             return
         try:
-            self._reservations[entity.identity] = reserve(
-                effect.host, effect.port, family=effect.family, name=effect.name
+            self._reservations[identity] = reserve(
+                listener.host, listener.port, family=listener.family, name=listener.name
             )
         except ListenFailed as error:
-            raise ChangeRefused(f"listener {effect.address} cannot be opened: {error.reason}") from error
+            raise ChangeRefused(f"listener {listener.address} cannot be opened: {error.reason}") from error
 
-    def _listeners(self, configuration: Configuration) -> list[ListenerConfig]:
-        entities = (one for one in configuration.entities if one.type.section == "listener")
-        effects = (effect_of(one, self.settings.mode) for one in entities)
+    def _listeners(self) -> list[ListenerConfig]:
+        effects = map(self._effect_of, self._entities("listener"))
         return [one for one in effects if isinstance(one, ListenerConfig)]
+
+    def _entities(self, section: str) -> list[ConfiguredEntity]:
+        return [one for one in self.configuration.entities if one.type.section == section]
+
+    def _effect_of(self, entity: ConfiguredEntity) -> Effect | None:
+        return effect_of(entity, self.settings.mode)
+
+    async def _own_node(self) -> Sequence[NodeRow]:
+        if self.settings.mode is not RouterMode.INTERIOR:
+            return ()
+        started = round(time.time() - self.uptime_s())
+        return (NodeRow(id=self.settings.id, is_own=True, instance=started, last_topology_change=started, index=0),)
 
     def _leave_port(self, identity: str) -> None:
         reservation = self._reservations.pop(identity, None)

@@ -14,22 +14,34 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import Future
 from typing import Any, TypeVar
 
 import uvloop
 
-from routerd.config import ListenerConfig
-from routerd.core import FABRIC, AddressSettings, Changes, Delta, Router, Sibling, add_built_in_endpoints
+from routerd.config import ConnectorConfig, ListenerConfig
+from routerd.core import (
+    FABRIC,
+    AddressSettings,
+    Changes,
+    Delta,
+    NetworkNews,
+    Router,
+    Sibling,
+    TrunkEvent,
+    add_built_in_endpoints,
+)
 from routerd.io.busy_poll import BusyPoll
-from routerd.io.connection_configs import client_config, fabric_config
+from routerd.io.connection_configs import client_config, connector_config, fabric_config
+from routerd.io.connectors import Connectors, ConnectorState, client_sasl
 from routerd.io.deadlines import NEVER, Deadlines
 from routerd.io.event_log import EventLog
 from routerd.io.heap import keep_freed_memory
 from routerd.io.logs import module_log
 from routerd.io.management_endpoint import Ask, ManagementEndpoint
 from routerd.io.message_log import is_watched
+from routerd.io.network_view import NetworkView
 from routerd.io.ports import ListenFailed, bind, endpoints_of
 from routerd.io.reports import STUCK_IN_TESTS_S, STUCK_S, Lag, WorkerHost
 from routerd.io.transport import Transport
@@ -39,6 +51,10 @@ from routerd.wire import Connection
 from routerd.wire.sasl import AnonymousServer, SaslServer
 
 T = TypeVar("T")
+
+OnTrunks = Callable[[list[TrunkEvent]], None]
+Controls = Sequence[tuple[int, bytes]]
+"""Trunks, and messages of the routing protocol to be sent on them."""
 
 READ_SIZE = 1 << 18
 """Octets that are read at once; one buffer serves all connections."""
@@ -64,10 +80,21 @@ _heeded_logs = (module_log("PROTOCOL"), module_log("MESSAGE"))
 class Worker:
     """Hosts a `Router` over real sockets."""
 
-    def __init__(self, config: WorkerConfig, on_changes: Callable[[Changes], None], ask: Ask | None = None) -> None:
-        """`ask` has requests to the router's management answered; without it there is none."""
+    def __init__(
+        self,
+        config: WorkerConfig,
+        on_changes: Callable[[Changes], None],
+        ask: Ask | None = None,
+        on_trunks: OnTrunks | None = None,
+    ) -> None:
+        """`ask` has requests to the router's management answered; without it there is none.
+
+        `on_changes` and `on_trunks` are called in the loop, with what the address table and the routing engine need.
+        """
         self.config = config
         self._ask = ask
+        self._on_trunks = on_trunks
+        self._connectors = Connectors(self._outgoing)
         self.router = Router(
             config.router,
             _token,
@@ -148,6 +175,30 @@ class Worker:
     def stop_listening(self, identity: str) -> "Future[None]":
         """Do without a listener; its connections stay."""
         return self._call(self._stop_listening, identity)
+
+    def connect(self, connector: ConnectorConfig) -> "Future[None]":
+        """Connect to a peer, again and again."""
+        return self._call(self._connectors.start, connector)
+
+    def stop_connecting(self, identity: str) -> "Future[None]":
+        """Close the connection of a connector, if this worker has it, and make no other."""
+        return self._call(self._connectors.stop, identity)
+
+    def connector_states(self) -> "Future[list[ConnectorState]]":
+        """Return how this worker's connectors are."""
+        return self._call(self._connectors.states)
+
+    def learn_network(self, news: Sequence[NetworkNews], controls: Controls) -> "Future[None]":
+        """Take what the routing engine says of the network, and send its messages, each on a trunk of this worker."""
+        return self._call(self.take_outputs, news, controls)
+
+    def network_view(self) -> "Future[NetworkView]":
+        """Return what a new routing engine goes on from."""
+        return self._call(self._network_view)
+
+    def call(self, function: Callable[..., T], *arguments: Any) -> "Future[T]":
+        """Have the loop call a function, and return what it does."""
+        return self._call(function, *arguments)
 
     def configure_address(self, settings: AddressSettings) -> "Future[None]":
         """Treat addresses that come into use from now on by these settings."""
@@ -277,6 +328,8 @@ class Worker:
             self._servers.append(
                 await self._loop.create_unix_server(self._accept_sibling, self.config.fabric_endpoint)
             )
+        for connector in self.config.own_connectors:
+            self._connectors.start(connector)
         return texts
 
     async def _listen_at(self, listener: ListenerConfig) -> str:
@@ -310,6 +363,7 @@ class Worker:
             is_multi_tenant=listener.is_multi_tenant,
         )
         peer.details = listener
+        peer.cost = listener.cost
         peer.is_watched = is_watched(listener)
         connection = Connection(
             client_config(self.config.router, listener, peer.number),
@@ -318,6 +372,22 @@ class Worker:
             sasl=SaslServer([AnonymousServer()]),
             is_sasl_required=listener.authenticate_peer,
         )
+        return Transport(self, peer, connection)
+
+    def _outgoing(self, connector: ConnectorConfig) -> Transport:
+        peer = self.router.new_peer(
+            connector.role.value,
+            capacity=connector.link_capacity,
+            strips_in=connector.strip_in,
+            strips_out=connector.strip_out,
+        )
+        peer.details = connector
+        peer.cost = connector.cost
+        peer.is_initiator = True
+        peer.is_watched = is_watched(connector)
+        config = connector_config(self.config.router, connector, peer.number)
+        connection = Connection(config, self.router, is_client=True, sasl=client_sasl(connector))
+        connection.open()
         return Transport(self, peer, connection)
 
     # --- connections, called by their transports
@@ -351,6 +421,7 @@ class Worker:
         if transport.deadline == NEVER or transport.peer.is_open is not was_open:
             # The open of the peer says how often it wants to hear from us.
             self._deadlines.watch(transport)
+            self._connectors.notice(transport)
         if not self._is_flush_due:
             self._turn_ends(now)
 
@@ -359,6 +430,7 @@ class Worker:
         self.router.now = time.monotonic()
         transport.connection.transport_closed()
         self._deadlines.forget(transport)
+        self._connectors.notice(transport)
         self._turn_ends()
 
     def set_blocked(self, transport: Transport, is_blocked: bool) -> None:
@@ -409,6 +481,11 @@ class Worker:
         changes = router.take_changes()
         if changes is not None:
             self._on_changes(changes)
+        if router.trunks:
+            router.open_streams()
+        events = router.take_trunk_events()
+        if events and self._on_trunks is not None:
+            self._on_trunks(events)
         awake = router.awake
         if awake:
             router.awake = []
@@ -451,6 +528,18 @@ class Worker:
             else:
                 self._deadlines.watch(transport)
         self._turn_ends()
+
+    def take_outputs(self, news: Sequence[NetworkNews], controls: Controls) -> None:
+        """Take what comes of the routing engine; in the loop."""
+        for one in news:
+            self.router.apply_network(one)
+        for trunk, octets in controls:
+            self.router.send_control(trunk, octets)
+        self._turn_ends()
+
+    def _network_view(self) -> NetworkView:
+        network = self.router.network
+        return NetworkView(network.version, network.checkpoint, network.mapping(), tuple(self.router.open_trunks()))
 
     # --- siblings
 
@@ -528,6 +617,7 @@ class Worker:
             await asyncio.sleep(DRAIN_STEP_S)
 
     def _close_servers(self) -> None:
+        self._connectors.retire()
         for server in (*self._servers, *(one for servers in self._listening.values() for one in servers)):
             server.close()
 

@@ -1,23 +1,33 @@
 """What a worker is made with."""
 
 from dataclasses import dataclass, field, replace
+from zlib import crc32
 
-from routerd.config import ListenerConfig, LogConfig, LogModuleConfig, effect_of
+from routerd.config import ConnectorConfig, ListenerConfig, LogConfig, LogModuleConfig, effect_of
 from routerd.core import AddressSettings, RouterSettings
 from routerd.io.busy_poll import SPAN_S
 from routerd.management import Configuration
 
 
+def owner_of(identity: str, workers: int) -> int:
+    """Return which of so many workers has the connector with this identity, in every process the same."""
+    return crc32(identity.encode(errors="surrogatepass")) % workers
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerConfig:
-    """One connection worker: its place in the router, and where it listens."""
+    """One connection worker: its place in the router, where it listens, and what it connects to."""
 
     router: RouterSettings
     listeners: tuple[ListenerConfig, ...] = ()
     """Their ports are numbers that the launcher keeps for the router."""
+    connectors: tuple[ConnectorConfig, ...] = ()
+    """Those that the workers share, of which each owns some; or the one that this worker is for."""
     index: int = 0
     workers: int = 1
     """How many of them the router has."""
+    dedicated_workers: int = 0
+    """How many of these serve one listener or connector each; they have the highest numbers."""
     role: str = "router"
     """What the actor is called in its router."""
     restarts: int = 0
@@ -34,11 +44,30 @@ class WorkerConfig:
 
     @property
     def is_dedicated(self) -> bool:
-        """Whether this worker serves one listener, and none that others share."""
-        return any(listener.dedicated_actor for listener in self.listeners)
+        """Whether this worker serves one listener or connector, and none that others share."""
+        if self.dedicated_workers and self.index >= self.workers - self.dedicated_workers:
+            return True
+        # A worker that is alone serves all there are.
+        if self.workers == 1:
+            return False
+        return any(one.dedicated_actor for one in self.listeners) or any(
+            one.dedicated_actor for one in self.connectors
+        )
+
+    @property
+    def own_connectors(self) -> tuple[ConnectorConfig, ...]:
+        """What this worker connects to."""
+        return tuple(one for one in self.connectors if self.owns(one))
+
+    def owns(self, connector: ConnectorConfig) -> bool:
+        """Return whether this worker, and no other, makes the connection of a connector."""
+        if connector.dedicated_actor:
+            return any(one.identity == connector.identity for one in self.connectors)
+        sharers = max(1, self.workers - self.dedicated_workers)
+        return not self.is_dedicated and owner_of(connector.identity, sharers) == self.index
 
     def configured(self, configuration: Configuration) -> "WorkerConfig":
-        """Return the same with the listeners, addresses and log settings of a configuration."""
+        """Return the same with the listeners, connectors, addresses and log settings of a configuration."""
         effects = [effect_of(entity, self.router.mode) for entity in configuration.entities]
         listeners = {one.identity: one for one in effects if isinstance(one, ListenerConfig)}
         own = tuple(one for one in self.listeners if one.identity in listeners)
@@ -47,9 +76,16 @@ class WorkerConfig:
         return replace(
             self,
             listeners=own if self.is_dedicated else (*own, *others),
+            connectors=self._connectors_among(tuple(one for one in effects if isinstance(one, ConnectorConfig))),
             router=replace(self.router, addresses=tuple(one for one in effects if isinstance(one, AddressSettings))),
             logs=replace(self.logs, modules=tuple(one for one in effects if isinstance(one, LogModuleConfig))),
         )
+
+    def _connectors_among(self, configured: tuple[ConnectorConfig, ...]) -> tuple[ConnectorConfig, ...]:
+        if not self.is_dedicated:
+            return tuple(one for one in configured if not one.dedicated_actor)
+        known = {one.identity for one in self.connectors}
+        return tuple(one for one in configured if one.dedicated_actor and one.identity in known)
 
     @property
     def fabric_endpoint(self) -> str:

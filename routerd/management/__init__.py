@@ -5,7 +5,16 @@ from routerd.management.agent.naming import file_entities, last_number
 from routerd.management.backing import Backing, ChangeRefused, ConfiguredEntity, Unanswered
 from routerd.management.change import Change, Configuration
 from routerd.management.messages import Answer, Request
-from routerd.management.rows import AddressRow, ConnectionRow, LinkRow, LogRow, PoolRow, WorkerRow
+from routerd.management.rows import (
+    AddressRow,
+    ConnectionRow,
+    ConnectorRow,
+    LinkRow,
+    LogRow,
+    NodeRow,
+    PoolRow,
+    WorkerRow,
+)
 from routerd.management.schema.catalogue import ALL_TYPES, ENTITY_TYPES, OWN_TYPES, SECTIONS, closest, find_entity_type
 from routerd.management.schema.logs import LOG_LEVELS, LOG_MODULES
 from routerd.management.schema.model import OWN_PREFIX, PREFIX, Attribute, EntityType, Kind, Rights, ValueType
@@ -33,10 +42,12 @@ __all__ = [
     "Configuration",
     "ConfiguredEntity",
     "ConnectionRow",
+    "ConnectorRow",
     "EntityType",
     "Kind",
     "LinkRow",
     "LogRow",
+    "NodeRow",
     "PoolRow",
     "Problem",
     "Request",

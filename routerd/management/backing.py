@@ -1,11 +1,20 @@
 """What the management agent asks of the router, whoever carries it over."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from routerd.core import RouterSettings
-from routerd.management.rows import AddressRow, ConnectionRow, LinkRow, LogRow, PoolRow, WorkerRow
+from routerd.management.rows import (
+    AddressRow,
+    ConnectionRow,
+    ConnectorRow,
+    LinkRow,
+    LogRow,
+    NodeRow,
+    PoolRow,
+    WorkerRow,
+)
 from routerd.management.schema.catalogue import find_entity_type
 from routerd.management.schema.model import EntityType
 
@@ -17,11 +26,10 @@ class ConfiguredEntity:
     type: EntityType
     identity: str
     name: str | None
-    values: Mapping[str, Any]
+    values: Mapping[str, Any] = field(repr=False)
     """Of all attributes of the type, by today's names; None for what has no value."""
     file_index: int | None = None
     """Which of its type it is in the file, counted from 0; None for one that was created at run time."""
-
 
     def __reduce__(self) -> tuple[Callable[..., "ConfiguredEntity"], tuple[Any, ...]]:
         return _configured, (self.type.name, self.identity, self.name, dict(self.values), self.file_index)
@@ -68,6 +76,12 @@ class Backing(Protocol):
 
     async def links(self) -> list[LinkRow]:
         """Return all links, by number; those of the fabric and of the inside too."""
+
+    async def connectors(self) -> list[ConnectorRow]:
+        """Return a row for each connector whose worker answers and has begun with it."""
+
+    async def nodes(self) -> list[NodeRow]:
+        """Return the routers of the network that are known, the own one first; none if the router is in no network."""
 
     async def addresses(self) -> list[AddressRow]:
         """Return the addresses of all workers: several rows for an address that several use."""

@@ -92,7 +92,7 @@ A level of the log that there is not has status 500 too, as with other routers. 
 A change takes effect in all connection actors or in none.
 
 The types that this router does not have yet are in the schema. A request to make one is checked, and then refused:
-`'connector' is not supported yet`.
+`'linkRoute' is not supported yet`.
 
 ## Two views
 
@@ -102,10 +102,11 @@ Of some types there are two views, as in other routers of this kind.
   for it, `[C7]` or `[L12]`. It answers for `router`, `connection`, `router.link`, `router.address`, `router.config.*`
   and `router.connection.linkRoute`, if QUERY and READ are written in capitals. A map has all columns, those that are
   null too. A column that there is not is null.
-* The **general view** has what has a name: listeners, modules of the log, `logStats/AGENT`. It answers for all other
-  types; for those above if the operation is in small letters, and then has what the configuration file says, as
-  `address/0`; and for all that it has if there is no type. A map leaves out what is null. A query leaves out entities
-  that have null in all columns, and refuses attributes that the type has not.
+* The **general view** has what has a name: listeners, connectors, modules of the log, `logStats/AGENT`, the routers of
+  the network as `router.node/ID`. It answers for all other types; for those above if the operation is in small letters,
+  and then has what the configuration file says, as `address/0`; and for all that it has if there is no type. A map
+  leaves out what is null. A query leaves out entities that have null in all columns, and refuses attributes that the
+  type has not.
 * `router` without its prefix is the general view: what is configured, and what is counted beside it.
 
 Numbers are AMQP ints in the general view, or longs where an int is too small; in the live view they are uint, ulong,
@@ -114,7 +115,8 @@ int or long, by attribute.
 ## Names
 
 An identity is given by the router and stays. A name is given by whoever creates the entity; without one the identity
-stands in for it. No two listeners have one name or identity, no two addresses one name or pattern.
+stands in for it. No two listeners or connectors have one name or identity, no two addresses one name or pattern.
+Passwords are shown to nobody.
 
 ## Pages
 
@@ -137,7 +139,7 @@ _OPERATIONS = """## Operations
 | GET-ATTRIBUTES | tells the attributes of the types | a map of lists |
 | GET-OPERATIONS | tells the operations of the types | a map of lists |
 | GET-ANNOTATIONS | tells nothing, as there are none | an empty map |
-| GET-MGMT-NODES | tells the management nodes of the network | a list; empty for a router by itself |
+| GET-MGMT-NODES | tells the management nodes of all interior routers, its own first | a list; empty if it is none |
 | GET-SCHEMA | tells the schema | a map: `prefix`, and `entityTypes` by short names |
 | GET-JSON-SCHEMA | tells the same as text | JSON |
 | GET-LOG | tells the last lines of the log of all processes | a list of lists, the oldest first |
@@ -148,7 +150,10 @@ profiler such as py-spy needs the `pid` of a connection actor.
 
 What can be changed while the router runs:
 
-* CREATE and DELETE of `listener`. Its connections stay when it goes.
+* CREATE and DELETE of `listener`. Its connections stay when it goes. It has the number of a port, and no
+  `dedicatedActor`.
+* CREATE and DELETE of `connector`. Its connection is closed when it goes. It has no `dedicatedActor`. A password that
+  is to be found elsewhere is looked for by the process that management is in, once.
 * CREATE and DELETE of `router.config.address`. Addresses that are in use keep their treatment.
 * UPDATE of `log`; null takes an attribute back to what DEFAULT has.
 * UPDATE of `connection`, by its identity: `adminStatus` `deleted` closes it, `enableProtocolTrace` switches the trace

@@ -15,6 +15,8 @@ class LinkRow:
     role: str
     """`normal` and so on as listeners have it, `fabric` to a sibling, `inner` to an endpoint inside the router."""
     is_outgoing: bool
+    kind: str = "endpoint"
+    """What it is for: `endpoint`, and between routers `router-control`, `inter-router` or `edge-downlink`."""
     address: str | None
     """The key; an anonymous producer has none."""
     priority: int
@@ -55,7 +57,7 @@ class ConnectionRow:
     """As for links."""
     is_incoming: bool
     host: str
-    """Address and port of the peer."""
+    """Address and port of the peer; of one that the router connected to, as they were configured."""
     container: str
     hostname: str
     mechanism: str | None
@@ -64,7 +66,7 @@ class ConnectionRow:
     tenant: str | None
     """The vhost whose own addresses it uses, if it does."""
     listener: str | None
-    """Identity of the listener where it came in."""
+    """Identity of the listener where it came in, or of the connector that made it."""
     is_open: bool
     is_blocked: bool
     """Whether the peer takes less than there is for it."""
@@ -97,6 +99,45 @@ class AddressRow:
     parked: int
     """Messages that wait for a consumer."""
     oldest_parked_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectorRow:
+    """How a connector fares."""
+
+    identity: str
+    status: str
+    """`CONNECTING`, `SUCCESS` or `FAILED`."""
+    message: str
+    """What was last said of its connection."""
+    failover_urls: str
+    """Where the peer can be reached as well, the next one to try first, with commas between them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeRow:
+    """A router of the network, as the router that is asked knows it."""
+
+    id: str
+    is_own: bool = False
+    """Whether it is the router that is asked."""
+    protocol_version: int = 1
+    instance: int
+    """Another one at each start of that router: seconds since 1970."""
+    link_state: tuple[str, ...] = ()
+    """Ids of its neighbours."""
+    next_hop: str | None = None
+    """Id of the neighbour on the way there; None for a neighbour, and for a router that cannot be reached."""
+    valid_origins: tuple[str, ...] = ()
+    """Ids of the routers whose multicasts come by way of it."""
+    router_link: int | None = None
+    """Number of the connection to it, if it is a neighbour."""
+    cost: int | None = None
+    """Of the way there; None for the own router, and for one that cannot be reached."""
+    last_topology_change: float | None = None
+    """When the ways through the network last changed, seconds since 1970; known of the own router."""
+    index: int
+    """Which it is of those that are known, the own router being 0."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

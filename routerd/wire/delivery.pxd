@@ -29,6 +29,7 @@ cdef class Delivery:
     cdef public object state
     cdef public object remote_state
     cdef public object context
+    cdef public object way
 
     cpdef void accept(self)
     cpdef void release(self)

@@ -23,7 +23,7 @@ _ACCEPTED = ACCEPTED
 class Delivery:
     """A delivery as this end of the link knows it; made by the engine, not by callers.
 
-    `context` and `stamp` are the application's: what it keeps with the delivery, and when it came.
+    `context`, `way` and `stamp` are the application's: what it keeps with the delivery, and when it came.
     """
 
     link: "Link"
@@ -31,6 +31,7 @@ class Delivery:
     state: Any
     remote_state: Any
     context: Any
+    way: Any
 
     def __init__(self) -> None:
         self.id = 0
@@ -50,6 +51,7 @@ class Delivery:
         self.remote_settled = False
         self.rcv_settle_mode = 0
         self.stamp = 0.0
+        self.way = None
 
     @property
     def tag(self) -> bytes:

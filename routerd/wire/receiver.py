@@ -150,6 +150,7 @@ class Receiver(Link):
         delivery.is_batchable = fields.batchable
         delivery.rcv_settle_mode = self._mode_of(fields)
         delivery.stamp = 0.0
+        delivery.way = None
         if fields.settled != 1:
             self._track(delivery)
         return delivery

@@ -100,6 +100,7 @@ class Sender(Link):
         delivery.is_batchable = batchable
         delivery.rcv_settle_mode = rcv_settle_mode
         delivery.stamp = 0.0
+        delivery.way = None
         if not delivery.is_plain:
             self._check_fits(delivery)
         self.credit -= 1

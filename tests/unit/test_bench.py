@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from bench import wire
+from bench.mesh import paths
 from bench.report import Row, as_json, as_text
 from bench.router import ratio_rows
 
@@ -39,7 +40,7 @@ def test_the_benchmarks_are_listed():
     result = subprocess.run(
         [sys.executable, "-m", "bench", "--list"], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    assert result.stdout.split() == ["core", "wire", "router", "management", "life"]
+    assert result.stdout.split() == ["core", "wire", "mesh", "router", "management", "life"]
 
 
 def test_an_unknown_benchmark_is_refused_with_the_known_ones():
@@ -54,6 +55,16 @@ def test_the_engine_benchmark_measures_what_it_says():
     assert wire.attach_detach_us(5) > 0
     assert wire.link_pair_bytes(20) > 0
     assert wire.connection_bytes(5) > 0
+
+
+def test_the_mesh_benchmark_measures_what_it_says():
+    assert [(row.case, row.value > 0) for row in paths.rows(routers=20, trunks=40)] == [
+        ("full computation", True),
+        ("one cost change", True),
+        ("all origins", True),
+        ("origins after one cost change", True),
+        ("memory with all origins", True),
+    ]
 
 
 def test_the_options_of_a_benchmark_are_its_own():

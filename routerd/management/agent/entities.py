@@ -1,16 +1,18 @@
 """The entities of the general view, type by type: what is configured, and what is shown beside it (4.1, 5.6, 5.7)."""
 
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from routerd.management.agent.general_creation import SELF
 from routerd.management.agent.naming import general_identity, shown_name
+from routerd.management.agent.network import NODE_COLUMNS, UNKNOWN_STATE, connector_states
 from routerd.management.agent.numbers import as_general, whole
 from routerd.management.agent.own_columns import ACTOR_COLUMNS, FABRIC_LINK_COLUMNS, fabric_ends
 from routerd.management.agent.router_columns import AREA, ROUTER_COLUMNS, router_row
 from routerd.management.backing import Backing, ConfiguredEntity
 from routerd.management.rows import PoolRow
+from routerd.management.schema.connections import CONNECTOR
 from routerd.management.schema.foundations import MANAGEMENT
 from routerd.management.schema.logs import LOG_LEVELS, LOG_MODULES, LOG_STATS
 from routerd.management.schema.mobula import CONNECTION_ACTOR, FABRIC_LINK
@@ -18,6 +20,7 @@ from routerd.management.schema.model import EntityType
 from routerd.management.schema.process import ALLOCATOR
 from routerd.management.schema.router import ROUTER
 from routerd.management.schema.security import POLICY
+from routerd.management.schema.traffic import ROUTER_NODE
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +60,24 @@ def configured_entity(configured: ConfiguredEntity) -> Entity:
     return Entity(configured.type, shown, configured)
 
 
-async def with_counters(entity: Entity, backing: Backing) -> Entity:
+async def with_live_attributes(entities: Sequence[Entity], backing: Backing) -> list[Entity]:
+    """Return entities with what there is to tell of them beside what is configured."""
+    states: Mapping[str, Mapping[str, Any]] = {}
+    if any(one.type is CONNECTOR for one in entities):
+        states = connector_states(await backing.connectors())
+    found = []
+    for entity in entities:
+        if entity.type is ROUTER:
+            found.append(await _with_counters(entity, backing))
+        elif entity.type is CONNECTOR:
+            state = states.get(entity.values["identity"], UNKNOWN_STATE)
+            found.append(replace(entity, values={**entity.values, **state}))
+        else:
+            found.append(entity)
+    return found
+
+
+async def _with_counters(entity: Entity, backing: Backing) -> Entity:
     """Return the router with what it counts beside what is configured of it."""
     row = await router_row(backing, ROUTER_COLUMNS)
     counted = {
@@ -69,8 +89,17 @@ async def with_counters(entity: Entity, backing: Backing) -> Entity:
     return Entity(entity.type, {**entity.values, **counted}, entity.configured)
 
 
-async def _nodes(_backing: Backing) -> list[Entity]:
+async def _management_nodes(_backing: Backing) -> list[Entity]:
     return [NODE]
+
+
+async def _routers(backing: Backing) -> list[Entity]:
+    found = []
+    for row in await backing.nodes():
+        identity = f"router.node/{row.id}"
+        values = {name: read(row) for name, read in NODE_COLUMNS.items()}
+        found.append(entity_of(ROUTER_NODE, identity, identity, values))
+    return found
 
 
 async def _log_stats(backing: Backing) -> list[Entity]:
@@ -148,7 +177,8 @@ class Source:
 
 
 SOURCES = (
-    Source(MANAGEMENT, _nodes, SELF),
+    Source(MANAGEMENT, _management_nodes, SELF),
+    Source(ROUTER_NODE, _routers, "router.node/"),
     Source(LOG_STATS, _log_stats),
     Source(ALLOCATOR, _allocators, "allocator/"),
     Source(POLICY, _policies, "policy/"),

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from routerd.management.agent.call import Call
-from routerd.management.agent.entities import NODE, SOURCES, Entity, configured_entity, with_counters
+from routerd.management.agent.entities import NODE, SOURCES, Entity, configured_entity, with_live_attributes
 from routerd.management.agent.entity_index import IDENTITY, NAME, EntityIndex
 from routerd.management.agent.general_creation import SELF, create_entity
 from routerd.management.agent.log_changes import update_log
@@ -19,7 +19,6 @@ from routerd.management.schema.catalogue import ALL_TYPES
 from routerd.management.schema.foundations import MANAGEMENT
 from routerd.management.schema.logs import LOG
 from routerd.management.schema.model import EntityType
-from routerd.management.schema.router import ROUTER
 from routerd.management.schema.values import shown
 
 _EVERY_ATTRIBUTE = tuple(dict.fromkeys(name for one in ALL_TYPES for name in one.attributes))
@@ -72,9 +71,8 @@ class GeneralView:
         return [row for row in rows if any(cell is not None for cell in row)]
 
     async def _read(self, _call: Call, target: Entity) -> Answer:
-        if target.type is ROUTER:
-            target = await with_counters(target, self._backing)
-        return Answer(200, "OK", target.as_map)
+        [found] = await with_live_attributes([target], self._backing)
+        return Answer(200, "OK", found.as_map)
 
     async def _update(self, call: Call, target: Entity) -> Answer:
         if target.type is not LOG or target.configured is None:
@@ -93,11 +91,9 @@ class GeneralView:
         for source in SOURCES:
             if _is_a(source.type, wanted):
                 found += await source.entities(self._backing)
-        for configured in self._backing.entities:
-            if _is_a(configured.type, wanted) and general_identity(configured) is not None:
-                entity = configured_entity(configured)
-                found.append(await with_counters(entity, self._backing) if entity.type is ROUTER else entity)
-        return found
+        wanted_here = (one for one in self._backing.entities if _is_a(one.type, wanted))
+        configured = [configured_entity(one) for one in wanted_here if general_identity(one) is not None]
+        return found + await with_live_attributes(configured, self._backing)
 
     async def _target(self, call: Call) -> Entity:
         """Return the entity that a request is about; the management node if it names none."""

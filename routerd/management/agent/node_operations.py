@@ -6,6 +6,7 @@ from typing import Any
 
 from routerd.core import RouterMode
 from routerd.management.agent.call import Call
+from routerd.management.agent.network import node_address
 from routerd.management.agent.numbers import whole
 from routerd.management.agent.refusals import BadRequest, NotImplementedHere
 from routerd.management.agent.schema_map import ancestors, schema_map
@@ -39,8 +40,9 @@ class NodeOperations:
         return Answer(200, "OK", await self._operations[call.operation](call))
 
     async def _nodes(self, _call: Call) -> list[str]:
-        settings = self._backing.settings
-        return [f"amqp:/_topo/0/{settings.id}/$management"] if settings.mode is RouterMode.INTERIOR else []
+        if self._backing.settings.mode is not RouterMode.INTERIOR:
+            return []
+        return [f"{node_address(row)}/$management" for row in await self._backing.nodes()]
 
     async def _log(self, call: Call) -> list[list[Any]]:
         limit = call.number("limit")

@@ -16,6 +16,7 @@ from routerd.management.schema.router import ROUTER
 
 AREA = "0"
 ADDRESS_COUNT = "addrCount"
+NODE_COUNT = "nodeCount"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,7 @@ class RouterRow:
     uptime_s: float
     workers: Sequence[WorkerRow]
     addresses: int
+    other_routers: int
 
     @property
     def memory_octets(self) -> int:
@@ -34,13 +36,15 @@ class RouterRow:
 
 
 async def router_row(backing: Backing, names: Collection[str]) -> RouterRow:
-    """Return the router; its addresses are counted only if the names of columns ask for it."""
+    """Return the router; addresses and other routers are counted only if the names of columns ask for it."""
     workers = await backing.workers()
     if len(workers) == 1 or ADDRESS_COUNT not in names:
         addresses = sum(one.addresses for one in workers)
     else:
         addresses = len({row.key for row in await backing.addresses()})
-    return RouterRow(backing.settings, backing.uptime_s(), workers, addresses)
+    nodes = await backing.nodes() if NODE_COUNT in names else []
+    others = sum(not one.is_own for one in nodes)
+    return RouterRow(backing.settings, backing.uptime_s(), workers, addresses, others)
 
 
 def _sum_of(attribute: str) -> Getter:
@@ -64,7 +68,7 @@ ROUTER_COLUMNS: Columns = {
     "metadata": lambda row: row.settings.metadata,
     ADDRESS_COUNT: lambda row: ulong(row.addresses),
     "linkCount": _sum_of("links"),
-    "nodeCount": _NONE,
+    NODE_COUNT: lambda row: ulong(row.other_routers),
     "linkRouteCount": _NONE,
     "autoLinkCount": _NONE,
     "connectionCount": _sum_of("connections"),

@@ -14,6 +14,7 @@ from routerd.management.schema.traffic import ROUTER_ADDRESS, ROUTER_LINK
 FABRIC, INNER = ("fabric", "inner")
 """Roles of what is the router's own, and is not shown among what clients have."""
 _ANONYMOUS = "ANONYMOUS"
+_ENDPOINT = "endpoint"
 _HISTOGRAM_SIZE = 128
 _OTHER_ROUTERS = [ulong(0)] * (_HISTOGRAM_SIZE - 1)
 
@@ -73,7 +74,7 @@ CONNECTION_COLUMNS: Columns = {
 
 
 def _histogram(row: LinkRow) -> list[Any] | None:
-    if not row.is_outgoing:
+    if not row.is_outgoing or row.kind != _ENDPOINT:
         return None
     return [ulong(row.presettled + row.accepted + row.rejected + row.released + row.modified), *_OTHER_ROUTERS]
 
@@ -83,7 +84,7 @@ LINK_COLUMNS: Columns = {
     "identity": lambda row: str(row.link),
     "type": always(ROUTER_LINK.full_name),
     "linkName": attrgetter("name"),
-    "linkType": always("endpoint"),
+    "linkType": attrgetter("kind"),
     "linkDir": lambda row: "out" if row.is_outgoing else "in",
     "owningAddr": attrgetter("address"),
     "capacity": uint_of("capacity"),

@@ -210,14 +210,32 @@ CONNECTOR = EntityType(
     base=CONFIGURATION_ENTITY,
     section="connector",
     own_operations=("CREATE", "DELETE"),
+    is_supported=True,
     own_attributes=(
         Attribute("host", STRING, "The address or host name to connect to.", CREATE, "127.0.0.1"),
         Attribute("port", STRING, _PORT, CREATE, "amqp"),
         Attribute("protocolFamily", ENUM, "The only family of addresses to use.", CREATE, tags=_FAMILIES),
-        Attribute("role", ENUM, "What is connected to.", CREATE, "normal", tags=_ROLES),
+        Attribute(
+            "role",
+            ENUM,
+            "What is connected to: a client or broker, another router, a container that links are routed to,"
+            " a router of the network that an edge router belongs to.",
+            CREATE,
+            "normal",
+            tags=_ROLES,
+            unsupported_tags=("route-container",),
+        ),
         COST,
-        Attribute("sslProfile", STRING, "The name of the `sslProfile` that TLS is used with.", CREATE),
-        Attribute("saslMechanisms", STRING, "The SASL mechanisms that may be used.", CREATE, separator=" "),
+        Attribute(
+            "sslProfile", STRING, "The name of the `sslProfile` that TLS is used with.", CREATE, is_supported=False
+        ),
+        Attribute(
+            "saslMechanisms",
+            STRING,
+            "The SASL mechanisms that may be used, the best first; all there are when not given.",
+            CREATE,
+            separator=" ",
+        ),
         Attribute("allowRedirect", BOOLEAN, "Whether the peer may name a container to go to instead.", CREATE, True),
         FRAME_SIZE,
         SESSIONS,
@@ -245,12 +263,30 @@ CONNECTOR = EntityType(
             old_name="failoverList",
             separator=",",
         ),
-        Attribute("connectionStatus", STRING, "How the connection fares."),
+        Attribute(
+            "connectionStatus",
+            STRING,
+            "How the connection fares: `INITIALIZING`, `CONNECTING`, `SUCCESS` or `FAILED`.",
+        ),
         Attribute("connectionMsg", STRING, "What was last said of the connection."),
-        Attribute("policyVhost", STRING, "The virtual host whose policy holds for the connection.", CREATE),
+        Attribute(
+            "policyVhost",
+            STRING,
+            "The virtual host whose policy holds for the connection.",
+            CREATE,
+            is_supported=False,
+        ),
         OPEN_PROPERTIES,
+        Attribute(
+            "dedicatedActor",
+            BOOLEAN,
+            "Whether a connection actor serves this connector and nothing else.",
+            CREATE,
+            False,
+        ),
     ),
 )
+"""`dedicatedActor` is Mobula's own."""
 
 CONNECTION = EntityType(
     name="connection",

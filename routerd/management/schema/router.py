@@ -25,7 +25,6 @@ ROUTER = EntityType(
             CREATE,
             "standalone",
             tags=("standalone", "interior", "edge"),
-            unsupported_tags=("interior", "edge"),
         ),
         Attribute("area", STRING, "Always 0.", default=0),
         Attribute("version", STRING, "The version of the router's software."),

@@ -3,7 +3,7 @@
 import pytest
 
 from routerd.config import FailoverUrl, ListenerConfig, Role, parse_config
-from routerd.config.listener_section import MESSAGE_COMPONENTS
+from routerd.config.connection_attributes import MESSAGE_COMPONENTS
 from tests.unit.config.reading import JSON, errors_in, listener, read, section
 
 
@@ -256,6 +256,12 @@ def test_a_listener_is_called_by_host_port_and_name() -> None:
     assert ListenerConfig(host="", port=5672).identity == "listener/:5672"
 
 
+@pytest.mark.parametrize("role", ["normal", "inter-router", "edge"])
+def test_a_listener_of_an_interior_router_has_its_role_and_cost(role: str) -> None:
+    [found] = read(section("router", "mode: interior") + section("listener", f"role: {role}", "cost: 7")).listeners
+    assert (found.role, found.cost) == (Role(role), 7)
+
+
 @pytest.mark.parametrize(
     ("mode", "role", "is_right"),
     [
@@ -268,18 +274,8 @@ def test_a_listener_is_called_by_host_port_and_name() -> None:
 )
 def test_a_role_depends_on_the_mode(mode: str, role: str, is_right: bool) -> None:
     text = f"router {{\nmode: {mode}\n}}\nlistener {{\nrole: {role}\n}}\n"
-    expected = [f"line 2: router.mode: '{mode}' is not supported yet; allowed: standalone"]
-    if not is_right:
-        reason = f"role='{role}' only allowed with router mode='interior'"
-        expected.append(f"line 5: listener.role: {reason}; allowed: normal")
-    assert errors_in(text) == expected
-
-
-def test_a_connector_of_an_edge_router_may_lead_to_the_network() -> None:
-    text = "router {\nmode: edge\n}\nconnector {\nrole: edge\n}\n"
-    assert errors_in(text)[1:] == [
-        "line 4: connector: 'connector' is not supported yet; allowed: router, listener, log, address"
-    ]
+    reason = f"role='{role}' only allowed with router mode='interior'"
+    assert errors_in(text) == ([] if is_right else [f"line 5: listener.role: {reason}; allowed: normal"])
 
 
 def test_the_ports_of_the_system_have_names() -> None:

@@ -8,7 +8,7 @@ from routerd.config import ConfigError, ConfigErrors, load_config, parse_config
 from routerd.management import SECTIONS
 from tests.unit.config.reading import JSON, errors_in, read, section
 
-SUPPORTED = "allowed: router, listener, log, address"
+SUPPORTED = "allowed: router, listener, connector, log, address"
 
 
 def test_every_error_of_a_file_is_told_in_the_order_of_its_lines() -> None:
@@ -28,7 +28,7 @@ def test_an_error_has_its_parts() -> None:
     [error] = rejected.value.errors
     assert (error.file, error.line, error.entity, error.attribute, error.value) == ("r.conf", 2, "router", "mode", "5")
     assert error.reason == "Invalid value for enum['standalone', 'interior', 'edge']: '5'"
-    assert (error.allowed, error.meant) == (("standalone",), None)
+    assert (error.allowed, error.meant) == (("standalone", "interior", "edge"), None)
 
 
 def test_nothing_is_told_after_an_error_of_syntax() -> None:
@@ -127,13 +127,12 @@ def test_a_section_that_is_not_supported_yet_is_refused(name: str) -> None:
 
 
 def test_a_section_that_is_not_supported_yet_is_checked() -> None:
-    text = section("connector", "role: inter-router", "prot: 1", "saslPassword: hunter2")
-    assert errors_in(text) == [
-        f"line 1: connector: 'connector' is not supported yet; {SUPPORTED}",
-        "line 2: connector.role: role='standalone' not allowed to connect to or accept connections from other routers."
-        " (got 'inter-router'); allowed: normal, route-container",
-        "line 3: connector.prot: Unknown attribute 'prot' for 'org.apache.qpid.dispatch.connector';"
-        " did you mean 'port'?",
+    assert errors_in(section("linkRoute", "direction: up", "prefx: a")) == [
+        f"line 1: linkRoute: 'linkRoute' is not supported yet; {SUPPORTED}",
+        "line 2: linkRoute.direction: Invalid value for enum['in', 'out']: 'up'; allowed: in, out",
+        "line 3: linkRoute.prefx: Unknown attribute 'prefx' for 'org.apache.qpid.dispatch.router.config.linkRoute';"
+        " did you mean 'prefix'?; allowed: prefix, pattern, addExternalPrefix, delExternalPrefix, containerId,"
+        " connection, distribution, direction, name, type",
     ]
 
 

@@ -82,16 +82,15 @@ WRONG = [
         "line 2: router.id: Router ID exceeds the maximum allowed length (127 characters)"
         f" (got '{'a' * 100}'... (28 more)); {ALLOWED}",
     ),
-    (["mode: interior"], "line 2: router.mode: 'interior' is not supported yet; allowed: standalone"),
-    (["mode: 2"], "line 2: router.mode: 'edge' is not supported yet (got '2'); allowed: standalone"),
     (
         ["mode: foo"],
-        "line 2: router.mode: Invalid value for enum['standalone', 'interior', 'edge']: 'foo'; allowed: standalone",
+        "line 2: router.mode: Invalid value for enum['standalone', 'interior', 'edge']: 'foo';"
+        " allowed: standalone, interior, edge",
     ),
     (
         ["mode: Standalone"],
         "line 2: router.mode: Invalid value for enum['standalone', 'interior', 'edge']: 'Standalone';"
-        " did you mean 'standalone'?; allowed: standalone",
+        " did you mean 'standalone'?; allowed: standalone, interior, edge",
     ),
     (
         ["raInterval: abc"],
@@ -118,6 +117,21 @@ WRONG = [
 @pytest.mark.parametrize(("lines", "error"), WRONG)
 def test_a_wrong_attribute_is_told(lines: list[str], error: str) -> None:
     assert errors_in(section("router", *lines)) == [error]
+
+
+@pytest.mark.parametrize(
+    ("given", "mode"),
+    [
+        ("standalone", RouterMode.STANDALONE),
+        ("interior", RouterMode.INTERIOR),
+        ("1", RouterMode.INTERIOR),
+        ("edge", RouterMode.EDGE),
+        ("2", RouterMode.EDGE),
+    ],
+)
+def test_a_router_has_its_place_in_the_network(given: str, mode: RouterMode) -> None:
+    router = read(section("router", f"mode: {given}")).router
+    assert (router.mode, router.id) == (mode, f"{mode.value.capitalize()}_{'x' * 15}")
 
 
 def test_an_id_of_127_characters_is_right() -> None:

@@ -237,7 +237,7 @@ def test_what_links_counted_is_summed_up():
 
 
 def test_a_forwarder_by_itself_knows_no_destination():
-    assert Forwarder(Observer()).destination(None, "orders") is None
+    assert Forwarder(Observer(), "R").destination(None, "orders") is None
 
 
 def test_an_address_counts_what_went_through_it():

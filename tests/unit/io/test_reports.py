@@ -1,16 +1,17 @@
 """What a worker reports of itself, worked out from the records of the router."""
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import pytest
 
-from routerd.config import ListenerConfig
+from routerd.config import ConnectorConfig, ListenerConfig
 from routerd.core import LoopBack
 from routerd.io.reports import (
     RATE_S,
     Lag,
     SettleRates,
+    TrunkPlaces,
     WorkerHost,
     address_rows,
     connection_rows,
@@ -18,7 +19,7 @@ from routerd.io.reports import (
     worker_row,
 )
 from routerd.management import AddressRow, ConnectionRow, LinkRow
-from routerd.wire import Symbol
+from routerd.wire import Source, Symbol, Target
 from tests.routers import Client, Workers, message
 
 UNTOUCHED = {
@@ -289,6 +290,47 @@ def test_a_row_says_who_is_connected(workers: Workers) -> None:
         properties=properties,
     )
     assert (inside.role, inside.host, inside.is_open, inside.uptime_s) == ("inner", "inside the router", False, 0.0)
+
+
+def test_a_connection_that_the_router_made_has_the_place_that_was_configured(workers: Workers) -> None:
+    client = workers.client()
+    client.peer.details = ConnectorConfig(host="b.example.com", port=5672, given_port="amqp", name="b")
+    [row] = connection_rows(workers[0].router, workers.now)
+    assert (row.host, row.listener) == ("b.example.com:amqp", "connector/b.example.com:amqp:b")
+
+
+@dataclass
+class End:
+    """A link as far as its ends say what it is for."""
+
+    is_sender: bool
+    source: Any
+    target: Any
+
+
+def end(*capabilities: str, is_sender: bool) -> Any:
+    symbols = tuple(map(Symbol, capabilities))
+    ours, other = (Source, Target) if is_sender else (Target, Source)
+    termini = (ours(capabilities=symbols), other()) if is_sender else (other(), ours(capabilities=symbols))
+    return End(is_sender, *termini)
+
+
+def test_our_end_of_a_link_between_routers_says_what_it_is_for() -> None:
+    places = TrunkPlaces()
+    for is_sender in (False, True):
+        assert places.of(end("qd.router", is_sender=is_sender)) == ("router-control", 9)
+        assert places.of(end(is_sender=is_sender)) == ("endpoint", 4)
+        assert places.of(end("qd.waypoint", is_sender=is_sender)) == ("endpoint", 4)
+        assert places.of(end("qd.router-edge-downlink", is_sender=is_sender)) == ("edge-downlink", 4)
+    assert places.of(End(True, None, Target(capabilities=(Symbol("qd.router"),)))) == ("endpoint", 4)  # type: ignore[arg-type]
+
+
+def test_the_order_of_the_links_between_routers_is_that_of_their_priorities() -> None:
+    places = TrunkPlaces()
+    found = [
+        [places.of(end("qd.router-data", is_sender=is_sender)) for is_sender in (False, True)] for _ in range(12)
+    ]
+    assert found == [[("inter-router", priority)] * 2 for priority in (*range(10), 4, 4)]
 
 
 def test_a_row_says_since_when_a_connection_is_quiet(workers: Workers) -> None:

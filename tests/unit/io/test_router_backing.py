@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from routerd.config import parse_config
-from routerd.core import RouterSettings
+from routerd.config import INTER_ROUTER_MAX, parse_config
+from routerd.core import RouterMode, RouterSettings
 from routerd.io import ConfigurationKeeper, MemberGone, RouterBacking, configuration_of
 from routerd.io.managed_worker import StaleConfiguration
 from routerd.management import (
@@ -17,9 +17,12 @@ from routerd.management import (
     ChangeRefused,
     Configuration,
     ConfiguredEntity,
+    ConnectorRow,
     LogRow,
+    NodeRow,
     PoolRow,
     Unanswered,
+    check_entity,
     find_entity_type,
 )
 
@@ -66,6 +69,18 @@ def address(name: str) -> ConfiguredEntity:
     assert entity_type is not None
     values = dict.fromkeys(entity_type.attributes) | {"prefix": name, "name": name, "distribution": "balanced"}
     return ConfiguredEntity(type=entity_type, identity=name, name=name, values=values)
+
+
+def connector(name: str, **given: Any) -> ConfiguredEntity:
+    entity_type = find_entity_type("connector")
+    assert entity_type is not None
+    values = check_entity(entity_type, {"port": "1", **given}).values
+    return ConfiguredEntity(type=entity_type, identity=f"connector/127.0.0.1:1:{name}", name=name, values=values)
+
+
+def interior(member: Kept, start: Configuration = START, **options: Any) -> RouterBacking:
+    settings = RouterSettings(id="R", mode=RouterMode.INTERIOR)
+    return RouterBacking(settings, {0: member}, start, lambda: 160.0, 100.0, **options)
 
 
 def run(act: Callable[[], Awaitable[Any]], until: Callable[[], bool] = lambda: True) -> Any:
@@ -205,3 +220,68 @@ def test_the_keeper_is_no_worker() -> None:
     assert run(router.log) == []
     run(lambda: router.create(address("new")))
     assert keeper.asked == ["prepare", "commit"]
+
+
+def test_a_connector_is_made_with_its_password_by_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NAME_OF_A_SECRET", "hunter2")
+    members = {0: Kept(), 1: Kept()}
+    router = backing(members)
+    run(lambda: router.create(connector("b", saslUsername="ann", saslPassword="env:NAME_OF_A_SECRET")))
+    for member in members.values():
+        assert member.configuration.entities[-1].values["saslPassword"] == "pass:hunter2"
+
+
+def test_a_connector_that_does_not_fit_is_refused_before_anybody_is_asked() -> None:
+    member = Kept()
+    router = backing({0: member})
+    for given, reason in (
+        ({"role": "inter-router"}, "role: role='standalone' not allowed to connect to"),
+        ({"dedicatedActor": True}, "a connector with an actor of its own can only be in the configuration file"),
+        ({"saslPassword": "file:/no/such"}, "saslPassword: Unable to open password file '/no/such'"),
+    ):
+        with pytest.raises(ChangeRefused) as refused:
+            run(lambda given=given: router.create(connector("b", **given)))
+        assert str(refused.value).startswith(reason)
+    assert member.asked == []
+
+
+def test_there_are_only_so_many_connectors_to_routers() -> None:
+    existing = tuple(connector(str(number), role="inter-router") for number in range(INTER_ROUTER_MAX))
+    start = Configuration(0, (*START.entities, *existing))
+    router = interior(Kept(start), start)
+    with pytest.raises(ChangeRefused, match="a router has at most 128 connections with role='inter-router'"):
+        run(lambda: router.create(connector("b", role="inter-router")))
+    run(lambda: router.create(connector("b", role="normal")))
+    run(lambda: router.delete(existing[0]))
+    run(lambda: router.create(connector("c", role="inter-router")))
+
+
+def test_connectors_are_asked_of_all_where_there_are_some() -> None:
+    members = {0: Kept(), 1: Kept()}
+    states = [
+        ConnectorRow(identity=f"connector/127.0.0.1:1:{name}", status="SUCCESS", message="", failover_urls="")
+        for name in "ab"
+    ]
+    for number, member in members.items():
+        member.answers["connectors"] = [states[number]]
+    router = backing(members)
+    assert run(router.connectors) == []
+    assert [member.asked for member in members.values()] == [[], []]
+    run(lambda: router.create(connector("a")))
+    assert run(router.connectors) == states
+
+
+def test_a_router_knows_itself_in_its_network() -> None:
+    [own] = run(interior(Kept()).nodes)
+    assert (own.id, own.is_own, own.index, own.next_hop, own.cost) == ("R", True, 0, None, None)
+    assert own.last_topology_change == own.instance > 1_000_000_000
+    assert run(backing({0: Kept()}).nodes) == []
+
+
+def test_whoever_knows_the_network_tells_its_routers() -> None:
+    rows = [NodeRow(id="R", is_own=True, instance=1, index=0), NodeRow(id="S", instance=2, cost=1, index=1)]
+
+    async def nodes() -> list[NodeRow]:
+        return rows
+
+    assert run(interior(Kept(), nodes=nodes).nodes) == rows

@@ -12,8 +12,10 @@ from routerd.management import (
     Answer,
     ConfiguredEntity,
     ConnectionRow,
+    ConnectorRow,
     LinkRow,
     LogRow,
+    NodeRow,
     PoolRow,
     Request,
     WorkerRow,
@@ -163,6 +165,11 @@ def worker(number: int, **values: Any) -> WorkerRow:
     return replace(row, **values)
 
 
+def node(index: int, name: str, **values: Any) -> NodeRow:
+    """Return a router of the network; that with index 0 is the one that is asked."""
+    return replace(NodeRow(id=name, is_own=index == 0, instance=1_795_176_000 + index, index=index), **values)
+
+
 class Pause:
     """Something that takes a while."""
 
@@ -181,6 +188,8 @@ class FakeRouter:
         self.connection_rows: list[ConnectionRow] = []
         self.link_rows: list[LinkRow] = []
         self.address_rows: list[AddressRow] = []
+        self.connector_rows: list[ConnectorRow] = []
+        self.node_rows: list[NodeRow] = []
         self.log_rows: list[LogRow] = []
         self.counts: dict[str, dict[str, int]] = {}
         self.pool_rows: list[PoolRow] = []
@@ -210,6 +219,12 @@ class FakeRouter:
 
     async def addresses(self) -> list[AddressRow]:
         return self._gathered("addresses", self.address_rows)
+
+    async def connectors(self) -> list[ConnectorRow]:
+        return self._gathered("connectors", self.connector_rows)
+
+    async def nodes(self) -> list[NodeRow]:
+        return self._gathered("nodes", self.node_rows)
 
     async def log(self) -> list[LogRow]:
         return self._gathered("log", self.log_rows)

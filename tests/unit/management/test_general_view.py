@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from routerd.management import ENTITY_TYPES, LOG_MODULES, ConfiguredEntity, LogRow, PoolRow
+from routerd.management import ENTITY_TYPES, LOG_MODULES, ConfiguredEntity, ConnectorRow, LogRow, PoolRow
 from routerd.wire import Int
-from tests.unit.management.fake_router import SECTIONS, Client, FakeRouter, connection, link, refusal, worker
+from tests.unit.management.fake_router import SECTIONS, Client, FakeRouter, connection, link, node, refusal, worker
 
 LEVELS = ("trace", "debug", "info", "notice", "warning", "error", "critical")
 
@@ -270,6 +270,76 @@ def test_the_policy_is_that_of_a_router_without_one() -> None:
 @pytest.mark.parametrize("name", ["router.node", "vhost", "vhostStats", "dummy", "sslProfile", "connector"])
 def test_of_other_types_there_is_nothing(name: str) -> None:
     assert client().query(f"P.{name}").body["results"] == []
+
+
+def connectors() -> Client:
+    found = Client(FakeRouter(("connector", {"host": "b", "name": "B"}), ("connector", {"host": "c", "port": "1"})))
+    found.router.connector_rows = [
+        ConnectorRow(identity="connector/b:amqp:B", status="FAILED", message="refused", failover_urls="amqp://d:5672")
+    ]
+    return found
+
+
+def test_a_connector_is_shown_with_how_it_fares() -> None:
+    found = connectors()
+    assert found.rows("P.connector", "identity", "name", "connectionStatus", "connectionMsg", "failoverUrls") == [
+        ["connector/b:amqp:B", "B", "FAILED", "refused", "amqp://d:5672"],
+        ["connector/c:1", "connector/c:1", "INITIALIZING", None, None],
+    ]
+    assert found.router.asked == ["connectors"]
+
+
+def test_a_connector_is_read_with_how_it_fares() -> None:
+    found = connectors()
+    body = found.ask("READ", type="P.connector", name="B").body
+    told = {name: body[name] for name in ("host", "port", "role", "cost", "connectionStatus", "connectionMsg")}
+    assert told == {
+        **{"host": "b", "port": "amqp", "role": "normal", "cost": 1},
+        **{"connectionStatus": "FAILED", "connectionMsg": "refused"},
+    }
+    found.router.connector_rows = [
+        ConnectorRow(identity="connector/b:amqp:B", status="SUCCESS", message="", failover_urls="")
+    ]
+    body = found.ask("READ", type="P.connector", name="B").body
+    assert body["connectionStatus"] == "SUCCESS"
+    assert not {"connectionMsg", "failoverUrls"} & body.keys()
+
+
+def test_nobody_is_asked_for_connectors_where_there_are_none() -> None:
+    found = client()
+    assert found.query().status == 200
+    assert "connectors" not in found.router.asked
+
+
+def test_the_routers_of_the_network_are_shown() -> None:
+    found = client()
+    found.router.node_rows = [
+        node(0, "A", link_state=("B",), last_topology_change=1_795_176_862.5),
+        node(1, "B", link_state=("A", "C"), router_link=7, cost=2),
+        node(2, "C", link_state=("B",), next_hop="B", valid_origins=("A",), cost=5, protocol_version=2),
+    ]
+    names = ("id", "nextHop", "routerLink", "protocolVersion", "cost", "linkState", "validOrigins", "index")
+    assert found.rows("P.router.node", *names) == [
+        ["A", "(self)", None, 1, None, ["B"], [], 0],
+        ["B", None, "7", 1, 2, ["A", "C"], [], 1],
+        ["C", "B", None, 2, 5, ["B"], ["A"], 2],
+    ]
+    assert found.ask("READ", type="P.router.node", identity="router.node/A").body == {
+        "id": "A",
+        "protocolVersion": 1,
+        "instance": 1_795_176_000,
+        "linkState": ["B"],
+        "nextHop": "(self)",
+        "validOrigins": [],
+        "address": "amqp:/_topo/0/A",
+        "lastTopoChange": 1_795_176_862,
+        "index": 0,
+        "name": "router.node/A",
+        "identity": "router.node/A",
+        "type": f"{P}router.node",
+    }
+    answer = found.ask("READ", type="P.router.node", identity="router.node/Z")
+    assert refusal(answer) == (404, "No entity with identity=router.node/Z")
 
 
 def test_a_connection_actor_is_shown() -> None:

@@ -15,6 +15,7 @@ from tests.unit.management.fake_router import (
     connection,
     counters,
     link,
+    node,
     refusal,
     worker,
 )
@@ -488,6 +489,37 @@ def test_what_a_type_does_not_have_is_not_implemented(operation: str, name: str)
 def test_the_filter_says_the_type_before_the_type_does() -> None:
     answer = Client(FakeRouter()).ask("QUERY", {"attributeNames": ["id"]}, entityType="P.router", type="P.listener")
     assert answer.body["results"] == [["R1"]]
+
+
+def test_other_routers_are_counted_when_they_are_asked_for() -> None:
+    client = Client(FakeRouter(settings=RouterSettings(id="R1", mode=RouterMode.INTERIOR)))
+    client.router.node_rows = [node(0, "R1"), node(1, "R2"), node(2, "R3")]
+    assert client.rows("P.router", "nodeCount") == [[ULong(2)]]
+    assert client.ask("READ", type="router", name="router/None").body["nodeCount"] == 2
+    client.router.asked.clear()
+    assert client.rows("P.router", "id") == [["R1"]]
+    assert client.router.asked == ["workers"]
+
+
+@pytest.mark.parametrize("kind", ["endpoint", "router-control", "inter-router", "edge-downlink"])
+@pytest.mark.parametrize("is_outgoing", [False, True])
+def test_a_link_says_what_it_is_for_and_where_its_messages_came_from(kind: str, is_outgoing: bool) -> None:
+    client = Client(FakeRouter())
+    client.router.link_rows = [link(1, kind=kind, is_outgoing=is_outgoing, accepted=3)]
+    [[found, histogram]] = client.rows("P.router.link", "linkType", "ingressHistogram")
+    assert found == kind
+    assert histogram == ([3, *[0] * 127] if is_outgoing and kind == "endpoint" else None)
+
+
+@pytest.mark.parametrize("role", ["inter-router", "edge"])
+def test_a_connection_to_a_router_is_shown_and_kept(role: str) -> None:
+    client = Client(FakeRouter())
+    client.router.connection_rows = [connection(4, role=role, is_incoming=False, host="b.example.com:amqp")]
+    assert client.rows("P.connection", "name", "host", "role", "dir") == [
+        ["connection/b.example.com:amqp", "b.example.com:amqp", role, "out"]
+    ]
+    answer = client.ask("UPDATE", {"adminStatus": "deleted"}, type="P.connection", identity="4")
+    assert refusal(answer) == (403, "You are not allowed to perform this operation.")
 
 
 def test_the_mode_is_shown() -> None:

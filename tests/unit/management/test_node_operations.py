@@ -6,7 +6,7 @@ import pytest
 
 from routerd.core import RouterMode, RouterSettings
 from routerd.management import ENTITY_TYPES
-from tests.unit.management.fake_router import Client, FakeRouter, refusal
+from tests.unit.management.fake_router import Client, FakeRouter, node, refusal
 
 P = "org.apache.qpid.dispatch."
 BASES = {"entity", "configurationEntity", "operationalEntity", "org.amqp.management"}
@@ -65,11 +65,12 @@ def test_there_are_no_annotations_of_whatever() -> None:
     [
         (RouterMode.STANDALONE, []),
         (RouterMode.EDGE, []),
-        (RouterMode.INTERIOR, ["amqp:/_topo/0/R.1/$management"]),
+        (RouterMode.INTERIOR, ["amqp:/_topo/0/R.1/$management", "amqp:/_topo/0/R.0/$management"]),
     ],
 )
 def test_an_interior_router_tells_the_nodes_of_its_network(mode: RouterMode, nodes: list[str]) -> None:
     found = Client(FakeRouter(settings=RouterSettings(id="R.1", mode=mode)))
+    found.router.node_rows = [node(0, "R.1"), node(1, "R.0", next_hop="R.2")]
     assert found.ask("GET-MGMT-NODES", type="org.amqp.management", name="self").body == nodes
 
 

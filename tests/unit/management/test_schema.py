@@ -89,7 +89,9 @@ def test_an_unknown_name_finds_no_type() -> None:
 
 
 def test_what_this_router_has_is_marked() -> None:
-    assert [name for name, one in SECTIONS.items() if one.is_supported] == ["router", "listener", "log", "address"]
+    assert [name for name, one in SECTIONS.items() if one.is_supported] == [
+        *("router", "listener", "connector", "log", "address"),
+    ]
     refused = {
         f"{section}.{one.name}"
         for section, kind in SECTIONS.items()
@@ -106,12 +108,14 @@ def test_what_this_router_has_is_marked() -> None:
         "listener.http",
         "listener.httpRootDir",
         "listener.policyVhost",
+        "connector.sslProfile",
+        "connector.policyVhost",
         "address.enableFallback",
     }
 
 
 def test_what_is_allowed_leaves_out_what_is_not_supported() -> None:
-    assert ENTITY_TYPES["router"].attributes["mode"].allowed == ("standalone",)
+    assert ENTITY_TYPES["connector"].attributes["role"].allowed == ("normal", "inter-router", "edge")
 
 
 def test_what_is_allowed_is_said_for_each_type() -> None:

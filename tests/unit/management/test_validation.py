@@ -131,21 +131,29 @@ def test_an_attribute_that_is_not_supported_yet_is_refused_otherwise() -> None:
 
 
 def test_a_value_that_is_not_supported_yet_is_refused() -> None:
-    assert check_entity(ROUTER, {"mode": "1"}).problems == [
-        Problem(reason="'interior' is not supported yet", attribute="mode", value="1", allowed=("standalone",))
+    assert check_entity(LISTENER, {"role": "2"}).problems == [
+        Problem(
+            reason="'route-container' is not supported yet",
+            attribute="role",
+            value="2",
+            allowed=("normal", "inter-router", "edge"),
+        )
     ]
 
 
 def test_an_entity_that_is_not_supported_yet_is_checked_and_refused() -> None:
     assert check_entity(LINK_ROUTE, {"prefix": "a"}).problems == [
         Problem(reason="Missing required attribute 'direction'", attribute="direction", allowed=("in", "out")),
-        Problem(reason="'linkRoute' is not supported yet", allowed=("router", "listener", "log", "address")),
+        Problem(
+            reason="'linkRoute' is not supported yet",
+            allowed=("router", "listener", "connector", "log", "address"),
+        ),
     ]
 
 
 def test_a_secret_is_in_no_problem() -> None:
     connector = ENTITY_TYPES["connector"]
-    [problem, _] = check_entity(connector, {"saslPassword": "hunter2\0"}).problems
+    [problem] = check_entity(connector, {"saslPassword": "hunter2\0"}).problems
     assert problem == Problem(reason="a text has no NUL in it", attribute="saslPassword")
 
 

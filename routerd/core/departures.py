@@ -1,0 +1,196 @@
+"""Which way to other routers a message may take, and how it is marked before it leaves.
+
+A message that came from another router goes on only to a neighbour that it has not passed. Of balanced and multicast
+addresses it goes on only where the path from its origin leads over us: so each router serves its own branch of the
+origin's tree of shortest paths, and nobody gets a copy twice.
+"""
+
+from typing import TYPE_CHECKING
+
+from routerd.core.network import Network
+from routerd.core.passage import Passage, Passages, section
+from routerd.core.settlement import Settlement
+from routerd.wire import DecodeError, NeedsMore
+from routerd.wire.delivery import Delivery
+from routerd.wire.sections import Sections
+
+if TYPE_CHECKING:
+    from routerd.core.address import Address
+    from routerd.core.inlet import Inlet
+    from routerd.core.observer import Observer
+    from routerd.core.outlet import Outlet
+    from routerd.core.way import Way
+
+DEFAULT_PRIORITY = 4
+HIGHEST_PRIORITY = 9
+OUTSTANDING_MAX = 250
+"""Unsettled deliveries of an address that go one way, beyond which others are preferred."""
+
+_OVERLOADED = 1 << 40
+_HEADER = 0x70
+_NOTHING = b""
+
+
+class Departures(Settlement):
+    """Chooses ways, and marks messages for the next router."""
+
+    def __init__(self, observer: "Observer", router_id: str) -> None:
+        Settlement.__init__(self, observer)
+        self.router_id = router_id
+        self.network = Network()
+        self.passages = Passages(router_id)
+        self._header = Sections(_NOTHING)
+        # The link that the way chosen last can send on.
+        self.picked: Outlet | None = None
+        # The delivery whose annotations `passages` has read last, as long as its octets are there.
+        self.read_last: Delivery | None = None
+        self.passage_read = self.passages.unmarked
+        self._plain_entry, self._plain_count = self.passages.entry(None, 0)
+
+    def may_take(self, address: "Address", way: "Way", passage: "Passage | None") -> bool:
+        """Whether a message may go this way; one without a passage entered here."""
+        if passage is None:
+            return True
+        if way.next_hop in passage.passed:
+            return False
+        origin = passage.ingress
+        if not origin or origin == self.router_id or not (address.is_balanced or address.is_multicast):
+            return not (address.is_multicast and origin == self.router_id)
+        network = self.network
+        if origin not in network.routes:
+            return not address.is_multicast
+        return network.is_through_us(origin, way.routers)
+
+    def has_destination(self, address: "Address", passage: "Passage | None") -> bool:
+        """Whether anybody can get a message, now or later."""
+        if address.local_count > 0 or address.remote_count > 0:
+            return True
+        return any(self.may_take(address, way, passage) for way in address.ways)
+
+    def ways_for(self, address: "Address", passage: "Passage | None") -> "list[Way]":
+        """Return where copies of a multicast message go."""
+        ways = address.ways
+        return ways if passage is None else [way for way in ways if self.may_take(address, way, passage)]
+
+    def choose_way(
+        self, address: "Address", passage: "Passage | None", local: "Outlet | None", priority: int, is_partial: bool
+    ) -> "Way | None":
+        """Return the way that is better than a consumer of this router, if there is one; its link is `picked`."""
+        if address.is_balanced:
+            return self._least_loaded(address, passage, local, priority, is_partial)
+        if address.local_count or address.remote_count:
+            return None
+        return self._nearest(address, passage, priority, is_partial)
+
+    def _least_loaded(
+        self, address: "Address", passage: "Passage | None", local: "Outlet | None", priority: int, is_partial: bool
+    ) -> "Way | None":
+        limit = -1
+        if local is not None:
+            limit = local.link.unsettled_count // local.weight
+            if limit == 0:
+                return None
+        best: Way | None = None
+        for way in address.ways:
+            value = way.outstanding + way.cost
+            if way.outstanding >= OUTSTANDING_MAX:
+                value += _OVERLOADED
+            if (limit >= 0 and value >= limit) or not self.may_take(address, way, passage):
+                continue
+            outlet = way.pick(priority, is_partial)
+            if outlet is not None:
+                best = way
+                limit = value
+                self.picked = outlet
+        return best
+
+    def _nearest(
+        self, address: "Address", passage: "Passage | None", priority: int, is_partial: bool
+    ) -> "Way | None":
+        ways = address.ways
+        count = len(ways)
+        at = address.way_turn if address.way_turn < count else 0
+        if address.way_taken >= ways[at].nearest:
+            at = at + 1 if at + 1 < count else 0
+        best: Way | None = None
+        chosen = at
+        # Those that are equally near take turns, each as many in a row as it leads to routers.
+        for _ in range(count):
+            way: Way = ways[at]
+            if (best is None or way.cost < best.cost) and self.may_take(address, way, passage):
+                best = way
+                chosen = at
+            at = at + 1 if at + 1 < count else 0
+        if best is None:
+            return None
+        self.picked = best.pick(priority, is_partial)
+        if self.picked is None:
+            return None
+        if chosen != address.way_turn or address.way_taken >= best.nearest:
+            address.way_turn = chosen
+            address.way_taken = 0
+        address.way_taken += 1
+        return best
+
+    def priority_of(self, address: "Address", data: bytes | bytearray, start: int, end: int) -> int:
+        """Return the priority of a message, 0 to 9."""
+        if address.priority >= 0:
+            return address.priority
+        view = data
+        if end - start < 8 or view[start + 2] != _HEADER:
+            return DEFAULT_PRIORITY
+        if view[start + 3] == 0xC0 and view[start + 5] > 1:
+            at = start + 6
+            at += 2 if view[at] == 0x56 else 1
+            if view[at] == 0x50:
+                return min(int(view[at + 1]), HIGHEST_PRIORITY)
+            return DEFAULT_PRIORITY
+        if view[start + 3] == 0x45:
+            return DEFAULT_PRIORITY
+        return self._priority_in(data, start, end)
+
+    def _priority_in(self, data: bytes | bytearray, start: int, end: int) -> int:
+        header = self._header
+        header.reset(data, start, end, True)
+        try:
+            return min(header.priority, HIGHEST_PRIORITY)
+        except (NeedsMore, DecodeError):
+            return DEFAULT_PRIORITY
+        finally:
+            header.reset(_NOTHING, 0, 0, False)
+
+    def marked(
+        self,
+        inlet: "Inlet",
+        address: "Address",
+        delivery: Delivery | None,
+        data: bytes | bytearray,
+        start: int,
+        end: int,
+        is_partial: bool,
+    ) -> bytearray:
+        """Return a message as the next router is to get it; raises NeedsMore and DecodeError."""
+        if delivery is not None and self.read_last is delivery:
+            passage = self.passage_read
+        else:
+            passage = self.passages.read(data, start, end, is_partial)
+        if inlet.trunk is not None:
+            return self.passages.spliced(data, start, end, passage.onward)
+        if inlet.address is not None:
+            if passage.user_count == 0:
+                return self.passages.spliced(data, start, end, inlet.entry_section)
+            entry, count = inlet.entry, inlet.entry_count
+        elif address.entry_count:
+            entry, count = address.entry, address.entry_count
+        else:
+            entry, count = self._plain_entry, self._plain_count
+        return self.passages.spliced(
+            data, start, end, section(passage.user + entry, passage.user_count + count)
+        )
+
+    def departed(self, way: "Way", out: Delivery) -> None:
+        """Count a delivery that has gone this way."""
+        way.address.transit += 1
+        if not out.settled:
+            way.outstanding += 1
+            out.way = way

@@ -1,0 +1,26 @@
+import cython
+from routerd.core.address cimport Address
+from routerd.core.outlet cimport Outlet
+from routerd.core.peer cimport Peer
+from routerd.wire.sender cimport Sender
+
+
+@cython.final
+cdef class Trunk:
+    cdef readonly Peer peer
+    cdef public long long cost
+    cdef public bint is_up
+    cdef public Outlet control
+    cdef public bint has_control_in
+    cdef readonly object queue
+    cdef readonly list data
+    cdef public Py_ssize_t receivers
+    cdef readonly dict streams
+    cdef public Py_ssize_t opening
+    cdef public Py_ssize_t wanted_streams
+    cdef public dict hungry
+
+    @cython.locals(outlet=Outlet, at=Py_ssize_t)
+    cpdef Outlet pick(self, Address address, int priority, bint is_partial)
+    @cython.locals(control=Outlet, link=Sender)
+    cpdef void use_control_credit(self)

@@ -1,0 +1,21 @@
+import cython
+from routerd.core.address cimport Address
+from routerd.core.outlet cimport Outlet
+from routerd.core.trunk cimport Trunk
+
+
+@cython.final
+cdef class Way:
+    cdef readonly Address address
+    cdef readonly long long trunk
+    cdef readonly str next_hop
+    cdef public Trunk end
+    cdef public Outlet outlet
+    cdef public tuple routers
+    cdef public long long cost
+    cdef public Py_ssize_t nearest
+    cdef public Py_ssize_t outstanding
+    cdef public object waiting
+
+    @cython.locals(outlet=Outlet)
+    cpdef Outlet pick(self, int priority, bint is_partial)

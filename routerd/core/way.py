@@ -1,0 +1,44 @@
+"""A way to other routers: where the messages of an address leave for those that have it behind the same neighbour."""
+
+from collections import deque
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from routerd.core.address import Address
+    from routerd.core.fan_out import FanOut
+    from routerd.core.outlet import Outlet
+    from routerd.core.trunk import Trunk
+
+
+class Way:
+    """The messages of one address that go to one neighbour: by a trunk of this worker, or by a sibling that has it.
+
+    `outlet` is the link to that sibling; `end` is the trunk, if this worker has it.
+    """
+
+    address: "Address"
+    end: "Trunk | None"
+    outlet: "Outlet | None"
+    waiting: "deque[FanOut] | None"
+
+    def __init__(self, address: "Address", trunk: int, next_hop: str) -> None:
+        self.address = address
+        self.trunk = trunk
+        self.next_hop = next_hop
+        self.end = None
+        self.outlet = None
+        self.routers: tuple[str, ...] = ()
+        # The least cost of a path to one of them, and how many are that near.
+        self.cost = 0
+        self.nearest = 1
+        # Unsettled deliveries of the address that went this way.
+        self.outstanding = 0
+        # Copies of multicast messages that could not leave yet.
+        self.waiting = None
+
+    def pick(self, priority: int, is_partial: bool) -> "Outlet | None":
+        """Return the link for a message of this priority, or None when it cannot leave now."""
+        if self.end is not None:
+            return self.end.pick(self.address, priority, is_partial)
+        outlet = self.outlet
+        return outlet if outlet is not None and outlet.can_send() else None

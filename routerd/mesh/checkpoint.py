@@ -1,0 +1,30 @@
+"""What a routing engine leaves for the one that takes its place: plain values that can be pickled."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class NodeCheckpoint:
+    """What is known of another router, its addresses excepted."""
+
+    id: str
+    instance: int
+    ls_seq: int
+    mobile_seq: int
+    peers: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """What an engine knows, without times: clocks may differ."""
+
+    router_id: str
+    instance: int
+    version: int
+    """Of the routes."""
+    ls_seq: int
+    mobile_seq: int
+    trunks: Mapping[int, tuple[str, int]]
+    """The trunks that lead to neighbours: to whom, and at what cost."""
+    nodes: tuple[NodeCheckpoint, ...]

@@ -1,0 +1,323 @@
+"""The routing engine of one router: what happens goes in with the time, commands come out.
+
+Each call does all that is due by then, so the shell's timer follows `next_deadline` and nothing else. In this order:
+neighbours that fell silent, and greetings; once a second, what grew old; our own links, which are announced when they
+change; paths; questions to other routers; our own addresses; and last the advertisement, so that nobody asks for what
+was just told. `exchange` takes what other routers tell, `knowledge` has what is known.
+
+Existing routers work by the second. Here is done at once what can be: the loss of a trunk, the greeting of one who has
+not heard us, the questions that a new router makes. What messages say, and what their sequences mean, is as there
+(3.3 to 3.9).
+"""
+
+from collections.abc import Iterable, Mapping
+from math import inf
+
+from routerd.core import AddressSpace
+from routerd.mesh.checkpoint import Checkpoint, NodeCheckpoint
+from routerd.mesh.commands import Command, OriginsChanged
+from routerd.mesh.errors import ForeignCheckpoint
+from routerd.mesh.exchange import Exchange
+from routerd.mesh.fields import PROTOCOL_VERSION
+from routerd.mesh.knowledge import Knowledge
+from routerd.mesh.messages import (
+    AREA,
+    MOBILE_ENGINE,
+    NEIGHBOUR_ENGINE,
+    ROUTER_ENGINE,
+    TO_ALL_MOBILE,
+    TO_ALL_ROUTERS,
+    ControlMessage,
+    Hello,
+    LinkStateRequest,
+    MobileAddressRequest,
+    RouterAdvertisement,
+)
+from routerd.mesh.mobile_addresses import NO_HINT
+from routerd.mesh.node import Node
+from routerd.mesh.routes import NodeState, Routes
+from routerd.mesh.settings import RESUME_WAIT_S, TICK_S, MeshConfig
+
+
+class RoutingEngine:
+    """What one router knows of its mesh, and what it tells of itself.
+
+    `instance` differs from that of any earlier start of the router. With a checkpoint the engine takes the place of
+    an earlier one without others noticing: it keeps its instance, believes its neighbours for as long as a greeting
+    counts, and tells its addresses once `set_addresses` has said what they are. Raises ForeignCheckpoint.
+    """
+
+    def __init__(self, config: MeshConfig, instance: int, now: float, resumed: Checkpoint | None = None) -> None:
+        if resumed is not None and resumed.router_id != config.router_id:
+            raise ForeignCheckpoint(config.router_id, resumed.router_id)
+        state = resumed or Checkpoint(config.router_id, instance, 0, 0, 0, {}, ())
+        self._config = config
+        self._space = AddressSpace(config.router_id, AREA)
+        self._knowledge = knowledge = Knowledge(config, state, now, is_resumed=resumed is not None)
+        self._neighbours = knowledge.neighbours
+        self._topology = knowledge.topology
+        self._questions = knowledge.questions
+        self._addresses = knowledge.addresses
+        self._outbox = knowledge.outbox
+        self._exchange = Exchange(knowledge)
+        self._now = now
+        self._tick_at = now + TICK_S
+        self._advertised = now
+        self._advertise_at = inf
+        """Besides the times at which it is done anyway."""
+        if resumed is not None:
+            self._resume(now)
+
+    @property
+    def routes(self) -> Routes:
+        """The ways to all routers, as of the last RoutesChanged."""
+        return self._topology.routes
+
+    # --- what happens
+
+    def trunk_opened(self, trunk: int, cost: int, now: float) -> None:
+        """Note a connection to another router, with a control link in each direction."""
+        if self._neighbours.open(trunk, cost, now):
+            self._knowledge.review_links(now)
+        self._questions.deadline = now
+        self._advance(now)
+
+    def trunk_closed(self, trunk: int, now: float) -> None:
+        """Note that a connection to another router is lost; acts at once."""
+        if self._neighbours.close(trunk, now):
+            self._knowledge.review_links(now)
+        self._advance(now)
+
+    def receive(self, trunk: int, message: ControlMessage, now: float) -> None:
+        """Take a message of a control link, for this router or for others."""
+        if self._neighbours.is_open(trunk):
+            self._receive(trunk, message, now)
+        self._advance(now)
+
+    def want(self, key: str, hint: int, now: float) -> None:
+        """Tell all routers that there are consumers of an address here; raises NotAdvertisable."""
+        self._addresses.want(key, hint, now)
+        self._advance(now)
+
+    def unwant(self, key: str, now: float) -> None:
+        """Tell all routers that there are no consumers of an address here any more."""
+        self._addresses.unwant(key, now)
+        self._advance(now)
+
+    def set_addresses(self, wanted: Mapping[str, int], now: float) -> None:
+        """Replace all addresses that there are consumers of here, given with hints; raises NotAdvertisable."""
+        if self._addresses.set(wanted, now):
+            self._advertise_at = now
+        self._advance(now)
+
+    def restore_mapping(self, router: str, keys: Mapping[str, int] | Iterable[str]) -> None:
+        """Hand back the addresses of another router that the engine before this one had told; makes no command."""
+        hinted = keys.items() if isinstance(keys, Mapping) else ((key, NO_HINT) for key in keys)
+        self._knowledge.remote.change(router, hinted, ())
+        if router not in self._knowledge.states.nodes:
+            # It came after the checkpoint: unless it is heard of again, it is forgotten with its addresses.
+            self._knowledge.learn(router, 0, self._now)
+
+    def tick(self, now: float) -> None:
+        """Do what is due."""
+        self._advance(now)
+        if now >= self._topology.origins_due:
+            self._compute_origins(now)
+
+    def next_deadline(self) -> float:
+        """Return when to call `tick`; it may be now, or early."""
+        return min(
+            self._neighbours.deadline,
+            self._tick_at,
+            self._knowledge.own.due,
+            self._topology.due,
+            self._topology.origins_due,
+            self._questions.deadline,
+            self._addresses_due(),
+            self._next_advertisement(),
+        )
+
+    def take_commands(self) -> list[Command]:
+        """Return what to do, in order."""
+        return self._outbox.take()
+
+    # --- what is known
+
+    def addresses_of(self, router: str) -> Mapping[str, int]:
+        """Return the addresses of another router, with hints."""
+        return self._knowledge.remote.of(router)
+
+    def nodes(self) -> list[NodeState]:
+        """Return all known routers, this one first."""
+        origins: dict[str, list[str]] = {}
+        for origin, destinations in sorted(self._topology.through_us.items()):
+            for router in destinations:
+                origins.setdefault(router, []).append(origin)
+        others = sorted(self._knowledge.states.nodes.items())
+        return [self._own_state(), *(self._node_state(node, tuple(origins.get(id, ()))) for id, node in others)]
+
+    def checkpoint(self) -> Checkpoint:
+        """Return what the next engine needs to take the place of this one."""
+        knowledge = self._knowledge
+        links = self._neighbours.trunks
+        return Checkpoint(
+            router_id=knowledge.id,
+            instance=knowledge.instance,
+            version=self._topology.routes.version,
+            ls_seq=knowledge.own.ls_seq,
+            mobile_seq=self._addresses.mobile_seq,
+            trunks={n: (router, self._neighbours.cost(n)) for router, trunks in links.items() for n in trunks},
+            nodes=tuple(
+                NodeCheckpoint(node.id, node.instance, node.ls_seq, node.mobile_seq, {**node.peers})
+                for node in knowledge.states.nodes.values()
+            ),
+        )
+
+    # --- how it is done
+
+    def _receive(self, trunk: int, message: ControlMessage, now: float) -> None:
+        key = self._space.key(message.to)
+        place, rest = key[:1], key[1:]
+        # A greeting of our own is taken: it says that there is another router with our id.
+        if self._outbox.is_own(message) and rest != NEIGHBOUR_ENGINE:
+            return
+        if place in ("L", "T"):
+            self._exchange.take(trunk, rest, message, now)
+        if place == "T":
+            self._outbox.pass_on_to_all(trunk, message, now)
+        elif place == "R":
+            self._outbox.pass_on(message, rest)
+
+    def _advance(self, now: float) -> None:
+        self._now = now
+        if now >= self._neighbours.deadline:
+            self._greet(now)
+        if now >= self._tick_at:
+            self._look_for_old(now)
+        if now >= self._knowledge.own.due:
+            self._announce_links(now)
+        if now >= self._topology.due:
+            self._knowledge.compute_paths(now)
+        if now >= self._topology.origins_due and self._topology.is_small:
+            self._compute_origins(now)
+        if now >= self._questions.deadline:
+            self._ask(now)
+        if now >= self._addresses_due():
+            self._outbox.flood(TO_ALL_MOBILE, self._addresses.take_changes(now))
+            self._advertise_at = now
+        if now >= self._next_advertisement():
+            self._advertise(now)
+
+    def _greet(self, now: float) -> None:
+        if self._neighbours.expire(now):
+            self._knowledge.review_links(now)
+        due = self._neighbours.take_due(now)
+        hello = Hello(self._knowledge.id, self._knowledge.instance, self._neighbours.heard())
+        for trunk in due:
+            self._outbox.greet(trunk, hello)
+
+    def _look_for_old(self, now: float) -> None:
+        self._tick_at = now + TICK_S
+        for node in self._knowledge.states.clear_old(now):
+            self._outbox.remark("info", f"router {node.id} has not been heard of for long: its links are void")
+        self._knowledge.forget_stale()
+        for node in self._knowledge.states.nodes.values():
+            self._questions.repeat(node, now)
+
+    def _announce_links(self, now: float) -> None:
+        own = self._knowledge.own
+        if own.ls_seq == 0:
+            self._addresses.fold()
+        own.announce(now)
+        self._advertise_at = now
+
+    def _ask(self, now: float) -> None:
+        links, addresses = self._questions.take_due(now, self._outbox.can_reach)
+        for node in links:
+            self._outbox.send(node.id, ROUTER_ENGINE, LinkStateRequest(self._knowledge.id))
+        for node in addresses:
+            self._outbox.send(node.id, MOBILE_ENGINE, MobileAddressRequest(self._knowledge.id, node.mobile_seq))
+
+    def _advertise(self, now: float) -> None:
+        knowledge = self._knowledge
+        if now >= self._flux_end():
+            self._compare_costs()
+        self._advertise_at = inf
+        self._advertised = now
+        told = RouterAdvertisement(knowledge.id, knowledge.instance, knowledge.own.ls_seq, self._addresses.mobile_seq)
+        self._outbox.flood(TO_ALL_ROUTERS, told)
+
+    def _compute_origins(self, now: float) -> None:
+        if self._topology.compute_origins(now):
+            self._outbox.put(OriginsChanged(self._topology.origins_version, self._topology.through_us))
+
+    def _compare_costs(self) -> None:
+        """Remark on neighbours for whom the link costs another price than for us, once nothing is in flux."""
+        knowledge = self._knowledge
+        for router, cost in knowledge.own.links.items():
+            theirs = knowledge.states.nodes[router].peers.get(knowledge.id, cost)
+            if theirs != cost:
+                text = f"the link to router {router} costs {cost}, and from there {theirs}"
+                self._outbox.remark("warning", text, "cost", router, cost, theirs)
+
+    def _addresses_due(self) -> float:
+        # Before we are known, what we tell is not understood (3.9).
+        is_told = self._knowledge.own.ls_seq > 0 and self._addresses.is_known
+        return self._addresses.due if is_told else inf
+
+    def _flux_end(self) -> float:
+        return self._knowledge.in_flux_since + 2 * self._config.ra_interval_flux_s
+
+    def _next_advertisement(self) -> float:
+        in_flux = self._advertised + self._config.ra_interval_flux_s
+        regular = in_flux if in_flux < self._flux_end() else self._advertised + self._config.ra_interval_s
+        return min(regular, self._advertise_at)
+
+    def _resume(self, now: float) -> None:
+        self._advertise_at = now + RESUME_WAIT_S
+        for node in self._knowledge.states.nodes.values():
+            self._questions.ask_links(node, now + RESUME_WAIT_S)
+            self._questions.ask_addresses(node, now + RESUME_WAIT_S)
+        self._topology.changed(now, is_urgent=True)
+        self._advance(now)
+
+    def _own_state(self) -> NodeState:
+        knowledge = self._knowledge
+        return NodeState(
+            id=knowledge.id,
+            is_self=True,
+            instance=knowledge.instance,
+            protocol_version=PROTOCOL_VERSION,
+            ls_seq=knowledge.own.ls_seq,
+            mobile_seq=self._addresses.mobile_seq,
+            peers=knowledge.own.links,
+            is_reachable=True,
+            next_hop=None,
+            trunk=None,
+            cost=None,
+            valid_origins=(),
+            address_count=self._addresses.count,
+            last_topology_change=knowledge.in_flux_since,
+            last_seen=None,
+        )
+
+    def _node_state(self, node: Node, valid_origins: tuple[str, ...]) -> NodeState:
+        route = self._topology.routes.nodes.get(node.id)
+        trunks = self._neighbours.trunks.get(node.id)
+        return NodeState(
+            id=node.id,
+            is_self=False,
+            instance=node.instance,
+            protocol_version=PROTOCOL_VERSION,
+            ls_seq=node.ls_seq,
+            mobile_seq=node.mobile_seq,
+            peers=node.peers,
+            is_reachable=route is not None,
+            next_hop=None if route is None or route.next_hop == node.id else route.next_hop,
+            trunk=trunks[0] if trunks else None,
+            cost=None if route is None else route.cost,
+            valid_origins=valid_origins,
+            address_count=len(self._knowledge.remote.of(node.id)),
+            last_topology_change=node.changed,
+            last_seen=node.last_seen,
+        )

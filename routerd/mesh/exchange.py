@@ -1,0 +1,186 @@
+"""What other routers tell, and what they are answered (3.4 to 3.6, 3.9)."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from routerd.mesh.errors import MalformedControl, UnsupportedVersion
+from routerd.mesh.knowledge import Knowledge
+from routerd.mesh.messages import (
+    MOBILE_ENGINE,
+    NEIGHBOUR_ENGINE,
+    ROUTER_ENGINE,
+    Control,
+    ControlMessage,
+    Hello,
+    LinkStateRequest,
+    LinkStateUpdate,
+    MobileAddressRequest,
+    MobileAddressUpdate,
+    RouterAdvertisement,
+)
+from routerd.mesh.mobile_addresses import NO_HINT
+from routerd.mesh.node import Node
+from routerd.mesh.settings import ASK_AGAIN_S, MAR_WAIT_S
+
+_Read = Callable[[object], Control]
+_Take = Callable[[int, Any, float], None]
+
+
+class Exchange:
+    """Takes the messages that are for this router."""
+
+    def __init__(self, knowledge: Knowledge) -> None:
+        self._knowledge = knowledge
+        self._outbox = knowledge.outbox
+        self._questions = knowledge.questions
+        self._takers: dict[tuple[str, str], tuple[_Read, _Take]] = {
+            (NEIGHBOUR_ENGINE, Hello.OPCODE): (Hello.from_body, self._hello),
+            (ROUTER_ENGINE, RouterAdvertisement.OPCODE): (RouterAdvertisement.from_body, self._advertisement),
+            (ROUTER_ENGINE, LinkStateRequest.OPCODE): (LinkStateRequest.from_body, self._link_state_request),
+            (ROUTER_ENGINE, LinkStateUpdate.OPCODE): (LinkStateUpdate.from_body, self._link_state_update),
+            (MOBILE_ENGINE, MobileAddressRequest.OPCODE): (MobileAddressRequest.from_body, self._mobile_request),
+            (MOBILE_ENGINE, MobileAddressUpdate.OPCODE): (MobileAddressUpdate.from_body, self._mobile_update),
+        }
+
+    def take(self, trunk: int, endpoint: str, message: ControlMessage, now: float) -> None:
+        """Take a message to an endpoint of the routing protocol."""
+        taker = self._takers.get((endpoint, message.opcode))
+        if taker is None:
+            text = f"a control message {message.opcode[:40]!r} to {message.to[:80]!r} is not understood"
+            self._outbox.remark("debug", text, "unknown", endpoint, message.opcode)
+            return
+        read, take = taker
+        try:
+            control = read(message.body)
+        except UnsupportedVersion as error:
+            self._outbox.remark("warning", str(error), "version", error.router)
+        except MalformedControl as error:
+            text = f"a malformed {message.opcode} came on trunk {trunk}: {error}"
+            self._outbox.remark("warning", text, "malformed", trunk, message.opcode)
+        else:
+            if control.id != self._knowledge.id or isinstance(control, Hello):
+                take(trunk, control, now)
+
+    def _hello(self, trunk: int, hello: Hello, now: float) -> None:
+        knowledge = self._knowledge
+        if hello.id == knowledge.id:
+            if hello.instance != knowledge.instance:
+                text = f"another router has the id {hello.id}, too; it is at the other end of trunk {trunk}"
+                self._outbox.remark("warning", text, "duplicate", hello.instance)
+            else:
+                self._outbox.remark("warning", f"trunk {trunk} leads to this router itself", "own", trunk)
+            return
+        has_heard_us = knowledge.id in hello.seen
+        if (has_heard_us or hello.id in knowledge.states.nodes) and not knowledge.meet(hello.id, hello.instance, now):
+            return
+        if knowledge.neighbours.hear(trunk, hello.id, has_heard_us, now):
+            knowledge.review_links(now)
+
+    def _advertisement(self, trunk: int, told: RouterAdvertisement, now: float) -> None:
+        node = self._knowledge.meet(told.id, told.instance, now)
+        if node is None:
+            return
+        node.last_seen = now
+        self._doubt(node, told, now)
+        if told.ls_seq > node.ls_seq:
+            self._questions.want_links(node, told.ls_seq, now)
+        node.is_mobile_known = True
+        if told.mobile_seq > node.mobile_seq:
+            # The changes themselves may still be under way; what is not known at all is asked for at once.
+            self._questions.want_addresses(node, told.mobile_seq, now, now + MAR_WAIT_S * bool(node.mobile_seq))
+
+    def _doubt(self, node: Node, told: RouterAdvertisement, now: float) -> None:
+        """Ask again for what is known further than it is told to have come.
+
+        What was told may have been overtaken on its way. But it may also be right: then what is known is of an earlier
+        instance, and arrived when the new one was known already.
+        """
+        if told.ls_seq < node.ls_seq and now >= node.ls_entered + ASK_AGAIN_S:
+            text = f"router {told.id} went back from link state {node.ls_seq} to {told.ls_seq}"
+            self._outbox.remark("debug", text, "back", told.id)
+            node.ls_seq = node.ls_wanted = 0
+        if told.mobile_seq < node.mobile_seq and now >= node.mobile_entered + ASK_AGAIN_S:
+            text = f"router {told.id} went back from addresses {node.mobile_seq} to {told.mobile_seq}"
+            self._outbox.remark("debug", text, "mobile back", told.id)
+            node.mobile_seq = node.mobile_wanted = 0
+            if told.mobile_seq == 0:
+                # It answers with addresses only who has less than it.
+                self._knowledge.map(node.id, *self._knowledge.remote.replace(node.id, ())[:2])
+
+    def _link_state_request(self, trunk: int, asked: LinkStateRequest, now: float) -> None:
+        knowledge = self._knowledge
+        if asked.id in knowledge.states.nodes or knowledge.learn(asked.id, 0, now):
+            own = knowledge.own
+            update = LinkStateUpdate(knowledge.id, knowledge.instance, own.ls_seq, own.announced)
+            self._outbox.answer(trunk, asked.id, ROUTER_ENGINE, update.OPCODE, update.to_body())
+
+    def _link_state_update(self, trunk: int, told: LinkStateUpdate, now: float) -> None:
+        if told.about:
+            text = f"router {told.id} told the links of {told.about}, which only that one may tell"
+            self._outbox.remark("warning", text, "about", told.id)
+            return
+        limit = self._knowledge.config.peers_max
+        if len(told.peers) > limit:
+            text = f"router {told.id} has {len(told.peers)} neighbours, and no more than {limit} may be"
+            self._outbox.remark("warning", text, "peers_max", told.id)
+            return
+        knowledge = self._knowledge
+        node = knowledge.states.nodes.get(told.id) or knowledge.learn(told.id, told.instance, now)
+        # One of another instance may be from before a restart, and then would stand in the way of what comes next.
+        if node is None or told.ls_seq <= node.ls_seq or (node.instance and told.instance not in (0, node.instance)):
+            return
+        for router in told.peers:
+            if router not in knowledge.states.nodes and router != knowledge.id:
+                knowledge.learn(router, 0, now)
+        node.instance = node.instance or told.instance
+        knowledge.states.store(node, told.ls_seq, {**told.peers}, now)
+        if not node.lacks_links:
+            node.ls_question.drop()
+        if not node.is_mobile_known:
+            self._questions.ask_addresses(node, now)
+
+    def _mobile_request(self, trunk: int, asked: MobileAddressRequest, now: float) -> None:
+        knowledge = self._knowledge
+        addresses = knowledge.addresses
+        is_answered = addresses.is_known and asked.have_seq < addresses.mobile_seq
+        if is_answered and asked.id in knowledge.states.nodes:
+            opcode = MobileAddressUpdate.OPCODE
+            self._outbox.answer(trunk, asked.id, MOBILE_ENGINE, opcode, addresses.absolute())
+
+    def _mobile_update(self, trunk: int, told: MobileAddressUpdate, now: float) -> None:
+        node = self._knowledge.states.nodes.get(told.id)
+        if node is None:
+            text = f"router {told.id} told addresses before it was known; they will be asked for"
+            self._outbox.remark("debug", text, "early", told.id)
+        elif told.exist is not None:
+            if told.mobile_seq >= node.mobile_seq:
+                self._enter(node, told, now, *self._knowledge.remote.replace(told.id, _hinted(told.exist, told.hints)))
+        elif told.mobile_seq == node.mobile_seq + 1:
+            added = _hinted(told.add or (), told.hints)
+            self._enter(node, told, now, *self._knowledge.remote.change(told.id, added, told.delete or ()))
+        elif told.mobile_seq > node.mobile_seq:
+            # Something in between is missing: what came after it says nothing.
+            self._questions.want_addresses(node, told.mobile_seq, now, now)
+
+    def _enter(
+        self,
+        node: Node,
+        told: MobileAddressUpdate,
+        now: float,
+        added: dict[str, int],
+        removed: tuple[str, ...],
+        refused: int,
+    ) -> None:
+        node.mobile_seq = told.mobile_seq
+        node.mobile_entered = now
+        node.is_mobile_known = True
+        if not node.lacks_addresses:
+            node.mobile_question.drop()
+        self._knowledge.map(node.id, added, removed)
+        if refused:
+            text = f"{refused} addresses of router {node.id} are ignored: they are no such keys, too long, or too many"
+            self._outbox.remark("warning", text, "keys", node.id)
+
+
+def _hinted(keys: tuple[str, ...], hints: tuple[int, ...] | None) -> Iterable[tuple[str, int]]:
+    return zip(keys, hints, strict=True) if hints is not None else ((key, NO_HINT) for key in keys)

@@ -1,0 +1,110 @@
+"""What one router knows of its mesh, and what follows when it learns that something changed."""
+
+from routerd.mesh.checkpoint import Checkpoint
+from routerd.mesh.commands import AddressesMapped, RouterForgotten, RoutesChanged
+from routerd.mesh.hello import Neighbours
+from routerd.mesh.link_state import LinkStates, OwnLinks
+from routerd.mesh.mobile_addresses import OwnAddresses, RemoteAddresses
+from routerd.mesh.node import Node
+from routerd.mesh.outbox import Outbox
+from routerd.mesh.questions import Questions
+from routerd.mesh.settings import RESUME_SKIP, MeshConfig
+from routerd.mesh.topology import Topology
+
+
+class Knowledge:
+    """The neighbours, the routers, the paths and the addresses."""
+
+    def __init__(self, config: MeshConfig, state: Checkpoint, now: float, *, is_resumed: bool) -> None:
+        skip = RESUME_SKIP if is_resumed else 0
+        self.config = config
+        self.id = config.router_id
+        self.instance = state.instance
+        self.neighbours = Neighbours(config.hello_interval_s, config.hello_max_age_s)
+        self.topology = Topology(self.id, state.version + skip)
+        self.outbox = Outbox(self.id, self.neighbours, self.topology)
+        self.states = LinkStates(config, self.topology)
+        self.questions = Questions()
+        self.addresses = OwnAddresses(self.id, state.mobile_seq, is_known=not is_resumed)
+        self.remote = RemoteAddresses(config)
+        self.in_flux_since = now
+        """When the paths were last computed."""
+        self._restore(state, now)
+        self.own = OwnLinks(state.ls_seq + skip, self.neighbours.links)
+        self.topology.set_links(self.id, self.own.links)
+
+    def meet(self, router: str, instance: int, now: float) -> Node | None:
+        """Return a router that has told something of itself, as of its instance; nothing if too many are known."""
+        node = self.states.nodes.get(router)
+        if node is None:
+            return self.learn(router, instance, now)
+        if instance and instance != node.instance:
+            if node.instance:
+                self._restart(node, instance, now)
+            node.instance = instance
+        return node
+
+    def learn(self, router: str, instance: int, now: float) -> Node | None:
+        """Enter a router that is not known yet, and ask it for its links."""
+        node = self.states.learn(router, instance, now)
+        if node is None:
+            text = f"router {router} is ignored: {self.config.routers_max} routers are known, and no more may be"
+            self.outbox.remark("warning", text, "routers_max")
+        else:
+            self.questions.ask_links(node, now)
+        return node
+
+    def review_links(self, now: float) -> None:
+        """Bring our own links in line with the neighbours; call when the trunks to them have changed."""
+        links, before = self.neighbours.links, self.own.links
+        for router in links.keys() - before.keys():
+            self.outbox.remark("info", f"router {router} is a neighbour, at cost {links[router]}")
+            self.questions.ask_links(self.states.nodes[router], now)
+        for router in before.keys() - links.keys():
+            self.outbox.remark("info", f"router {router} is no neighbour any more")
+        if links != before:
+            self.own.change(links, now)
+            self.topology.set_links(self.id, links)
+        # Also for a neighbour that is reached by another trunk now, at the same cost.
+        self.topology.changed(now, is_urgent=True)
+
+    def compute_paths(self, now: float) -> None:
+        """Compute the paths anew."""
+        self.in_flux_since = now
+        if self.topology.compute(now, len(self.states.nodes), self.neighbours.trunks):
+            self.outbox.put(RoutesChanged(self.topology.routes))
+            self.questions.deadline = now
+
+    def map(self, router: str, added: dict[str, int], removed: tuple[str, ...]) -> None:
+        """Have it known which addresses of a router came and went."""
+        if added or removed:
+            self.outbox.put(AddressesMapped(router, added, removed))
+
+    def forget_stale(self) -> None:
+        """Forget the routers of which nothing is known any more."""
+        for node in self.states.forget_stale(self.own.links):
+            self.questions.forget(node.id)
+            self.remote.forget(node.id)
+            self.outbox.remark("info", f"router {node.id} is forgotten")
+            self.outbox.put(RouterForgotten(node.id))
+
+    def _restart(self, node: Node, instance: int, now: float) -> None:
+        self.outbox.remark("info", f"router {node.id} has been started anew")
+        node.restart(instance)
+        self.states.clear(node, now)
+        if self.remote.forget(node.id):
+            self.outbox.put(RouterForgotten(node.id))
+        self.questions.ask_links(node, now)
+
+    def _restore(self, state: Checkpoint, now: float) -> None:
+        for known in state.nodes:
+            node = self.states.nodes[known.id] = Node(known.id, known.instance, now)
+            node.ls_seq = node.ls_wanted = known.ls_seq
+            node.mobile_seq = node.mobile_wanted = known.mobile_seq
+            node.is_mobile_known = True
+        for known in state.nodes:
+            if known.ls_seq:
+                node = self.states.nodes[known.id]
+                self.states.store(node, known.ls_seq, known.peers, now)
+        for number, (router, cost) in state.trunks.items():
+            self.neighbours.believe(number, router, cost, now)

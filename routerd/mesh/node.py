@@ -1,0 +1,79 @@
+"""Another router, as far as it is known."""
+
+from collections.abc import Mapping
+from math import inf
+
+from routerd.mesh.settings import ASK_AGAIN_S, ASK_TIMES
+
+
+class Question:
+    """One question to one router."""
+
+    __slots__ = ("asked", "due", "times")
+
+    def __init__(self) -> None:
+        self.due = inf
+        self.asked = -inf
+        self.times = 0
+
+    def is_fresh(self, now: float) -> bool:
+        """Return whether the answer may still be under way."""
+        return now < self.asked + ASK_AGAIN_S
+
+    def drop(self) -> None:
+        """Don't ask."""
+        self.due = inf
+        self.times = ASK_TIMES
+
+
+class Node:
+    """Another router."""
+
+    __slots__ = (
+        "changed",
+        "id",
+        "instance",
+        "is_mobile_known",
+        "last_seen",
+        "ls_entered",
+        "ls_question",
+        "ls_seq",
+        "ls_wanted",
+        "mobile_entered",
+        "mobile_question",
+        "mobile_seq",
+        "mobile_wanted",
+        "peers",
+        "stale_ticks",
+    )
+
+    def __init__(self, router: str, instance: int, now: float) -> None:
+        self.id = router
+        self.instance = instance
+        self.peers: Mapping[str, int] = {}
+        self.ls_seq = self.ls_wanted = 0
+        """What is known of its link state, and what there is to know."""
+        self.mobile_seq = self.mobile_wanted = 0
+        """The same of its addresses."""
+        self.is_mobile_known = False
+        """Whether it has told what there is to know of its addresses."""
+        self.last_seen = self.changed = self.ls_entered = self.mobile_entered = now
+        self.stale_ticks = 0
+        self.ls_question = Question()
+        self.mobile_question = Question()
+
+    @property
+    def lacks_links(self) -> bool:
+        """Whether its link state is not known as far as it has told, or not at all."""
+        return self.ls_seq < max(self.ls_wanted, 1)
+
+    @property
+    def lacks_addresses(self) -> bool:
+        """Whether its addresses are not known as far as it has told, or it has told nothing of them."""
+        return self.mobile_seq < self.mobile_wanted or (not self.is_mobile_known and self.ls_seq > 0)
+
+    def restart(self, instance: int) -> None:
+        """Begin anew with another instance; its links are cleared by LinkStates."""
+        self.instance = instance
+        self.ls_wanted = self.mobile_seq = self.mobile_wanted = 0
+        self.is_mobile_known = False

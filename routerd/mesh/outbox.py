@@ -1,0 +1,104 @@
+"""The commands of an engine as they gather, and how its messages find their trunks (2.3, 3.1)."""
+
+from collections.abc import Hashable
+from typing import Any, Literal
+
+from routerd.mesh.commands import Command, Remark, SendControl
+from routerd.mesh.hello import Neighbours
+from routerd.mesh.messages import AREA, TO_NEIGHBOURS, Control, ControlMessage, Hello
+from routerd.mesh.remarks import Remarks
+from routerd.mesh.topology import Topology
+from routerd.mesh.transit import FloodMemory
+
+
+class Outbox:
+    """What is to be done, in order."""
+
+    def __init__(self, own_id: str, neighbours: Neighbours, topology: Topology) -> None:
+        self._mark = f"{AREA}/{own_id}"
+        self._neighbours = neighbours
+        self._topology = topology
+        self._remarks = Remarks()
+        self._floods = FloodMemory()
+        self._commands: list[Command] = []
+
+    def take(self) -> list[Command]:
+        """Return the commands since the last call."""
+        commands, self._commands = self._commands, []
+        return commands
+
+    def put(self, command: Command) -> None:
+        """Add a command."""
+        self._commands.append(command)
+
+    def remark(self, level: Literal["warning", "info", "debug"], text: str, *cause: Hashable) -> None:
+        """Have a sentence logged, once for each cause if there is one."""
+        remark = Remark(level, text)
+        self._commands += self._remarks.once(remark, *cause) if cause else [remark]
+
+    def greet(self, trunk: int, hello: Hello) -> None:
+        """Send a greeting on a trunk."""
+        self._send(trunk, self._own(TO_NEIGHBOURS, hello))
+
+    def can_reach(self, router: str) -> bool:
+        """Return whether a message to a router can leave now."""
+        route = self._topology.routes.nodes.get(router)
+        return route is not None and self._neighbours.is_open(route.trunk)
+
+    def send(self, router: str, endpoint: str, control: Control) -> None:
+        """Send to a router that can be reached."""
+        route = self._topology.routes.nodes[router]
+        self._send(route.trunk, self._own(f"amqp:/_topo/{AREA}/{router}/{endpoint}", control))
+
+    def answer(self, trunk: int, router: str, endpoint: str, opcode: str, body: dict[str, Any]) -> None:
+        """Send to a router, back to where it asked from if there is no way to it yet."""
+        way = self._topology.routes.nodes[router].trunk if self.can_reach(router) else trunk
+        to = f"amqp:/_topo/{AREA}/{router}/{endpoint}"
+        self._send(way, ControlMessage(to, opcode, body, self._mark, (self._mark,)))
+
+    def flood(self, to: str, control: Control) -> None:
+        """Send to all routers."""
+        message = self._own(to, control)
+        for _, trunk in self._topology.ways:
+            if self._neighbours.is_open(trunk):
+                self._send(trunk, message)
+
+    def pass_on(self, message: ControlMessage, router: str) -> None:
+        """Send the message of another router on its way to the router that it is for."""
+        if self.can_reach(router) and self._is_passable(message):
+            route = self._topology.routes.nodes[router]
+            # Where it has been it must not go again: the routers there and here are of two minds.
+            if f"{AREA}/{route.next_hop}" not in message.trace:
+                self._send(route.trunk, self._passed(message))
+
+    def pass_on_to_all(self, trunk: int, message: ControlMessage, now: float) -> None:
+        """Send the message of another router on to those who may not have it."""
+        if not self._is_passable(message):
+            return
+        radius = self._topology.routes.radius
+        knowing = self._floods.trunks_that_know(message, message.ingress or self._mark, radius, now)
+        knowing.add(trunk)
+        passed = self._passed(message)
+        for mark, way in self._topology.ways:
+            if way not in knowing and mark not in message.trace and self._neighbours.is_open(way):
+                knowing.add(way)
+                self._send(way, passed)
+
+    def is_own(self, message: ControlMessage) -> bool:
+        """Return whether a message has been here before."""
+        return message.ingress == self._mark or self._mark in message.trace
+
+    def _is_passable(self, message: ControlMessage) -> bool:
+        # The radius bounds no way: it counts the hops of the cheapest paths from here, and other ways have more. None
+        # has more hops than there are routers, and whoever finds itself in the trace stops the message.
+        return len(message.trace) <= len(self._topology.routes.nodes) + 1
+
+    def _passed(self, message: ControlMessage) -> ControlMessage:
+        trace = (*message.trace, self._mark)
+        return ControlMessage(message.to, message.opcode, message.body, message.ingress or self._mark, trace)
+
+    def _own(self, to: str, control: Control) -> ControlMessage:
+        return ControlMessage(to, control.OPCODE, control.to_body(), self._mark, (self._mark,))
+
+    def _send(self, trunk: int, message: ControlMessage) -> None:
+        self._commands.append(SendControl(trunk, message))

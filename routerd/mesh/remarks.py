@@ -1,0 +1,25 @@
+"""What is worth a line in the log, once for each cause."""
+
+from collections import OrderedDict
+from collections.abc import Hashable
+
+from routerd.mesh.commands import Remark
+
+CAUSES_REMEMBERED = 4096
+"""Peers name routers and addresses as they like; a cause that was forgotten is told again."""
+
+
+class Remarks:
+    """Knows what was told already."""
+
+    def __init__(self) -> None:
+        self._told: OrderedDict[Hashable, None] = OrderedDict()
+
+    def once(self, remark: Remark, *cause: Hashable) -> list[Remark]:
+        """Return the remark, or nothing if its cause has been told."""
+        if cause in self._told:
+            return []
+        self._told[cause] = None
+        if len(self._told) > CAUSES_REMEMBERED:
+            self._told.popitem(last=False)
+        return [remark]

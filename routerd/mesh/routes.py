@@ -1,0 +1,58 @@
+"""Where other routers are, as the engine tells the rest of its router, and what management may know of them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """The way to another router."""
+
+    router: str
+    next_hop: str
+    """A neighbour."""
+    trunk: int
+    """The trunk to the neighbour."""
+    cost: int
+    """Of the whole way."""
+    hops: int
+
+
+@dataclass(frozen=True, slots=True)
+class Routes:
+    """The ways to all routers that can be reached."""
+
+    version: int
+    """Counts up; the counts of another instance of this router are no measure."""
+    radius: int
+    """Hops to the farthest router."""
+    nodes: Mapping[str, Route]
+    neighbours: Mapping[str, tuple[int, ...]]
+    """The trunks to each neighbour; the first is the one in use."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeState:
+    """What is known of a router of the mesh, for management. Times are those that the engine was told."""
+
+    id: str
+    is_self: bool
+    instance: int
+    protocol_version: int
+    ls_seq: int
+    mobile_seq: int
+    peers: Mapping[str, int]
+    """Its neighbours and the costs of the links to them."""
+    is_reachable: bool
+    next_hop: str | None
+    """Nothing for a neighbour that is reached directly, for ourselves, and for a router that can't be reached."""
+    trunk: int | None
+    """The trunk in use to a neighbour."""
+    cost: int | None
+    valid_origins: tuple[str, ...]
+    """The routers whose best path to it leads through us."""
+    address_count: int
+    last_topology_change: float
+    """When its links were last known to change."""
+    last_seen: float | None
+    """When it last announced itself; nothing for ourselves."""

@@ -1,0 +1,62 @@
+"""What one router is told of the mesh that it is part of, and how long the protocol waits for what."""
+
+from dataclasses import dataclass
+
+ANNOUNCE_WAIT_S = 0.02
+"""A change that is no loss waits so long for others: a router that starts finds its neighbours one after the other."""
+ANNOUNCE_GAP_S = 0.25
+ANNOUNCE_BURST = 4
+"""The mean time between two announcements of a router's links, and how many may come at once.
+
+Each makes every router of the mesh ask for the links, so a trunk that comes and goes must not make one each time. A
+failure rarely takes more than a few trunks, and none of these has to wait.
+"""
+MAU_WAIT_S = 0.02
+MAU_GAP_S = 0.1
+"""How long a change of addresses waits for others, and the time between two announcements of them."""
+MAR_WAIT_S = 0.02
+"""How long what was announced may be under way before it is asked for."""
+HELLO_ANSWER_GAP_S = 0.1
+"""The time between two greetings on a trunk that are sent since the neighbour has not heard of us."""
+ASK_AGAIN_S = 1.0
+ASK_TIMES = 3
+"""After how long a question without an answer is repeated, and how often; then the next announcement makes another."""
+TICK_S = 1.0
+"""The time between two looks at what grows old."""
+STALE_TICKS = 3
+"""A router that nothing is known of is forgotten at so many looks."""
+FLOOD_MEMORY_S = 0.5
+FLOODS_REMEMBERED = 8192
+"""How long, and how many, messages to all routers are remembered; routers repeat them after seconds at the earliest."""
+COMPUTE_GAP_S = 0.02
+ORIGINS_GAP_S = 0.05
+"""The time between two computations of paths, and of those of other routers, in a mesh that is not small."""
+SMALL_MESH = 64
+"""Up to so many routers, paths are computed at once."""
+TREES_AT_ONCE = 32
+RESUME_SKIP = 1000
+"""How far the sequences of a resumed router go ahead: its neighbours may know more than its checkpoint."""
+RESUME_WAIT_S = 0.25
+"""A resumed router announces itself after so long, when its trunks have been opened again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeshConfig:
+    """One router's part in the routing protocol."""
+
+    router_id: str
+    """Unique in the mesh, and without a slash: it is part of addresses."""
+    hello_interval_s: float = 1.0
+    hello_max_age_s: float = 3.0
+    """A neighbour that was not heard for so long is lost."""
+    ra_interval_s: float = 30.0
+    ra_interval_flux_s: float = 4.0
+    """Between two announcements, while the topology has changed within twice this time."""
+    remote_ls_max_age_s: float = 60.0
+    """The links of a router that announced nothing for so long are void."""
+    routers_max: int = 2048
+    """Routers that may be known, besides this one."""
+    peers_max: int = 1024
+    """Neighbours that one router may have."""
+    addresses_per_router_max: int = 1_000_000
+    key_length_max: int = 4096

@@ -1,0 +1,86 @@
+"""The paths through the mesh as they follow from the link states, and when they are computed.
+
+In a small mesh they are at once. In a large one, where a router that joins is told of hundreds of link states within
+a moment, a computation waits a little for more of them, unless it is our own links that changed. Whose paths lead
+through us follows in its own time, in slices.
+"""
+
+from collections.abc import Mapping
+from math import inf
+
+from routerd.mesh.paths import Paths
+from routerd.mesh.routes import Route, Routes
+from routerd.mesh.settings import COMPUTE_GAP_S, ORIGINS_GAP_S, SMALL_MESH, TREES_AT_ONCE
+
+
+class Topology:
+    """What the paths are computed from, and what came of it."""
+
+    def __init__(self, own_id: str, version: int = 0) -> None:
+        self._own_id = own_id
+        self._paths = Paths(own_id)
+        self._paths.set_links(own_id, {})
+        self._size = 0
+        self._computed = self._began_origins = -inf
+        self._is_slicing = False
+        self.routes = Routes(version, 0, {}, {})
+        self.ways: tuple[tuple[str, int], ...] = ()
+        """The mark and the trunk of each neighbour that a message to all routers goes to."""
+        self.origins_version = version
+        self.through_us: Mapping[str, frozenset[str]] = {}
+        self.due = inf
+        """When to compute paths."""
+        self.origins_due = inf
+        """When to compute the paths of others, or to go on with it."""
+
+    @property
+    def is_small(self) -> bool:
+        """Whether everything can be computed at once."""
+        return self._size <= SMALL_MESH
+
+    def set_links(self, router: str, links: Mapping[str, int]) -> None:
+        """Replace what a router advertises."""
+        self._paths.set_links(router, links)
+
+    def forget(self, router: str) -> None:
+        """Drop what a router advertises."""
+        self._paths.forget(router)
+
+    def changed(self, now: float, *, is_urgent: bool = False) -> None:
+        """Have paths computed again."""
+        at = now if is_urgent or self.is_small else max(now, self._computed + COMPUTE_GAP_S)
+        self.due = min(self.due, at)
+
+    def compute(self, now: float, size: int, trunks: Mapping[str, tuple[int, ...]]) -> bool:
+        """Compute the paths over the trunks to the neighbours; return whether the routes changed."""
+        self._size = size
+        self._computed = now
+        self.due = inf
+        self.origins_due = max(now, self._began_origins + ORIGINS_GAP_S)
+        self._is_slicing = False
+        if not self._paths.compute() and trunks == self.routes.neighbours:
+            return False
+        nodes = {
+            router: Route(router, next_hop, trunks[next_hop][0], cost, hops)
+            for router, (next_hop, cost, hops) in self._paths.routes().items()
+        }
+        self.routes = Routes(self.routes.version + 1, self._paths.radius, nodes, trunks)
+        next_hops = dict.fromkeys(route.next_hop for route in nodes.values())
+        self.ways = tuple((f"0/{router}", trunks[router][0]) for router in next_hops)
+        return True
+
+    def compute_origins(self, now: float) -> bool:
+        """Do some of the work on the paths of others; return whether all is done and they changed."""
+        if not self._is_slicing:
+            self._is_slicing = True
+            self._began_origins = now
+            self.origins_version = self.routes.version
+            self._paths.begin_origins()
+        is_done = self._paths.advance_origins(SMALL_MESH if self.is_small else TREES_AT_ONCE)
+        if not is_done:
+            self.origins_due = now
+            return False
+        self._is_slicing = False
+        self.origins_due = inf
+        before, self.through_us = self.through_us, self._paths.through_us()
+        return before != self.through_us

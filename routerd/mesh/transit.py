@@ -1,0 +1,57 @@
+"""What keeps messages to all routers from going round in circles.
+
+A message is not sent to routers that its trace names (2.3). In a mesh with many rings that still lets it come by every
+way there is, so each router remembers for a moment by which trunks one came and went, and sends it to none of these
+again. Only if it went the first time by so long a way that existing routers may have dropped it, which they do by their
+radius, a copy that came by a shorter one goes, too.
+"""
+
+from collections import OrderedDict
+from collections.abc import Hashable, Mapping
+
+from routerd.mesh.messages import ControlMessage
+from routerd.mesh.settings import FLOOD_MEMORY_S, FLOODS_REMEMBERED
+
+_SEQUENCES = ("instance", "ls_seq", "mobile_seq")
+
+
+class _Flood:
+    """One message to all routers."""
+
+    __slots__ = ("length", "since", "times", "trunks")
+
+    def __init__(self, length: int, since: float) -> None:
+        self.length = length
+        self.since = since
+        self.times = 1
+        self.trunks: set[int] = set()
+
+
+class FloodMemory:
+    """The messages to all routers that came lately."""
+
+    def __init__(self) -> None:
+        self._floods: OrderedDict[Hashable, _Flood] = OrderedDict()
+
+    def trunks_that_know(self, message: ControlMessage, ingress: str, radius: int, now: float) -> set[int]:
+        """Return the trunks that a message has come by or gone to, for the caller to add to."""
+        floods = self._floods
+        while floods:
+            key, oldest = next(iter(floods.items()))
+            if now < oldest.since + FLOOD_MEMORY_S and len(floods) <= FLOODS_REMEMBERED:
+                break
+            del floods[key]
+        length = len(message.trace)
+        identity = (ingress, message.opcode, *_sequences(message.body))
+        flood = floods.get(identity)
+        if flood is None:
+            flood = floods[identity] = _Flood(length, now)
+        elif flood.times == 1 and length < flood.length and flood.length > radius:
+            flood.times = 2
+            flood.trunks = set()
+        return flood.trunks
+
+
+def _sequences(body: object) -> list[int | None]:
+    values = [body.get(name) for name in _SEQUENCES] if isinstance(body, Mapping) else []
+    return [value if isinstance(value, int) else None for value in values]

@@ -1,0 +1,261 @@
+"""`connector` sections: everything that one says arrives, and what it can't say is told."""
+
+import pytest
+
+from routerd.config import INTER_ROUTER_MAX, ConfigErrors, ConnectorConfig, Role, RouterConfig, parse_config
+from routerd.config.connection_attributes import MESSAGE_COMPONENTS
+from tests.unit.config.reading import CONF, JSON, errors_in, read, section
+
+INTERIOR = "router {mode}\n".replace("{mode}", "{\nmode: interior\n}")
+EDGE = INTERIOR.replace("interior", "edge")
+PASSWORDS = "allowed: env:NAME, file:PATH, pass:TEXT, the password itself"
+PLAIN_TEXT = "It is unsafe to provide plain text passwords in the config file"
+
+
+def connector(*lines: str, before: str = "") -> ConnectorConfig:
+    """Return what one connector section says."""
+    [found] = read(before + section("connector", *lines)).connectors
+    return found
+
+
+def read_in(environment: dict[str, str], *lines: str) -> RouterConfig:
+    """Return what a file with one connector section says where these variables are set."""
+    return parse_config(section("connector", *lines), CONF, environment=environment)
+
+
+def test_a_connector_may_leave_everything_out() -> None:
+    assert connector() == ConnectorConfig(host="127.0.0.1", port=5672, given_port="amqp")
+
+
+def test_no_section_is_no_connector() -> None:
+    assert read("router {\n}\n").connectors == ()
+
+
+def test_all_attributes_arrive() -> None:
+    assert connector(
+        "name: b",
+        "host: b.example.com",
+        "port: 5673",
+        "protocolFamily: IPv6",
+        "role: inter-router",
+        "cost: 7",
+        "saslMechanisms: plain SCRAM-SHA-256",
+        "allowRedirect: no",
+        "maxFrameSize: 1024",
+        "maxSessions: 10",
+        "maxSessionFrames: 100",
+        "idleTimeoutSeconds: 0",
+        "stripAnnotations: in",
+        "linkCapacity: 50",
+        "verifyHostname: no",
+        "saslUsername: ann",
+        "saslPassword: pass:hunter2",
+        "messageLoggingComponents: to, subject",
+        "dedicatedActor: yes",
+        before=INTERIOR,
+    ) == ConnectorConfig(
+        name="b",
+        host="b.example.com",
+        port=5673,
+        family="IPv6",
+        role=Role.INTER_ROUTER,
+        cost=7,
+        sasl_mechanisms=("PLAIN", "SCRAM-SHA-256"),
+        allow_redirect=False,
+        max_frame_size=1024,
+        max_sessions=10,
+        session_frames=100,
+        idle_timeout_s=0,
+        strip_in=True,
+        strip_out=False,
+        link_capacity=50,
+        verify_hostname=False,
+        sasl_username="ann",
+        sasl_password="hunter2",
+        message_log_components=("to", "subject"),
+        dedicated_actor=True,
+    )
+
+
+def test_open_properties_arrive() -> None:
+    assert connector('openProperties: {"site": {"name": "north"}}').open_properties == {"site": {"name": "north"}}
+
+
+def test_a_connector_is_called_by_host_port_and_name_as_they_were_given() -> None:
+    named, plain = connector("name: b", "port: amqps"), connector("host: ::1", "port: 5673")
+    assert (named.port, named.address, named.identity) == (5671, "127.0.0.1:amqps", "connector/127.0.0.1:amqps:b")
+    assert (plain.port, plain.address, plain.identity) == (5673, "::1:5673", "connector/::1:5673")
+
+
+def test_what_is_set_by_the_router_is_warned_of() -> None:
+    config = read(section("connector", "failoverUrls: a"))
+    assert config.warnings == (
+        "r.conf: line 2: Attribute 'failoverUrls' of entity 'org.apache.qpid.dispatch.connector' is set by the router."
+        " What is given has no effect",
+    )
+
+
+WRONG = [
+    ("port: 0", "port: 0 is no port to connect to; allowed: 1 to 65535, the name of a service"),
+    (
+        "port: 65536",
+        "port: '65536' is no port; allowed: 0 to 65535, the name of a service, such as amqp for 5672 or amqps for 5671",
+    ),
+    ("host: a b", "host: a host has no blanks in its name (got 'a b'); allowed: an address, the name of a host"),
+    ("cost: 0", "cost: 0 is too small; allowed: 1 to 2147483647"),
+    ("role: route-container", "role: 'route-container' is not supported yet; allowed: normal, inter-router, edge"),
+    (
+        "role: inter-router",
+        "role: role='standalone' not allowed to connect to or accept connections from other routers."
+        " (got 'inter-router'); allowed: normal",
+    ),
+    ("sslProfile: p", "sslProfile: 'sslProfile' is not supported yet (got 'p'); allowed: leave it out"),
+    ("policyVhost: v", "policyVhost: 'policyVhost' is not supported yet (got 'v'); allowed: leave it out"),
+    (
+        "saslMechanisms: SCRAM-SHA-256 GSSAPI",
+        "saslMechanisms: none of these mechanisms is supported yet (got 'SCRAM-SHA-256 GSSAPI');"
+        " allowed: ANONYMOUS, PLAIN, EXTERNAL",
+    ),
+    (
+        "saslMechanisms: PLAIN GSSAPI",
+        "saslMechanisms: PLAIN needs 'saslUsername' and 'saslPassword' (got 'PLAIN GSSAPI');"
+        " allowed: both of them, ANONYMOUS",
+    ),
+    (
+        "saslMechanisms: PLAIN,EXTERNAL",
+        "saslMechanisms: 'PLAIN,EXTERNAL' is no name of a SASL mechanism;"
+        " allowed: names of mechanisms with blanks between them",
+    ),
+    ("logMessage: subjct", "logMessage: 'subjct' is no part of a message; did you mean 'subject'?"),
+    (
+        "messageLoggingComponents: zzz",
+        "messageLoggingComponents: 'zzz' is no part of a message;"
+        f" allowed: all, none, {', '.join(MESSAGE_COMPONENTS)}",
+    ),
+    ('openProperties: {"é": 1}', "openProperties: the key 'é' is not ASCII; allowed: a map"),
+    (
+        "saslPassword: env:NO_SUCH",
+        f"saslPassword: Failed to find a password in the environment variable 'NO_SUCH'; {PASSWORDS}",
+    ),
+    (
+        "saslPassword: file:/no/such",
+        f"saslPassword: Unable to open password file '/no/such': No such file or directory; {PASSWORDS}",
+    ),
+]
+
+
+@pytest.mark.parametrize(("line", "error"), WRONG)
+def test_a_wrong_attribute_is_told(line: str, error: str) -> None:
+    assert errors_in(section("connector", line))[:1] == [f"line 2: connector.{error}"]
+
+
+def test_an_empty_host_is_told() -> None:
+    assert errors_in('[["connector", {"host": ""}]]', JSON) == [
+        "line 1: connector.host: is empty (got ''); allowed: an address, the name of a host"
+    ]
+
+
+def test_a_family_that_is_not_that_of_the_host_is_told() -> None:
+    assert errors_in(section("connector", "host: 127.0.0.1", "protocolFamily: IPv6")) == [
+        "line 3: connector.protocolFamily: host 127.0.0.1 is of the other family (got 'IPv6'); allowed: IPv4"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("mode", "roles"),
+    [("standalone", "normal"), ("interior", "normal, inter-router, edge"), ("edge", "normal, edge")],
+)
+def test_a_role_depends_on_the_mode(mode: str, roles: str) -> None:
+    for role in ("normal", "inter-router", "edge"):
+        errors = errors_in(section("router", f"mode: {mode}") + section("connector", f"role: {role}"))
+        if role in roles.split(", "):
+            assert errors == []
+        else:
+            [error] = errors
+            assert error.startswith("line 5: connector.role: role='")
+            assert error.endswith(f"allowed: {roles}")
+
+
+def test_the_network_is_reached_from_within_by_its_own_role() -> None:
+    assert errors_in(EDGE + section("connector", "role: inter-router")) == [
+        "line 5: connector.role: role='inter-router' only allowed with router mode='interior'; allowed: normal, edge"
+    ]
+
+
+def test_a_connection_that_an_interior_router_makes_no_use_of_is_warned_of() -> None:
+    assert read(INTERIOR + section("connector", "role: edge")).warnings == (
+        "r.conf: line 5: connector.role: only a router with mode='edge' makes use of such a connection",
+    )
+    assert read(EDGE + section("connector", "role: edge")).warnings == ()
+
+
+def test_a_router_takes_no_open_properties_from_others() -> None:
+    assert errors_in(EDGE + section("connector", "role: edge", 'openProperties: {"a": 1}')) == [
+        "line 6: connector.openProperties: openProperties not allowed for role edge; allowed: no such attribute here"
+    ]
+
+
+def test_two_connectors_without_names_to_one_place_are_told() -> None:
+    assert errors_in(section("connector", "host: h") * 2) == [
+        "line 4: connector.port: adding connector/h:amqp duplicates unique attribute 'identity' from existing connector"
+        " of line 1; allowed: another host or port, a name for each of the two"
+    ]
+
+
+def test_several_connectors_with_names_may_lead_to_one_place() -> None:
+    assert len(read(section("connector", "name: a") + section("connector", "name: b")).connectors) == 2
+
+
+def test_wrong_ports_are_not_compared() -> None:
+    errors = errors_in(section("connector", "port: x!") + section("connector", "port: x!"))
+    assert [error.partition(": ")[0] for error in errors] == ["line 2", "line 5"]
+
+
+def test_there_are_only_so_many_connections_to_routers() -> None:
+    def text(count: int) -> str:
+        sections = (section("connector", "role: inter-router", f"port: {port}") for port in range(1, count + 1))
+        return INTERIOR + section("connector", "role: normal") + "".join(sections)
+
+    assert len(read(text(INTER_ROUTER_MAX)).connectors) == INTER_ROUTER_MAX + 1
+    line = 3 + 3 + 4 * INTER_ROUTER_MAX + 2
+    assert errors_in(text(INTER_ROUTER_MAX + 1)) == [
+        f"line {line}: connector.role: a router has at most 128 connections with role='inter-router';"
+        " allowed: fewer connectors"
+    ]
+
+
+@pytest.mark.parametrize("text", ["hunter2", "pass:hunter2"])
+def test_a_password_in_plain_text_is_warned_of(text: str) -> None:
+    config = read_in({}, "saslUsername: ann", f"saslPassword: {text}")
+    assert config.connectors[0].sasl_password == "hunter2"
+    assert config.warnings == (f"r.conf: line 3: connector.saslPassword: {PLAIN_TEXT}",)
+
+
+def test_a_password_is_taken_from_its_place_once() -> None:
+    config = read_in({"SECRET": "hunter2"}, "saslUsername: ann", "saslPassword: env:SECRET")
+    assert (config.connectors[0].sasl_password, config.warnings) == ("hunter2", ())
+    values = dict(config.sections)["connector"]
+    assert values["saslPassword"] == "pass:hunter2"
+
+
+@pytest.mark.parametrize(
+    ("given", "missing"), [("saslUsername: ann", "saslPassword"), ("saslPassword: env:SECRET", "saslUsername")]
+)
+def test_half_of_the_credentials_is_warned_of(given: str, missing: str) -> None:
+    name = given.partition(":")[0]
+    assert read_in({"SECRET": "x"}, given).warnings == (
+        f"r.conf: line 2: connector.{name}: is of no use to PLAIN without '{missing}'",
+    )
+
+
+def test_plain_may_be_named_without_credentials_where_there_is_another() -> None:
+    assert connector("saslMechanisms: PLAIN ANONYMOUS").sasl_mechanisms == ("PLAIN", "ANONYMOUS")
+    assert connector("saslMechanisms: EXTERNAL").sasl_mechanisms == ("EXTERNAL",)
+
+
+def test_a_password_is_shown_nowhere() -> None:
+    config = read_in({"SECRET": "hunter2"}, "saslUsername: ann", "saslPassword: env:SECRET")
+    assert "hunter2" not in repr(config)
+    with pytest.raises(ConfigErrors) as rejected:
+        read(section("connector", "saslPassword: file:hunter2.txt", "verifyHostname: 2x"))
+    assert [error.value for error in rejected.value.errors] == [None, "2x"]
