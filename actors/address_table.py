@@ -7,11 +7,11 @@ from functools import partial
 from typing import Any
 
 from actors.errors import CallFailed, PeerGone
-from actors.peers import Engine, Member, Version
+from actors.peers import Engine, Member, TableNews, Version
 from actors.plan import connection_role
 from actors.process import Background, ProcessConfig, pulse_path, settle
 from actors.watch import Watch, watch_far
-from routerd.core import AddressTable, Changes, CoreError, Delta, Sibling, StaleMember
+from routerd.core import AddressTable, Changes, CoreError, Delta, Interest, Sibling, StaleMember
 from routerd.io import module_log
 
 TELL_AGAIN_S = 0.1
@@ -29,7 +29,16 @@ class AddressTableActor:
     call that failed may have been carried out. A worker repeats it, or joins when the table asks for that.
     """
 
-    def __init__(self, epoch: int, process: ProcessConfig, members: Mapping[int, Member], engine: Engine) -> None:
+    def __init__(
+        self,
+        epoch: int,
+        process: ProcessConfig,
+        members: Mapping[int, Member],
+        engine: Engine,
+        *,
+        has_network: bool = False,
+    ) -> None:
+        """`has_network`: other routers have to learn of the addresses of this one."""
         self._table = AddressTable(epoch)
         self._process = process
         self._reachable = members
@@ -40,7 +49,9 @@ class AddressTableActor:
         """Workers and incarnations that are being told of a delta."""
         self._invited: set[int] = set()
         self._waiting: deque[tuple[Version, asyncio.Future[None]]] = deque()
-        self._members_changed = asyncio.Event()
+        self._has_network = has_network
+        self._engine_news = asyncio.Event()
+        self._is_engine_behind = False
 
     def begin(self) -> None:
         """Invite the workers, and watch over the other actors. To be called in the event loop."""
@@ -59,7 +70,7 @@ class AddressTableActor:
         version = self._table.join(sibling, everything)
         self._incarnations[sibling.worker] = sibling.incarnation
         _log.debug("Worker %d, incarnation %d, has joined", sibling.worker, sibling.incarnation)
-        self._members_changed.set()
+        self._engine_news.set()
         return await self._known_by_all(version)
 
     async def update(self, worker: int, incarnation: int, batch: tuple[Changes, ...]) -> Version:
@@ -70,11 +81,14 @@ class AddressTableActor:
                 version = self._table.update(worker, incarnation, changes)
         finally:
             self._spread()
+        if self._has_network:
+            self._engine_news.set()
         return await self._known_by_all(version)
 
-    async def members(self) -> tuple[Version, tuple[Sibling, ...]]:
-        """Return the members and the version they are of."""
-        return self._table.version, self._table.siblings
+    async def everything(self) -> TableNews:
+        """Return what a routing engine that has just been started has to know; it is told of changes from then on."""
+        self._is_engine_behind = False
+        return self._news(True)
 
     async def snapshot(self) -> Delta:
         """Return all that the table has."""
@@ -133,7 +147,7 @@ class AddressTableActor:
         _log.warning("Worker %d has left: %s", worker, error)
         del self._incarnations[worker]
         self._table.leave(worker, incarnation)
-        self._members_changed.set()
+        self._engine_news.set()
         self._invite(worker)
         self._spread()
 
@@ -172,13 +186,22 @@ class AddressTableActor:
 
     async def _tell_engine(self) -> None:
         while True:
-            await self._members_changed.wait()
-            self._members_changed.clear()
+            await self._engine_news.wait()
+            self._engine_news.clear()
             try:
-                await self._engine.learn(self._table.version, self._table.siblings)
+                await self._engine.learn(self._news(self._is_engine_behind))
+                self._is_engine_behind = False
             except CallFailed as error:
-                # One that is restarted asks for them.
-                _log.debug("The routing engine could not be told of the members: %s", error)
+                _log.debug("The routing engine could not be told of the router's addresses: %s", error)
+                self._is_engine_behind = True
+                await asyncio.sleep(TELL_AGAIN_S)
+                self._engine_news.set()
+
+    def _news(self, is_full: bool) -> TableNews:
+        interests: tuple[Interest, ...] = ()
+        if self._has_network:
+            interests = self._table.totals() if is_full else self._table.take_totals()
+        return TableNews(self._table.version, self._table.siblings, is_full, interests)
 
     def _watch_far(self, worker: int) -> None:
         role, member = connection_role(worker), self._reachable[worker]

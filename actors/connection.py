@@ -8,11 +8,12 @@ from dataclasses import replace
 from typing import Any
 
 from actors.errors import CallFailed
-from actors.peers import Management, Table, Version
+from actors.peers import Engine, Management, Table, Version
 from actors.process import Background, ProcessConfig, clear_sockets, count_start, settle
+from actors.trunk_reports import TrunkReports
 from actors.watch import Watch
-from routerd.core import Changes, CoreError, Delta, StaleMember
-from routerd.io import ListenFailed, ManagedWorker, MemberGone, Worker, WorkerConfig, module_log
+from routerd.core import Changes, CoreError, Delta, NetworkNews, StaleMember, TrunkEvent
+from routerd.io import ListenFailed, ManagedWorker, MemberGone, NetworkView, Worker, WorkerConfig, module_log
 from routerd.management import Configuration
 
 LISTEN_AGAIN_S = 1.0
@@ -40,6 +41,7 @@ class ConnectionActor:
         process: ProcessConfig,
         table: Table,
         management: Management,
+        engine: Engine,
         configuration: Configuration,
         *,
         new_incarnation: Callable[[], int],
@@ -49,6 +51,7 @@ class ConnectionActor:
         self._process = process
         self._table = table
         self._management = management
+        self._trunk_reports = TrunkReports(config.index, engine, lambda: self._running().config.incarnation)
         self._configuration = configuration
         """Of the start of the router; the worker has that of now."""
         self._managed: ManagedWorker | None = None
@@ -74,6 +77,7 @@ class ConnectionActor:
         self._background.start("The watch", Watch(self._process, pulse, lambda: self._worker).keep)
         self._config = replace(self._config, role=self._process.role, restarts=count_start(self._process))
         self._background.start("The worker", self._work)
+        self._background.start("Telling the routing engine", self._trunk_reports.keep_telling)
 
     async def ready(self) -> list[str]:
         """Return what the worker listens on, once all workers know of it. Raises ListenFailed."""
@@ -85,9 +89,7 @@ class ConnectionActor:
 
     async def apply(self, incarnation: int, delta: Delta) -> Version:
         """Take news of the siblings; returns once messages are forwarded by them."""
-        worker = self._running()
-        if worker.config.incarnation != incarnation:
-            raise StaleMember(self._config.index, incarnation)
+        worker = self._incarnation(incarnation)
         if delta.version >= self._known:
             # Else it was overtaken on its way, by that of a table that has been restarted since.
             self._known = delta.version
@@ -98,6 +100,16 @@ class ConnectionActor:
         """Join the table, whether or not this worker believes to be a member."""
         self._is_join_due = True
         self._news.set()
+
+    async def network_view(self, incarnation: int) -> NetworkView:
+        """Return what the worker knows of the network, and its trunks."""
+        return await asyncio.wrap_future(self._incarnation(incarnation).network_view())
+
+    async def learn_network(
+        self, incarnation: int, news: list[NetworkNews], controls: list[tuple[int, bytes]]
+    ) -> None:
+        """Take news of the network, and messages to be sent on trunks."""
+        await asyncio.wrap_future(self._incarnation(incarnation).learn_network(news, controls))
 
     async def ping(self) -> float:
         """Return the lag of the worker's loop in seconds."""
@@ -118,6 +130,12 @@ class ConnectionActor:
             raise CallFailed(f"worker {self._config.index}", "does not run yet")
         return self._worker
 
+    def _incarnation(self, incarnation: int) -> Worker:
+        worker = self._running()
+        if worker.config.incarnation != incarnation:
+            raise StaleMember(self._config.index, incarnation)
+        return worker
+
     async def _work(self) -> None:
         """Run a worker, and tell the table of its changes: one call at a time, with all that came up meanwhile."""
         while self._worker is None:
@@ -137,7 +155,7 @@ class ConnectionActor:
         config = replace(self._config, incarnation=self._new_incarnation())
         if configuration.version > 0:
             config = config.configured(configuration)
-        worker = Worker(config, self._on_changes, self._ask)
+        worker = Worker(config, self._on_changes, self._ask, self._on_trunks)
         try:
             self._listening = await asyncio.to_thread(worker.start)
         except ListenFailed as failure:
@@ -219,6 +237,11 @@ class ConnectionActor:
         """Called in the worker's thread."""
         assert self._loop is not None
         self._loop.call_soon_threadsafe(self._take, changes)
+
+    def _on_trunks(self, events: list[TrunkEvent]) -> None:
+        """Called in the worker's thread."""
+        assert self._loop is not None
+        self._loop.call_soon_threadsafe(self._trunk_reports.take, events)
 
     def _take(self, changes: Changes) -> None:
         if len(self._pending) >= PENDING_MAX:

@@ -3,9 +3,10 @@
 import asyncio
 from collections.abc import Callable, Mapping
 
+from actors.peers import Engine
 from actors.process import Background, ProcessConfig, settle, stand_back
 from actors.watch import Watch
-from routerd.core import RouterSettings
+from routerd.core import RouterMode, RouterSettings
 from routerd.io import ManagementMessages, Member, RouterBacking, module_log, own_log_rows
 from routerd.management import Agent, Configuration, Unanswered
 
@@ -30,13 +31,21 @@ class ManagementActor:
         process: ProcessConfig,
         members: Mapping[int, Member],
         keeper: Member,
+        engine: Engine,
         *,
         now: Callable[[], float],
     ) -> None:
         self._process = process
         self._background = Background()
         self._backing = RouterBacking(
-            router, members, configuration, now, started_at, keeper=keeper, own_logs=own_log_rows
+            router,
+            members,
+            configuration,
+            now,
+            started_at,
+            keeper=keeper,
+            own_logs=own_log_rows,
+            nodes=engine.nodes if router.mode is RouterMode.INTERIOR else None,
         )
         self._messages = ManagementMessages(Agent(self._backing))
         self._is_restored = asyncio.Event()

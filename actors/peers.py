@@ -1,11 +1,25 @@
 """What the actors ask of each other, whoever carries it over. A call that brings no answer raises CallFailed."""
 
-from typing import Protocol
+from dataclasses import dataclass
+from typing import Any, Protocol
 
-from routerd.core import Changes, Delta, Sibling
+from routerd.core import Changes, Delta, Interest, NetworkNews, Sibling, TrunkEvent
+from routerd.io import NetworkView
 from routerd.management import Configuration
 
 Version = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class TableNews:
+    """What the address table tells the routing engine."""
+
+    version: Version
+    members: tuple[Sibling, ...]
+    is_full: bool
+    """The interests are all that there are."""
+    interests: tuple[Interest, ...]
+    """How many consumers addresses have, over all workers; none in a router that has no network."""
 
 
 class Table(Protocol):
@@ -17,8 +31,8 @@ class Table(Protocol):
     async def update(self, worker: int, incarnation: int, batch: tuple[Changes, ...]) -> Version:
         """Take changes of a member, in their order; returns once every member knows them."""
 
-    async def members(self) -> tuple[Version, tuple[Sibling, ...]]:
-        """Return the members and the version they are of."""
+    async def everything(self) -> TableNews:
+        """Return what a routing engine that has just been started has to know; it is told of changes from then on."""
 
 
 class Member(Protocol):
@@ -48,7 +62,25 @@ class Management(Protocol):
 
 
 class Engine(Protocol):
-    """The routing engine, as the address table sees it."""
+    """The routing engine, as the others see it."""
 
-    async def learn(self, version: Version, members: tuple[Sibling, ...]) -> None:
-        """Take over which workers the router has."""
+    async def learn(self, news: TableNews) -> None:
+        """Take over which workers the router has, and what their consumers want."""
+
+    async def take_trunk_events(self, worker: int, incarnation: int, events: list[TrunkEvent]) -> None:
+        """Take what became of a worker's trunks, and what came on them."""
+
+    async def nodes(self) -> Any:
+        """Return the routers of the network, as `routerd.management.NodeRow`."""
+
+
+class NetworkMember(Protocol):
+    """A connection actor, as the routing engine sees it."""
+
+    async def network_view(self, incarnation: int) -> NetworkView:
+        """Return what the worker knows of the network, and its trunks."""
+
+    async def learn_network(
+        self, incarnation: int, news: list[NetworkNews], controls: list[tuple[int, bytes]]
+    ) -> None:
+        """Take news of the network, and messages to be sent on trunks."""

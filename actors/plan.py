@@ -1,8 +1,8 @@
 """How a router is laid out: its actors, what they are called, and which of them has which listeners."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from routerd.config import ListenerConfig
+from routerd.config import ConnectorConfig, ListenerConfig
 
 TABLE = "table"
 ENGINE = "engine"
@@ -30,11 +30,17 @@ class Place:
 
     worker: int
     listeners: tuple[ListenerConfig, ...]
+    connectors: tuple[ConnectorConfig, ...] = ()
+    """All that are shared, of which this one has some; or the one that it is for."""
 
 
-def places(listeners: tuple[ListenerConfig, ...], shared_actors: int) -> tuple[Place, ...]:
-    """Return the connection actors: some that share the listeners, and one for each that asks for its own."""
-    shared = tuple(listener for listener in listeners if not listener.dedicated_actor)
-    dedicated = [listener for listener in listeners if listener.dedicated_actor]
-    together = [Place(worker, shared) for worker in range(shared_actors)]
-    return (*together, *(Place(shared_actors + number, (one,)) for number, one in enumerate(dedicated)))
+def places(
+    listeners: tuple[ListenerConfig, ...], connectors: tuple[ConnectorConfig, ...], shared_actors: int
+) -> tuple[Place, ...]:
+    """Return the connection actors: some that share what they are for, and one for each that asks for its own."""
+    shared = tuple(one for one in listeners if not one.dedicated_actor)
+    shared_out = tuple(one for one in connectors if not one.dedicated_actor)
+    found = [Place(worker, shared, shared_out) for worker in range(shared_actors)]
+    found += [Place(shared_actors, (one,)) for one in listeners if one.dedicated_actor]
+    found += [Place(shared_actors, (), (one,)) for one in connectors if one.dedicated_actor]
+    return tuple(replace(place, worker=worker) for worker, place in enumerate(found))

@@ -8,15 +8,17 @@ from ray.actor import ActorHandle
 from ray.exceptions import RayActorError, RayError, RayTaskError
 
 from actors.errors import CallFailed, NoAnswer, PeerGone
-from actors.peers import Version
-from routerd.core import Changes, Delta, Sibling
-from routerd.io import MemberGone
-from routerd.management import Configuration, Unanswered
+from actors.peers import TableNews, Version
+from routerd.core import Changes, Delta, NetworkNews, Sibling, TrunkEvent
+from routerd.io import MemberGone, NetworkView
+from routerd.management import Configuration, NodeRow, Unanswered
 
 ANSWER_S = 5.0
 BARRIER_S = 15.0
 """For what waits for all workers, one of which may have to be noticed, ended and started anew."""
 PING_S = 3.0
+NETWORK_S = 1.0
+"""For what the routing engine asks of a worker: without an answer it goes on, and asks again."""
 
 
 class RemoteActor:
@@ -68,9 +70,9 @@ class RemoteTable(RemoteActor):
         """Call `update`."""
         return cast(Version, await self.call("update", worker, incarnation, batch, within_s=BARRIER_S))
 
-    async def members(self) -> tuple[Version, tuple[Sibling, ...]]:
-        """Call `members`."""
-        return cast(tuple[Version, tuple[Sibling, ...]], await self.call("members"))
+    async def everything(self) -> TableNews:
+        """Call `everything`."""
+        return cast(TableNews, await self.call("everything"))
 
 
 class RemoteMember(RemoteActor):
@@ -121,9 +123,34 @@ class RemoteManagement(RemoteActor):
 class RemoteEngine(RemoteActor):
     """The routing engine; see `peers.Engine`."""
 
-    async def learn(self, version: Version, members: tuple[Sibling, ...]) -> None:
+    async def learn(self, news: TableNews) -> None:
         """Call `learn`."""
-        await self.call("learn", version, members)
+        await self.call("learn", news)
+
+    async def take_trunk_events(self, worker: int, incarnation: int, events: list[TrunkEvent]) -> None:
+        """Call `take_trunk_events`."""
+        await self.call("take_trunk_events", worker, incarnation, events)
+
+    async def nodes(self) -> list[NodeRow]:
+        """Call `nodes`."""
+        try:
+            return cast(list[NodeRow], await self.call("nodes"))
+        except CallFailed as failure:
+            raise Unanswered(str(failure)) from failure
+
+
+class RemoteNetworkMember(RemoteActor):
+    """A connection actor as the routing engine sees it; see `peers.NetworkMember`."""
+
+    async def network_view(self, incarnation: int) -> NetworkView:
+        """Call `network_view`."""
+        return cast(NetworkView, await self.call("network_view", incarnation, within_s=NETWORK_S))
+
+    async def learn_network(
+        self, incarnation: int, news: list[NetworkNews], controls: list[tuple[int, bytes]]
+    ) -> None:
+        """Call `learn_network`."""
+        await self.call("learn_network", incarnation, news, controls)
 
 
 def _first_line(error: Exception) -> str:

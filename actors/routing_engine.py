@@ -1,16 +1,17 @@
-"""The routing engine actor: what the router is in its network. Here it stands alone."""
+"""The routing engine actor: what the router is in its network."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from actors.errors import CallFailed
-from actors.peers import Table, Version
+from actors.network_feed import NetworkFeed
+from actors.peers import NetworkMember, Table, TableNews, Version
 from actors.process import Background, ProcessConfig, settle
 from actors.watch import Watch
-from routerd.core import RouterSettings, Sibling
+from routerd.core import RouterMode, RouterSettings, Sibling, TrunkEvent
 from routerd.io import ConfigurationKeeper, module_log
-from routerd.management import Configuration
+from routerd.management import Configuration, NodeRow
 
 ASK_AGAIN_S = 0.5
 
@@ -18,11 +19,12 @@ _log = module_log("ROUTER")
 
 
 class RoutingEngineActor:
-    """Holds the identity of the router, and which workers it consists of.
+    """Knows which workers the router consists of, and in an interior router the network: neighbours, paths, addresses.
 
-    Owns neither: the settings are the launcher's, the members the address table's, which tells of each change; after a
-    restart it asks for them. Keeps a copy of the configuration for the management actor. Messages are forwarded without
-    it. A call that failed can be made again.
+    Owns what it has learned of other routers; a new one goes on from the copy that the workers keep, and neighbours do
+    not notice. The settings are the launcher's, members and consumers the address table's, which tells of each change;
+    after a restart it asks for them. Keeps a copy of the configuration for the management actor. Messages are forwarded
+    without it. A call that failed can be made again.
     """
 
     def __init__(
@@ -32,8 +34,11 @@ class RoutingEngineActor:
         process: ProcessConfig,
         table: Table,
         configuration: Configuration,
+        workers: Mapping[int, NetworkMember],
         *,
         now: Callable[[], float],
+        monotonic: Callable[[], float],
+        epoch: int,
     ) -> None:
         self._router = router
         self._started_at = started_at
@@ -44,6 +49,17 @@ class RoutingEngineActor:
         self._background = Background()
         self._version: Version = (0, 0)
         self._members: tuple[Sibling, ...] = ()
+        self._feed: NetworkFeed | None = None
+        if router.mode is RouterMode.INTERIOR:
+            self._feed = NetworkFeed(
+                router,
+                workers,
+                self._background,
+                epoch=epoch,
+                instance=int(now()),
+                now=monotonic,
+                wall_clock=now,
+            )
 
     def begin(self) -> None:
         """Ask for the members, and watch over the address table. To be called in the event loop."""
@@ -54,10 +70,21 @@ class RoutingEngineActor:
     async def ready(self) -> None:
         """Return once calls are answered."""
 
-    async def learn(self, version: Version, members: tuple[Sibling, ...]) -> None:
-        """Take over which workers the router has."""
-        if version >= self._version:
-            self._version, self._members = version, members
+    async def learn(self, news: TableNews) -> None:
+        """Take over which workers the router has, and what their consumers want."""
+        if news.version >= self._version:
+            self._version, self._members = news.version, news.members
+            if self._feed is not None:
+                self._feed.learn(news)
+
+    async def take_trunk_events(self, worker: int, incarnation: int, events: list[TrunkEvent]) -> None:
+        """Take what became of a worker's trunks, and what came on them."""
+        if self._feed is not None:
+            self._feed.take(worker, incarnation, events)
+
+    async def nodes(self) -> list[NodeRow]:
+        """Return the routers of the network."""
+        return [] if self._feed is None else self._feed.nodes()
 
     async def manage(self, what: str, *arguments: Any) -> Any:
         """Do what the management actor asks for; see `routerd.io.ConfigurationKeeper`."""
@@ -78,7 +105,7 @@ class RoutingEngineActor:
     async def _ask(self) -> None:
         while True:
             try:
-                await self.learn(*await self._table.members())
+                await self.learn(await self._table.everything())
                 return
             except CallFailed as error:
                 _log.debug("The address table does not say who the members are: %s", error)

@@ -22,10 +22,17 @@ from actors.management import ManagementActor
 from actors.own_ray import OwnRay
 from actors.plan import ENGINE, MANAGEMENT, TABLE, Place, actor_name, connection_role, is_connection, places
 from actors.process import ProcessConfig, clear, forget_starts
-from actors.remote import ManagedMember, RemoteEngine, RemoteManagement, RemoteMember, RemoteTable
+from actors.remote import (
+    ManagedMember,
+    RemoteEngine,
+    RemoteManagement,
+    RemoteMember,
+    RemoteNetworkMember,
+    RemoteTable,
+)
 from actors.routing_engine import RoutingEngineActor
 from routerd.config import RouterConfig
-from routerd.core import RouterSettings
+from routerd.core import RouterMode, RouterSettings
 from routerd.io import WorkerConfig, configuration_of
 from routerd.management import Configuration
 
@@ -84,11 +91,13 @@ class _Hosted:
 class RouterTable(_Hosted, AddressTableActor):
     """The address table as an actor."""
 
-    def __init__(self, process: ProcessConfig, workers: tuple[int, ...], namespace: str) -> None:
+    def __init__(
+        self, process: ProcessConfig, workers: tuple[int, ...], namespace: str, has_network: bool
+    ) -> None:
         names = {worker: actor_name(process.router_id, connection_role(worker)) for worker in workers}
         members = {worker: RemoteMember(name, namespace) for worker, name in names.items()}
         engine = RemoteEngine(actor_name(process.router_id, ENGINE), namespace)
-        AddressTableActor.__init__(self, time.time_ns(), process, members, engine)
+        AddressTableActor.__init__(self, time.time_ns(), process, members, engine, has_network=has_network)
         self.begin()
 
 
@@ -101,10 +110,24 @@ class RouterEngine(_Hosted, RoutingEngineActor):
         configuration: Configuration,
         started_at: float,
         process: ProcessConfig,
+        workers: tuple[int, ...],
         namespace: str,
     ) -> None:
         table = RemoteTable(actor_name(process.router_id, TABLE), namespace)
-        RoutingEngineActor.__init__(self, router, started_at, process, table, configuration, now=time.time)
+        names = {worker: actor_name(process.router_id, connection_role(worker)) for worker in workers}
+        members = {worker: RemoteNetworkMember(name, namespace) for worker, name in names.items()}
+        RoutingEngineActor.__init__(
+            self,
+            router,
+            started_at,
+            process,
+            table,
+            configuration,
+            members,
+            now=time.time,
+            monotonic=time.monotonic,
+            epoch=time.time_ns(),
+        )
         self.begin()
 
 
@@ -116,12 +139,14 @@ class RouterConnection(_Hosted, ConnectionActor):
     ) -> None:
         table = RemoteTable(actor_name(process.router_id, TABLE), namespace)
         management = RemoteManagement(actor_name(process.router_id, MANAGEMENT), namespace)
+        engine = RemoteEngine(actor_name(process.router_id, ENGINE), namespace)
         ConnectionActor.__init__(
             self,
             config,
             process,
             table,
             management,
+            engine,
             configuration,
             new_incarnation=time.time_ns,
             leave=lambda: os._exit(os.EX_TEMPFAIL),
@@ -144,7 +169,10 @@ class RouterManagement(_Hosted, ManagementActor):
         names = {worker: actor_name(process.router_id, connection_role(worker)) for worker in workers}
         members = {worker: ManagedMember(name, namespace) for worker, name in names.items()}
         keeper = ManagedMember(actor_name(process.router_id, ENGINE), namespace)
-        ManagementActor.__init__(self, router, configuration, started_at, process, members, keeper, now=time.time)
+        engine = RemoteEngine(actor_name(process.router_id, ENGINE), namespace)
+        ManagementActor.__init__(
+            self, router, configuration, started_at, process, members, keeper, engine, now=time.time
+        )
         self.begin()
 
 
@@ -176,7 +204,7 @@ class Router:
         try:
             self._cluster.start(options.ray_namespace)
             forget_starts(options.folder)
-            layout = places(self._config.listeners, options.connection_actors)
+            layout = places(self._config.listeners, self._config.connectors, options.connection_actors)
             self._create(layout)
             listening = self._ready()
             # Nobody has to wait for its process to start who only sends and receives.
@@ -214,10 +242,12 @@ class Router:
         workers = tuple(place.worker for place in layout)
         namespace = self._options.ray_namespace
         connections = tuple(map(connection_role, workers))
-        self._start(TABLE, _Table, self._process(TABLE, ENGINE, MANAGEMENT, *connections), workers, namespace)
-        engine = self._process(ENGINE, TABLE)
         router, configuration = self._config.router, self._configuration
-        self._start(ENGINE, _Engine, router, configuration, self._started_at, engine, namespace)
+        has_network = router.mode is RouterMode.INTERIOR
+        table = self._process(TABLE, ENGINE, MANAGEMENT, *connections)
+        self._start(TABLE, _Table, table, workers, namespace, has_network)
+        engine = self._process(ENGINE, TABLE)
+        self._start(ENGINE, _Engine, router, configuration, self._started_at, engine, workers, namespace)
         for place in layout:
             role = connection_role(place.worker)
             config = self._worker_config(place, len(layout))
@@ -260,8 +290,10 @@ class Router:
         return WorkerConfig(
             router=self._config.router,
             listeners=place.listeners,
+            connectors=place.connectors,
             index=place.worker,
             workers=workers,
+            dedicated_workers=workers - self._options.connection_actors,
             fabric_folder=None if workers == 1 else self._options.folder,
             logs=self._config.logs,
             busy_poll_s=self._options.busy_poll_s,

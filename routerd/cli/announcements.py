@@ -16,7 +16,7 @@ _KIB_PER_MIB, _KIB_PER_GIB = 1 << 10, 1 << 20
 
 
 def announce_configuration(config: RouterConfig) -> None:
-    """Say what the router is and what it is to listen on."""
+    """Say what the router is and what it is to listen on and connect to."""
     router = config.router
     _server_log.info("Container Name: %s", router.id)
     _router_log.info("Router started in %s mode, area=0 id=%s", router.mode.value.capitalize(), router.id)
@@ -25,6 +25,8 @@ def announce_configuration(config: RouterConfig) -> None:
         _router_log.warning("%s", warning)
     for listener in config.listeners:
         _connections_log.info("Configured Listener: %s proto=any, role=%s", listener.address, listener.role.value)
+    for connector in config.connectors:
+        _connections_log.info("Configured Connector: %s proto=any, role=%s", connector.address, connector.role.value)
 
 
 def announce_readiness(listening: Iterable[str], threads: int) -> None:

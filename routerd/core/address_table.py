@@ -73,6 +73,8 @@ class AddressTable:
         self._changes: OrderedDict[tuple[int, str], int] = OrderedDict()
         self._incarnations: dict[int, deque[int]] = {}
         self._interest_count = 0
+        # Keys whose consumers have changed since `take_totals`.
+        self._retold: dict[str, None] = {}
 
     @property
     def version(self) -> Version:
@@ -93,6 +95,17 @@ class AddressTable:
         """Return how many consumers of an address each worker has, of those that have any."""
         found = ((worker, member.interests.get(key)) for worker, member in self._members.items())
         return {worker: interest.consumers for worker, interest in found if interest is not None}
+
+    def totals(self) -> tuple[Interest, ...]:
+        """Return how many consumers each address has over all workers; whoever keeps them goes on by `take_totals`."""
+        self._retold.clear()
+        keys = {key for member in self._members.values() for key in member.interests}
+        return tuple(Interest(key, sum(self.consumers(key).values())) for key in keys)
+
+    def take_totals(self) -> tuple[Interest, ...]:
+        """Return the same of those addresses that have changed since."""
+        retold, self._retold = self._retold, {}
+        return tuple(Interest(key, sum(self.consumers(key).values())) for key in retold)
 
     def snapshot(self) -> Delta:
         """Return all that the table has."""
@@ -221,6 +234,7 @@ class AddressTable:
                 member.needed = self._count + 1
         self._count += 1
         for key in keys:
+            self._retold[key] = None
             self._changes[author, key] = self._count
             self._changes.move_to_end((author, key))
 

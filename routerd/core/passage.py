@@ -10,9 +10,7 @@ remembers by the octets of the section what they say, and what the section is fo
 from typing import Any
 
 from routerd.core.router_annotations import ROUTER_ANNOTATIONS
-from routerd.wire import DecodeError, Error, Int, NeedsMore, Symbol, decode
-from routerd.wire.encoder import encode_into
-from routerd.wire.section_codes import Presence, Section
+from routerd.wire import DecodeError, Error, Int, NeedsMore, Presence, Section, Symbol, decode, encode
 from routerd.wire.section_scan import descriptor_end, read_u32, skip_value
 from routerd.wire.sections import Sections
 
@@ -205,11 +203,8 @@ def router_entries(
         entries[_TO] = to
     entries[_INGRESS] = ingress
     entries[_TRACE] = trace
-    encoded = bytearray()
-    for key, value in entries.items():
-        encode_into(encoded, Symbol(key))
-        encode_into(encoded, value)
-    return bytes(encoded), 2 * len(entries)
+    encoded = b"".join(encode(Symbol(key)) + encode(value) for key, value in entries.items())
+    return encoded, 2 * len(entries)
 
 
 def section(entries: bytes, count: int) -> bytes:

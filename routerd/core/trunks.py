@@ -22,11 +22,8 @@ from routerd.core.siblings import RELAY, Siblings
 from routerd.core.treatment import Treatment
 from routerd.core.trunk import IDLE_STREAMS_MAX, OPENING_MAX, PRIORITIES, STREAMS_MAX, Trunk
 from routerd.core.way import Way
-from routerd.wire import Attach, Error, Open, Source, StateError, Symbol, Target
+from routerd.wire import Attach, Error, Open, Receiver, Sender, Session, Source, StateError, Symbol, Target
 from routerd.wire.link import Link
-from routerd.wire.receiver import Receiver
-from routerd.wire.sender import Sender
-from routerd.wire.session import Session
 
 CONTROL = "qd.router"
 DATA = "qd.router-data"

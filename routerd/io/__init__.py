@@ -21,8 +21,10 @@ from routerd.io.logs import (
 )
 from routerd.io.managed_worker import ManagedWorker, own_log_rows
 from routerd.io.management_messages import ManagementMessages
+from routerd.io.network_view import NetworkView
 from routerd.io.ports import Endpoint, ListenFailed, Reservation, bind, endpoints_of, reserve
 from routerd.io.router_backing import Member, MemberGone, RouterBacking, configuration_of
+from routerd.io.routing_host import RoutingHost
 from routerd.io.worker import Worker
 from routerd.io.worker_config import WorkerConfig
 
@@ -40,8 +42,10 @@ __all__ = [
     "Member",
     "MemberGone",
     "ModuleLog",
+    "NetworkView",
     "Reservation",
     "RouterBacking",
+    "RoutingHost",
     "Worker",
     "WorkerConfig",
     "adopt_logger",

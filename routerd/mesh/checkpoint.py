@@ -6,13 +6,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class NodeCheckpoint:
-    """What is known of another router, its addresses excepted."""
+    """What is known of another router."""
 
     id: str
     instance: int
     ls_seq: int
     mobile_seq: int
     peers: Mapping[str, int]
+    addresses: int
+    """Of its addresses a checksum alone, to see whether those that are handed back are the same."""
 
 
 @dataclass(frozen=True, slots=True)

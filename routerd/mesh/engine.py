@@ -36,7 +36,7 @@ from routerd.mesh.messages import (
 from routerd.mesh.mobile_addresses import NO_HINT
 from routerd.mesh.node import Node
 from routerd.mesh.routes import NodeState, Routes
-from routerd.mesh.settings import RESUME_WAIT_S, TICK_S, MeshConfig
+from routerd.mesh.settings import PLACES_REMEMBERED, RESUME_WAIT_S, TICK_S, MeshConfig
 
 
 class RoutingEngine:
@@ -53,6 +53,7 @@ class RoutingEngine:
         state = resumed or Checkpoint(config.router_id, instance, 0, 0, 0, {}, ())
         self._config = config
         self._space = AddressSpace(config.router_id, AREA)
+        self._places: dict[str, tuple[str, str]] = {}
         self._knowledge = knowledge = Knowledge(config, state, now, is_resumed=resumed is not None)
         self._neighbours = knowledge.neighbours
         self._topology = knowledge.topology
@@ -63,8 +64,10 @@ class RoutingEngine:
         self._now = now
         self._tick_at = now + TICK_S
         self._advertised = now
+        self._least_interval_s = min(config.ra_interval_s, config.ra_interval_flux_s)
         self._advertise_at = inf
         """Besides the times at which it is done anyway."""
+        self._checksums = {node.id: node.addresses for node in state.nodes}
         if resumed is not None:
             self._resume(now)
 
@@ -111,7 +114,10 @@ class RoutingEngine:
         self._advance(now)
 
     def restore_mapping(self, router: str, keys: Mapping[str, int] | Iterable[str]) -> None:
-        """Hand back the addresses of another router that the engine before this one had told; makes no command."""
+        """Hand back the addresses of another router that the engine before this one had told.
+
+        To be called right after the start of a resumed engine; makes no command.
+        """
         hinted = keys.items() if isinstance(keys, Mapping) else ((key, NO_HINT) for key in keys)
         self._knowledge.remote.change(router, hinted, ())
         if router not in self._knowledge.states.nodes:
@@ -168,7 +174,14 @@ class RoutingEngine:
             mobile_seq=self._addresses.mobile_seq,
             trunks={n: (router, self._neighbours.cost(n)) for router, trunks in links.items() for n in trunks},
             nodes=tuple(
-                NodeCheckpoint(node.id, node.instance, node.ls_seq, node.mobile_seq, {**node.peers})
+                NodeCheckpoint(
+                    id=node.id,
+                    instance=node.instance,
+                    ls_seq=node.ls_seq,
+                    mobile_seq=node.mobile_seq,
+                    peers={**node.peers},
+                    addresses=knowledge.remote.checksum(node.id),
+                )
                 for node in knowledge.states.nodes.values()
             ),
         )
@@ -176,17 +189,23 @@ class RoutingEngine:
     # --- how it is done
 
     def _receive(self, trunk: int, message: ControlMessage, now: float) -> None:
-        key = self._space.key(message.to)
-        place, rest = key[:1], key[1:]
+        place, rest = self._place(message.to)
         # A greeting of our own is taken: it says that there is another router with our id.
         if self._outbox.is_own(message) and rest != NEIGHBOUR_ENGINE:
             return
-        if place in ("L", "T"):
-            self._exchange.take(trunk, rest, message, now)
-        if place == "T":
-            self._outbox.pass_on_to_all(trunk, message, now)
-        elif place == "R":
+        if place == "R":
             self._outbox.pass_on(message, rest)
+        elif place == "L" or (place == "T" and self._outbox.pass_on_to_all(trunk, message, now)):
+            self._exchange.take(trunk, rest, message, now)
+
+    def _place(self, address: str) -> tuple[str, str]:
+        place = self._places.get(address)
+        if place is None:
+            if len(self._places) >= PLACES_REMEMBERED:
+                self._places.clear()
+            key = self._space.key(address)
+            place = self._places[address] = key[:1], key[1:]
+        return place
 
     def _advance(self, now: float) -> None:
         self._now = now
@@ -205,7 +224,8 @@ class RoutingEngine:
         if now >= self._addresses_due():
             self._outbox.flood(TO_ALL_MOBILE, self._addresses.take_changes(now))
             self._advertise_at = now
-        if now >= self._next_advertisement():
+        is_near = now >= self._advertise_at or now >= self._advertised + self._least_interval_s
+        if is_near and now >= self._next_advertisement():
             self._advertise(now)
 
     def _greet(self, now: float) -> None:
@@ -232,10 +252,14 @@ class RoutingEngine:
         self._advertise_at = now
 
     def _ask(self, now: float) -> None:
+        known = self._knowledge.remote.checksum
         links, addresses = self._questions.take_due(now, self._outbox.can_reach)
         for node in links:
             self._outbox.send(node.id, ROUTER_ENGINE, LinkStateRequest(self._knowledge.id))
         for node in addresses:
+            if self._checksums.pop(node.id, known(node.id)) != known(node.id):
+                # What was handed back is not what the checkpoint belongs to.
+                node.mobile_seq = 0
             self._outbox.send(node.id, MOBILE_ENGINE, MobileAddressRequest(self._knowledge.id, node.mobile_seq))
 
     def _advertise(self, now: float) -> None:

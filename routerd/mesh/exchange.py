@@ -1,6 +1,7 @@
 """What other routers tell, and what they are answered (3.4 to 3.6, 3.9)."""
 
 from collections.abc import Callable, Iterable
+from math import inf
 from typing import Any
 
 from routerd.mesh.errors import MalformedControl, UnsupportedVersion
@@ -20,7 +21,7 @@ from routerd.mesh.messages import (
 )
 from routerd.mesh.mobile_addresses import NO_HINT
 from routerd.mesh.node import Node
-from routerd.mesh.settings import ASK_AGAIN_S, MAR_WAIT_S
+from routerd.mesh.settings import DOUBT_S, MAR_WAIT_S
 
 _Read = Callable[[object], Control]
 _Take = Callable[[int, Any, float], None]
@@ -90,21 +91,25 @@ class Exchange:
             self._questions.want_addresses(node, told.mobile_seq, now, now + MAR_WAIT_S * bool(node.mobile_seq))
 
     def _doubt(self, node: Node, told: RouterAdvertisement, now: float) -> None:
-        """Ask again for what is known further than it is told to have come.
+        """Ask again for what a router keeps telling to have come less far than it is known.
 
-        What was told may have been overtaken on its way. But it may also be right: then what is known is of an earlier
-        instance, and arrived when the new one was known already.
+        An advertisement may have been overtaken on its way. But if one after the other says so, what is known is of an
+        earlier instance, and came when the new one was known already.
         """
-        if told.ls_seq < node.ls_seq and now >= node.ls_entered + ASK_AGAIN_S:
-            text = f"router {told.id} went back from link state {node.ls_seq} to {told.ls_seq}"
-            self._outbox.remark("debug", text, "back", told.id)
+        if told.ls_seq >= node.ls_seq and told.mobile_seq >= node.mobile_seq:
+            node.doubted = inf
+            return
+        node.doubted = min(node.doubted, now)
+        if now < node.doubted + DOUBT_S:
+            return
+        node.doubted = inf
+        self._outbox.remark("debug", f"what is known of router {told.id} is ahead of it, and asked for again")
+        if told.ls_seq < node.ls_seq:
             node.ls_seq = node.ls_wanted = 0
-        if told.mobile_seq < node.mobile_seq and now >= node.mobile_entered + ASK_AGAIN_S:
-            text = f"router {told.id} went back from addresses {node.mobile_seq} to {told.mobile_seq}"
-            self._outbox.remark("debug", text, "mobile back", told.id)
+        if told.mobile_seq < node.mobile_seq:
             node.mobile_seq = node.mobile_wanted = 0
             if told.mobile_seq == 0:
-                # It answers with addresses only who has less than it.
+                # Without any addresses ever it does not answer.
                 self._knowledge.map(node.id, *self._knowledge.remote.replace(node.id, ())[:2])
 
     def _link_state_request(self, trunk: int, asked: LinkStateRequest, now: float) -> None:
@@ -154,10 +159,10 @@ class Exchange:
             self._outbox.remark("debug", text, "early", told.id)
         elif told.exist is not None:
             if told.mobile_seq >= node.mobile_seq:
-                self._enter(node, told, now, *self._knowledge.remote.replace(told.id, _hinted(told.exist, told.hints)))
+                self._enter(node, told, *self._knowledge.remote.replace(told.id, _hinted(told.exist, told.hints)))
         elif told.mobile_seq == node.mobile_seq + 1:
             added = _hinted(told.add or (), told.hints)
-            self._enter(node, told, now, *self._knowledge.remote.change(told.id, added, told.delete or ()))
+            self._enter(node, told, *self._knowledge.remote.change(told.id, added, told.delete or ()))
         elif told.mobile_seq > node.mobile_seq:
             # Something in between is missing: what came after it says nothing.
             self._questions.want_addresses(node, told.mobile_seq, now, now)
@@ -166,13 +171,11 @@ class Exchange:
         self,
         node: Node,
         told: MobileAddressUpdate,
-        now: float,
         added: dict[str, int],
         removed: tuple[str, ...],
         refused: int,
     ) -> None:
         node.mobile_seq = told.mobile_seq
-        node.mobile_entered = now
         node.is_mobile_known = True
         if not node.lacks_addresses:
             node.mobile_question.drop()

@@ -33,7 +33,7 @@ class LinkStates:
         """Replace the link state of a router; all of its peers that may be known are."""
         node.ls_seq = ls_seq
         node.ls_wanted = max(node.ls_wanted, ls_seq)
-        node.last_seen = node.ls_entered = now
+        node.last_seen = now
         # Without any peer it still is a link state, which paths tell from none at all.
         if not node.peers or peers != node.peers:
             node.peers = peers

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from math import inf
 from typing import Any
+from zlib import crc32
 
 from routerd.mesh.errors import NotAdvertisable
 from routerd.mesh.messages import MobileAddressUpdate
@@ -128,6 +129,7 @@ class RemoteAddresses:
     def __init__(self, config: MeshConfig) -> None:
         self._config = config
         self._by_router: dict[str, dict[str, int]] = {}
+        self._checksums: dict[str, int] = {}
         self._pool: dict[str, str] = {}
         self._removals = 0
 
@@ -135,12 +137,19 @@ class RemoteAddresses:
         """Return the addresses of a router and their treatments."""
         return self._by_router.get(router, {})
 
+    def checksum(self, router: str) -> int:
+        """Return a number that tells sets of addresses apart; 0 for none."""
+        return self._checksums.get(router, 0)
+
     def change(
         self, router: str, add: Iterable[tuple[str, int]], delete: Iterable[str]
     ) -> tuple[dict[str, int], tuple[str, ...], int]:
         """Add and remove addresses of a router; return what was added, what removed, and how many were refused."""
         known = self._by_router.setdefault(router, {})
+        checksum = self.checksum(router)
         removed = tuple([key for key in delete if known.pop(key, None) is not None])
+        for key in removed:
+            checksum ^= crc32(key.encode())
         added: dict[str, int] = {}
         refused = 0
         for key, hint in add:
@@ -151,6 +160,8 @@ class RemoteAddresses:
                 continue
             shared = self._pool.setdefault(key, key)
             known[shared] = added[shared] = hint if hint in HINTS else NO_HINT
+            checksum ^= crc32(key.encode())
+        self._checksums[router] = checksum
         self._forget(router, len(removed))
         return added, removed, refused
 
@@ -169,8 +180,9 @@ class RemoteAddresses:
         return len(key) <= self._config.key_length_max and is_advertisable(key)
 
     def _forget(self, router: str, removals: int) -> None:
-        if not self._by_router.get(router, True):
-            del self._by_router[router]
+        if not self._by_router.get(router):
+            self._by_router.pop(router, None)
+            self._checksums.pop(router, None)
         self._removals += removals
         if self._removals > max(_POOL_SLACK, len(self._pool) // 2):
             self._removals = 0

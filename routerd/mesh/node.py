@@ -31,15 +31,14 @@ class Node:
 
     __slots__ = (
         "changed",
+        "doubted",
         "id",
         "instance",
         "is_mobile_known",
         "last_seen",
-        "ls_entered",
         "ls_question",
         "ls_seq",
         "ls_wanted",
-        "mobile_entered",
         "mobile_question",
         "mobile_seq",
         "mobile_wanted",
@@ -57,7 +56,9 @@ class Node:
         """The same of its addresses."""
         self.is_mobile_known = False
         """Whether it has told what there is to know of its addresses."""
-        self.last_seen = self.changed = self.ls_entered = self.mobile_entered = now
+        self.last_seen = self.changed = now
+        self.doubted = inf
+        """Since when it tells to have come less far than it is known."""
         self.stale_ticks = 0
         self.ls_question = Question()
         self.mobile_question = Question()

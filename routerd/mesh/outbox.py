@@ -71,18 +71,19 @@ class Outbox:
             if f"{AREA}/{route.next_hop}" not in message.trace:
                 self._send(route.trunk, self._passed(message))
 
-    def pass_on_to_all(self, trunk: int, message: ControlMessage, now: float) -> None:
-        """Send the message of another router on to those who may not have it."""
+    def pass_on_to_all(self, trunk: int, message: ControlMessage, now: float) -> bool:
+        """Send the message of another router on to those who may not have it; return whether it is new here."""
         if not self._is_passable(message):
-            return
+            return True
         radius = self._topology.routes.radius
-        knowing = self._floods.trunks_that_know(message, message.ingress or self._mark, radius, now)
+        knowing, is_new = self._floods.trunks_that_know(message, message.ingress or self._mark, radius, now)
         knowing.add(trunk)
         passed = self._passed(message)
         for mark, way in self._topology.ways:
             if way not in knowing and mark not in message.trace and self._neighbours.is_open(way):
                 knowing.add(way)
                 self._send(way, passed)
+        return is_new
 
     def is_own(self, message: ControlMessage) -> bool:
         """Return whether a message has been here before."""

@@ -21,6 +21,8 @@ HELLO_ANSWER_GAP_S = 0.1
 ASK_AGAIN_S = 1.0
 ASK_TIMES = 3
 """After how long a question without an answer is repeated, and how often; then the next announcement makes another."""
+DOUBT_S = 3.0
+"""For how long a router must tell to have come less far than it is known before it is believed."""
 TICK_S = 1.0
 """The time between two looks at what grows old."""
 STALE_TICKS = 3
@@ -28,6 +30,8 @@ STALE_TICKS = 3
 FLOOD_MEMORY_S = 0.5
 FLOODS_REMEMBERED = 8192
 """How long, and how many, messages to all routers are remembered; routers repeat them after seconds at the earliest."""
+PLACES_REMEMBERED = 8192
+"""How many addresses of control messages have not to be taken apart again."""
 COMPUTE_GAP_S = 0.02
 ORIGINS_GAP_S = 0.05
 """The time between two computations of paths, and of those of other routers, in a mesh that is not small."""

@@ -33,8 +33,8 @@ class FloodMemory:
     def __init__(self) -> None:
         self._floods: OrderedDict[Hashable, _Flood] = OrderedDict()
 
-    def trunks_that_know(self, message: ControlMessage, ingress: str, radius: int, now: float) -> set[int]:
-        """Return the trunks that a message has come by or gone to, for the caller to add to."""
+    def trunks_that_know(self, message: ControlMessage, ingress: str, radius: int, now: float) -> tuple[set[int], bool]:
+        """Return the trunks that a message has come by or gone to, for the caller to add to, and whether it is new."""
         floods = self._floods
         while floods:
             key, oldest = next(iter(floods.items()))
@@ -46,10 +46,11 @@ class FloodMemory:
         flood = floods.get(identity)
         if flood is None:
             flood = floods[identity] = _Flood(length, now)
-        elif flood.times == 1 and length < flood.length and flood.length > radius:
+            return flood.trunks, True
+        if flood.times == 1 and length < flood.length and flood.length > radius:
             flood.times = 2
             flood.trunks = set()
-        return flood.trunks
+        return flood.trunks, False
 
 
 def _sequences(body: object) -> list[int | None]:

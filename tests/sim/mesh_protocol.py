@@ -14,7 +14,7 @@ from tests.sim.mesh import Mesh, Router, Trunk
 from tests.sim.world import Broken
 
 SIZE = 50
-QUIET_S = 10.0
+QUIET_S = 12.0
 LONG_QUIET_S = 70.0
 """By then nothing is left of a router that is gone."""
 TROUBLES = 25
@@ -221,7 +221,9 @@ def check_routes(router: Router, trees: dict[str, dict[str, list[str]]], links: 
         if other != router.id
     }
     if told != true:
-        wrong = {other: (told.get(other), true.get(other)) for other in told | true if told.get(other) != true.get(other)}
+        wrong = {
+            other: (told.get(other), true.get(other)) for other in told | true if told.get(other) != true.get(other)
+        }
         raise Broken(f"the routes of {router.id}, as told and as they are: {wrong}")
     radius = max((hops for _, _, hops, _ in true.values()), default=0)
     if router.routes.radius != radius:
