@@ -41,6 +41,7 @@ from routerd.core.settings import (
     RouterMode,
     RouterSettings,
 )
+from routerd.core.siblings import RELAY
 from routerd.core.totals import COUNTERS, Totals
 from routerd.core.treatment import HINTS, Treatment, Treatments
 from routerd.core.trunks import ControlArrived, TrunkClosed, TrunkEvent, TrunkOpened
@@ -57,6 +58,7 @@ __all__ = [
     "NORMAL",
     "PHASE_MAX",
     "PRIORITY_MAX",
+    "RELAY",
     "UPLINK",
     "Address",
     "AddressClass",

@@ -17,6 +17,7 @@ cdef class Departures(Settlement):
     cdef readonly str router_id
     cdef readonly object network
     cdef readonly Passages passages
+    cdef readonly long long transit
     cdef Sections _header
     cdef Outlet picked
     cdef Delivery read_last
@@ -49,4 +50,4 @@ cdef class Departures(Settlement):
         Py_ssize_t end,
         bint is_partial,
     )
-    cdef void departed(self, Way way, Delivery out)
+    cdef void departed(self, Inlet inlet, Way way, Delivery out)

@@ -39,6 +39,8 @@ class Departures(Settlement):
         self.router_id = router_id
         self.network = Network()
         self.passages = Passages(router_id)
+        # Deliveries that came from one router and went to another.
+        self.transit = 0
         self._header = Sections(_NOTHING)
         # The link that the way chosen last can send on.
         self.picked: Outlet | None = None
@@ -188,9 +190,11 @@ class Departures(Settlement):
             data, start, end, section(passage.user + entry, passage.user_count + count)
         )
 
-    def departed(self, way: "Way", out: Delivery) -> None:
+    def departed(self, inlet: "Inlet", way: "Way", out: Delivery) -> None:
         """Count a delivery that has gone this way."""
-        way.address.transit += 1
+        if inlet.trunk is not None:
+            way.address.transit += 1
+            self.transit += 1
         if not out.settled:
             way.outstanding += 1
             out.way = way

@@ -222,7 +222,7 @@ class Forwarder(Multicast):
         outlet.peer.active_at = self.now
         address = outlet.address
         if way is not None:
-            self.departed(way, out)
+            self.departed(inlet, way, out)
         elif not outlet.is_fabric:
             address.egress += 1
         if address.fabric_inlets:

@@ -105,7 +105,7 @@ class Multicast(Departures):
         outlet.deliveries += 1
         outlet.peer.active_at = self.now
         if way is not None:
-            self.departed(way, out)
+            self.departed(fan.inlet, way, out)
         elif not outlet.is_fabric:
             outlet.address.egress += 1
         if is_settled:

@@ -71,6 +71,10 @@ class Network:
         found = self._routers.get(key, ())
         return (found,) if isinstance(found, str) else found
 
+    def known_keys(self) -> list[str]:
+        """Return the addresses of other routers."""
+        return list(self._routers)
+
     def reaches(self, key: str) -> bool:
         """Whether a router that has the address can be reached."""
         routes = self.routes

@@ -20,11 +20,13 @@ COUNTERS = (
 
 
 class Totals:
-    """Sums of the counters of links that are over, each way: from outside, of the fabric, and from the inside."""
+    """Sums of the counters of links that are over, each way: of clients, other routers, the fabric, and the inside."""
 
     def __init__(self) -> None:
         self.ingress = dict.fromkeys(COUNTERS, 0)
         self.egress = dict.fromkeys(COUNTERS, 0)
+        self.trunk_in = dict.fromkeys(COUNTERS, 0)
+        self.trunk_out = dict.fromkeys(COUNTERS, 0)
         self.fabric_in = dict.fromkeys(COUNTERS, 0)
         self.fabric_out = dict.fromkeys(COUNTERS, 0)
         self.inner_in = dict.fromkeys(COUNTERS, 0)
@@ -32,7 +34,9 @@ class Totals:
 
     def add(self, end: "Inlet | Outlet") -> None:
         """Add the counters of a link."""
-        if end.is_fabric:
+        if end.trunk is not None:
+            sums = self.trunk_out if end.link.is_sender else self.trunk_in
+        elif end.peer.is_fabric:
             sums = self.fabric_out if end.link.is_sender else self.fabric_in
         elif end.peer.is_inner:
             sums = self.inner_out if end.link.is_sender else self.inner_in
@@ -44,6 +48,6 @@ class Totals:
     def copy(self) -> "Totals":
         """Return totals to which the links of now can be added."""
         copy = Totals()
-        for name in ("ingress", "egress", "fabric_in", "fabric_out", "inner_in", "inner_out"):
-            setattr(copy, name, dict(getattr(self, name)))
+        for name, sums in vars(self).items():
+            setattr(copy, name, dict(sums))
         return copy

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from routerd.config import ConnectorConfig, ListenerConfig
-from routerd.core import COUNTERS, PRIORITY_MAX, Address, Inlet, Outlet, Peer, Router
+from routerd.core import COUNTERS, PRIORITY_MAX, RELAY, Address, Inlet, Network, Outlet, Peer, Router
 from routerd.management import AddressRow, ConnectionRow, LinkRow, PoolRow, WorkerRow
 from routerd.wire import Connection, Delivery, Link
 
@@ -134,6 +134,7 @@ def worker_row(
         fabric_out=totals.fabric_out,
         inner_in=totals.inner_in,
         inner_out=totals.inner_out,
+        transit=router.transit,
     )
 
 
@@ -181,7 +182,10 @@ def connection_rows(router: Router, now: float) -> Iterator[ConnectionRow]:
 
 def address_rows(router: Router, now: float) -> Iterator[AddressRow]:
     """Yield a row for each address."""
+    network = router.network
     for address in list(router.addresses.values()):
+        if address.key.startswith(RELAY):
+            continue
         local = address.outlets[: address.local_count]
         inner = sum(outlet.peer.is_inner for outlet in local)
         yield AddressRow(
@@ -193,11 +197,42 @@ def address_rows(router: Router, now: float) -> Iterator[AddressRow]:
             consumers=len(local) - inner,
             inner_consumers=inner,
             sibling_consumers=address.remote_count,
+            remote_routers=_remote_routers(network, address.key),
+            outstanding=tuple(way.outstanding for way in address.ways),
             ingress=address.ingress,
             egress=address.egress,
-            parked=len(address.parked) + len(address.parked_from_siblings),
+            transit=address.transit,
+            parked=len(address.parked) + len(address.parked_from_siblings) + len(address.parked_from_trunks),
             oldest_parked_s=_oldest_parked_s(address, now),
         )
+    if router.worker == 0:
+        # What nobody here uses all workers know alike.
+        yield from _far_address_rows(router)
+
+
+def _far_address_rows(router: Router) -> Iterator[AddressRow]:
+    for key in router.network.known_keys():
+        if key not in router.addresses:
+            treatment = router.treatment_of_key(key)
+            yield AddressRow(
+                worker=router.worker,
+                key=key,
+                distribution=treatment.distribution.value,
+                priority=-1 if treatment.priority is None else treatment.priority,
+                producers=0,
+                consumers=0,
+                inner_consumers=0,
+                sibling_consumers=0,
+                remote_routers=_remote_routers(router.network, key),
+                ingress=0,
+                egress=0,
+                parked=0,
+                oldest_parked_s=0.0,
+            )
+
+
+def _remote_routers(network: Network, key: str) -> tuple[str, ...]:
+    return tuple(router for router in network.routers_of(key) if router in network.routes)
 
 
 def pool_rows(router: Router) -> list[PoolRow]:

@@ -94,8 +94,14 @@ class AddressRow:
     """Endpoints inside the router; they are no `consumers`."""
     sibling_consumers: int
     """Consumers at other workers."""
+    remote_routers: tuple[str, ...] = ()
+    """Other routers that have consumers and can be reached."""
+    outstanding: tuple[int, ...] = ()
+    """Unsettled deliveries that went to other routers, by the way they went."""
     ingress: int
     egress: int
+    transit: int = 0
+    """Deliveries from one router to another."""
     parked: int
     """Messages that wait for a consumer."""
     oldest_parked_s: float
@@ -173,6 +179,8 @@ class WorkerRow:
     fabric_out: dict[str, int]
     inner_in: dict[str, int]
     inner_out: dict[str, int]
+    transit: int = 0
+    """Deliveries from one router to another."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

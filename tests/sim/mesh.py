@@ -124,9 +124,8 @@ class Router:
         """End without a word."""
         self.is_alive = False
         self.engine = None
-        for trunk in [*self.trunks.values()]:
-            if not trunk.is_cut:
-                trunk.cut()
+        for trunk in [trunk for trunk in self._mesh.trunks if self in trunk.ends]:
+            trunk.cut()
 
     def remember(self) -> None:
         """Take a checkpoint."""
@@ -147,6 +146,7 @@ class Router:
             self.engine.trunk_opened(number, trunk.cost, now)
         for router, keys in self.mapped.items():
             self.engine.restore_mapping(router, keys)
+        self.remember()
         self._after()
         self._world.later(self._world.random.uniform(0.0, 0.1), self._tell_addresses, self.engine)
 

@@ -9,6 +9,7 @@ import heapq
 import sys
 import time
 from dataclasses import dataclass
+from itertools import pairwise
 
 from tests.sim.mesh import Mesh, Router, Trunk
 from tests.sim.world import Broken
@@ -240,7 +241,7 @@ def check_routes(router: Router, trees: dict[str, dict[str, list[str]]], links: 
 
 def cost_of(path: list[str], links: Links) -> int:
     """Return what a path costs."""
-    return sum(links[start][end] for start, end in zip(path, path[1:], strict=False))
+    return sum(links[start][end] for start, end in pairwise(path))
 
 
 def best_trunk(router: Router, neighbour: str) -> int:

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from tests.system.management_client import ManagementClient
+from tests.system.mesh import TWO_ACTORS, Mesh, Span
 from tests.system.proton_client import ProtonClient
-from tests.system.routers import FORMS, Form, RayHead, RunningRouter, address_section, configuration
+from tests.system.routers import FORMS, IN_PROCESS, Form, RayHead, RunningRouter, address_section, configuration
 
 EVERYTHING = configuration(
     address_section("prefix", "multicast", "multicast"),
@@ -24,6 +25,10 @@ EVERYTHING = configuration(
 """For all tests that have no wishes of their own; each uses addresses of its own."""
 
 LOG_MAX = 4_000
+MESH_FORMS = (IN_PROCESS, TWO_ACTORS)
+SPANS = {"next": (IN_PROCESS, "A", "B"), "across": (IN_PROCESS, "A", "C"), "ray": (TWO_ACTORS, "A", "C")}
+"""Pairs of routers between which the same holds; on Ray, clients are at another actor than trunks where one is left."""
+Lines = Callable[[Form], Mesh]
 Start = Callable[..., RunningRouter]
 Connect = Callable[..., ProtonClient]
 Manage = Callable[..., ManagementClient]
@@ -127,6 +132,53 @@ def manage_at() -> Iterator[Manage]:
 def manage(router: RunningRouter, manage_at: Manage) -> ManagementClient:
     """The management of the router that all tests share."""
     return manage_at(router.port)
+
+
+@contextmanager
+def meshing(form: Form, request: pytest.FixtureRequest) -> Iterator[Mesh]:
+    """Let routers be started that are joined, and see to their end."""
+    factory: pytest.TempPathFactory = request.getfixturevalue("tmp_path_factory")
+    where = ("--address", request.getfixturevalue("ray_head").address) if form.actors else ()
+    mesh = Mesh(form, lambda text: running(form, factory.mktemp("router"), text, *where))
+    try:
+        yield mesh
+    finally:
+        mesh.close()
+
+
+@pytest.fixture(scope="session")
+def lines(request: pytest.FixtureRequest) -> Iterator[Lines]:
+    """Return the routers A, B and C, joined in a line, in a form; all tests share them."""
+    started: dict[Form, Mesh] = {}
+    with ExitStack() as at_exit:
+
+        def line_of(form: Form) -> Mesh:
+            if form not in started:
+                mesh = started[form] = at_exit.enter_context(meshing(form, request))
+                mesh.add("A")
+                mesh.add("B", "A")
+                mesh.add("C", "B")
+                mesh.wait_joined()
+            return started[form]
+
+        yield line_of
+
+
+@pytest.fixture(params=MESH_FORMS, ids=[form.name for form in MESH_FORMS])
+def line(request: pytest.FixtureRequest, lines: Lines) -> Iterator[Mesh]:
+    """The routers A, B and C, joined in a line; clients of the test are closed after it."""
+    mesh = lines(request.param)
+    yield mesh
+    mesh.close_clients()
+
+
+@pytest.fixture(params=SPANS.values(), ids=SPANS)
+def span(request: pytest.FixtureRequest, lines: Lines) -> Iterator[Span]:
+    """Two routers of a network, next to each other or with another between."""
+    form, near, far = request.param
+    mesh = lines(form)
+    yield Span(mesh, near, far)
+    mesh.close_clients()
 
 
 @pytest.hookimpl(wrapper=True)

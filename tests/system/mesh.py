@@ -15,7 +15,11 @@ from tests.system.proton_links import Consumer, Producer
 from tests.system.proxy import Proxy
 from tests.system.routers import ENDING_S, Form, RunningRouter, address_section, listener, section
 
-ADDRESSES = tuple(address_section("prefix", kind, kind) for kind in ("multicast", "closest", "balanced"))
+ADDRESSES = (
+    *(address_section("prefix", kind, kind) for kind in ("multicast", "closest", "balanced")),
+    section("address", prefix="waypoint", waypoint="yes"),
+)
+TWO_ACTORS = Form("ray-2", 2)
 CONNECTIONS_MAX = 50
 """So many are made to get one that a certain actor has."""
 
@@ -69,13 +73,20 @@ class Mesh:
         self._sections: dict[str, tuple[str, ...]] = {}
         self._ports: dict[str, dict[str, int]] = {}
         self._managers: dict[str, ManagementClient] = {}
+        self._clients: list[ProtonClient] = []
         self._at_exit = ExitStack()
 
     def close(self) -> None:
         """End all routers."""
+        self.close_clients()
         for name in list(self._managers):
             self._forget_manager(name)
         self._at_exit.close()
+
+    def close_clients(self) -> None:
+        """Close the connections of all clients."""
+        while self._clients:
+            self._clients.pop().close()
 
     # --- routers
 
@@ -177,11 +188,13 @@ class Mesh:
 
     def connect(self, name: str, listener: str = "clients", **options: Any) -> ProtonClient:
         """Return a client at a router; on Ray it is at an actor that has no trunk, if there is one."""
-        for _ in range(CONNECTIONS_MAX):
-            client = ProtonClient(self.port(name, listener), **options)
+        for number in range(CONNECTIONS_MAX):
+            container_id = f"client-{len(self._clients)}-{number}"
+            client = ProtonClient(self.port(name, listener), **{"container_id": container_id} | options)
+            self._clients.append(client)
             if not self.form.actors or self._worker_of(client) in self._workers_for_clients(name):
                 return client
-            client.close()
+            self._clients.pop().close()
         raise AssertionError(f"{CONNECTIONS_MAX} connections are all at another actor")
 
     def _worker_of(self, client: ProtonClient) -> int:
@@ -193,6 +206,23 @@ class Mesh:
         trunks = {(int(row["identity"]) - 1) % self.form.actors for row in rows if row["role"] == "inter-router"}
         everybody = set(range(self.form.actors))
         return everybody - trunks or everybody
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Two routers of a mesh."""
+
+    mesh: Mesh
+    near: str
+    far: str
+
+    def here(self, listener: str = "clients", **options: Any) -> ProtonClient:
+        """Connect to the one."""
+        return self.mesh.connect(self.near, listener, **options)
+
+    def there(self, listener: str = "clients", **options: Any) -> ProtonClient:
+        """Connect to the other one."""
+        return self.mesh.connect(self.far, listener, **options)
 
 
 def wait_for_copies(consumers: Iterable[Consumer], *producers: Producer) -> None:

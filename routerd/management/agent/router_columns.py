@@ -83,7 +83,7 @@ ROUTER_COLUMNS: Columns = {
     "deliveriesStuck": _sum_of("stuck"),
     "deliveriesIngress": _ingress("deliveries"),
     "deliveriesEgress": lambda row: ulong(sum(one.egress["deliveries"] for one in row.workers)),
-    "deliveriesTransit": _NONE,
+    "deliveriesTransit": _sum_of("transit"),
     "deliveriesIngressRouteContainer": _NONE,
     "deliveriesEgressRouteContainer": _NONE,
     "deliveriesRedirectedToFallback": _NONE,

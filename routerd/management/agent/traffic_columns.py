@@ -121,8 +121,11 @@ class AddressSum:
     priority: int
     inner_consumers: int
     consumers: int
+    remote_routers: tuple[str, ...]
+    outstanding: tuple[int, ...]
     ingress: int
     egress: int
+    transit: int
 
     @property
     def is_inner(self) -> bool:
@@ -142,14 +145,20 @@ def address_sums(rows: Iterable[AddressRow]) -> list[AddressSum]:
                 row.priority,
                 row.inner_consumers,
                 row.consumers,
+                row.remote_routers,
+                row.outstanding,
                 row.ingress,
                 row.egress,
+                row.transit,
             )
         else:
             total.inner_consumers += row.inner_consumers
             total.consumers += row.consumers
+            total.remote_routers = total.remote_routers or row.remote_routers
+            total.outstanding += row.outstanding
             total.ingress += row.ingress
             total.egress += row.egress
+            total.transit += row.transit
     return list(found.values())
 
 
@@ -164,17 +173,17 @@ ADDRESS_COLUMNS: Columns = {
     "distribution": attrgetter("distribution"),
     "inProcess": uint_of("inner_consumers"),
     "subscriberCount": uint_of("consumers"),
-    "remoteCount": always(uint(0)),
+    "remoteCount": lambda row: uint(len(row.remote_routers)),
     "containerCount": always(uint(0)),
-    "remoteHostRouters": lambda _row: [],
+    "remoteHostRouters": lambda row: list(row.remote_routers),
     "deliveriesIngress": ulong_of("ingress"),
     "deliveriesEgress": lambda row: ulong(0 if row.is_inner else row.egress),
-    "deliveriesTransit": _NONE,
+    "deliveriesTransit": ulong_of("transit"),
     "deliveriesToContainer": lambda row: ulong(row.egress if row.is_inner else 0),
     "deliveriesFromContainer": _NONE,
     "deliveriesEgressRouteContainer": _NONE,
     "deliveriesIngressRouteContainer": _NONE,
-    "transitOutstanding": nothing,
+    "transitOutstanding": lambda row: [ulong(one) for one in row.outstanding] or None,
     "trackedDeliveries": always(0),
     "priority": lambda row: whole(row.priority),
     "deliveriesRedirectedToFallback": _NONE,

@@ -8,6 +8,7 @@ import pytest
 
 from actors.address_table import AddressTableActor
 from actors.errors import CallFailed, NoAnswer, PeerGone
+from actors.peers import TableNews
 from actors.process import ProcessConfig
 from routerd.core import Changes, Delta, Interest, JoinRequired, Router, RouterSettings, Sibling, UnknownMember
 
@@ -22,8 +23,8 @@ class Engine:
     def __init__(self) -> None:
         self.learned: tuple[Sibling, ...] = ()
 
-    async def learn(self, version: Version, members: tuple[Sibling, ...]) -> None:
-        self.learned = members
+    async def learn(self, news: TableNews) -> None:
+        self.learned = news.members
 
 
 class Worker:
@@ -136,7 +137,11 @@ def test_nobody_waits_for_a_worker_that_has_gone() -> None:
         gone = system.workers[2]
         gone.failure = PeerGone("A.connection.2", "it has ended")
         await system.update(0, 1, M0other=1)
-        assert await system.table.members() == ((7, 6), (system.workers[0].sibling, system.workers[1].sibling))
+        everything = await system.table.everything()
+        assert (everything.version, everything.members) == (
+            (7, 6),
+            (system.workers[0].sibling, system.workers[1].sibling),
+        )
         assert system.workers[1].known == {0: {"M0other": 1}}
         await turns(lambda: gone.invitations)
 

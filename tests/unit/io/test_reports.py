@@ -248,6 +248,7 @@ def test_the_report_sums_up_what_is_and_was(workers: Workers) -> None:
         "event_loop_lag_max_s": 0.5,
         "stuck": 0,
         "links_blocked": 0,
+        "transit": 0,
     }
     assert {name: (found["deliveries"], found["accepted"], found["modified"]) for name, found in sums.items()} == {
         "ingress": (2, 1, 1),
