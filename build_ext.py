@@ -61,6 +61,7 @@ MODULES = (
     "routerd/core/forwarder.py",
     "routerd/core/siblings.py",
     "routerd/core/trunks.py",
+    "routerd/core/edges.py",
     "routerd/core/router.py",
     "routerd/mesh/trees.py",
     "routerd/mesh/paths.py",

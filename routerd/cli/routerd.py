@@ -102,7 +102,7 @@ def _run(config: RouterConfig, options: Options, parent: Parent, at_exit: ExitSt
         raise StartFailed(f"Router start-up failed: {error}") from error
     if listening is None:
         return SUCCESS
-    announce_readiness(listening, 1 if options.in_process else options.connection_actors)
+    announce_readiness(listening, _workers(config, options))
     parent.tell_ready()
     return SUCCESS if options.detach else lifetime.stay()
 
@@ -143,6 +143,11 @@ def _with_reserved_ports(config: RouterConfig, at_exit: ExitStack) -> RouterConf
     return replace(config, listeners=tuple(listeners), sections=tuple(sections))
 
 
+def _workers(config: RouterConfig, options: Options) -> int:
+    """Return how many workers share the listeners: one in an edge router, which is a small one."""
+    return 1 if options.in_process or config.router.mode is RouterMode.EDGE else options.connection_actors
+
+
 def _router(config: RouterConfig, options: Options, at_exit: ExitStack) -> Router:
     if options.in_process:
         return InProcessRouter(config, busy_poll_s=options.busy_poll / 1e6)
@@ -155,7 +160,7 @@ def _router(config: RouterConfig, options: Options, at_exit: ExitStack) -> Route
     return start.Router(
         config,
         start.RouterOptions(
-            connection_actors=options.connection_actors,
+            connection_actors=_workers(config, options),
             ray_address=options.ray_address,
             ray_namespace=options.ray_namespace,
             placement=options.placement,
@@ -178,10 +183,20 @@ def _adapted(config: RouterConfig, options: Options, *, has_test_hooks: bool) ->
         modules = (*others, replace(default, enable=options.log_level))
     modules = tuple(replace(module, output_file=_absolute(module.output_file)) for module in modules)
     router = replace(config.router, version=version(), has_test_hooks=has_test_hooks)
+    config = _with_one_worker(config) if router.mode is RouterMode.EDGE else config
     sections = tuple(
         (name, _adapted_log(values, modules) if name == "log" else values) for name, values in config.sections
     )
     return replace(config, router=router, logs=replace(logs, modules=modules), sections=sections)
+
+
+def _with_one_worker(config: RouterConfig) -> RouterConfig:
+    """Return the configuration of an edge router, whose one uplink is at its only connection actor."""
+    return replace(
+        config,
+        listeners=tuple(replace(one, dedicated_actor=False) for one in config.listeners),
+        connectors=tuple(replace(one, dedicated_actor=False) for one in config.connectors),
+    )
 
 
 def _adapted_log(values: Mapping[str, Any], modules: tuple[LogModuleConfig, ...]) -> Mapping[str, Any]:

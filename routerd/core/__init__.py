@@ -4,6 +4,7 @@ from routerd.core.address import Address
 from routerd.core.address_table import AddressTable
 from routerd.core.addresses import FALLBACK_PHASE, UPLINK, AddressClass, AddressSpace, KeyParts, canonical, parts_of
 from routerd.core.built_in_endpoints import add_built_in_endpoints
+from routerd.core.edges import HEARTBEAT_S
 from routerd.core.errors import (
     ChangesMissed,
     CoreError,
@@ -52,6 +53,7 @@ __all__ = [
     "EDGE",
     "FABRIC",
     "FALLBACK_PHASE",
+    "HEARTBEAT_S",
     "HINTS",
     "INNER",
     "INTER_ROUTER",

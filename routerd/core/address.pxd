@@ -28,8 +28,6 @@ cdef class Address:
     cdef public long long ingress
     cdef public long long egress
     cdef public long long transit
-    cdef public bytes entry
-    cdef public Py_ssize_t entry_count
 
     cpdef bint has_outlet(self, bint is_local_only) noexcept
     cpdef void note_credit(self)

@@ -46,9 +46,6 @@ class Address:
         self.ingress = 0
         self.egress = 0
         self.transit = 0
-        # What a message without `to` annotation is marked with if its properties alone do not lead here.
-        self.entry = b""
-        self.entry_count = 0
 
     def has_outlet(self, is_local_only: bool) -> bool:
         """Whether there is a consumer, here, or at a sibling or another router."""

@@ -15,6 +15,7 @@ cdef bytes _NOTHING
 
 cdef class Departures(Settlement):
     cdef readonly str router_id
+    cdef readonly bint is_edge_router
     cdef readonly object network
     cdef readonly Passages passages
     cdef readonly long long transit
@@ -49,5 +50,8 @@ cdef class Departures(Settlement):
         Py_ssize_t start,
         Py_ssize_t end,
         bint is_partial,
+    )
+    cdef tuple _entry_of(
+        self, Inlet inlet, Address address, object data, Py_ssize_t start, Py_ssize_t end, bint is_partial
     )
     cdef void departed(self, Inlet inlet, Way way, Delivery out)

@@ -7,6 +7,7 @@ origin's tree of shortest paths, and nobody gets a copy twice.
 
 from typing import TYPE_CHECKING
 
+from routerd.core.addresses import canonical
 from routerd.core.network import Network
 from routerd.core.passage import Passage, Passages, section
 from routerd.core.settlement import Settlement
@@ -34,11 +35,12 @@ _NOTHING = b""
 class Departures(Settlement):
     """Chooses ways, and marks messages for the next router."""
 
-    def __init__(self, observer: "Observer", router_id: str) -> None:
+    def __init__(self, observer: "Observer", router_id: str, is_edge: bool = False) -> None:
         Settlement.__init__(self, observer)
         self.router_id = router_id
+        self.is_edge_router = is_edge
         self.network = Network()
-        self.passages = Passages(router_id)
+        self.passages = Passages(router_id, is_edge)
         # Deliveries that came from one router and went to another.
         self.transit = 0
         self._header = Sections(_NOTHING)
@@ -53,7 +55,7 @@ class Departures(Settlement):
         """Whether a message may go this way; one without a passage entered here."""
         if passage is None:
             return True
-        if way.next_hop in passage.passed:
+        if self.is_edge_router or way.next_hop in passage.passed:
             return False
         origin = passage.ingress
         if not origin or origin == self.router_id or not (address.is_balanced or address.is_multicast):
@@ -182,13 +184,29 @@ class Departures(Settlement):
             if passage.user_count == 0:
                 return self.passages.spliced(data, start, end, inlet.entry_section)
             entry, count = inlet.entry, inlet.entry_count
-        elif address.entry_count:
-            entry, count = address.entry, address.entry_count
+        elif inlet.peer.tenant or (address.key[:1] == "M" and address.key[1:2] != "0"):
+            entry, count = self._entry_of(inlet, address, data, start, end, is_partial)
         else:
             entry, count = self._plain_entry, self._plain_count
         return self.passages.spliced(
             data, start, end, section(passage.user + entry, passage.user_count + count)
         )
+
+    def _entry_of(
+        self, inlet: "Inlet", address: "Address", data: bytes | bytearray, start: int, end: int, is_partial: bool
+    ) -> tuple[bytes, int]:
+        """Return the marks of a message whose own `to` does not say where it goes: for a tenant, or a later phase."""
+        if address.key[:1] == "M":
+            return self.passages.entry(address.key[2:], int(address.key[1]) if address.key[1:2].isdecimal() else 22)
+        header = self._header
+        header.reset(data, start, end, is_partial)
+        try:
+            to = header.to
+        finally:
+            header.reset(_NOTHING, 0, 0, False)
+        if to is None or canonical(to).startswith("_"):
+            return self._plain_entry, self._plain_count
+        return self.passages.entry(f"{inlet.peer.tenant}/{canonical(to)}", 0)
 
     def departed(self, inlet: "Inlet", way: "Way", out: Delivery) -> None:
         """Count a delivery that has gone this way."""

@@ -50,7 +50,7 @@ cdef class Forwarder(Multicast):
         Passage passage,
     )
     cdef object _queue_for(self, Address address, Inlet inlet)
-    @cython.locals(link=Sender, is_settled=bint, out=Delivery, address=Address)
+    @cython.locals(link=Sender, is_settled=bint, out=Delivery, address=Address, target=Address)
     cdef void _forward(
         self, Inlet inlet, Outlet outlet, Way way, Delivery delivery, object data, Py_ssize_t start, Py_ssize_t end
     )

@@ -50,8 +50,8 @@ _NO_TO = Error(
 class Forwarder(Multicast):
     """Forwards deliveries; says where those of anonymous inlets go by `destination`, which the router overrides."""
 
-    def __init__(self, observer: "Observer", router_id: str) -> None:
-        Multicast.__init__(self, observer, router_id)
+    def __init__(self, observer: "Observer", router_id: str, is_edge: bool = False) -> None:
+        Multicast.__init__(self, observer, router_id, is_edge)
         self._sections = Sections(_NOTHING)
 
     def destination(self, inlet: "Inlet", to: str) -> "Address | Error | None":
@@ -110,7 +110,7 @@ class Forwarder(Multicast):
         try:
             passage = self.passages.read(data, start, end, delivery.is_partial)
             to = passage.to
-            if to is None and passage.error is None:
+            if inlet.address is None and to is None and passage.error is None:
                 to = self._to_of(data, start, end, delivery.is_partial)
         except NeedsMore:
             self._begin_collecting(inlet, delivery, data, start, end)
@@ -120,13 +120,15 @@ class Forwarder(Multicast):
             return
         if passage.error is not None:
             self.give_up(inlet, delivery, Rejected(error=passage.error))
-        elif not to:
+        elif not to and inlet.address is None:
             self.give_up(inlet, delivery, Rejected(error=_NO_TO))
         elif passage.hops > self.network.radius + 1 or self.router_id in passage.passed:
             # The paths are changing, and it runs in circles.
             self.give_up(inlet, delivery, _RELEASED)
         else:
-            address = self.trunk_destination(to, passage.phase)
+            address = inlet.address
+            if address is None:
+                address = self.trunk_destination(to or "", passage.phase)
             if address is None:
                 self.give_up(inlet, delivery, _RELEASED)
                 return
@@ -192,10 +194,11 @@ class Forwarder(Multicast):
         if link.remote_max_message_size and delivery.size > link.remote_max_message_size:
             self.give_up(inlet, delivery, too_large(link))
             return
-        if way is not None:
-            if not inlet.is_relay:
+        if way is not None or outlet.is_marked:
+            if not inlet.is_relay and not inlet.is_fabric:
                 try:
-                    data = self.marked(inlet, way.address, delivery, data, start, end, delivery.is_partial)
+                    target = outlet.address if way is None else way.address
+                    data = self.marked(inlet, target, delivery, data, start, end, delivery.is_partial)
                 except (NeedsMore, DecodeError):
                     self.give_up(inlet, delivery, _RELEASED)
                     return

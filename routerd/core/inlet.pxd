@@ -18,6 +18,7 @@ cdef class Inlet:
     cdef public Trunk trunk
     cdef public bint is_control
     cdef public bint is_shared
+    cdef public bint is_withheld
     cdef public bytes entry
     cdef public Py_ssize_t entry_count
     cdef public bytes entry_section

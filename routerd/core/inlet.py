@@ -36,6 +36,8 @@ class Inlet:
         # Of a link from another router; such links have their credit back at once.
         self.trunk = None
         self.is_control = False
+        # An edge router gets the first credit for an address when that has a consumer, and then keeps it.
+        self.is_withheld = False
         # Other links of its session must not wait for this one.
         self.is_shared = False
         # What a message that enters here is marked with for the next router: entries of its annotations, and a section.
@@ -76,6 +78,10 @@ class Inlet:
         if link.credit > self.ample_credit or not self.is_open:
             return
         if self.trunk is not None:
+            if self.is_withheld:
+                if self.address is None or not self.address.has_outlet(False):
+                    return
+                self.is_withheld = False
             link.grant(self.capacity - link.credit)
             return
         address = self.address
@@ -106,5 +112,5 @@ class Inlet:
 
     def withdraw(self) -> None:
         """Take the credit back: nobody is there to send to. What is on its way on it still arrives."""
-        if self.is_open and self.link.credit > 0:
+        if self.is_open and self.link.credit > 0 and self.trunk is None:
             self.link.set_credit(0)

@@ -52,6 +52,9 @@ class Multicast(Departures):
         if more or not fan.is_settled:
             delivery.context = fan
         for outlet in address.outlets[:count]:
+            if inlet.trunk is not None and outlet.peer is inlet.peer:
+                # An edge router has given its own consumers theirs.
+                continue
             if outlet.waiting or not outlet.can_send():
                 self._wait_for(fan, outlet)
             else:

@@ -7,6 +7,8 @@ has learned from it.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from routerd.core.addresses import UPLINK
+
 _NOBODY = frozenset[str]()
 
 
@@ -68,6 +70,8 @@ class Network:
         """Return the routers that have an address, whether or not they can be reached."""
         if key[:1] == "R":
             return (key[1:],)
+        if key == UPLINK:
+            return tuple(self.routes)
         found = self._routers.get(key, ())
         return (found,) if isinstance(found, str) else found
 

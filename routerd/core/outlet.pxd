@@ -20,6 +20,7 @@ cdef class Outlet:
     cdef public bint is_draining
     cdef public bint is_watched
     cdef readonly bint strips
+    cdef readonly bint is_marked
     cdef public Py_ssize_t weight
     cdef public object waiting
     cdef public dict held

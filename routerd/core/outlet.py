@@ -37,6 +37,8 @@ class Outlet:
         self.is_draining = False
         self.is_watched = peer.is_watched
         self.strips = peer.strips_out
+        # The far end goes by the annotations: it is an edge router, or a sibling on the way there.
+        self.is_marked = address.key[:1] == "H"
         self.weight = 1
         self.waiting = None
         # Frames of sessions whose window stays closed until this outlet has sent them on.

@@ -26,6 +26,7 @@ cdef class Passage:
 @cython.final
 cdef class Passages:
     cdef str _own
+    cdef bint _marks_path
     cdef dict _remembered
     cdef Sections _sections
     cdef readonly Py_ssize_t place

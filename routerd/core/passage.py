@@ -71,8 +71,10 @@ class Passages:
     `place` and `stop` say of the message that was read last where the section is; they are equal if it has none.
     """
 
-    def __init__(self, router_id: str) -> None:
+    def __init__(self, router_id: str, is_edge: bool = False) -> None:
         self._own = AREA + router_id
+        # An edge router is in no network: what it sends enters that at its interior router.
+        self._marks_path = not is_edge
         self._remembered: dict[bytes, Passage] = {}
         self._sections = Sections(_NOTHING)
         self.place = 0
@@ -82,7 +84,8 @@ class Passages:
 
     def entry(self, to: str | None, phase: int) -> tuple[bytes, int]:
         """Return the entries, and their count, of a message that enters the network here."""
-        return router_entries(to=to, phase=phase, is_streaming=False, ingress=self._own, trace=[self._own])
+        own = self._own if self._marks_path else None
+        return router_entries(to=to, phase=phase, is_streaming=False, ingress=own, trace=[] if own is None else [own])
 
     def read(self, data: bytes | bytearray, start: int, end: int, is_partial: bool) -> Passage:
         """Return what the annotations of a message say; raises NeedsMore and DecodeError."""
@@ -161,11 +164,11 @@ class Passages:
         view = octets
         end = len(octets)
         at = descriptor_end(view, 0, end)
-        kind = view[at]
-        if kind == 0xC1:
+        kind = view[at] if 0 <= at < end else 0
+        if kind == 0xC1 and at + 3 <= end:
             count = view[at + 2]
             at += 3
-        elif kind == 0xD1:
+        elif kind == 0xD1 and at + 9 <= end:
             count = read_u32(view, at + 5)
             at += 9
         else:
@@ -191,7 +194,7 @@ class Passages:
 
 
 def router_entries(
-    *, to: str | None, phase: int, is_streaming: bool, ingress: str, trace: list[str]
+    *, to: str | None, phase: int, is_streaming: bool, ingress: str | None, trace: list[str]
 ) -> tuple[bytes, int]:
     """Return the entries of routers, in the order in which they are sent, and twice how many they are."""
     entries: dict[str, Any] = {}
@@ -201,8 +204,9 @@ def router_entries(
         entries[_STREAM] = Int(1)
     if to is not None:
         entries[_TO] = to
-    entries[_INGRESS] = ingress
-    entries[_TRACE] = trace
+    if ingress is not None:
+        entries[_INGRESS] = ingress
+        entries[_TRACE] = trace
     encoded = b"".join(encode(Symbol(key)) + encode(value) for key, value in entries.items())
     return encoded, 2 * len(entries)
 

@@ -7,6 +7,7 @@ cdef class Peer:
     cdef readonly bint is_fabric
     cdef readonly bint is_inner
     cdef readonly bint is_router
+    cdef readonly bint is_edge
     cdef readonly bint is_external
     cdef public bint is_initiator
     cdef public long long cost

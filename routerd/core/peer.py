@@ -41,6 +41,8 @@ class Peer:
         self.is_fabric = role == FABRIC
         self.is_inner = role == INNER
         self.is_router = role == INTER_ROUTER
+        # Between an edge router and an interior router.
+        self.is_edge = role == EDGE
         self.is_external = not (self.is_fabric or self.is_inner)
         # A connection that we began, to which we attach the links between routers.
         self.is_initiator = False
@@ -49,8 +51,9 @@ class Peer:
         self.error: Any = None
         self.trunk = None
         self.capacity = capacity
-        self.strips_in = strips_in and self.is_external and not self.is_router
-        self.strips_out = strips_out and self.is_external and not self.is_router
+        is_client = self.is_external and not (self.is_router or self.is_edge)
+        self.strips_in = strips_in and is_client
+        self.strips_out = strips_out and is_client
         self.is_multi_tenant = is_multi_tenant
         # The vhost whose own addresses this connection uses; empty for those of the router.
         self.tenant = ""

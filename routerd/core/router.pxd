@@ -3,7 +3,7 @@ from routerd.core.address cimport Address
 from routerd.core.inlet cimport Inlet
 from routerd.core.outlet cimport Outlet
 from routerd.core.peer cimport Peer
-from routerd.core.trunks cimport Trunks
+from routerd.core.edges cimport Edges
 from routerd.wire.connection cimport Connection
 from routerd.wire.link cimport Link
 from routerd.wire.receiver cimport Receiver
@@ -19,6 +19,7 @@ cdef object _TOO_LONG
 cdef object _NOT_TEXT
 cdef object _NO_COORDINATOR
 cdef str _WAYPOINT
+cdef object _DOWN
 cdef object _ATTACH_RCVD
 cdef object _BEGIN_RCVD
 cdef object _OPEN_RCVD
@@ -26,7 +27,7 @@ cdef object _OPENED
 cdef object _CLOSED_BY_OPERATOR
 
 
-cdef class Router(Trunks):
+cdef class Router(Edges):
     cdef readonly object settings
     cdef public bint is_alone
     cdef readonly dict peers

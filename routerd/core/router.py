@@ -1,8 +1,8 @@
 """One worker's part of a router: its connections, and the links that peers attach to addresses.
 
-The floors below, each in a module: `trunks` (other routers), `siblings` (addresses, other workers), `forwarder`
-(messages in), `multicast` (copies out), `departures` (ways to other routers), `settlement` (outcomes back). Each is a
-class that adds to the one below it: the engine tells one handler.
+The floors below, each in a module: `edges` (edge routers), `trunks` (other routers), `siblings` (addresses, other
+workers), `forwarder` (messages in), `multicast` (copies out), `departures` (ways to other routers), `settlement`
+(outcomes back). Each is a class that adds to the one below it: the engine tells one handler.
 """
 
 from collections.abc import Callable
@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from routerd.core.address import Address
 from routerd.core.addresses import canonical
+from routerd.core.edges import DOWNLINK, Edges
 from routerd.core.inlet import Inlet
 from routerd.core.link_keeper import LinkKeeper
 from routerd.core.observer import Observer
@@ -19,7 +20,6 @@ from routerd.core.peer import FABRIC, NORMAL, Peer
 from routerd.core.settings import DEFAULT_LINK_CAPACITY, AddressSettings, Distribution, RouterSettings
 from routerd.core.totals import Totals
 from routerd.core.treatment import Treatment
-from routerd.core.trunks import Trunks
 from routerd.wire import (
     Attach,
     ConnectionState,
@@ -64,6 +64,7 @@ _NO_COORDINATOR = Error(
     description="there is no transaction coordinator behind this router",
 )
 _WAYPOINT = "qd.waypoint"
+_DOWN = Treatment(Distribution.BALANCED)
 _ATTACH_RCVD = LinkState.ATTACH_RCVD
 _BEGIN_RCVD = SessionState.BEGIN_RCVD
 _OPEN_RCVD = ConnectionState.OPEN_RCVD
@@ -73,7 +74,7 @@ _CLOSED_BY_OPERATOR = Error(
 )
 
 
-class Router(Trunks):
+class Router(Edges):
     """Handles the events of all connections of a worker."""
 
     def __init__(
@@ -87,7 +88,7 @@ class Router(Trunks):
         is_alone: bool = True,
     ) -> None:
         """Be the worker of this index, one of so many: no two of them number connections or links alike."""
-        Trunks.__init__(self, settings, Observer() if observer is None else observer, worker, workers, token)
+        Edges.__init__(self, settings, Observer() if observer is None else observer, worker, workers, token)
         self.settings = settings
         self.is_alone = is_alone
         self.peers: dict[int, Peer] = {}
@@ -138,6 +139,8 @@ class Router(Trunks):
             self.sibling_connected(peer, performative)
         elif peer.is_router:
             self.trunk_connected(peer, performative)
+        elif peer.is_edge:
+            self.edge_connected(peer, performative)
         self.observer.connection_opened(peer, performative)
 
     def on_closed(self, connection: Connection, error: Error | None) -> None:
@@ -150,6 +153,8 @@ class Router(Trunks):
             self.sibling_lost(peer)
         elif peer.is_router:
             self.trunk_lost(peer)
+        elif peer.is_edge:
+            self.edge_lost(peer)
         self.observer.connection_closed(peer, error)
 
     def on_authentication_failed(self, connection: Connection) -> None:
@@ -194,6 +199,8 @@ class Router(Trunks):
             self.trunk_attached(peer, link, performative)
         elif self._kept and link in self._kept:
             self._kept[link].attached(link, performative)
+        elif peer.is_edge and self.edge_link_attached(peer, link, performative):
+            return
         elif self.is_draining:
             self.refuse(link, _SHUTTING_DOWN)
         elif self.keepers and self._is_taken(peer, link, performative):
@@ -246,6 +253,7 @@ class Router(Trunks):
         peer.outlets[outlet] = None
         address.add(outlet)
         self._changed[address.key] = None
+        self.consumers_changed(address)
         if address.local_count == 1:
             self.consumers_came(address)
         if self.is_alone:
@@ -287,10 +295,15 @@ class Router(Trunks):
                 self.forget_if_idle(address)
             return
         inlet = Inlet(self.take_link_number(), peer, cast(Receiver, link), address)
+        if peer.is_edge:
+            inlet.trunk = peer.trunk
+            inlet.is_withheld = address is not None
         link.context = inlet
         peer.inlets[inlet] = None
         inlet.is_open = link.is_attached
         if address is not None:
+            self.producers_changed(address)
+            self.destinations_changed(address)
             self._mark_entries(inlet, address, peer.tenant, target.address)
             address.enter(inlet)
             if address.missing or address.ways:
@@ -311,6 +324,8 @@ class Router(Trunks):
         text = terminus.address
         if text is None or text == "":
             return None
+        if peer.is_edge and DOWNLINK in terminus.capabilities and not self.is_edge:
+            return self.address_with(f"H{text}", _DOWN)
         if not isinstance(text, str):
             return _NOT_TEXT
         treatment = self._treatment(text, peer.tenant)
@@ -353,10 +368,9 @@ class Router(Trunks):
         if address is None:
             address = self.passing_address(key)
             if address is None:
-                return None
-        if address.ways and address.entry_count == 0 and (tenant or _phase_of(key)):
-            # The message's own `to` does not lead there from another router.
-            address.entry, address.entry_count = self.passages.entry(key[2:], _phase_of(key))
+                return self.fallback()
+        elif self.is_edge and key[:1] == "M" and not address.has_outlet(False):
+            return self.fallback()
         if address.missing or address.ways:
             self._attach_for_message(address)
         return address
@@ -404,6 +418,7 @@ class Router(Trunks):
         address.remove(outlet)
         if outlet.trunk is not None or outlet.way is not None or outlet in self._retiring:
             self.router_outlet_ended(outlet)
+            self.edge_outlet_ended(outlet)
         if outlet.trunk is not None:
             session = outlet.link.session
             if session.is_open and not session.links():
@@ -419,6 +434,7 @@ class Router(Trunks):
             self.refresh(address)
         else:
             self._changed[address.key] = None
+            self.consumers_changed(address)
             self.consumers_went(address)
         self.totals.add(outlet)
         if was_open:
@@ -429,9 +445,11 @@ class Router(Trunks):
         inlet.peer.inlets.pop(inlet, None)
         if inlet.trunk is not None:
             self.router_inlet_ended(inlet)
+            self.service_ended(inlet)
         address = inlet.address
         if address is not None:
             address.leave(inlet)
+            self.producers_changed(address)
             if inlet.is_fabric:
                 self.siblings_drained(address)
             self.forget_if_idle(address)

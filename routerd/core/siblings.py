@@ -16,7 +16,7 @@ from routerd.core.membership import Changes, Delta, Interest, Sibling
 from routerd.core.observer import Observer
 from routerd.core.outlet import Outlet
 from routerd.core.peer import Peer
-from routerd.core.settings import RouterSettings
+from routerd.core.settings import RouterMode, RouterSettings
 from routerd.core.treatment import Treatment, Treatments
 from routerd.wire import Attach, ConnectionState, Error, FrameTooLarge, LinkState, Open, Source, StateError, Target
 from routerd.wire.link import Link
@@ -46,7 +46,7 @@ class Siblings(Forwarder):
     """The addresses of a worker, and what is known of them elsewhere."""
 
     def __init__(self, settings: RouterSettings, observer: Observer, worker: int, workers: int) -> None:
-        Forwarder.__init__(self, observer, settings.id)
+        Forwarder.__init__(self, observer, settings.id, settings.mode is RouterMode.EDGE)
         self.worker = worker
         # The numbers of connections and links differ by this, so that no two workers have the same.
         self.workers = workers
@@ -62,6 +62,9 @@ class Siblings(Forwarder):
 
     def answer(self, outlet: Outlet) -> None:
         """Answer the attach of a consumer that every worker knows of; `Router` does."""
+
+    def destinations_changed(self, address: Address) -> None:
+        """Note that who can receive from an address may have changed; `Edges` tells edge routers."""
 
     def find_ways(self, address: Address) -> None:
         """Bring the ways of an address in line with what is known of the network; `Trunks` does."""
@@ -259,6 +262,7 @@ class Siblings(Forwarder):
             self.consumers_came(address)
         else:
             self.serve(address)
+        self.destinations_changed(address)
         if not has_message:
             self.forget_if_idle(address)
 

@@ -17,7 +17,7 @@ from routerd.core.network import NetworkNews
 from routerd.core.observer import Observer
 from routerd.core.outlet import Outlet
 from routerd.core.peer import Peer
-from routerd.core.settings import Distribution, RouterSettings
+from routerd.core.settings import Distribution, RouterMode, RouterSettings
 from routerd.core.siblings import RELAY, Siblings
 from routerd.core.treatment import Treatment
 from routerd.core.trunk import IDLE_STREAMS_MAX, OPENING_MAX, PRIORITIES, STREAMS_MAX, Trunk
@@ -28,6 +28,8 @@ from routerd.wire.link import Link
 CONTROL = "qd.router"
 DATA = "qd.router-data"
 COST = "qd.inter-router-cost"
+COST_MAX = 0x7FFFFFFF
+"""The most that messages of the routing protocol can say."""
 PASSING_MAX = 10_000
 """Addresses that only messages without a link of their own go to, before those that nobody uses are forgotten."""
 
@@ -72,7 +74,7 @@ class Trunks(Siblings):
         Siblings.__init__(self, settings, observer, worker, workers)
         self.trunks: dict[int, Trunk] = {}
         self._token = token
-        self._space = AddressSpace(settings.id)
+        self._space = AddressSpace(settings.id, is_edge=settings.mode is RouterMode.EDGE)
         self._events: list[TrunkEvent] = []
         self._retiring: dict[Outlet, None] = {}
         self._passing: dict[Address, None] = {}
@@ -173,6 +175,7 @@ class Trunks(Siblings):
             self.serve(address)
         for way in address.ways:
             self.serve_way(way)
+        self.destinations_changed(address)
         self.forget_if_idle(address)
 
     def _drop(self, way: Way) -> None:
@@ -226,6 +229,7 @@ class Trunks(Siblings):
             return
         if outlet is trunk.control:
             trunk.control = None
+            trunk.queue.clear()
             self._trunk_down(trunk)
         elif outlet in trunk.streams:
             del trunk.streams[outlet]
@@ -244,7 +248,7 @@ class Trunks(Siblings):
         """Make a trunk of a connection to another router."""
         properties: Any = performative.properties or {}
         remote_cost = properties.get(COST)
-        cost = max(peer.cost, int(remote_cost) if isinstance(remote_cost, int) else 1)
+        cost = max(peer.cost, min(remote_cost, COST_MAX) if isinstance(remote_cost, int) else 1)
         trunk = peer.trunk = Trunk(peer, cost)
         self.trunks[peer.number] = trunk
         if peer.is_initiator:
@@ -294,20 +298,20 @@ class Trunks(Siblings):
             trunk.data.append(self._attach_sender(peer, trunk, session, DATA))
 
     def _attach_receiver(self, peer: Peer, trunk: Trunk, session: Session, capability: str) -> None:
-        link = session.receiver(self._link_name())
-        self._new_inlet(peer, trunk, link, capability)
+        link = session.receiver(self.link_name())
+        self.new_inlet(peer, trunk, link, capability)
         link.attach(source=_terminus(Source, capability), target=_terminus(Target, capability))
 
     def _attach_sender(self, peer: Peer, trunk: Trunk, session: Session, capability: str) -> Outlet:
-        link = session.sender(self._link_name())
-        outlet = self._new_outlet(peer, trunk, link)
+        link = session.sender(self.link_name())
+        outlet = self.new_outlet(peer, trunk, link)
         link.attach(source=_terminus(Source, capability), target=_terminus(Target, capability))
         return outlet
 
-    def _link_name(self) -> str:
+    def link_name(self) -> str:
         return f"qdlink.{self._token()}"
 
-    def _new_inlet(self, peer: Peer, trunk: Trunk, link: Receiver, capability: str) -> Inlet:
+    def new_inlet(self, peer: Peer, trunk: Trunk, link: Receiver, capability: str) -> Inlet:
         inlet = Inlet(self.take_link_number(), peer, link, None)
         inlet.trunk = trunk
         inlet.is_control = capability == CONTROL
@@ -320,7 +324,7 @@ class Trunks(Siblings):
         peer.inlets[inlet] = None
         return inlet
 
-    def _new_outlet(self, peer: Peer, trunk: Trunk, link: Sender) -> Outlet:
+    def new_outlet(self, peer: Peer, trunk: Trunk, link: Sender) -> Outlet:
         # Its messages are of many addresses; this one is none of the router's.
         outlet = Outlet(self.take_link_number(), peer, link, Address("", Distribution.CLOSEST))
         outlet.trunk = trunk
@@ -339,7 +343,7 @@ class Trunks(Siblings):
         elif not self.complete(link, link.remote_source, link.remote_target):
             return
         elif link.is_sender:
-            outlet = self._new_outlet(peer, trunk, cast(Sender, link))
+            outlet = self.new_outlet(peer, trunk, cast(Sender, link))
             if capability == CONTROL:
                 trunk.control = outlet
             elif len(trunk.data) < PRIORITIES:
@@ -348,7 +352,7 @@ class Trunks(Siblings):
                 trunk.streams[outlet] = None
             self._trunk_answered(outlet)
         else:
-            inlet = self._new_inlet(peer, trunk, cast(Receiver, link), capability)
+            inlet = self.new_inlet(peer, trunk, cast(Receiver, link), capability)
             inlet.is_open = link.is_attached
             inlet.top_up()
             self._look_whether_up(trunk)
@@ -387,8 +391,12 @@ class Trunks(Siblings):
             return
         session.begin()
         trunk.opening += 1
-        outlet = self._attach_sender(trunk.peer, trunk, session, DATA)
+        outlet = self.attach_stream(trunk, session)
         trunk.streams[outlet] = None
+
+    def attach_stream(self, trunk: Trunk, session: Session) -> Outlet:
+        """Attach a link for large messages."""
+        return self._attach_sender(trunk.peer, trunk, session, DATA)
 
     def _close_idle_stream(self, trunk: Trunk) -> None:
         for outlet in trunk.streams:

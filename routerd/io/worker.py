@@ -23,6 +23,7 @@ import uvloop
 from routerd.config import ConnectorConfig, ListenerConfig
 from routerd.core import (
     FABRIC,
+    HEARTBEAT_S,
     AddressSettings,
     Changes,
     Delta,
@@ -120,6 +121,7 @@ class Worker:
         self._is_over = threading.Event()
         self._turn_began = 0.0
         self._longest_turn_s = 0.0
+        self._edges_due = 0.0
         self.reports = WorkerReports(
             self.router,
             WorkerHost(config.role, time.monotonic(), config.restarts),
@@ -507,6 +509,10 @@ class Worker:
         late_s = max(0.0, now - due)
         self.reports.lag = Lag(late_s, max(late_s, self._longest_turn_s))
         self._longest_turn_s = 0.0
+        if now >= self._edges_due:
+            self._edges_due = now + HEARTBEAT_S
+            self.router.look_after_edges(now)
+            self._turn_ends(now)
         self._loop.call_later(BEAT_S, self._beat, now + BEAT_S)
 
     def _set_timer(self, deadline: float, now: float) -> None:

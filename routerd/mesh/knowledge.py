@@ -25,7 +25,7 @@ class Knowledge:
         self.outbox = Outbox(self.id, self.neighbours, self.topology)
         self.states = LinkStates(config, self.topology)
         self.questions = Questions()
-        self.addresses = OwnAddresses(self.id, state.mobile_seq, is_known=not is_resumed)
+        self.addresses = OwnAddresses(self.id, state.mobile_seq + skip, is_known=not is_resumed)
         self.remote = RemoteAddresses(config)
         self.in_flux_since = now
         """When the paths were last computed."""

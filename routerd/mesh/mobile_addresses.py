@@ -7,7 +7,7 @@ from zlib import crc32
 
 from routerd.mesh.errors import NotAdvertisable
 from routerd.mesh.messages import MobileAddressUpdate
-from routerd.mesh.settings import MAU_GAP_S, MAU_WAIT_S, RESUME_SKIP, MeshConfig
+from routerd.mesh.settings import MAU_GAP_S, MAU_WAIT_S, MeshConfig
 
 NO_HINT = -1
 """Stands for a treatment that a router did not tell, or that is none."""
@@ -74,7 +74,7 @@ class OwnAddresses:
         if self.is_known:
             return False
         self.is_known = True
-        self.mobile_seq += RESUME_SKIP
+        self.mobile_seq += 1
         self._settle()
         return True
 

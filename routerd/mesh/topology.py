@@ -23,6 +23,7 @@ class Topology:
         self._size = 0
         self._computed = self._began_origins = -inf
         self._is_slicing = False
+        self._is_told = self._are_origins_told = False
         self.routes = Routes(version, 0, {}, {})
         self.ways: tuple[tuple[str, int], ...] = ()
         """The mark and the trunk of each neighbour that a message to all routers goes to."""
@@ -52,14 +53,19 @@ class Topology:
         self.due = min(self.due, at)
 
     def compute(self, now: float, size: int, trunks: Mapping[str, tuple[int, ...]]) -> bool:
-        """Compute the paths over the trunks to the neighbours; return whether the routes changed."""
+        """Compute the paths over the trunks to the neighbours; return whether the routes are to be told.
+
+        They are when they changed, and the first time: whoever is told may know those of an engine before.
+        """
         self._size = size
         self._computed = now
         self.due = inf
         self.origins_due = max(now, self._began_origins + ORIGINS_GAP_S)
         self._is_slicing = False
-        if not self._paths.compute() and trunks == self.routes.neighbours:
+        has_changed = self._paths.compute() or trunks != self.routes.neighbours
+        if self._is_told and not has_changed:
             return False
+        self._is_told = True
         nodes = {
             router: Route(router, next_hop, trunks[next_hop][0], cost, hops)
             for router, (next_hop, cost, hops) in self._paths.routes().items()
@@ -70,7 +76,7 @@ class Topology:
         return True
 
     def compute_origins(self, now: float) -> bool:
-        """Do some of the work on the paths of others; return whether all is done and they changed."""
+        """Do some of the work on the paths of others; return whether what came of it is to be told."""
         if not self._is_slicing:
             self._is_slicing = True
             self._began_origins = now
@@ -82,5 +88,9 @@ class Topology:
             return False
         self._is_slicing = False
         self.origins_due = inf
-        before, self.through_us = self.through_us, self._paths.through_us()
-        return before != self.through_us
+        through_us = self._paths.through_us()
+        if self._are_origins_told and through_us == self.through_us:
+            return False
+        self._are_origins_told = True
+        self.through_us = through_us
+        return True

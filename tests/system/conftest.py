@@ -135,11 +135,11 @@ def manage(router: RunningRouter, manage_at: Manage) -> ManagementClient:
 
 
 @contextmanager
-def meshing(form: Form, request: pytest.FixtureRequest) -> Iterator[Mesh]:
+def meshing(form: Form, request: pytest.FixtureRequest, **options: Any) -> Iterator[Mesh]:
     """Let routers be started that are joined, and see to their end."""
     factory: pytest.TempPathFactory = request.getfixturevalue("tmp_path_factory")
     where = ("--address", request.getfixturevalue("ray_head").address) if form.actors else ()
-    mesh = Mesh(form, lambda text: running(form, factory.mktemp("router"), text, *where))
+    mesh = Mesh(form, lambda text: running(form, factory.mktemp("router"), text, *where), **options)
     try:
         yield mesh
     finally:

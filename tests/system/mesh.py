@@ -1,6 +1,5 @@
 """Routers that are joined: each a process, or actors on Ray, with trunks that can be cut."""
 
-import contextlib
 import signal
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, ExitStack
@@ -8,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tests.system.launched import eventually
+from tests.system.load import Load, LoadConsumer, LoadProducer
 from tests.system.management_client import ManagementClient
 from tests.system.processes import end_all, family_of
 from tests.system.proton_client import ProtonClient
@@ -19,6 +19,7 @@ ADDRESSES = (
     *(address_section("prefix", kind, kind) for kind in ("multicast", "closest", "balanced")),
     section("address", prefix="waypoint", waypoint="yes"),
 )
+LISTENERS = ("clients", "routers", "tenants", "unstripped")
 TWO_ACTORS = Form("ray-2", 2)
 CONNECTIONS_MAX = 50
 """So many are made to get one that a certain actor has."""
@@ -37,50 +38,25 @@ class To:
     """It goes through a proxy, by which it can be cut."""
 
 
-def mesh_configuration(router_id: str, ports: dict[str, int], connectors: Iterable[str], sections: Iterable[str]) -> str:
-    """Return the configuration of a router of a mesh, with listeners for everybody."""
-    common = {"host": "127.0.0.1", "authenticatePeer": "no"}
-
-    def one(name: str, **attributes: object) -> str:
-        return listener(**common | {"name": name, "port": ports.get(name, 0)} | attributes)
-
-    return "\n".join(
-        [
-            section("router", mode="interior", id=router_id),
-            section("log", module="DEFAULT", enable="info+", outputFile="stderr"),
-            one("clients"),
-            one("routers", role="inter-router"),
-            one("tenants", multiTenant="yes"),
-            one("unstripped", stripAnnotations="no"),
-            *connectors,
-            *ADDRESSES,
-            *sections,
-            "",
-        ]
-    )
-
-
 class Mesh:
     """Some routers by their names, which are their ids."""
 
-    def __init__(self, form: Form, place: Place) -> None:
+    def __init__(self, form: Form, place: Place, *, idle_timeout_s: int = 16) -> None:
         self.form = form
         self.routers: dict[str, RunningRouter] = {}
         self.proxies: dict[tuple[str, str], Proxy] = {}
         """By the two routers that are joined, the one that connects first."""
         self._place = place
+        self._idle_timeout_s = idle_timeout_s
         self._links: dict[str, tuple[To, ...]] = {}
         self._sections: dict[str, tuple[str, ...]] = {}
         self._ports: dict[str, dict[str, int]] = {}
-        self._managers: dict[str, ManagementClient] = {}
         self._clients: list[ProtonClient] = []
         self._at_exit = ExitStack()
 
     def close(self) -> None:
         """End all routers."""
         self.close_clients()
-        for name in list(self._managers):
-            self._forget_manager(name)
         self._at_exit.close()
 
     def close_clients(self) -> None:
@@ -98,18 +74,35 @@ class Mesh:
 
     def start(self, name: str) -> RunningRouter:
         """Start a router as it was, at the ports that it had, and wait for nothing."""
-        connectors = [self._connector(name, link) for link in self._links[name]]
-        text = mesh_configuration(name, self._ports.get(name, {}), connectors, self._sections[name])
-        router = self._at_exit.enter_context(self._place(text))
+        router = self._at_exit.enter_context(self._place(self._configuration(name)))
         self.routers[name] = router
-        names = ("clients", "routers", "tenants", "unstripped")
-        self._ports[name] = {listener: router.port_of(listener) for listener in names}
+        self._ports[name] = {one: router.port_of(one) for one in LISTENERS}
         return router
+
+    def _configuration(self, name: str) -> str:
+        ports = self._ports.get(name, {})
+
+        def listening(listener_name: str, **attributes: object) -> str:
+            return listener(listener_name, **{"port": ports.get(listener_name, 0)} | attributes)
+
+        return "\n".join(
+            [
+                section("router", mode="interior", id=name),
+                section("log", module="DEFAULT", enable="info+", outputFile="stderr"),
+                listening("clients"),
+                listening("routers", role="inter-router", idleTimeoutSeconds=self._idle_timeout_s),
+                listening("tenants", multiTenant="yes"),
+                listening("unstripped", stripAnnotations="no"),
+                *(self._connector(name, link) for link in self._links[name]),
+                *ADDRESSES,
+                *self._sections[name],
+                "",
+            ]
+        )
 
     def kill(self, name: str) -> None:
         """End a router without a word."""
         router = self.routers.pop(name)
-        self._forget_manager(name)
         # The process that cares for the others first, or it would replace them.
         everything = [*family_of(router.launcher.pid)[:1], *router.actors().values()]
         for one in everything:
@@ -119,12 +112,15 @@ class Mesh:
 
     def end(self, name: str) -> int:
         """End a router in order; return the status it exits with."""
-        self._forget_manager(name)
         return self.routers.pop(name).end()
 
     def port(self, name: str, listener: str = "clients") -> int:
         """Return the port of a listener."""
         return self._ports[name][listener]
+
+    def links(self, name: str) -> tuple[To, ...]:
+        """Return what a router connects to."""
+        return self._links[name]
 
     def proxy(self, one: str, other: str) -> Proxy:
         """Return the proxy between two routers."""
@@ -138,25 +134,25 @@ class Mesh:
                 proxy = self.proxies[name, link.router] = self._at_exit.enter_context(Proxy(port))
             port = proxy.port
         return section(
-            "connector", name=link.router, role="inter-router", host="127.0.0.1", port=port, cost=link.cost
+            "connector",
+            name=link.router,
+            role="inter-router",
+            host="127.0.0.1",
+            port=port,
+            cost=link.cost,
+            idleTimeoutSeconds=self._idle_timeout_s,
         )
 
     # --- what they say
 
-    def manage(self, name: str) -> ManagementClient:
-        """Return the management of a router."""
-        if name not in self._managers:
-            self._managers[name] = ManagementClient(self.port(name))
-        return self._managers[name]
-
-    def _forget_manager(self, name: str) -> None:
-        if (manager := self._managers.pop(name, None)) is not None:
-            with contextlib.suppress(Exception):
-                manager.close()
+    def query(self, name: str, entity_type: str, *attributes: str) -> list[dict[str, Any]]:
+        """Return the entities of a type at a router."""
+        with ManagementClient(self.port(name)) as client:
+            return client.query(entity_type, *attributes)
 
     def nodes(self, name: str) -> dict[str, dict[str, Any]]:
         """Return the routers that a router knows."""
-        return {row["id"]: row for row in self.manage(name).query("router.node")}
+        return {row["id"]: row for row in self.query(name, "router.node")}
 
     def reached(self, name: str) -> dict[str, int]:
         """Return the routers that a router can reach, with the costs."""
@@ -176,13 +172,12 @@ class Mesh:
     def routers_of(self, name: str, address: str) -> list[str]:
         """Return who else has consumers of an address, as far as a router knows."""
         keys = {f"M0{address}", f"M1{address}"}
-        rows = [row for row in self.manage(name).query("router.address") if row["key"] in keys]
+        rows = [row for row in self.query(name, "router.address") if row["key"] in keys]
         return sorted(router for row in rows for router in row["remoteHostRouters"])
 
-    def wait_known(self, address: str, at: Iterable[str], *others: str) -> None:
-        """Wait until routers that have to do with an address know who else has consumers."""
-        for name in at:
-            eventually(lambda: self.routers_of(name, address) == sorted(others), f"{name} knows {others}")  # noqa: B023
+    def wait_known(self, address: str, name: str, *others: str) -> None:
+        """Wait until a router that has to do with an address knows who else has consumers."""
+        eventually(lambda: self.routers_of(name, address) == sorted(others), f"{name} knows {others}")
 
     # --- clients
 
@@ -202,7 +197,7 @@ class Mesh:
             return (int(client.connection.remote_properties["qd.conn-id"]) - 1) % self.form.actors
 
     def _workers_for_clients(self, name: str) -> set[int]:
-        rows = self.manage(name).query("connection")
+        rows = self.query(name, "connection")
         trunks = {(int(row["identity"]) - 1) % self.form.actors for row in rows if row["role"] == "inter-router"}
         everybody = set(range(self.form.actors))
         return everybody - trunks or everybody
@@ -225,21 +220,39 @@ class Span:
         return self.mesh.connect(self.far, listener, **options)
 
 
-def wait_for_copies(consumers: Iterable[Consumer], *producers: Producer) -> None:
-    """Have messages copied until every consumer gets those of every producer; they are taken out again."""
+def wait_for_copies(consumers: Iterable[Consumer], *producers: Producer, by_hand: bool = False) -> None:
+    """Send until every consumer gets a copy of what each producer sends; these are decided here if nobody else does."""
     everybody = list(consumers)
     for producer in producers:
-
-        def is_copied(producer: Producer = producer) -> bool:
-            producer.wait_for_credit()
-            return producer.send("probe").outcome() == "accepted" and _take_probe(everybody)
-
-        eventually(is_copied, f"all {len(everybody)} consumers are known")
+        producer.wait_for_credit()
+        eventually(lambda: _copied(producer, everybody, by_hand), "all consumers are known")  # noqa: B023
 
 
-def _take_probe(consumers: Iterable[Consumer]) -> bool:
-    found = [bool(one.received) for one in consumers]
-    for one in consumers:
-        one.received.clear()
-        one.waiting.clear()
-    return all(found)
+def _copied(producer: Producer, consumers: list[Consumer], by_hand: bool) -> bool:
+    sent = producer.send("probe")
+    found: set[Consumer] = set()
+
+    def collect() -> None:
+        for consumer in consumers:
+            if consumer.waiting:
+                found.add(consumer)
+                received = consumer.take()
+                consumer.received.clear()
+                if by_hand:
+                    received.decide("accepted")
+
+    def is_decided() -> bool:
+        collect()
+        return sent.state is not None
+
+    eventually(is_decided, "a copied message is decided")
+    collect()
+    return len(found) == len(consumers)
+
+
+def load_across(mesh: Mesh, address: str, producers: str, consumers: str) -> Load:
+    """Return producers at some routers, and consumers of the same addresses at as many others."""
+    load = Load(0, address, producers=0, consumers=0)
+    load.producers = [LoadProducer(f"p{at}", mesh.port(name), f"{address}.{at}") for at, name in enumerate(producers)]
+    load.consumers = [LoadConsumer(f"c{at}", mesh.port(name), f"{address}.{at}") for at, name in enumerate(consumers)]
+    return load

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from routerd.wire import Accepted, Disposition, Error, Modified, Rejected, Released, Symbol, Transfer
-from tests.system.conftest import Span
 from tests.system.launched import eventually
-from tests.system.mesh import wait_for_copies
+from tests.system.mesh import Mesh, Span, wait_for_copies
 from tests.system.raw_client import RawClient
 
 KINDS = ("closest", "balanced", "multicast")
@@ -69,18 +68,38 @@ def test_an_outcome_comes_back_with_all_that_belongs_to_it(span: Span, address: 
 
 
 @pytest.mark.parametrize("outcomes", [*combinations_with_replacement(RANKS, 2)], ids="+".join)
-@pytest.mark.parametrize("span", ["across", "ray"], indirect=True)
 def test_the_outcomes_of_copies_at_several_routers_become_one(
-    span: Span, address: str, outcomes: tuple[str, ...]
+    line: Mesh, address: str, outcomes: tuple[str, ...]
 ) -> None:
     address = f"multicast.{address}"
-    consumers = [span.mesh.connect(name).consumer(address, outcome=None) for name in ("B", span.far)]
-    producer = span.here().producer(address)
-
-    def reaches_both() -> bool:
-        sent = producer.send("probe")
-        eventually(lambda: sent.state is not None or any(one.waiting for one in consumers), "it goes somewhere")
-        return False
-
+    consumers = [line.connect(name).consumer(address, outcome=None) for name in ("B", "C")]
+    producer = line.connect("A").producer(address)
+    wait_for_copies(consumers, producer, by_hand=True)
+    sent = producer.send("one")
     for consumer, outcome in zip(consumers, outcomes, strict=True):
-        consumer.decide_all(outcome)
+        consumer.take().decide(outcome)
+    assert sent.outcome() == max(outcomes, key=RANKS.index)
+
+
+def test_a_copied_message_waits_for_the_consumer_that_decides_last(line: Mesh, address: str) -> None:
+    address = f"multicast.{address}"
+    quick, slow = (line.connect(name).consumer(address, outcome=None) for name in ("A", "C"))
+    producer = line.connect("A").producer(address)
+    wait_for_copies([quick, slow], producer, by_hand=True)
+    sent = producer.send("one")
+    received = slow.take()
+    quick.take().decide("accepted")
+    assert producer.send("two", settled=True).state is None
+    assert slow.take().body == "two"
+    assert sent.state is None
+    received.decide("released")
+    assert sent.outcome() == "accepted"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_consumer_that_wants_settled_messages_gets_them_settled(span: Span, address: str, kind: str) -> None:
+    address = f"{kind}.{address}"
+    consumer = span.there().consumer(address, settle_mode=1)
+    sent = span.here().producer(address).send("one")
+    assert consumer.take().is_settled
+    assert sent.outcome() == "accepted"

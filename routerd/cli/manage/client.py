@@ -64,7 +64,7 @@ class ManagementClient(Handler):
         self._stream = stream
         self._where = where
         self._sasl = sasl
-        self._timeout_s = timeout_s
+        self._timeout_s = self._patience_s = timeout_s
         self._clock = clock
         self._name = container_id
         self._failure: ToolFailed | None = None
@@ -107,8 +107,14 @@ class ManagementClient(Handler):
         """Wait until the router has let us in."""
         self._wait(lambda: self._is_open, f"the router at {self._where} does not answer our open")
 
-    def request(self, address: str, properties: Mapping[str, Any], body: Any = None) -> Response:
-        """Send a request to a management node, and return its answer; ToolFailed says why there is none."""
+    def request(
+        self, address: str, properties: Mapping[str, Any], body: Any = None, *, patience_s: float | None = None
+    ) -> Response:
+        """Send a request to a management node, and return its answer; ToolFailed says why there is none.
+
+        With `patience_s` it is waited for no longer than that.
+        """
+        self._patience_s = min(self._timeout_s, patience_s or self._timeout_s)
         self._wait(lambda: self._reply_to is not None, f"the router at {self._where} gives us no address for replies")
         sender = self._sender(address)
         self._number += 1
@@ -183,7 +189,7 @@ class ManagementClient(Handler):
     # --- octets
 
     def _wait(self, is_done: Callable[[], bool], reproach: str) -> None:
-        until = self._clock() + self._timeout_s
+        until = self._clock() + self._patience_s
         self._flush()
         while not is_done():
             self._check()
@@ -203,7 +209,7 @@ class ManagementClient(Handler):
                 if self._sasl is None
                 else "-t SECS waits longer",
             )
-        return NoAnswer(f"{reproach} (waited {self._timeout_s:g} s)")
+        return NoAnswer(f"{reproach} (waited {self._patience_s:g} s)")
 
     def _take(self, timeout_s: float, reproach: str = "") -> None:
         try:

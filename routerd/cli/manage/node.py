@@ -31,17 +31,19 @@ def node_address(*, router: str | None = None, edge: str | None = None) -> str:
 class Node:
     """The management node of one router."""
 
-    def __init__(self, client: ManagementClient, address: str = MANAGEMENT) -> None:
+    def __init__(self, client: ManagementClient, address: str = MANAGEMENT, patience_s: float | None = None) -> None:
         self._client = client
         self.address = address
+        self._patience_s = patience_s
 
-    def at(self, address: str) -> "Node":
-        """Return another node over the same connection."""
-        return Node(self._client, address)
+    def at(self, address: str, patience_s: float | None = None) -> "Node":
+        """Return another node over the same connection; it may be waited for less long than others."""
+        return Node(self._client, address, patience_s)
 
     def call(self, operation: str, properties: Mapping[str, Any] | None = None, body: Any = None) -> Any:
         """Return the body of an answer; Refused if the status is that of a failure."""
-        return self._checked(self._client.request(self.address, {"operation": operation, **(properties or {})}, body))
+        asked = {"operation": operation, **(properties or {})}
+        return self._checked(self._client.request(self.address, asked, body, patience_s=self._patience_s))
 
     def ask(self, operation: str, **properties: Any) -> Any:
         """Do so with an operation of the node itself."""

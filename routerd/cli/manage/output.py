@@ -1,12 +1,12 @@
 """Tables as text in the layout that scripts know, as CSV and as JSON."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from routerd.cli.manage import figures
-from routerd.cli.manage.table import COUNTER, Block, Head, Line, Message, Record, Table
+from routerd.cli.manage.table import COUNTER, Block, Drawing, Head, Line, Message, Record, Table, Tone
 
 INDENT = "  "
 SPACING = 2
@@ -45,7 +45,7 @@ def as_text(blocks: Sequence[Block], style: Style = PLAIN, sort: str | None = No
 def as_csv(blocks: Sequence[Block]) -> list[str]:
     """Return the lines of blocks with their cells quoted and separated by commas."""
     lines: list[str] = []
-    for number, block in enumerate(blocks):
+    for number, block in enumerate(_without_drawings(blocks)):
         if number:
             lines.append("")
         if isinstance(block, Message):
@@ -61,7 +61,7 @@ def as_csv(blocks: Sequence[Block]) -> list[str]:
 
 def as_json(blocks: Iterable[Block]) -> list[dict[str, Any]]:
     """Return blocks as what JSON has, with values as the router gave them."""
-    return [_json_block(block) for block in blocks]
+    return [_json_block(block) for block in _without_drawings(blocks)]
 
 
 def dumps(value: Any, indent: int | None = 2) -> str:
@@ -81,7 +81,15 @@ def record_table(record: Record) -> Table:
     )
 
 
-def _json_block(block: Block) -> dict[str, Any]:
+def _without_drawings(blocks: Iterable[Block]) -> Iterator[Table | Record | Message]:
+    for block in blocks:
+        if isinstance(block, Drawing):
+            yield from block.tables
+        else:
+            yield block
+
+
+def _json_block(block: Table | Record | Message) -> dict[str, Any]:
     if isinstance(block, Message):
         return {"title": block.title, "rows": list(block.rows)}
     if isinstance(block, Record):
@@ -96,11 +104,19 @@ def _json_block(block: Block) -> dict[str, Any]:
 def _block_lines(block: Block, style: Style, sort: str | None) -> list[str]:
     if isinstance(block, Message):
         return [*block.lines]
+    if isinstance(block, Drawing):
+        return _drawing_lines(block, style)
     if isinstance(block, Table):
         return _table_lines(block, _cells(block), _troubles(block), style, sort)
     table = record_table(block)
     troubles = [[False, _is_trouble(line), False][: len(table.heads)] for line in block.lines]
     return _table_lines(table, _cells(table), troubles, style, None)
+
+
+def _drawing_lines(drawing: Drawing, style: Style) -> list[str]:
+    codes = {tone: "" if tone is Tone.PLAIN else getattr(style, tone.value) for tone in Tone}
+    lines = ["".join(style.paint(codes[span.tone], span.text) for span in spans) for spans in drawing.lines]
+    return [*lines, "", *as_text(drawing.tables, style)] if drawing.is_verbose else lines
 
 
 def _titles(table: Table) -> list[str]:

@@ -128,7 +128,36 @@ class Message:
     """What the lines are made of."""
 
 
-Block = Table | Record | Message
+class Tone(Enum):
+    """What a part of a drawing is to a reader."""
+
+    PLAIN = "plain"
+    TITLE = "title"
+    HEAD = "head"
+    RULE = "rule"
+    TROUBLE = "trouble"
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A part of a line that has one tone."""
+
+    text: str
+    tone: Tone = Tone.PLAIN
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drawing:
+    """A picture made of characters, and the tables of what it shows: these stand for it where there are no pictures."""
+
+    title: str
+    lines: tuple[tuple[Span, ...], ...]
+    tables: tuple[Table, ...]
+    is_verbose: bool = False
+    """Whether the tables follow the picture."""
+
+
+Block = Table | Record | Message | Drawing
 
 
 def tabulate(

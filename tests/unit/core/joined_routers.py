@@ -320,6 +320,12 @@ class Neighbour(Client):
         self._link_names = count(1)
 
     @property
+    def peer(self) -> Peer:
+        """The router's record of the trunk."""
+        [peer] = [end.context for end in (self.line.client, self.line.server) if end is not self.connection]
+        return peer
+
+    @property
     def number(self) -> int:
         """The trunk's number, at the router."""
         return self.peer.number
@@ -327,19 +333,19 @@ class Neighbour(Client):
     def attach(self, *, pairs: int = PRIORITIES, is_controlling: bool = True) -> "Neighbour":
         """Attach the links of a trunk, as the side that has connected."""
         if is_controlling:
-            self.control_in = self.take(CONTROL)
-            self.control_out = self.give(CONTROL)
+            self.control_in = self.attach_in(CONTROL)
+            self.control_out = self.attach_out(CONTROL)
         for _ in range(pairs):
-            self.data_in.append(self.take(DATA))
-            self.data_out.append(self.give(DATA))
+            self.data_in.append(self.attach_in(DATA))
+            self.data_out.append(self.attach_out(DATA))
         return self
 
-    def take(self, capability: str = DATA, *, credit: int = CAPACITY, session: Any = None) -> Any:
+    def attach_in(self, capability: str = DATA, *, credit: int = CAPACITY, session: Any = None) -> Any:
         """Attach a link from the router."""
         link = (session or self.session).receiver(f"in-{next(self._link_names)}")
         return self._attached(link, capability, credit)
 
-    def give(self, capability: str = DATA, *, session: Any = None) -> Any:
+    def attach_out(self, capability: str = DATA, *, session: Any = None) -> Any:
         """Attach a link to the router."""
         link = (session or self.session).sender(f"out-{next(self._link_names)}")
         return self._attached(link, capability, 0)
@@ -353,17 +359,24 @@ class Neighbour(Client):
             self._workers.pump()
         return link
 
-    def have(self, *keys: str, hint: int = -1, cost: int = 1, **routers: tuple[str, ...]) -> None:
-        """Tell the router that this neighbour has addresses, and which others it leads to, with theirs."""
-        mapped = {self.id: keys, **routers}
-        routes = {router: RouteTo(self.id, self.number, cost + (router != self.id)) for router in mapped}
-        router: Any = self._workers
-        router.tell(
-            routes=routes,
-            radius=1 + (len(mapped) > 1),
-            mapped=tuple(MappedAddresses(router, dict.fromkeys(keys, hint)) for router, keys in mapped.items()),
-        )
-        router.pump()
+    def arrived(self) -> list[bytes]:
+        """The messages that came whole on data links, link by link."""
+        return [octets for link in self.data_in for octets in self.received(link)]
+
+    def priorities(self) -> list[int]:
+        """How many messages came on each data link."""
+        return [len(self.received(link)) for link in self.data_in]
+
+    def settle_all(self, outcome: str = "accept") -> None:
+        """Settle all that came on data links."""
+        for link in self.data_in:
+            for delivery in self.unsettled.pop(link.name, []):
+                getattr(delivery, outcome)()
+        self._workers.pump()
+
+    def pass_on(self, octets: bytes, *, priority: int = 4, **options: Any) -> Any:
+        """Send a message on a data link."""
+        return self.send(self.data_out[priority], octets, **options)
 
 
 def neighbour(router: JoinedRouter, id: str = "N", *, worker: int = 0, capacity: int = 0, **config: Any) -> Neighbour:
@@ -375,6 +388,37 @@ def neighbour(router: JoinedRouter, id: str = "N", *, worker: int = 0, capacity:
     neighbour.connect(connection, router.line(connection, server, host))
     router.pump()
     return neighbour
+
+
+def dialled(
+    router: JoinedRouter, id: str = "N", *, worker: int = 0, cost: int = 1, answers: bool = True, **config: Any
+) -> Neighbour:
+    """A neighbour that a worker of a router has connected to; it answers what the router attaches."""
+    host = router[worker]
+    neighbour = Neighbour(router, id)
+    neighbour.answers = answers
+    peer = host.router.new_peer(INTER_ROUTER)
+    peer.is_initiator, peer.cost = True, cost
+    client = host.end(peer, ConnectionConfig(container_id=router.id, channel_max=0x7FFF), is_client=True)
+    neighbour.connection = Connection(ConnectionConfig(**{"container_id": id} | config), neighbour, is_client=False)
+    client.open()
+    neighbour.line = router.line(client, neighbour.connection, host)
+    router.pump()
+    return neighbour
+
+
+def routes(*paths: tuple[Neighbour, Mapping[str, int]]) -> dict[str, RouteTo]:
+    """The routes over each neighbour, by the cost of each router that it leads to."""
+    return {
+        router: RouteTo(neighbour.id, neighbour.number, cost)
+        for neighbour, costs in paths
+        for router, cost in costs.items()
+    }
+
+
+def mapped(hint: int = -1, **routers: tuple[str, ...]) -> tuple[MappedAddresses, ...]:
+    """What each router has consumers for."""
+    return tuple(MappedAddresses(router, dict.fromkeys(keys, hint)) for router, keys in routers.items())
 
 
 def to_router(to: Any = None, body: Any = "hello", *, annotations: Any = None, **sections: Any) -> bytes:

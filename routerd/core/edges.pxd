@@ -1,0 +1,18 @@
+from routerd.core.inlet cimport Inlet
+from routerd.core.trunks cimport Trunks
+
+
+cdef class Edges(Trunks):
+    cdef readonly bint is_edge
+    cdef readonly object uplink
+    cdef dict _reserve
+    cdef long long _news_count
+    cdef dict _consumed
+    cdef dict _produced
+    cdef dict _tracked
+    cdef dict _trackers
+    cdef dict _tracking_due
+    cdef dict _heard
+    cdef dict _services
+
+    cdef void control_arrived(self, Inlet inlet, bytes octets)

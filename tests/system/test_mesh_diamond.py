@@ -1,0 +1,187 @@
+"""Four routers with two ways from each to the one opposite: a trunk is cut, a router dies, a partition heals, under load.
+
+A is joined to B and C, and so is D. The way over B is cheaper, or costs the same.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+
+import pytest
+
+from tests.system.conftest import meshing
+from tests.system.launched import eventually
+from tests.system.load import Load
+from tests.system.mesh import Mesh, To, load_across, wait_for_copies
+from tests.system.routers import IN_PROCESS
+
+TRUNKS = ("BA", "CA", "DB", "DC")
+AGAIN_WITHIN_S = 5.0
+"""Messages take another way; it is much less on a machine that has nothing else to do."""
+LOST_WITHIN_S = 20.0
+
+
+@pytest.fixture(scope="module", params=[1, 3], ids=["equal", "cheaper"])
+def joined(request: pytest.FixtureRequest) -> Iterator[Mesh]:
+    """A, B, C and D; the ways over C cost 1 or 3 each."""
+    dear = request.param
+    with meshing(IN_PROCESS, request, idle_timeout_s=4) as mesh:
+        mesh.add("A")
+        mesh.add("B", To("A", is_proxied=True))
+        mesh.add("C", To("A", dear, is_proxied=True))
+        mesh.add("D", To("B", is_proxied=True), To("C", dear, is_proxied=True))
+        yield mesh
+
+
+@pytest.fixture
+def diamond(joined: Mesh) -> Iterator[Mesh]:
+    """The four routers, all of them joined."""
+    wait_whole(joined)
+    yield joined
+    joined.close_clients()
+
+
+def wait_whole(mesh: Mesh) -> None:
+    """Wait until all four are joined by the ways that are best."""
+    for proxy in mesh.proxies.values():
+        proxy.heal()
+    for name in "ABCD":
+        eventually(lambda: is_best(mesh, name), f"{name} has the best ways to all")  # noqa: B023
+
+
+def is_best(mesh: Mesh, name: str) -> bool:
+    dear = next(link.cost for link in mesh.links("C"))
+    costs = {"AB": 1, "BD": 1, "AC": dear, "CD": dear, "AD": 2, "BC": 1 + dear}
+    best = {"".join(sorted(pair)): cost for pair, cost in costs.items()}
+    nodes = mesh.nodes(name)
+    reached = {router: row["cost"] for router, row in nodes.items() if router != name}
+    expected = {other: best["".join(sorted(name + other))] for other in "ABCD" if other != name}
+    neighbours = {router: sorted(row["linkState"]) for router, row in nodes.items()}
+    return reached == expected and neighbours == {"A": ["B", "C"], "B": ["A", "D"], "C": ["A", "D"], "D": ["B", "C"]}
+
+
+def passed_on(mesh: Mesh, name: str) -> dict[str, int]:
+    """Return how many messages a router has sent to each neighbour."""
+    containers = {row["identity"]: row["container"] for row in mesh.query(name, "connection")}
+    counts: Counter[str] = Counter()
+    for row in mesh.query(name, "router.link"):
+        if (row["linkType"], row["linkDir"]) == ("inter-router", "out"):
+            counts[containers[row["connectionId"]]] += row["deliveryCount"]
+    return counts
+
+
+def started(load: Load) -> Load:
+    load.start()
+    return load
+
+
+def check(load: Load, *, is_connected: bool = True) -> None:
+    """End, and hold that no promise was broken."""
+    load.stop()
+    found = load.check()
+    assert found["accepted"] > 50
+    if is_connected:
+        assert {party.connections for party in load.parties} == {1}
+
+
+@pytest.mark.parametrize("kind", ["closest", "balanced", "multicast"])
+def test_messages_take_one_way_and_it_is_the_best(diamond: Mesh, address: str, kind: str) -> None:
+    address = f"{kind}.{address}"
+    consumer = diamond.connect("D").consumer(address)
+    producer = diamond.connect("A").producer(address)
+    assert producer.send("first").outcome() == "accepted"
+    before = passed_on(diamond, "A")
+    assert {one.outcome() for one in producer.send_all(list(range(50)))} == {"accepted"}
+    after = passed_on(diamond, "A")
+    # Of ways that cost the same that of the router with the smaller id is the best; all routers agree on that.
+    assert {name: after[name] - before[name] for name in after} == {"B": 50, "C": 0}
+    assert consumer.bodies == ["first", *range(50)]
+
+
+@pytest.mark.parametrize("settled", [False, True], ids=["unsettled", "settled"])
+def test_each_consumer_gets_one_copy(diamond: Mesh, address: str, settled: bool) -> None:
+    address = f"multicast.{address}"
+    consumers = [diamond.connect(name).consumer(address, credit=1000) for name in "ABCD"]
+    producers = [diamond.connect(name).producer(address) for name in "ABCD"]
+    wait_for_copies(consumers, *producers)
+    sent = [producer.send([at, number], settled=settled) for number in range(50) for at, producer in enumerate(producers)]
+    if not settled:
+        assert {one.outcome() for one in sent} == {"accepted"}
+    last = [producer.send([at, "last"]) for at, producer in enumerate(producers)]
+    assert {one.outcome() for one in last} == {"accepted"}
+    for consumer in consumers:
+        bodies = consumer.wait_for(204)
+        assert [[body for body in bodies if body[0] == at] for at in range(4)] == [
+            [*([at, number] for number in range(50)), [at, "last"]] for at in range(4)
+        ]
+
+
+@pytest.mark.parametrize("kind", ["closest", "balanced", "multicast"])
+def test_messages_take_the_other_way_when_a_trunk_is_cut(diamond: Mesh, address: str, kind: str) -> None:
+    load = started(load_across(diamond, f"{kind}.{address}", "AADD", "DDAA"))
+    for trunk in ("AB", "BD"):
+        diamond.proxy(*trunk).refuse()
+        load.wait_for_progress(AGAIN_WITHIN_S)
+        wait_whole(diamond)
+        load.wait_for_progress(AGAIN_WITHIN_S)
+    check(load)
+
+
+@pytest.mark.parametrize("victim", ["B", "C"])
+def test_messages_take_the_other_way_when_a_router_dies(diamond: Mesh, address: str, victim: str) -> None:
+    load = started(load_across(diamond, address, "AADD", "DDAA"))
+    diamond.kill(victim)
+    load.wait_for_progress(AGAIN_WITHIN_S)
+    assert victim not in diamond.reached("A").keys() | diamond.reached("D").keys()
+    diamond.start(victim)
+    wait_whole(diamond)
+    load.wait_for_progress(AGAIN_WITHIN_S)
+    check(load)
+
+
+def test_a_router_that_ends_in_order_is_left_out_at_once(diamond: Mesh, address: str) -> None:
+    load = started(load_across(diamond, address, "AADD", "DDAA"))
+    assert diamond.end("B") == 0
+    load.wait_for_progress(AGAIN_WITHIN_S)
+    diamond.start("B")
+    wait_whole(diamond)
+    load.wait_for_progress(AGAIN_WITHIN_S)
+    check(load)
+
+
+def test_a_router_with_consumers_dies_and_comes_back(diamond: Mesh, address: str) -> None:
+    load = started(load_across(diamond, address, "AABC", "DDDD"))
+    diamond.kill("D")
+    for name in "ABC":
+        eventually(lambda: "D" not in diamond.reached(name), f"{name} knows that D is gone")  # noqa: B023
+    diamond.start("D")
+    wait_whole(diamond)
+    load.wait_for_progress(LOST_WITHIN_S)
+    check(load, is_connected=False)
+    assert {producer.connections for producer in load.producers} == {1}
+
+
+@pytest.mark.parametrize("how", ["refuse", "stall"])
+def test_a_partition_heals(diamond: Mesh, address: str, how: str) -> None:
+    moving = f"moving.{address}"
+    leaving, producer = diamond.connect("D").consumer(moving), diamond.connect("A").producer(moving)
+    assert producer.send("before").outcome() == "accepted"
+    load = started(load_across(diamond, address, "ADBD", "DAAC"))
+    proxies = [diamond.proxy("A", "B"), diamond.proxy("A", "C")]
+    for proxy in proxies:
+        getattr(proxy, how)()
+    for name, others in {"A": "", "B": "CD", "C": "BD", "D": "BC"}.items():
+        eventually(lambda: diamond.reached(name).keys() == set(others), f"{name} reaches {others}")  # noqa: B023
+    producer.wait_for_no_credit()
+    leaving.close()
+    arriving = diamond.connect("C").consumer(moving)
+    # On each side everything goes on.
+    assert diamond.connect("B").producer(moving).send("within").outcome() == "accepted"
+    wait_whole(diamond)
+    load.wait_for_progress(LOST_WITHIN_S)
+    assert producer.send("after").outcome() == "accepted"
+    assert (leaving.bodies, arriving.bodies) == (["before"], ["within", "after"])
+    check(load)
+    for at, name in enumerate("DAAC"):
+        consumer = diamond.connect(name).consumer(f"{address}.{at}")
+        assert diamond.connect("ADBD"[at]).producer(f"{address}.{at}").send("whole").outcome() == "accepted"
+        assert consumer.bodies == ["whole"]

@@ -1,0 +1,190 @@
+"""A connection between two routers ends, stands still and comes back, with messages under way."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+import pytest
+
+from tests.system.conftest import meshing
+from tests.system.launched import eventually
+from tests.system.mesh import Mesh, To, load_across
+from tests.system.processes import process
+from tests.system.proton_links import Sent
+from tests.system.routers import IN_PROCESS
+from tests.system.test_large_messages import CHUNK, MIB, Checksum, large
+
+KINDS = ("closest", "balanced", "multicast")
+
+
+@pytest.fixture(scope="module")
+def joined(request: pytest.FixtureRequest) -> Iterator[Mesh]:
+    """Two routers with a proxy between."""
+    with meshing(IN_PROCESS, request) as mesh:
+        mesh.add("A")
+        mesh.add("B", To("A", is_proxied=True))
+        yield mesh
+
+
+@pytest.fixture(scope="module")
+def impatient(request: pytest.FixtureRequest) -> Iterator[Mesh]:
+    """Two routers with a proxy between, which do not wait for each other for long."""
+    with meshing(IN_PROCESS, request, idle_timeout_s=2) as mesh:
+        mesh.add("A")
+        mesh.add("B", To("A", is_proxied=True))
+        yield mesh
+
+
+@pytest.fixture
+def pair(joined: Mesh) -> Iterator[Mesh]:
+    """Two routers that are joined."""
+    joined.proxy("A", "B").heal()
+    joined.wait_joined()
+    yield joined
+    joined.close_clients()
+
+
+def outcomes(sent: list[Sent]) -> Counter[str]:
+    return Counter(one.outcome() for one in sent)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("at", ["A", "B"])
+def test_what_is_under_way_is_modified_when_the_trunk_ends(pair: Mesh, address: str, kind: str, at: str) -> None:
+    address = f"{kind}.{address}"
+    other = "AB".replace(at, "")
+    consumer = pair.connect(other).consumer(address, outcome=None)
+    producer = pair.connect(at).producer(address)
+    sent = producer.send_all(list(range(20)))
+    received = [consumer.take() for _ in range(20)]
+    pair.proxy("A", "B").refuse()
+    assert outcomes(sent) == {"modified": 20}
+    assert {(one.is_failed, one.is_undeliverable) for one in sent} == {(True, False)}
+    producer.wait_for_no_credit()
+    for one in received:
+        one.decide("accepted")
+    pair.proxy("A", "B").heal()
+    again = producer.send("again")
+    consumer.take().decide("accepted")
+    assert again.outcome() == "accepted"
+
+
+def test_a_router_notices_at_once_that_a_trunk_has_ended(pair: Mesh, address: str) -> None:
+    consumer = pair.connect("B").consumer(address)
+    client = pair.connect("A")
+    producer = client.producer(address)
+    for _ in range(5):
+        assert producer.send("one").outcome() == "accepted"
+        pair.proxy("A", "B").cut()
+        client.wait_until(lambda: producer.link.credit == 0, "the credit is taken back", within_s=1.0)
+        producer.wait_for_credit(within_s=5.0)
+    assert len(consumer.bodies) == 5
+
+
+def test_a_consumer_at_this_router_goes_on_when_the_trunk_ends(pair: Mesh, address: str) -> None:
+    here = pair.connect("A").consumer(address)
+    pair.connect("B").consumer(address)
+    producer = pair.connect("A").producer(address)
+    pair.proxy("A", "B").refuse()
+    sent = producer.send_all(list(range(100)))
+    assert outcomes(sent) == {"accepted": 100}
+    assert len(here.bodies) == 100
+
+
+def test_what_no_link_has_credit_for_is_released_when_the_trunk_ends(pair: Mesh, address: str) -> None:
+    pair.connect("B").consumer(address, credit=0)
+    producer = pair.connect("A").producer(address)
+    producer.wait_for_credit()
+    pair.proxy("A", "B").stall()
+    size = 4096
+    # As many as the trunk's link has credit for go into the stalled connection, or wait before it.
+    sent = producer.send_all([bytes(size)] * producer.credit)
+    pair.proxy("A", "B").refuse()
+    found = outcomes(sent)
+    assert set(found) <= {"released", "modified"}
+    assert found.total() == len(sent)
+
+
+def test_a_silent_neighbour_is_lost_and_what_it_has_got_is_not(pair: Mesh, address: str) -> None:
+    consumer = pair.connect("B").consumer(address)
+    producer = pair.connect("A").producer(address)
+    assert producer.send("before").outcome() == "accepted"
+    pair.proxy("A", "B").stall()
+    sent = producer.send_all(list(range(20)))
+    producer.wait_for_no_credit()
+    eventually(lambda: pair.reached("A") == pair.reached("B") == {}, "each is alone")
+    assert {one.state for one in sent} == {None}
+    pair.proxy("A", "B").heal()
+    assert outcomes(sent) == {"accepted": 20}
+    assert producer.send("after").outcome() == "accepted"
+    assert consumer.bodies == ["before", *range(20), "after"]
+
+
+def test_a_connection_that_stands_still_is_given_up(impatient: Mesh, address: str) -> None:
+    impatient.wait_joined()
+    consumer = impatient.connect("B").consumer(address)
+    producer = impatient.connect("A").producer(address)
+    assert producer.send("before").outcome() == "accepted"
+    impatient.proxy("A", "B").stall()
+    sent = producer.send_all(list(range(20)))
+    assert outcomes(sent) == {"modified": 20}
+    producer.wait_for_no_credit()
+    impatient.proxy("A", "B").heal()
+    assert producer.send("after").outcome() == "accepted"
+    assert consumer.bodies[-1] == "after"
+
+
+@pytest.mark.parametrize("at", ["A", "B"])
+def test_a_large_message_is_cut_short_when_the_trunk_ends(pair: Mesh, address: str, at: str) -> None:
+    other = "AB".replace(at, "")
+    arrived = Checksum()
+    receiving = pair.connect(other)
+    consumer = receiving.consumer(address, sink=arrived)
+    producer = pair.connect(at).producer(address)
+    begun = producer.begin()
+    chunks = large(16 * MIB)
+    for _ in range(8):
+        begun.write(next(chunks))
+    receiving.wait_until(lambda: arrived.octets > len(CHUNK), "some of it is here")
+    pair.proxy("A", "B").refuse()
+    receiving.wait_until(lambda: consumer.aborted == 1, "it is given up")
+    begun.write_all(chunks)
+    assert begun.sent.outcome() == "modified"
+    pair.proxy("A", "B").heal()
+    assert producer.send("next").outcome() == "accepted"
+    assert len(consumer.received) == 1
+
+
+def test_no_promise_is_broken_by_a_trunk_that_ends_again_and_again_under_load(pair: Mesh, address: str) -> None:
+    load = load_across(pair, address, "AABB", "BBAA")
+    load.start()
+    for _ in range(10):
+        pair.proxy("A", "B").cut()
+        load.wait_for_progress(10.0)
+    load.stop()
+    found = load.check()
+    assert found["accepted"] > 100
+    assert found.keys() <= {"accepted", "released", "modified"}
+    assert {party.connections for party in load.parties} == {1}
+
+
+def test_trunks_that_come_and_go_leave_nothing_behind(pair: Mesh, address: str) -> None:
+    pair.connect("B").consumer(address)
+    producer = pair.connect("A").producer(address)
+    serving = [process(router.launcher.pid) for router in pair.routers.values()]
+
+    def cut() -> None:
+        assert producer.send("one").outcome() == "accepted"
+        pair.proxy("A", "B").cut()
+        producer.wait_for_no_credit()
+        producer.wait_for_credit()
+
+    def links(name: str) -> int:
+        rows = pair.query(name, "router.link", "linkType")
+        return sum(row["linkType"].startswith("inter-router") for row in rows)
+
+    cut()
+    files = [one.file_count() for one in serving]
+    for _ in range(5):
+        cut()
+    assert [one.file_count() for one in serving] == files
+    assert [links(name) for name in "AB"] == [20, 20]
