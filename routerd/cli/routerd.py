@@ -19,6 +19,7 @@ from routerd.cli.options import OptionError, Options, read_options, write_sample
 from routerd.cli.runtime_folder import RuntimeFolderError, runtime_folder
 from routerd.cli.version import version, version_text
 from routerd.config import ConfigRejected, LogModuleConfig, RouterConfig, load_config
+from routerd.core import RouterMode
 from routerd.io import (
     InProcessRouter,
     ListenFailed,
