@@ -12,7 +12,7 @@ PIP_PROJECT := ROUTERD_CYTHON=off $(PIP) --no-build-isolation --editable
 PYTEST_PROCESSES ?= 2
 PYTEST := -m pytest --numprocesses=$(PYTEST_PROCESSES) --dist=loadscope
 PURE := build/uncompiled
-PURE_TESTS := tests/unit/wire tests/unit/core tests/conformance
+PURE_TESTS := tests/unit/wire tests/unit/core tests/unit/mesh tests/conformance
 SOURCES := $(shell find routerd actors bench -name '*.py' -o -name '*.pxd')
 
 ENVIRONMENT := .venv/.environment
@@ -33,7 +33,7 @@ setup: $(BUILT)  ## make .venv with the router in it, and compile its compiled m
 run: setup  ## start a router that clients on this host can connect to, at port 5672
 	$(BIN)/routerd -c configs/standalone.conf $(ROUTERD_ARGUMENTS)
 
-test: system-packages lint test-built test-uncompiled  ## check everything: lint, types, all tests, and wire and core again uncompiled
+test: system-packages lint test-built test-uncompiled  ## check everything: lint, types, all tests, and wire, core and mesh again uncompiled
 
 soak: test-tools setup  ## run the tests that take minutes: 2 GiB messages, 10 000 connections, many deaths of actors
 	$(BIN)/python -m pytest -m soak $(PYTEST_ARGUMENTS)
@@ -106,3 +106,4 @@ test-uncompiled: setup $(TEST_TOOLS)
 	cd $(PURE) && $(CURDIR)/$(BIN)/python -m coverage combine --quiet
 	cd $(PURE) && $(CURDIR)/$(BIN)/python -m coverage report --include='routerd/wire/*' --fail-under=100
 	cd $(PURE) && $(CURDIR)/$(BIN)/python -m coverage report --include='routerd/core/*' --fail-under=95
+	cd $(PURE) && $(CURDIR)/$(BIN)/python -m coverage report --include='routerd/mesh/*' --fail-under=95

@@ -4,6 +4,7 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Any
 
 from routerd.cli.exit_status import SUCCESS
 from routerd.cli.manage.colour import add_colour_option, style
@@ -13,7 +14,7 @@ from routerd.cli.manage.failures import WrongUse
 from routerd.cli.manage.node import Node
 from routerd.cli.manage.output import dumps
 from routerd.cli.manage.report import Report, check_column, look
-from routerd.cli.manage.views.catalogue import GENERAL, VIEWS
+from routerd.cli.manage.views.catalogue import GENERAL, MAP, VIEWS
 from routerd.cli.manage.views.view import Ask, View
 
 PROGRAM = "routerstat"
@@ -27,6 +28,9 @@ examples:
     routerstat -a -r QDR.B -b amqp://router.example:5672
   who is connected, each once:
     routerstat -c --json | jq '[.routers[].tables[].rows[].authentication] | unique'
+  the network that it belongs to as a picture on the terminal, and in a file for a browser:
+    routerstat --map
+    routerstat --map network.svg
 
 exit status: 0; 1 when the router cannot be reached or refuses; 2 for options that make no sense; 130 after Ctrl-C.
 """
@@ -47,6 +51,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return run(parser, PROGRAM, partial(_show, options))
 
 
+class _MapAction(argparse.Action):
+    """Chooses the view, and keeps the name of the file if there is one."""
+
+    def __call__(self, parser: argparse.ArgumentParser, options: argparse.Namespace, value: Any, *_: Any) -> None:
+        """Do so; without a file the value is the view."""
+        options.view = self.const
+        options.map_file = None if value is self.const else value
+
+
 def option_parser() -> Parser:
     """Return the parser of the command line."""
     parser = Parser(
@@ -61,8 +74,11 @@ def option_parser() -> Parser:
     parser.add_argument("--completion", choices=SHELLS, help="print the script that completes what is typed, and end")
     views = parser.add_argument_group("what is shown").add_mutually_exclusive_group()
     for view in VIEWS:
-        views.add_argument(*view.options, dest="view", action="store_const", const=view, help=view.help)
-    parser.set_defaults(view=GENERAL)
+        if view is MAP:
+            views.add_argument(*view.options, action=_MapAction, nargs="?", const=view, metavar="FILE", help=view.help)
+        else:
+            views.add_argument(*view.options, dest="view", action="store_const", const=view, help=view.help)
+    parser.set_defaults(view=GENERAL, map_file=None)
 
     targets = add_target_options(parser)
     targets.add_argument("--all-routers", action="store_true", help="each router of the network, one after the other")
@@ -101,6 +117,8 @@ def _show(options: argparse.Namespace) -> int:
         return look(node, view, ask, of_all_routers=options.all_routers, needs_id=options.json)
 
     place = place_of(options)
+    if options.map_file is not None:
+        return _draw_file(options, place)
     if options.watch is not None:
         return _watch(options, place, take_look)
     client = open_client(place, PROGRAM)
@@ -109,6 +127,22 @@ def _show(options: argparse.Namespace) -> int:
     finally:
         client.close()
     _print(report, options)
+    return SUCCESS
+
+
+def _draw_file(options: argparse.Namespace, place: Place) -> int:
+    from routerd.cli.manage.network_map.file import write_map
+    from routerd.cli.manage.network_map.survey import survey
+
+    if options.watch is not None or options.csv or options.json or options.all_routers:
+        raise WrongUse("--map FILE draws one picture; --watch, --csv, --json and --all-routers go with --map alone")
+    client = open_client(place, PROGRAM)
+    try:
+        graph = survey(Node(client, place.address))
+    finally:
+        client.close()
+    write_map(graph, options.map_file)
+    print(f"{options.map_file}: {len(graph.routers)} routers, {len(graph.trunks)} trunks")
     return SUCCESS
 
 

@@ -141,7 +141,9 @@ class Departures(Settlement):
         if address.priority >= 0:
             return address.priority
         view = data
-        if end - start < 8 or view[start + 2] != _HEADER:
+        if end - start < 10 or view[start] != 0 or view[start + 1] != 0x53:
+            return self._priority_in(data, start, end)
+        if view[start + 2] != _HEADER:
             return DEFAULT_PRIORITY
         if view[start + 3] == 0xC0 and view[start + 5] > 1:
             at = start + 6

@@ -203,13 +203,10 @@ def test_connections_and_links_between_routers_are_shown(line: Mesh) -> None:
         ("C", "in", True),
     ]
     links = Counter((row["linkType"], row["linkDir"]) for row in line.query("B", "router.link"))
-    found = {key: count for key, count in links.items() if key[0].startswith("router") or key[0] == "inter-router"}
-    assert found == {
-        ("router-control", "in"): 2,
-        ("router-control", "out"): 2,
-        ("inter-router", "in"): 20,
-        ("inter-router", "out"): 20,
-    }
+    assert links["router-control", "in"] == links["router-control", "out"] == 2
+    # Ten for the priorities with each neighbour, and those that large messages were given.
+    assert links["inter-router", "in"] >= 20
+    assert links["inter-router", "out"] >= 20
     connectors = [(row["name"], row["connectionStatus"]) for row in line.query("B", "connector")]
     assert connectors == [("A", "SUCCESS")]
 
@@ -239,8 +236,12 @@ def routerstat(line: Mesh, name: str, *arguments: str) -> str:
 
 @pytest.mark.parametrize("line", MESH_FORMS[:1], indirect=True)
 def test_routerstat_shows_the_network_here_and_there(line: Mesh) -> None:
-    here = {line.split()[0]: line.split()[1:] for line in routerstat(line, "A", "-n").splitlines() if line[2:3] in "ABC"}
-    assert here
+    shown = re.findall(r"^  ([ABC]) +(\S+) +(\S+)$", routerstat(line, "A", "-n"), re.MULTILINE)
+    assert [(router, hop, link.isdecimal()) for router, hop, link in shown] == [
+        ("A", "(self)", False),
+        ("B", "-", True),
+        ("C", "B", False),
+    ]
     there = json.loads(routerstat(line, "A", "-n", "-r", "C", "--json"))["routers"]
     assert [one["router"] for one in there] == ["C"]
     rows = {row["router-id"]: row["next-hop"] for table in there[0]["tables"] for row in table["rows"]}

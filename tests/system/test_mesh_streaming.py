@@ -66,12 +66,13 @@ def test_a_consumer_that_stalls_in_a_large_message_stalls_its_own_link_only(
     stalled.stall()
     begun = producer.begin()
     thread = in_background(writer(begun, size))
-    assert {span.here().producer(address).send(number).outcome() for number in range(50)} == {"accepted"}
+    beside = span.here().producer(address)
+    assert {beside.send(number).outcome() for number in range(50)} == {"accepted"}
     assert span.here().producer(f"{address}.large").stream(large(SIZE)).outcome() == "accepted"
     assert is_all(other)
     sending.wait_until(lambda: producer.link.session.outgoing_bytes > 0, "the message is stuck")
     assert thread.is_alive()
-    assert {span.here().producer(address).send(number).outcome() for number in range(50)} == {"accepted"}
+    assert {beside.send(number).outcome() for number in range(50)} == {"accepted"}
     assert (len(small.bodies), stalled.received, begun.sent.state) == (100, [], None)
     stalled.go_on()
     receiving.wait_until(lambda: stalled.received, "all of it arrives")

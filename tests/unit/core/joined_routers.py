@@ -317,6 +317,9 @@ class Neighbour(Client):
         self.control_out: Any = None
         self.data_in: list[Any] = []
         self.data_out: list[Any] = []
+        self.streams: list[Any] = []
+        """The links for large messages that the router has attached."""
+        self.stream_credit = CAPACITY
         self._link_names = count(1)
 
     @property
@@ -330,13 +333,15 @@ class Neighbour(Client):
         """The trunk's number, at the router."""
         return self.peer.number
 
-    def attach(self, *, pairs: int = PRIORITIES, is_controlling: bool = True) -> "Neighbour":
+    def attach(
+        self, *, pairs: int = PRIORITIES, is_controlling: bool = True, credit: int = CAPACITY
+    ) -> "Neighbour":
         """Attach the links of a trunk, as the side that has connected."""
         if is_controlling:
             self.control_in = self.attach_in(CONTROL)
             self.control_out = self.attach_out(CONTROL)
         for _ in range(pairs):
-            self.data_in.append(self.attach_in(DATA))
+            self.data_in.append(self.attach_in(DATA, credit=credit))
             self.data_out.append(self.attach_out(DATA))
         return self
 
@@ -359,17 +364,25 @@ class Neighbour(Client):
             self._workers.pump()
         return link
 
+    def on_link_attached(self, link: Any, performative: Any) -> None:
+        """Take a link of the router, and let it send."""
+        Client.on_link_attached(self, link, performative)
+        if self.connection.is_client and link not in (*self.data_in, *self.streams) and link.name.startswith("qdlink."):
+            self.streams.append(link)
+            if self.stream_credit:
+                link.grant(self.stream_credit)
+
     def arrived(self) -> list[bytes]:
-        """The messages that came whole on data links, link by link."""
-        return [octets for link in self.data_in for octets in self.received(link)]
+        """The messages that came whole, link by link."""
+        return [octets for link in (*self.data_in, *self.streams) for octets in self.received(link)]
 
     def priorities(self) -> list[int]:
         """How many messages came on each data link."""
         return [len(self.received(link)) for link in self.data_in]
 
     def settle_all(self, outcome: str = "accept") -> None:
-        """Settle all that came on data links."""
-        for link in self.data_in:
+        """Settle all that came."""
+        for link in (*self.data_in, *self.streams):
             for delivery in self.unsettled.pop(link.name, []):
                 getattr(delivery, outcome)()
         self._workers.pump()

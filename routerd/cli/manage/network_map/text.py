@@ -110,7 +110,8 @@ def _box(
 
 
 def _label(trunk: Trunk) -> str:
-    return f"{_MARKS[trunk.state]}{trunk.cost_text}"
+    mark = _MARKS[trunk.state]
+    return mark.rstrip() if mark and not trunk.costs else f"{mark}{trunk.cost_text}"
 
 
 def _tone(trunk: Trunk) -> Tone:

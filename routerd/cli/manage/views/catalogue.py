@@ -2,7 +2,7 @@
 
 from routerd.cli.manage.node import Node
 from routerd.cli.manage.table import Block
-from routerd.cli.manage.views import connections, general, links, log, network, policies, workers
+from routerd.cli.manage.views import connections, general, links, log, network, picture, policies, workers
 from routerd.cli.manage.views.view import Ask, View
 
 GENERAL = View(("-g", "--general"), "the router as a whole; the default", general.fetch_general, is_sortable=False)
@@ -37,6 +37,7 @@ VHOST_STATS = View(
 LOG = View(("--log",), "the last lines of its log", log.fetch_log, is_headed=False, is_sortable=False)
 ACTORS = View(("--actors",), "its connection actors", workers.fetch_actors, workers.ACTOR_COLUMNS)
 FABRIC = View(("--fabric",), "the links between its connection actors", workers.fetch_fabric, workers.FABRIC_COLUMNS)
+MAP = View(("--map",), "its network as a picture; with a FILE as an SVG image there", picture.fetch_map, is_sortable=False)
 
 _TOGETHER = (
     *(LINKS, ADDRESSES, CONNECTIONS, AUTO_LINKS, LINK_ROUTES),
@@ -57,6 +58,6 @@ ALL = View(
 
 VIEWS = (
     *(GENERAL, CONNECTIONS, LINKS, NODES, EDGE, ADDRESSES, MEMORY, POLICY, AUTO_LINKS, LINK_ROUTES),
-    *(VHOSTS, VHOST_GROUPS, VHOST_STATS, LOG, ALL, ACTORS, FABRIC),
+    *(VHOSTS, VHOST_GROUPS, VHOST_STATS, LOG, ALL, ACTORS, FABRIC, MAP),
 )
 """In the order of the help."""
