@@ -36,7 +36,7 @@ cdef class Forwarder(Multicast):
 
     @cython.locals(inlet=Inlet, address=Address)
     cpdef void on_transfer(self, Link receiver, Delivery delivery, object data, Py_ssize_t start, Py_ssize_t end)
-    @cython.locals(passage=Passage, to=str, address=Address)
+    @cython.locals(passage=Passage, to=str, address=Address, place=Py_ssize_t, stop=Py_ssize_t)
     cdef void _arrive(self, Inlet inlet, Delivery delivery, object data, Py_ssize_t start, Py_ssize_t end)
     @cython.locals(outlet=Outlet, way=Way, priority=int)
     cdef void _route(

@@ -128,7 +128,10 @@ class Forwarder(Multicast):
         else:
             address = inlet.address
             if address is None:
+                place, stop = self.passages.place, self.passages.stop
                 address = self.trunk_destination(to or "", passage.phase)
+                # An address that comes into use may send what waits there, and so read other annotations.
+                self.passages.place, self.passages.stop = place, stop
             if address is None:
                 self.give_up(inlet, delivery, _RELEASED)
                 return

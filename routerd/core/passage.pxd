@@ -29,8 +29,8 @@ cdef class Passages:
     cdef bint _marks_path
     cdef dict _remembered
     cdef Sections _sections
-    cdef readonly Py_ssize_t place
-    cdef readonly Py_ssize_t stop
+    cdef public Py_ssize_t place
+    cdef public Py_ssize_t stop
     cdef readonly Passage unmarked
 
     cpdef tuple entry(self, object to, int phase)

@@ -102,7 +102,10 @@ class Trunks(Siblings):
         if news.version <= self.network.version and not news.is_full:
             return
         touched = self.network.apply(news)
-        keys = list(self.addresses) if news.is_full or news.routes is not None else touched
+        keys: set[str] = set(self.addresses) if news.is_full or news.routes is not None else touched
+        if news.through is not None:
+            # What waits for a way in the tree of its origin may have one now, or none any more.
+            keys.update(key for key, address in self.addresses.items() if address.parked_from_trunks)
         for key in keys:
             address = self.addresses.get(key)
             if address is not None and not key.startswith(RELAY):

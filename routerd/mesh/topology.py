@@ -17,7 +17,6 @@ class Topology:
     """What the paths are computed from, and what came of it."""
 
     def __init__(self, own_id: str, version: int = 0) -> None:
-        self._own_id = own_id
         self._paths = Paths(own_id)
         self._paths.set_links(own_id, {})
         self._size = 0

@@ -1,7 +1,7 @@
 """Where routers stand on a plane: on a circle at first, then moved by forces; the same graph always looks the same.
 
-Routers push each other away and trunks draw them together, as in the method of Fruchterman and Reingold; all are drawn
-to the middle a little, so that parts of a broken network stay in sight. What could be by chance, the first push off a
+Routers push each other away, near ones most, and trunks draw them together, after the method of Fruchterman and
+Reingold; all are drawn to the middle a little, so that the parts of a broken network stay in sight. What could be by chance, the first push off a
 balance, comes from the ids.
 """
 
@@ -12,10 +12,10 @@ from zlib import crc32
 from routerd.cli.manage.network_map.graph import Graph
 
 STEPS_MAX = 300
-WORK_MAX = 600_000
+WORK_MAX = 3_000_000
 """Pairs of routers that are looked at in all steps together: large networks have fewer steps."""
-_FIRST_REACH = 0.3
-_GRAVITY = 0.1
+_FIRST_REACH = 0.2
+_GRAVITY = 0.05
 _JITTER = 0.01
 
 Place = tuple[float, float]
@@ -38,8 +38,9 @@ def places(graph: Graph) -> dict[str, Place]:
     place = {name: number for number, name in enumerate(names)}
     trunks = [(place[trunk.one], place[trunk.other]) for trunk in graph.trunks]
     steps = max(20, min(STEPS_MAX, WORK_MAX // (count * count))) if count > 4 else 0
+    reach = _FIRST_REACH * max(1.0, radius)
     for step in range(steps):
-        _move(points, trunks, _FIRST_REACH * (1 - step / steps))
+        _move(points, trunks, reach * (1 - step / steps))
     return {name: (x, y) for name, (x, y) in zip(names, points, strict=True)}
 
 
@@ -69,8 +70,8 @@ def _move(points: list[list[float]], trunks: Sequence[tuple[int, int]], reach: f
     for at, (x, y) in enumerate(points):
         for other in range(at):
             across, down = x - points[other][0], y - points[other][1]
-            square = max(across * across + down * down, 1e-6)
-            _push(pushes, at, other, across / square, down / square)
+            cube = max(math.hypot(across, down), 0.01) ** 3
+            _push(pushes, at, other, across / cube, down / cube)
     for one, other in trunks:
         across, down = points[other][0] - points[one][0], points[other][1] - points[one][1]
         length = math.hypot(across, down)

@@ -9,7 +9,7 @@ from xml.sax.saxutils import escape, quoteattr
 from routerd.cli.manage.figures import duration, or_dash, plain
 from routerd.cli.manage.network_map.forces import Place, places
 from routerd.cli.manage.network_map.graph import Edge, Graph, RouterPoint, RouterState, Trunk, TrunkState
-from routerd.cli.manage.network_map.text import health_texts, trouble_text
+from routerd.cli.manage.network_map.text import health_texts, trouble_text, trunk_label
 
 EDGES_MAX = 8
 NAME_MAX = 28
@@ -174,7 +174,7 @@ def _labels(trunks: Sequence[Trunk], spots: Mapping[str, Place], taken: Iterable
     found: list[Rectangle] = []
     lines = [(spots[trunk.one], spots[trunk.other]) for trunk in trunks]
     for number, trunk in enumerate(trunks):
-        width = len(_cost(trunk)) * _CHARACTER_WIDTH + 12
+        width = len(trunk_label(trunk)) * _CHARACTER_WIDTH + 12
         others = [line for at, line in enumerate(lines) if at != number] if len(lines) <= _LINES_CHECKED else []
         candidates = [_label_place(lines[number], along, width) for along in _ALONG]
         free = [one for one in candidates if not any(_touch(one, other) for other in blocked)] or candidates
@@ -234,7 +234,7 @@ def _label(trunk: Trunk, place: Rectangle) -> str:
     left, top, right, _ = place
     kind = _class("trouble" if trunk.state is not TrunkState.UP or trunk.lost_connections else "")
     middle = (left + right) / 2
-    text = f'<text{kind} x="{middle:.0f}" y="{top + 13:.0f}" text-anchor="middle">{escape(_cost(trunk))}</text>'
+    text = f'<text{kind} x="{middle:.0f}" y="{top + 13:.0f}" text-anchor="middle">{escape(trunk_label(trunk))}</text>'
     return _group(_TRUNK_CLASSES[trunk.state], _trunk_title(trunk), [_rectangle("label", place, 9), text])
 
 
@@ -261,12 +261,6 @@ def _class(kind: str) -> str:
 
 
 # --- words
-
-
-def _cost(trunk: Trunk) -> str:
-    if trunk.state is TrunkState.UP:
-        return trunk.cost_text
-    return f"✗ {trunk.cost_text}" if trunk.costs else "✗"
 
 
 def _router_title(router: RouterPoint) -> str:

@@ -42,7 +42,7 @@ def drawn(graph: Graph) -> tuple[tuple[Span, ...], ...]:
     for router, lines, own in zip(graph.routers, contents, ports, strict=True):
         tops.append(row + 1)
         row = _box(cells, row, width, router, lines, len(own))
-    label = max((len(_label(run.trunk)) for run in runs), default=0)
+    label = max((len(trunk_label(run.trunk)) for run in runs), default=0)
     for number, own in enumerate(ports):
         for port, run in own.items():
             other = graph.routers[run.lower if number == run.upper else run.upper].id
@@ -109,7 +109,8 @@ def _box(
     return row + height + 2
 
 
-def _label(trunk: Trunk) -> str:
+def trunk_label(trunk: Trunk) -> str:
+    """Return what stands on a trunk: its cost, and a mark if all is not well with it."""
     mark = _MARKS[trunk.state]
     return mark.rstrip() if mark and not trunk.costs else f"{mark}{trunk.cost_text}"
 
@@ -121,7 +122,7 @@ def _tone(trunk: Trunk) -> Tone:
 def _stub(cells: _Cells, row: int, column: int, trunk: Trunk, label: int, leads_to: str) -> None:
     """Begin a trunk at a box, with its cost, and with the name of the other router where there is no line to it."""
     across = _strokes(trunk)[0]
-    text = _label(trunk)
+    text = trunk_label(trunk)
     _write(cells, row, column, f"{across} {text} {across * (label - len(text))}", _tone(trunk))
     if leads_to:
         _write(cells, row, column + label + 3, f"{across} {plain(leads_to)}", _tone(trunk))
