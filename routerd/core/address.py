@@ -37,6 +37,7 @@ class Address:
         self.parked: deque[Parked] = deque()
         self.parked_from_siblings: deque[Parked] = deque()
         self.parked_from_trunks: deque[Parked] = deque()
+        self.octets_from_trunks = 0
         # The ways to other routers that have consumers.
         self.ways: list[Way] = []
         self.way_turn = 0

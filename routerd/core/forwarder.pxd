@@ -49,6 +49,7 @@ cdef class Forwarder(Multicast):
         Py_ssize_t end,
         Passage passage,
     )
+    cdef bint _lags(self, Address address, Inlet inlet) except -1
     cdef object _queue_for(self, Address address, Inlet inlet)
     @cython.locals(link=Sender, is_settled=bint, out=Delivery, address=Address, target=Address)
     cdef void _forward(

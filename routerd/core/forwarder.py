@@ -36,6 +36,9 @@ COLLECTED_MAX = 1 << 20
 CONTROL_MAX = 1 << 26
 """Octets of a control message: one may have all the addresses of a router."""
 
+LAG_OCTETS = 1 << 22
+"""Octets that wait at an address for consumers that lag, before settled messages of other routers are dropped."""
+
 _ACCEPTED = ACCEPTED
 _RELEASED = RELEASED
 _MAYBE_SEEN = MAYBE_SEEN
@@ -172,11 +175,14 @@ class Forwarder(Multicast):
             address.ways and not inlet.is_fabric and not self.has_destination(address, passage)
         ):
             self.give_up(inlet, delivery, _RELEASED)
-        elif inlet.trunk is not None and delivery.remote_settled and len(queue) >= inlet.capacity:
+        elif inlet.trunk is not None and delivery.remote_settled and self._lags(address, inlet):
             # Credit of routers comes back at once, so nothing else bounds what waits for a consumer that lags.
             self.give_up(inlet, delivery, _RELEASED)
         else:
             self._park(queue, Parked(inlet, address, delivery), data, start, end)
+
+    def _lags(self, address: "Address", inlet: "Inlet") -> bool:
+        return len(address.parked_from_trunks) >= inlet.capacity and address.octets_from_trunks >= LAG_OCTETS
 
     def _queue_for(self, address: "Address", inlet: "Inlet") -> Any:
         if inlet.is_fabric:
@@ -319,6 +325,8 @@ class Forwarder(Multicast):
             inlet.top_up()
             return
         parked.octets += data[start:end]
+        if inlet.trunk is not None:
+            parked.address.octets_from_trunks += end - start
         if not delivery.is_partial:
             parked.is_complete = True
             if delivery is inlet.current:
@@ -341,6 +349,8 @@ class Forwarder(Multicast):
 
     def _leave_queue(self, parked: Parked) -> None:
         parked.inlet.parked -= 1
+        if parked.inlet.trunk is not None:
+            parked.address.octets_from_trunks -= len(parked.octets)
         if parked.is_settled:
             parked.inlet.waiting -= 1
         if parked.frames:

@@ -67,6 +67,9 @@ class OwnAddresses:
 
     def set(self, wanted: Mapping[str, int], now: float) -> bool:
         """Replace all addresses; return whether all routers have to ask for them."""
+        for key in wanted:
+            if not is_advertisable(key):
+                raise NotAdvertisable(key)
         for key in [key for key in self._wanted if key not in wanted]:
             self.unwant(key, now)
         for key, hint in wanted.items():

@@ -45,6 +45,7 @@ from tests.interop.foreign_messages import (
 )
 from tests.interop.foreign_octets import (
     ATTACH,
+    BEGIN,
     DISPOSITION,
     INIT,
     MECHANISMS,
@@ -108,6 +109,8 @@ class ForeignRouter:
         """The router's own, of the link by which control messages come."""
         self.receiving: dict[tuple[int, int], int] = {}
         """By channel and the router's own handle: our handles of links by which messages come."""
+        self.channels: dict[int, int] = {}
+        """By the router's channel ours, where they differ: those are sessions that the router began."""
         self._received: dict[tuple[int, int], int] = {}
         self._arrived: dict[int, int] = {}
         self._sent: dict[int, int] = {}
@@ -224,8 +227,9 @@ class ForeignRouter:
             details = first["delivery-id"], first["delivery-tag"], settled, octets, len(parts)
             self.arrivals.append(Arrival(*key, *details))
         received = self._received[key] = self._received.get(key, 0) + 1
-        counts = {"arrived": self._arrived[one.channel], "sent": self._sent.get(one.channel, 0)}
-        self.say(flow_frame(one.channel, self.receiving[key], received, **counts))
+        channel = self.channels.get(one.channel, one.channel)
+        counts = {"arrived": self._arrived[one.channel], "sent": self._sent.get(channel, 0)}
+        self.say(flow_frame(channel, self.receiving[key], received, **counts))
 
     def _state(self) -> str:
         controls, others = [one.opcode for one in self.controls], [(hex(one.code), one.channel) for one in self.frames]
@@ -268,6 +272,17 @@ class ForeignRouter:
         self._answered(pair)
         return pair
 
+    def accept_stream(self, channel: int) -> Frame:
+        """Answer a link that the router attaches on a session of its own, and grant credit; return its attach."""
+        theirs = self.wait_for(BEGIN, remote_channel=None).channel
+        attach = self.wait_for(ATTACH, channel=theirs)
+        self.say(begin_frame(channel, theirs))
+        self.say(attach_frame(channel, attach["name"], 0, RECEIVER, sym8(DATA), expiry="session-end"))
+        self.receiving[theirs, attach["handle"]] = 0
+        self.channels[theirs] = channel
+        self.say(flow_frame(channel, 0))
+        return attach
+
     def _attach(self, pair: Pair, at: int, capabilities: tuple[Typed, ...]) -> None:
         for handle, role in ((pair.receiving, RECEIVER), (pair.sending, SENDER)):
             self.say(attach_frame(pair.channel, link_name(at + handle), handle, role, *capabilities))
@@ -295,10 +310,14 @@ class ForeignRouter:
 
     # --- control messages
 
-    def send_control(self, opcode: str, to: str, body: Typed, **spelling: Any) -> None:
-        """Send a control message."""
-        trace = spelling.pop("trace", (self.mark,))
-        self.send(self.control_pair, control_message(opcode, to, body, trace=trace, **spelling), settled=True)
+    def send_control(self, opcode: str, to: str, body: Typed, *, trace: Iterable[str] | None = None) -> None:
+        """Send a control message, as this router spells it."""
+        plain = control_message(opcode, to, body, trace=(self.mark,) if trace is None else trace)
+        self.send(self.control_pair, self.spelled(opcode, plain), settled=True)
+
+    def spelled(self, opcode: str, octets: bytes) -> bytes:
+        """Return a control message in another spelling; a kind of router has its own."""
+        return octets
 
     def greet(self, *seen: str) -> None:
         """Send HELLO."""
@@ -357,7 +376,7 @@ class ForeignRouter:
 
     def settle(self, arrival: Arrival, state: Typed = ACCEPTED) -> None:
         """Settle a message that came."""
-        self.say(disposition_frame(arrival.channel, arrival.number, state))
+        self.say(disposition_frame(self.channels.get(arrival.channel, arrival.channel), arrival.number, state))
 
 
 def _pick(queue: deque[T], claim: Callable[[T], bool]) -> T | None:

@@ -19,6 +19,8 @@ QUIET_S = 12.0
 LONG_QUIET_S = 70.0
 """By then nothing is left of a router that is gone."""
 TROUBLES = 25
+LARGE = 40
+"""Routers, of which a run without a second time of trouble is long enough."""
 TROUBLED_S = 4.0
 KEYS = ("M0orders", "M0news", "M1queue", "MFspare", "Clr", "Dlr", "Ea/*/b", "Fa/*/b", "Hedge")
 
@@ -47,7 +49,7 @@ def run(seed: int, size: int = SIZE) -> Result:
         mesh = Mesh(seed, size)
         mesh.world.run_for(QUIET_S)
         check(mesh)
-        for _ in range(2):
+        for _ in range(2 if size < LARGE else 1):
             trouble(mesh)
             mesh.world.run_for(TROUBLED_S + QUIET_S)
             check(mesh)

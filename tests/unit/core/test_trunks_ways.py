@@ -195,7 +195,8 @@ class TestWaiting:
         ends = Ends(router)
         source = neighbour(router, "S", capacity=20).attach()
         for number in range(50):
-            source.pass_on(to_router("orders", f"{number:02}"), settled=True)
+            # So many are kept at any rate, and more if they are small.
+            source.pass_on(to_router("orders", f"{number:02}".rjust(1 << 18)), settled=True)
         [inlet] = [one for one in source.peer.inlets if one.deliveries]
         assert (inlet.parked, inlet.dropped_presettled) == (20, 30)
         ends.grant(100)

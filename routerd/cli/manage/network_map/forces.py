@@ -15,7 +15,7 @@ STEPS_MAX = 300
 WORK_MAX = 3_000_000
 """Pairs of routers that are looked at in all steps together: large networks have fewer steps."""
 _FIRST_REACH = 0.2
-_GRAVITY = 0.05
+_GRAVITY = 0.12
 _JITTER = 0.01
 
 Place = tuple[float, float]
