@@ -153,10 +153,16 @@ def _print(report: Report, options: argparse.Namespace) -> None:
     if options.json:
         print(dumps(report.json(), None if options.watch is not None else 2))
     else:
-        print("\n".join(report.csv() if options.csv else report.text(style(options.color), options.sort)))
+        print_lines(report.csv() if options.csv else report.text(style(options.color), options.sort))
         if options.watch is not None:
             print()
     sys.stdout.flush()
+
+
+def print_lines(lines: Sequence[str]) -> None:
+    """Print lines; characters that the terminal does not have are question marks."""
+    encoding = sys.stdout.encoding or "utf-8"
+    print("\n".join(lines).encode(encoding, "replace").decode(encoding))
 
 
 def _watch(options: argparse.Namespace, place: Place, take_look: Callable[[Node], Report]) -> int:

@@ -16,11 +16,18 @@ HINTS = range(6)
 _PHASES = frozenset(f"M{phase}" for phase in "0123456789F")
 _CLASSES = frozenset("CDEFH")
 _POOL_SLACK = 1000
+_CHECKSUMS = 2**64
 
 
 def is_advertisable(key: str) -> bool:
     """Return whether a key is of a class that routers tell each other of."""
     return key[:2] in _PHASES or (key[:1] in _CLASSES and len(key) > 1)
+
+
+def _weight(key: str) -> int:
+    """Return what a key adds to a checksum; squared, since sums of similar keys' CRCs alone are often the same."""
+    crc = crc32(key.encode())
+    return crc * (crc + 1)
 
 
 class OwnAddresses:
@@ -152,7 +159,7 @@ class RemoteAddresses:
         checksum = self.checksum(router)
         removed = tuple([key for key in delete if known.pop(key, None) is not None])
         for key in removed:
-            checksum ^= crc32(key.encode())
+            checksum -= _weight(key)
         added: dict[str, int] = {}
         refused = 0
         for key, hint in add:
@@ -163,8 +170,8 @@ class RemoteAddresses:
                 continue
             shared = self._pool.setdefault(key, key)
             known[shared] = added[shared] = hint if hint in HINTS else NO_HINT
-            checksum ^= crc32(key.encode())
-        self._checksums[router] = checksum
+            checksum += _weight(key)
+        self._checksums[router] = checksum % _CHECKSUMS
         self._forget(router, len(removed))
         return added, removed, refused
 

@@ -2,8 +2,9 @@
 
 import pytest
 
-from routerd.core import MappedAddresses
-from routerd.wire import ACCEPTED, RELEASED, Header, Modified, Rejected, Source, Target
+from routerd.core import AddressSettings, Distribution, MappedAddresses
+from routerd.wire import ACCEPTED, RELEASED, Connection, ConnectionConfig, Header, Modified, Rejected, Source, Target
+from tests.endpoints import Recorder
 from tests.routers import message, message_to, outcome
 from tests.unit.core.joined_routers import Mesh, mapped, marked, neighbour, routes, to_router
 
@@ -98,8 +99,6 @@ class TestMessages:
 
     @pytest.mark.parametrize("address", ["urgent", "urgent/copies"])
     def test_the_priority_of_an_address_counts(self, address):
-        from routerd.core import AddressSettings, Distribution
-
         treatments = (
             AddressSettings(pattern="urgent", priority=8),
             AddressSettings(pattern="urgent/copies", priority=8, distribution=Distribution.MULTICAST),
@@ -142,15 +141,14 @@ class TestMessages:
         assert (marked(arrived)["to"], arrived[-50:]) == ("orders", b"x" * 50)
 
     def test_what_a_relay_cannot_read_is_rejected_there(self, router):
-        relay = Relay(router)
-        line = router[0].line_to(1)
-        [client] = [end for end in (line.client, line.server) if end.handler is router[0].router]
-        session = client.session()
-        session.begin()
-        link = session.sender("by hand")
-        link.context = None
+        far = neighbour(router, worker=0).attach()
+        session, _ = sibling_by_hand(router)
+        link = session.sender("relayed")
+        link.attach(source=Source(address=f"@{far.number}:M0a"), target=Target(address=f"@{far.number}:M0a"))
         router.pump()
-        assert relay.links() == [relay.name]
+        delivery = link.send(bytes.fromhex("005372c00101"))
+        router.pump()
+        assert delivery.remote_state.error.condition == "amqp:decode-error"
 
 
 class TestLinks:
@@ -175,12 +173,12 @@ class TestLinks:
         relay = Relay(router)
         for _ in range(5):
             client = router.client(0)
-            client.producer("orders")
-            client.send(client.producer(None), message_to("orders"))
+            client.send(client.producer("orders"), message())
             client.leave()
+        assert relay.links() == [relay.name]
         relay.client.leave()
+        assert relay.links() == [relay.name]
         relay.far.settle_all()
-        router.pump()
         assert relay.links() == []
 
     def test_it_goes_with_the_way_once_nothing_is_under_way(self, router):
@@ -400,25 +398,28 @@ class TestLostTrunks:
 
     @pytest.mark.parametrize("target", ["@", "@x:M0a", "@7", "@99:M0a", "@:", "@-1:M0a"])
     def test_a_link_for_no_trunk_is_refused(self, router, target):
-        line = router[0].line_to(1)
-        [client] = [end for end in (line.client, line.server) if end.handler is router[0].router]
-        session = client.session()
-        session.begin()
-        refused = []
-        link = session.sender("odd")
-
-        class Keeper:
-            def attached(self, link, performative):
-                refused.append(performative.target)
-
-            def detached(self, link, error):
-                refused.append(error.condition)
-
-        router[0].router.keep(link, Keeper())
-        link.attach(source=Source(address=target), target=Target(address=target))
+        session, stranger = sibling_by_hand(router)
+        session.sender("odd").attach(source=Source(address=target), target=Target(address=target))
         router.pump()
-        assert refused[-1] == "qd:no-route-to-dest"
-        assert router[1].router.addresses == {}
+        assert ("link detached", "odd", True, "qd:no-route-to-dest") in stranger.events
+        assert router[0].router.addresses == {}
+
+
+def sibling_by_hand(router):
+    """A session with worker 0, that of a sibling which does only what the test does."""
+    stranger = Recorder()
+    worker = router[0]
+    router.connects = False
+    worker.line_to(1).cut()
+    server = worker.end(worker.router.new_peer("fabric"), ConnectionConfig(container_id="R"), is_client=False)
+    properties = {"worker": 1, "incarnation": router[1].sibling.incarnation}
+    client = Connection(ConnectionConfig(container_id="x", properties=properties), stranger, is_client=True)
+    client.open()
+    router.line(client, server)
+    router.pump()
+    session = client.session()
+    session.begin()
+    return session, stranger
 
 
 class TestLeftOver:

@@ -1,8 +1,8 @@
 """Where routers stand on a plane: on a circle at first, then moved by forces; the same graph always looks the same.
 
 Routers push each other away, near ones most, and trunks draw them together, after the method of Fruchterman and
-Reingold; all are drawn to the middle a little, so that the parts of a broken network stay in sight. What could be by chance, the first push off a
-balance, comes from the ids.
+Reingold; all are drawn to the middle a little, so that the parts of a broken network stay in sight. What could be by
+chance, the first push off a balance, comes from the ids.
 """
 
 import math

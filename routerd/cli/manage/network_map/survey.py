@@ -14,6 +14,7 @@ _ROUTER = PREFIX + "router"
 _NODE = PREFIX + "router.node"
 _CONNECTION = PREFIX + "connection"
 _CONNECTION_ATTRIBUTES = ("identity", "role", "container", "properties", "active")
+_ROLES = ("inter-router", "edge")
 
 
 def survey(node: Node) -> Graph:
@@ -38,9 +39,7 @@ def _ask(node: Node) -> Answer:
     return Answer(
         router=next(iter(node.query(_ROUTER)), {}),
         nodes=tuple(node.query(_NODE)),
-        connections=tuple(
-            row for row in node.query(_CONNECTION, _CONNECTION_ATTRIBUTES) if row.get("role") in ("inter-router", "edge")
-        ),
+        connections=tuple(row for row in node.query(_CONNECTION, _CONNECTION_ATTRIBUTES) if row.get("role") in _ROLES),
         connectors=tuple(row for row in node.query(PREFIX + "connector") if row.get("role") == "inter-router"),
         listeners=tuple(row for row in node.query(PREFIX + "listener") if row.get("role") == "inter-router"),
     )

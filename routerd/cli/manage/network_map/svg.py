@@ -1,6 +1,5 @@
 """A map as an SVG image that needs nothing else: any browser shows it, with details where the pointer rests."""
 
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -20,6 +19,7 @@ _GAP = 90
 _STRETCH_MAX = 900.0
 """How long a trunk is at most, however close two routers stand."""
 _EDGE_HEIGHT = 20
+_EDGES_WIDTH = 90
 _LABEL_HEIGHT = 18
 _LINES_CHECKED = 200
 """With more trunks, costs may stand where trunks cross."""
@@ -139,9 +139,9 @@ def _box(router: RouterPoint) -> _Box:
 
 def _spread(boxes: Mapping[str, _Box], near: Mapping[str, Place]) -> dict[str, Place]:
     """Return the places so far from each other that no box touches another, if that can be."""
-    width = max(box.width for box in boxes.values()) + _GAP + (90 if any(box.router.edges for box in boxes.values()) else 0)
-    height = max(max(box.height, len(box.router.edges[: EDGES_MAX + 1]) * (_EDGE_HEIGHT + 4)) for box in boxes.values())
-    height += _GAP * 0.7
+    edges = max(len(box.router.edges[:EDGES_MAX]) for box in boxes.values())
+    width = max(box.width for box in boxes.values()) + _GAP + (_EDGES_WIDTH if edges else 0)
+    height = max(*(box.height for box in boxes.values()), edges * (_EDGE_HEIGHT + 4)) + _GAP * 0.7
     scale = 1.0
     for (x, y), (other_x, other_y) in combinations(near.values(), 2):
         across, down = abs(x - other_x) or 1e-9, abs(y - other_y) or 1e-9

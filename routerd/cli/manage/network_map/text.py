@@ -1,4 +1,4 @@
-"""A map as text: the routers below each other in boxes, and beside them the trunks, as lines from one box to another."""
+"""A map as text: the routers below each other in boxes, and beside them the trunks, as lines from box to box."""
 
 from collections.abc import Sequence
 
@@ -13,9 +13,9 @@ EDGES_MAX = 6
 NAME_MAX = 40
 _TRACK_WIDTH = 3
 
-_LIGHT, _HEAVY, _DASHED = "┌─┐│└┘├", "┏━┓┃┗┛┠", "┌╌┐╎└┘├"
+_LIGHT, _HEAVY, _DASHED = tuple("┌─┐│└┘├"), tuple("┏━┓┃┗┛┠"), tuple("┌╌┐╎└┘├")
 """Corners and sides of a box: top left, across, top right, side, bottom left, bottom right, side with a trunk."""
-_SOLID_LINE, _BROKEN_LINE = "─│", "╌╎"
+_SOLID_LINE, _BROKEN_LINE = ("─", "│"), ("╌", "╎")
 _TROUBLED = (TrunkState.LOST, TrunkState.SILENT, TrunkState.ONE_SIDED)
 _MARKS = {TrunkState.UP: "", TrunkState.LOST: "✗ ", TrunkState.SILENT: "✗ ", TrunkState.ONE_SIDED: "? "}
 _LEGEND = {
@@ -75,8 +75,9 @@ def _content(router: RouterPoint) -> list[tuple[str, Tone]]:
 
 def health_texts(health: Health) -> list[str]:
     """Return in words what a router has to do with, and for how long."""
-    texts = [_count(health.connections, "connection"), _count(health.addresses, "address", "addresses")]
-    return [", ".join(filter(None, texts)), f"up {duration(health.uptime_s)}"]
+    counts = [_count(health.connections, "connection"), _count(health.addresses, "address", "addresses")]
+    since = "" if health.uptime_s is None else f"up {duration(health.uptime_s)}"
+    return list(filter(None, [", ".join(filter(None, counts)), since]))
 
 
 def trouble_text(health: Health) -> str:
@@ -96,14 +97,14 @@ def _box(
     """Draw a box; return the row behind it."""
     is_gone = router.state in (RouterState.UNREACHABLE, RouterState.UNKNOWN)
     corners = _HEAVY if router.is_asked else _DASHED if is_gone else _LIGHT
-    top_left, across, top_right, side, bottom_left, bottom_right, _ = corners
+    top_left, across, top_right, side, bottom_left, bottom_right, side_with_trunk = corners
     tone = Tone.TROUBLE if router.state is not RouterState.UP else Tone.HEAD if router.is_asked else Tone.PLAIN
     height = max(len(lines), ports)
     for at, (left, right) in {row: (top_left, top_right), row + height + 1: (bottom_left, bottom_right)}.items():
         _write(cells, at, 0, left + across * (width + 2) + right, tone)
     for number in range(height):
         _write(cells, row + 1 + number, 0, side, tone)
-        _write(cells, row + 1 + number, width + 3, corners[6] if number < ports else side, tone)
+        _write(cells, row + 1 + number, width + 3, side_with_trunk if number < ports else side, tone)
     for number, (text, colour) in enumerate(lines):
         _write(cells, row + 1 + number, 2, text, colour)
     return row + height + 2
@@ -142,7 +143,7 @@ def _line(cells: _Cells, run: Run, tops: Sequence[int], start: int) -> None:
         _cross(cells, row, column, down, tone)
 
 
-def _strokes(trunk: Trunk) -> str:
+def _strokes(trunk: Trunk) -> tuple[str, str]:
     return _SOLID_LINE if trunk.state is TrunkState.UP else _BROKEN_LINE
 
 

@@ -25,8 +25,10 @@ def runs_of(graph: Graph) -> list[Run]:
     the farthest on top: so no two trunks of a router cross each other.
     """
     place = {router.id: number for number, router in enumerate(graph.routers)}
-    spans = [(*sorted((place[trunk.one], place[trunk.other])), trunk) for trunk in graph.trunks]
-    spans.sort(key=lambda span: (span[1] - span[0], span[0]))
+    spans = sorted(
+        ((*_ordered(place[trunk.one], place[trunk.other]), trunk) for trunk in graph.trunks),
+        key=lambda span: (span[1] - span[0], span[0]),
+    )
     tracks = _tracks([(upper, lower) for upper, lower, _ in spans])
     ports: dict[tuple[int, int], int] = {}
     for router in place.values():
@@ -39,6 +41,10 @@ def runs_of(graph: Graph) -> list[Run]:
         Run(trunk, upper, lower, tracks[number], ports[upper, number], ports[lower, number])
         for number, (upper, lower, trunk) in enumerate(spans)
     ]
+
+
+def _ordered(one: int, other: int) -> tuple[int, int]:
+    return min(one, other), max(one, other)
 
 
 def _tracks(spans: Sequence[tuple[int, int]]) -> list[int]:

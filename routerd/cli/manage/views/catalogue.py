@@ -37,7 +37,7 @@ VHOST_STATS = View(
 LOG = View(("--log",), "the last lines of its log", log.fetch_log, is_headed=False, is_sortable=False)
 ACTORS = View(("--actors",), "its connection actors", workers.fetch_actors, workers.ACTOR_COLUMNS)
 FABRIC = View(("--fabric",), "the links between its connection actors", workers.fetch_fabric, workers.FABRIC_COLUMNS)
-MAP = View(("--map",), "its network as a picture; with a FILE as an SVG image there", picture.fetch_map, is_sortable=False)
+MAP = View(("--map",), "its network as a picture; with FILE as an SVG image", picture.fetch_map, is_sortable=False)
 
 _TOGETHER = (
     *(LINKS, ADDRESSES, CONNECTIONS, AUTO_LINKS, LINK_ROUTES),

@@ -1,0 +1,83 @@
+"""Questions to other routers: when they are asked, and how often."""
+
+from math import inf
+
+from routerd.mesh.node import Node
+from routerd.mesh.questions import Questions
+
+
+def everybody(router):
+    return True
+
+
+def nobody(router):
+    return False
+
+
+def node_of(router="B"):
+    return Node(router, 1, 0.0)
+
+
+def test_a_question_is_asked_once():
+    questions, node = Questions(), node_of()
+    questions.ask_links(node, 5.0)
+    assert (questions.deadline, questions.take_due(4.9, everybody)) == (5.0, ([], []))
+    assert (questions.deadline, questions.take_due(5.0, everybody)) == (5.0, ([node], []))
+    assert (questions.deadline, questions.take_due(6.0, everybody)) == (inf, ([], []))
+
+
+def test_both_questions_to_a_router_have_their_own_times():
+    questions, node = Questions(), node_of()
+    questions.ask_addresses(node, 6.0)
+    questions.ask_links(node, 5.0)
+    assert questions.take_due(5.0, everybody) == ([node], [])
+    assert (questions.deadline, questions.take_due(6.0, everybody)) == (6.0, ([], [node]))
+
+
+def test_a_question_waits_until_its_router_can_be_reached():
+    questions, node = Questions(), node_of()
+    questions.ask_links(node, 5.0)
+    assert (questions.take_due(5.0, nobody), questions.deadline) == (([], []), inf)
+    assert questions.take_due(9.0, everybody) == ([node], [])
+
+
+def test_what_is_announced_again_is_not_asked_for_while_the_answer_may_be_under_way():
+    questions, node = Questions(), node_of()
+    for now, ls_seq, asks in ((1.0, 3, True), (1.5, 3, False), (1.6, 4, True), (2.5, 4, False), (2.6, 3, True)):
+        questions.want_links(node, ls_seq, now)
+        assert questions.take_due(now, everybody) == ([node] if asks else [], []), now
+    assert node.ls_wanted == 4
+    for now, mobile_seq, asks in ((1.0, 3, True), (1.5, 3, False), (1.6, 4, True), (2.6, 4, True)):
+        questions.want_addresses(node, mobile_seq, now, now)
+        assert questions.take_due(now, everybody) == ([], [node] if asks else []), now
+
+
+def test_a_question_without_an_answer_is_repeated_twice():
+    questions, node = Questions(), node_of()
+    questions.want_links(node, 3, 1.0)
+    asked = []
+    for tenth in range(10, 80):
+        questions.repeat(node, tenth / 10)
+        asked += [tenth / 10 for _ in questions.take_due(tenth / 10, everybody)[0]]
+    assert asked == [1.0, 2.0, 3.0]
+    questions.want_links(node, 3, 9.0)
+    assert questions.take_due(9.0, everybody) == ([node], [])
+
+
+def test_a_question_that_is_answered_is_not_repeated():
+    questions, node = Questions(), node_of()
+    questions.want_links(node, 3, 1.0)
+    questions.want_addresses(node, 2, 1.0, 1.0)
+    questions.take_due(1.0, everybody)
+    node.ls_seq, node.mobile_seq, node.is_mobile_known = 3, 2, True
+    questions.repeat(node, 2.0)
+    assert questions.take_due(2.0, everybody) == ([], [])
+
+
+def test_a_question_may_be_dropped_and_a_router_forgotten():
+    questions, node, other = Questions(), node_of(), node_of("C")
+    questions.ask_links(node, 1.0)
+    questions.ask_links(other, 1.0)
+    node.ls_question.drop()
+    questions.forget("C")
+    assert questions.take_due(1.0, everybody) == ([], [])
