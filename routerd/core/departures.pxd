@@ -41,7 +41,7 @@ cdef class Departures(Settlement):
     @cython.locals(header=Sections)
     cdef int _priority_in(self, object data, Py_ssize_t start, Py_ssize_t end) except -1
     @cython.locals(passage=Passage, entry=bytes, count=Py_ssize_t)
-    cdef bytearray marked(
+    cdef Py_ssize_t marked(
         self,
         Inlet inlet,
         Address address,
@@ -50,7 +50,7 @@ cdef class Departures(Settlement):
         Py_ssize_t start,
         Py_ssize_t end,
         bint is_partial,
-    )
+    ) except -1
     cdef tuple _entry_of(
         self, Inlet inlet, Address address, object data, Py_ssize_t start, Py_ssize_t end, bint is_partial
     )

@@ -174,25 +174,26 @@ class Departures(Settlement):
         start: int,
         end: int,
         is_partial: bool,
-    ) -> bytearray:
-        """Return a message as the next router is to get it; raises NeedsMore and DecodeError."""
+    ) -> int:
+        """Put a message as the next router is to get it into `passages.spliced`; return its size.
+
+        Raises NeedsMore and DecodeError.
+        """
         if delivery is not None and self.read_last is delivery:
             passage = self.passage_read
         else:
             passage = self.passages.read(data, start, end, is_partial)
         if inlet.trunk is not None:
-            return self.passages.spliced(data, start, end, passage.onward)
+            return self.passages.splice(data, start, end, passage.onward)
         if inlet.address is not None:
             if passage.user_count == 0:
-                return self.passages.spliced(data, start, end, inlet.entry_section)
+                return self.passages.splice(data, start, end, inlet.entry_section)
             entry, count = inlet.entry, inlet.entry_count
         elif inlet.peer.tenant or (address.key[:1] == "M" and address.key[1:2] != "0"):
             entry, count = self._entry_of(inlet, address, data, start, end, is_partial)
         else:
             entry, count = self._plain_entry, self._plain_count
-        return self.passages.spliced(
-            data, start, end, section(passage.user + entry, passage.user_count + count)
-        )
+        return self.passages.splice(data, start, end, section(passage.user + entry, passage.user_count + count))
 
     def _entry_of(
         self, inlet: "Inlet", address: "Address", data: bytes | bytearray, start: int, end: int, is_partial: bool

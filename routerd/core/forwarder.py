@@ -207,17 +207,17 @@ class Forwarder(Multicast):
             if not inlet.is_relay and not inlet.is_fabric:
                 try:
                     target = outlet.address if way is None else way.address
-                    data = self.marked(inlet, target, delivery, data, start, end, delivery.is_partial)
+                    end = self.marked(inlet, target, delivery, data, start, end, delivery.is_partial)
                 except (NeedsMore, DecodeError):
                     self.give_up(inlet, delivery, _RELEASED)
                     return
+                data = self.passages.spliced
                 start = 0
-                end = len(data)
         elif outlet.strips and not inlet.strips and may_carry_annotations(data, start, end):
             if self.read_last is delivery:
-                data = self.passages.spliced(data, start, end, self.passage_read.stripped)
+                end = self.passages.splice(data, start, end, self.passage_read.stripped)
+                data = self.passages.spliced
                 start = 0
-                end = len(data)
             else:
                 data, start, end = self.annotations.without_if_clear(data, start, end, delivery.is_partial)
         is_settled = delivery.remote_settled

@@ -34,8 +34,6 @@ cdef class Multicast(Departures):
     cdef void send_copy(
         self, FanOut fan, Outlet outlet, Way way, object data, Py_ssize_t start, Py_ssize_t end, bint more
     )
-    @cython.locals(inlet=Inlet)
-    cdef object _marked_copy(self, FanOut fan, Way way, object data, Py_ssize_t start, Py_ssize_t end, bint more)
     @cython.locals(fan=FanOut, outlet=Outlet)
     cpdef void serve_way(self, Way way)
     cpdef void way_lost(self, Way way)

@@ -83,11 +83,15 @@ class Multicast(Departures):
         more: bool,
     ) -> None:
         link = outlet.link
-        if way is not None:
-            data = self._marked_copy(fan, way, data, start, end, more)
-            start = 0
-            end = len(data)
-        elif outlet.strips and not fan.inlet.strips and may_carry_annotations(data, start, end):
+        if way is not None and not fan.inlet.is_relay:
+            try:
+                end = self.marked(fan.inlet, way.address, fan.delivery, data, start, end, more)
+                data = self.passages.spliced
+                start = 0
+            except (NeedsMore, DecodeError):
+                # They were looked at when the message came, and were in order.
+                pass
+        elif way is None and outlet.strips and not fan.inlet.strips and may_carry_annotations(data, start, end):
             data, start, end = self.annotations.without_if_clear(data, start, end, more)
         is_settled = fan.is_settled
         if link.snd_settle_mode != _MIXED:
@@ -118,18 +122,6 @@ class Multicast(Departures):
                 fan.combine(_ACCEPTED)
         if more:
             fan.under_way.append(out)
-
-    def _marked_copy(
-        self, fan: FanOut, way: "Way", data: bytes | bytearray, start: int, end: int, more: bool
-    ) -> bytes | bytearray:
-        inlet = fan.inlet
-        if inlet.is_relay:
-            return data[start:end]
-        try:
-            return self.marked(inlet, way.address, fan.delivery, data, start, end, more)
-        except (NeedsMore, DecodeError):
-            # They were looked at when the message came.
-            return data[start:end]
 
     def serve_way(self, way: "Way") -> None:
         """Send the copies that wait for a way."""

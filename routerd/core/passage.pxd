@@ -32,6 +32,8 @@ cdef class Passages:
     cdef public Py_ssize_t place
     cdef public Py_ssize_t stop
     cdef readonly Passage unmarked
+    cdef readonly bytearray spliced
+    cdef bytearray _kept
 
     cpdef tuple entry(self, object to, int phase)
     @cython.locals(view="const unsigned char*", at=Py_ssize_t, kind=int, code=int, stop=Py_ssize_t)
@@ -40,14 +42,14 @@ cdef class Passages:
         view="const unsigned char*",
         source="const unsigned char*",
         target="unsigned char*",
-        octets=bytearray,
+        total=Py_ssize_t,
         place=Py_ssize_t,
         stop=Py_ssize_t,
         size=Py_ssize_t,
         at=Py_ssize_t,
         i=Py_ssize_t,
     )
-    cpdef bytearray spliced(self, object data, Py_ssize_t start, Py_ssize_t end, bytes annotations)
+    cpdef Py_ssize_t splice(self, object data, Py_ssize_t start, Py_ssize_t end, bytes annotations) except -1
     cdef Passage _recall(self, bytes octets)
     @cython.locals(sections=Sections, presence=int, view="const unsigned char*")
     cdef Passage _search(self, object data, Py_ssize_t start, Py_ssize_t end, bint is_partial)

@@ -20,6 +20,8 @@ REMEMBERED_MAX = 4096
 """Different sections that are remembered at a time."""
 REMEMBERED_SIZE_MAX = 1024
 """Octets of a section that is remembered."""
+SPLICED_SIZE = 1 << 16
+"""Octets of the buffer for changed messages; a larger message has one of its own."""
 
 _PHASE = "x-opt-qd.phase"
 _STREAM = "x-opt-qd.stream"
@@ -79,6 +81,8 @@ class Passages:
         self._sections = Sections(_NOTHING)
         self.place = 0
         self.stop = 0
+        # One buffer for all, as a new one for each message would cost more than the copy.
+        self._kept = self.spliced = bytearray(SPLICED_SIZE)
         self.unmarked = Passage(b"", 0, {}, self._own)
         """Of a message without annotations."""
 
@@ -112,14 +116,18 @@ class Passages:
                     return self._recall(bytes(view[at:stop]))
         return self._search(data, start, end, is_partial)
 
-    def spliced(self, data: bytes | bytearray, start: int, end: int, annotations: bytes) -> bytearray:
-        """Return the message that was read last with another section of annotations, or none if that is empty."""
+    def splice(self, data: bytes | bytearray, start: int, end: int, annotations: bytes) -> int:
+        """Put the message that was read last into `spliced`, with another section of annotations; return its size.
+
+        An empty section is none. The message is there until the next one is.
+        """
         view = data
         place = self.place
         stop = self.stop
         size = len(annotations)
-        octets = bytearray(end - start + size - (stop - place))
-        target = octets
+        total = end - start + size - (stop - place)
+        self.spliced = self._kept if total <= SPLICED_SIZE else bytearray(total)
+        target = self.spliced
         source = annotations
         for i in range(place - start):
             target[i] = view[start + i]
@@ -129,7 +137,7 @@ class Passages:
         at += size
         for i in range(end - stop):
             target[at + i] = view[stop + i]
-        return octets
+        return total
 
     def _recall(self, octets: bytes) -> Passage:
         passage = self._remembered.get(octets)

@@ -41,13 +41,15 @@ class To:
 class Mesh:
     """Some routers by their names, which are their ids."""
 
-    def __init__(self, form: Form, place: Place, *, idle_timeout_s: int = 16) -> None:
+    def __init__(self, form: Form, place: Place, *, idle_timeout_s: int = 16, **router: object) -> None:
+        """Start nothing yet; `router` is more of what every router is configured with."""
         self.form = form
         self.routers: dict[str, RunningRouter] = {}
         self.proxies: dict[tuple[str, str], Proxy] = {}
         """By the two routers that are joined, the one that connects first."""
         self._place = place
         self._idle_timeout_s = idle_timeout_s
+        self._router = router
         self._links: dict[str, tuple[To, ...]] = {}
         self._sections: dict[str, tuple[str, ...]] = {}
         self._ports: dict[str, dict[str, int]] = {}
@@ -87,7 +89,7 @@ class Mesh:
 
         return "\n".join(
             [
-                section("router", mode="interior", id=name),
+                section("router", mode="interior", id=name, **self._router),
                 section("log", module="DEFAULT", enable="info+", outputFile="stderr"),
                 listening("clients"),
                 listening("routers", role="inter-router", idleTimeoutSeconds=self._idle_timeout_s),

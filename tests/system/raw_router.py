@@ -72,7 +72,18 @@ class RawRouter(RawClient):
                     return message
 
     def become_neighbour(self, of: str) -> None:
-        """Greet until we are greeted as one that was heard."""
+        """Greet, and again when we are greeted as one that was heard."""
+        self.greet()
+        self.wait_heard()
         self.greet(of)
+        self.wait_taken(of)
+
+    def wait_heard(self) -> None:
+        """Wait for a greeting to us as one that was heard."""
         while self.id not in self.hear("HELLO").body["seen"]:
-            self.greet(of)
+            pass
+
+    def wait_taken(self, of: str) -> None:
+        """Wait until the neighbour has taken all that we sent."""
+        self.tell("LSR", f"amqp:/_topo/0/{of}/qdrouter")
+        self.hear("LSU")

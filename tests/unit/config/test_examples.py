@@ -1,5 +1,6 @@
 """The files in configs/ can be loaded, and say what they are meant to."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,9 @@ STANDALONE = RouterConfig(
 )
 
 
+MESH = {"mesh-a.conf": "A", "mesh-b.conf": "B", "mesh-c.conf": "C", "mesh-d.conf": "D"}
+
+
 @pytest.mark.parametrize("name", FILES)
 def test_a_file_is_loaded_without_a_warning(name: str) -> None:
     assert load_config(CONFIGS / name).warnings == ()
@@ -38,6 +42,25 @@ def test_a_file_is_loaded_without_a_warning(name: str) -> None:
 @pytest.mark.parametrize("name", ["standalone.conf", "standalone.json"])
 def test_the_standalone_router_is_the_same_in_both_forms(name: str) -> None:
     assert load_config(CONFIGS / name) == STANDALONE
+
+
+def test_each_router_of_the_mesh_connects_to_those_before_it() -> None:
+    ports = {router: 55681 + number for number, router in enumerate(MESH.values())}
+    for number, (name, router) in enumerate(MESH.items()):
+        config = load_config(CONFIGS / name)
+        assert (config.router.id, config.router.mode.value) == (router, "interior")
+        assert [(one.name, one.port) for one in config.connectors] == [*ports.items()][:number]
+        assert [one.port for one in config.listeners] == [5681 + number, *([ports[router]] if router != "D" else [])]
+
+
+def test_the_connector_of_the_interior_router_is_right_when_it_is_no_comment(tmp_path: Path) -> None:
+    text = (CONFIGS / "interior.conf").read_text()
+    before, comment, after = re.split(r"(?m)^(# connector \{\n(?:#.*\n)+)", text)
+    file = tmp_path / "interior.conf"
+    file.write_text(before + re.sub(r"(?m)^# ", "", comment) + after)
+    [connector] = load_config(file).connectors
+    assert (connector.name, connector.host, connector.port, connector.cost) == ("Interior.B", "b.example.com", 55672, 10)
+    assert load_config(CONFIGS / "interior.conf").connectors == ()
 
 
 def test_every_file_is_listed() -> None:

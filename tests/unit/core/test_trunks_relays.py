@@ -306,21 +306,19 @@ class TestFabric:
 
     def test_a_sibling_that_is_told_of_late_is_used_as_soon_as_it_is_known(self):
         mesh = Mesh("R", workers=2)
+        mesh.untold = {"R"}
         router = mesh["R"]
         router.kill(0)
-        relay_far = neighbour(router, worker=1).attach()
-        known = {"routes": routes((relay_far, {"P": 1})), "radius": 1, "mapped": mapped(P=("M0orders",))}
-        router.tell(**known)
+        far = neighbour(router, worker=1).attach()
         router.holds_deltas = {0}
-        worker = router.start(0)
-        router.known = {"routes": known["routes"], "radius": 1, "through": {}, "mapping": {"P": {"M0orders": -1}}}
-        router.learn_again(worker)
+        router.start(0)
+        router.tell(routes=routes((far, {"P": 1})), radius=1, mapped=mapped(P=("M0orders",)))
         client = router.client(0)
         sender = client.producer("orders")
         router.holds_deltas = set()
         router.pump()
         client.send(sender, message())
-        assert len(relay_far.arrived()) == 1
+        assert len(far.arrived()) == 1
 
     def test_a_relay_that_dies_takes_what_was_under_way_with_it(self, router):
         relay = Relay(router)

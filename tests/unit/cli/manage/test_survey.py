@@ -95,7 +95,7 @@ def test_the_timeout_of_the_command_line_is_the_most() -> None:
 def test_a_connection_that_is_lost_is_no_silence() -> None:
     network = Network("B")
     node = network.node()
-    node.query()
+    node.query("org.apache.qpid.dispatch.router")
     network.router.connection.close()
     with pytest.raises(Unreachable):
         survey(node)

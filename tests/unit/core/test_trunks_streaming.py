@@ -1,0 +1,325 @@
+"""Large messages between routers: links of their own, opened when they are needed, used again, and trimmed."""
+
+import pytest
+
+from routerd.wire import ACCEPTED, RELEASED, Modified, Rejected, Source, Symbol, Target
+from tests.routers import message, outcome
+from tests.unit.core.joined_routers import DATA, Mesh, mapped, marked, neighbour, routes, to_router
+
+MAYBE_SEEN = Modified(delivery_failed=True)
+OCTETS = message(b"x" * 300)
+PARTS = [OCTETS[at : at + 100] for at in range(0, len(OCTETS), 100)]
+ADDRESSES = ["orders", "closest", "multicast"]
+
+
+@pytest.fixture
+def router():
+    return Mesh("R")["R"]
+
+
+class Streaming:
+    """A router with a client, and a neighbour that leads to P, which has the address."""
+
+    def __init__(self, router, address="orders", *, stream_credit=250, **config):
+        self.router = router
+        self.far = neighbour(router, **config).attach()
+        self.far.stream_credit = stream_credit
+        router.tell(routes=routes((self.far, {"P": 1})), radius=1, mapped=mapped(P=(f"M0{address}",)))
+        self.client = router.client()
+        self.sender = self.client.producer(address)
+
+    @property
+    def trunk(self):
+        return self.far.peer.trunk
+
+    def another(self):
+        """A further producer, which can be in the middle of a message of its own."""
+        client = self.router.client()
+        return client, client.producer("orders")
+
+    def streams(self):
+        """How many messages came on each of the links for large ones."""
+        return [len(self.far.received(link)) for link in self.far.streams]
+
+
+class TestLinks:
+    @pytest.mark.parametrize("address", ADDRESSES)
+    @pytest.mark.parametrize("settled", [False, True])
+    def test_a_message_of_several_frames_has_a_link_of_its_own(self, router, address, settled):
+        streaming = Streaming(router, address)
+        delivery = streaming.client.stream(streaming.sender, *PARTS[:-1], ends=False, settled=settled)
+        assert len(b"".join(streaming.far.bodies)) > 300
+        streaming.client.go_on(delivery, PARTS[-1], more=False)
+        assert (streaming.streams(), streaming.far.priorities()) == ([1], [0] * 10)
+        [octets] = streaming.far.arrived()
+        assert marked(octets) == {"to": address, "ingress": "0/R", "trace": ["0/R"]}
+        if not settled:
+            streaming.far.settle_all("reject")
+            assert outcome(delivery) == (Rejected(), True)
+
+    def test_it_is_attached_like_links_for_messages_in_a_session_of_its_own(self, router):
+        streaming = Streaming(router)
+        streaming.client.stream(streaming.sender, *PARTS)
+        [link] = streaming.far.streams
+        attach = streaming.far.attaches[-1]
+        assert (attach.source.capabilities, attach.target.capabilities) == ((DATA,), (DATA,))
+        assert link.session is not streaming.far.session
+        assert list(link.session.links()) == [link]
+
+    def test_one_that_is_free_is_used_again(self, router):
+        streaming = Streaming(router)
+        for _ in range(5):
+            streaming.client.stream(streaming.sender, *PARTS)
+        assert streaming.streams() == [5]
+
+    def test_messages_that_come_at_the_same_time_have_a_link_each(self, router):
+        streaming = Streaming(router)
+        producers = [streaming.another() for _ in range(12)]
+        deliveries = [client.stream(sender, PARTS[0], ends=False) for client, sender in producers]
+        for (client, _), delivery in zip(producers, deliveries, strict=True):
+            client.go_on(delivery, PARTS[1], more=False)
+        assert (streaming.streams(), streaming.trunk.opening) == ([1] * 12, 0)
+
+    def test_messages_of_one_frame_do_not_wait_for_those_of_several(self, router):
+        streaming = Streaming(router)
+        client, sender = streaming.another()
+        client.stream(sender, PARTS[0], ends=False)
+        streaming.client.send(streaming.sender, message())
+        assert (streaming.streams(), sum(streaming.far.priorities())) == ([0], 1)
+
+    def test_a_message_that_waited_until_it_was_whole_needs_none(self, router):
+        streaming = Streaming(router)
+        for link in streaming.far.data_in:
+            link.set_credit(0)
+        streaming.far.stream_credit = 0
+        router.pump()
+        streaming.client.stream(streaming.sender, *PARTS)
+        assert streaming.far.arrived() == []
+        streaming.far.data_in[4].grant(1)
+        router.pump()
+        assert (sum(streaming.far.priorities()), streaming.streams()) == (1, [0])
+
+    def test_it_waits_for_the_credit_of_the_link(self, router):
+        streaming = Streaming(router, stream_credit=0)
+        streaming.client.stream(streaming.sender, *PARTS[:2], ends=False)
+        assert streaming.far.bodies == []
+        streaming.far.streams[0].grant(1)
+        router.pump()
+        assert len(b"".join(streaming.far.bodies)) > 200
+
+    def test_a_neighbour_that_takes_no_more_sessions_gets_it_when_it_is_whole(self, router):
+        streaming = Streaming(router, channel_max=0)
+        delivery = streaming.client.stream(streaming.sender, *PARTS[:-1], ends=False)
+        assert streaming.far.arrived() == []
+        streaming.client.go_on(delivery, PARTS[-1], more=False)
+        # It is looked at again whenever the trunk moves, as it does by a greeting each second.
+        streaming.far.control_in.grant(1)
+        router.pump()
+        assert sum(streaming.far.priorities()) == 1
+
+    def test_there_is_an_end_to_how_many_are_opened_at_a_time(self, router):
+        streaming = Streaming(router)
+        streaming.far.answers = False
+        producers = [streaming.another() for _ in range(12)]
+        for client, sender in producers:
+            client.stream(sender, PARTS[0], ends=False)
+        assert (streaming.trunk.opening, len(streaming.trunk.streams)) == (8, 8)
+
+    def test_links_that_a_neighbour_refuses_leave_room_for_others(self, router):
+        streaming = Streaming(router)
+        far = streaming.far
+        far.answers = False
+        for _ in range(10):
+            client, sender = streaming.another()
+            client.stream(sender, PARTS[0], ends=False)
+            for link in far.streams:
+                if not link.is_attached and not link.is_over:
+                    link.refuse(None)
+            router.pump()
+            if streaming.trunk.opening == 0:
+                break
+        assert (streaming.trunk.opening, len(streaming.trunk.streams)) == (0, 0)
+
+    def test_sessions_that_a_neighbour_ends_before_it_answers_leave_room_for_others(self, router):
+        streaming = Streaming(router)
+        far = streaming.far
+        far.answers = False
+        streaming.client.stream(streaming.sender, PARTS[0], ends=False)
+        assert streaming.trunk.opening == 1
+        session = far.sessions[-1]
+        session.begin()
+        session.end()
+        far.answers = True
+        router.pump()
+        assert streaming.trunk.opening == 0
+
+    def test_those_that_a_neighbour_attaches_are_used_too(self, router):
+        streaming = Streaming(router)
+        own = streaming.far.attach_in()
+        assert (list(streaming.trunk.streams.values()), streaming.trunk.opening) == ([None], 0)
+        streaming.client.stream(streaming.sender, *PARTS)
+        assert (len(streaming.far.received(own)), streaming.far.streams) == (1, [])
+
+    def test_one_that_is_gone_is_not_used_any_more(self, router):
+        streaming = Streaming(router)
+        streaming.client.stream(streaming.sender, *PARTS)
+        session = streaming.far.streams[0].session
+        streaming.far.detach(streaming.far.streams[0])
+        assert (dict(streaming.trunk.streams), session.links()) == ({}, [])
+        assert not session.is_open
+        streaming.client.stream(streaming.sender, *PARTS)
+        assert streaming.streams() == [1, 1]
+
+    def test_some_are_kept_and_the_others_detached(self, router):
+        streaming = Streaming(router, channel_max=1000)
+        producers = [streaming.another() for _ in range(140)]
+        deliveries = [client.stream(sender, PARTS[0], ends=False) for client, sender in producers]
+        assert len(streaming.trunk.streams) == 140
+        for (client, _), delivery in zip(producers, deliveries, strict=True):
+            client.go_on(delivery, PARTS[1], more=False)
+        # Their outcomes are still to come back.
+        assert len(streaming.trunk.streams) == 140
+        streaming.far.settle_all()
+        assert len(streaming.trunk.streams) == 128
+        assert [outcome(delivery) for delivery in deliveries] == [(ACCEPTED, True)] * 140
+
+
+class TestArrivals:
+    @pytest.mark.parametrize("pairs", [1, 10])
+    def test_large_messages_of_a_neighbour_come_on_any_link(self, router, pairs):
+        far = neighbour(router).attach(pairs=pairs)
+        session = far.another_session()
+        stream = far.attach_out(session=session)
+        client = router.client()
+        receiver = client.consumer("orders", credit=9)
+        octets = to_router("orders", "x" * 300)
+        for link in (stream, far.data_out[0]):
+            delivery = far.stream(link, octets[:200], ends=False)
+            assert len(client.received(receiver)) in (0, 1)
+            far.go_on(delivery, octets[200:], more=False)
+        assert len(client.received(receiver)) == 2
+
+    def test_one_that_waits_closes_the_window_of_its_own_session_alone(self, router):
+        far = neighbour(router).attach()
+        session = far.another_session()
+        stream = far.attach_out(session=session)
+        client = router.client()
+        client.consumer("orders", credit=0)
+        window = session.remote_incoming_window
+        far.stream(stream, to_router("orders", "x"), *[b"x"] * window, ends=False)
+        assert session.remote_incoming_window < window // 4
+        delivery = far.stream(far.data_out[0], to_router("orders", "x"), *[b"x"] * 50, ends=False)
+        assert far.session.remote_incoming_window > window - 60
+        assert outcome(delivery) == (None, False)
+
+    def test_one_that_is_held_up_by_a_consumer_closes_its_own_window_alone(self, router):
+        far = neighbour(router).attach()
+        session = far.another_session()
+        stream = far.attach_out(session=session)
+        consumers = [router.client() for _ in range(2)]
+        for client, address in zip(consumers, ("orders", "multicast"), strict=True):
+            client.consumer(address, credit=9)
+        deliveries = [
+            far.stream(link, to_router(address, "x"), ends=False)
+            for link, address in ((stream, "orders"), (far.data_out[0], "orders"), (far.data_out[1], "multicast"))
+        ]
+        for client in consumers:
+            router.router.set_blocked(client.peer, True)
+        window = session.remote_incoming_window
+        for delivery in deliveries:
+            for _ in range(window // 2):
+                far.go_on(delivery, b"x")
+        assert session.remote_incoming_window < window
+        assert far.session.remote_incoming_window > window // 2
+
+    def test_a_message_that_is_aborted_is_aborted_at_the_next_router(self, router):
+        streaming = Streaming(router)
+        source = neighbour(router, "S").attach()
+        delivery = source.stream(source.data_out[0], to_router("orders", "x" * 50), ends=False)
+        assert len(streaming.far.bodies) == 1
+        source.data_out[0].abort(delivery)
+        router.pump()
+        assert len(streaming.far.aborted) == 1
+        [way] = router.router.addresses["M0orders"].ways
+        assert way.outstanding == 0
+        waiting = neighbour(router, "W").attach()
+        aborted = waiting.data_out[0].begin()
+        waiting.data_out[0].abort(aborted)
+        router.pump()
+        assert waiting.data_out[0].credit > 0
+
+
+class TestEndings:
+    @pytest.mark.parametrize("address", ADDRESSES)
+    def test_a_producer_that_is_lost_aborts_what_it_began(self, router, address):
+        streaming = Streaming(router, address)
+        streaming.client.stream(streaming.sender, *PARTS[:2], ends=False)
+        streaming.client.vanish()
+        assert (len(streaming.far.aborted), streaming.far.arrived()) == (1, [])
+        [[way]] = [one.ways for one in router.router.addresses.values()] or [[None]]
+        assert way is None or way.outstanding == 0
+        another = router.client()
+        another.stream(another.producer(address), *PARTS)
+        assert streaming.streams() == [1]
+
+    @pytest.mark.parametrize("address", ADDRESSES)
+    def test_a_producer_may_abort_itself(self, router, address):
+        streaming = Streaming(router, address)
+        delivery = streaming.client.stream(streaming.sender, *PARTS[:2], ends=False)
+        streaming.sender.abort(delivery)
+        router.pump()
+        [way] = router.router.addresses[f"M0{address}"].ways
+        assert (len(streaming.far.aborted), way.outstanding) == (1, 0)
+
+    @pytest.mark.parametrize("address", ADDRESSES)
+    def test_a_neighbour_that_is_lost_may_have_seen_it(self, router, address):
+        streaming = Streaming(router, address)
+        delivery = streaming.client.stream(streaming.sender, *PARTS[:2], ends=False)
+        streaming.far.vanish()
+        if address != "multicast":
+            assert outcome(delivery) == (MAYBE_SEEN, True)
+        streaming.client.go_on(delivery, PARTS[2], more=False)
+        assert outcome(delivery) == (MAYBE_SEEN, True)
+
+    def test_a_message_that_grows_larger_than_the_neighbour_takes_is_rejected(self, router):
+        streaming = Streaming(router)
+        link = streaming.far.session.receiver("small")
+        capability = {"capabilities": (Symbol(DATA),)}
+        link.attach(source=Source(**capability), target=Target(**capability), max_message_size=250)
+        link.grant(9)
+        router.pump()
+        delivery = streaming.client.stream(streaming.sender, *PARTS[:2], ends=False)
+        assert outcome(delivery) == (None, False)
+        streaming.client.go_on(delivery, PARTS[2])
+        assert delivery.remote_state.error.condition == "amqp:link:message-size-exceeded"
+        [way] = router.router.addresses["M0orders"].ways
+        assert (len(streaming.far.aborted), way.outstanding) == (1, 0)
+
+    def test_what_waits_for_a_link_is_released_with_the_way(self, router):
+        streaming = Streaming(router, stream_credit=0)
+        delivery = streaming.client.stream(streaming.sender, *PARTS[:2], ends=False)
+        router.tell(forgotten=("P",))
+        router.pump()
+        assert outcome(delivery) == (RELEASED, True)
+        streaming.client.go_on(delivery, PARTS[2], more=False)
+        assert streaming.far.arrived() == []
+
+    @pytest.mark.parametrize("address", ADDRESSES)
+    def test_it_passes_several_routers_as_it_comes(self, address):
+        mesh = Mesh("A", "B", "C")
+        mesh.join("A", "B", configs=({"max_frame_size": 512}, {"max_frame_size": 512}))
+        mesh.join("C", "B")
+        consumer, producer = mesh["C"].client(), mesh["A"].client()
+        receiver = consumer.consumer(address, credit=9)
+        octets = message(b"y" * 20_000)
+        sender = producer.producer(address)
+        delivery = producer.stream(sender, octets[:5000], ends=False)
+        assert sum(map(len, consumer.bodies)) > 4000
+        producer.go_on(delivery, octets[5000:], more=False)
+        assert consumer.received(receiver) == [octets]
+        consumer.latest(receiver).accept()
+        mesh.pump()
+        assert outcome(delivery) == (ACCEPTED, True)
+        producer.leave()
+        consumer.leave()
+        assert mesh.left_over() == {}
