@@ -57,7 +57,7 @@ class Address:
         """Whether nobody uses the address here and nothing waits."""
         return not (
             self.outlets or self.inlets or self.parked or self.parked_from_siblings or self.parked_from_trunks
-        )
+        ) and not any(way.waiting for way in self.ways)
 
     def add(self, outlet: "Outlet") -> None:
         """Enter an outlet."""

@@ -32,6 +32,7 @@ cdef class Forwarder(Multicast):
 
     cpdef object destination(self, Inlet inlet, str to)
     cpdef Address trunk_destination(self, str to, int phase)
+    cpdef void forget_if_idle(self, Address address)
     cdef void control_arrived(self, Inlet inlet, bytes octets)
 
     @cython.locals(inlet=Inlet, address=Address)
@@ -55,7 +56,6 @@ cdef class Forwarder(Multicast):
     cdef void _forward(
         self, Inlet inlet, Outlet outlet, Way way, Delivery delivery, object data, Py_ssize_t start, Py_ssize_t end
     )
-    cdef void _forget_way(self, Delivery out)
     cdef void _continue(self, Inlet inlet, Delivery delivery, object data, Py_ssize_t start, Py_ssize_t end)
     @cython.locals(outlet=Outlet, link=Sender)
     cdef void _continue_one(

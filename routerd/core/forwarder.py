@@ -200,9 +200,6 @@ class Forwarder(Multicast):
         end: int,
     ) -> None:
         link = outlet.link
-        if link.remote_max_message_size and delivery.size > link.remote_max_message_size:
-            self.give_up(inlet, delivery, too_large(link))
-            return
         if way is not None or outlet.is_marked:
             if not inlet.is_relay and not inlet.is_fabric:
                 try:
@@ -220,6 +217,9 @@ class Forwarder(Multicast):
                 start = 0
             else:
                 data, start, end = self.annotations.without_if_clear(data, start, end, delivery.is_partial)
+        if link.remote_max_message_size and end - start > link.remote_max_message_size:
+            self.give_up(inlet, delivery, too_large(link))
+            return
         is_settled = delivery.remote_settled
         if link.snd_settle_mode != _MIXED:
             is_settled = link.snd_settle_mode == _SETTLED
@@ -266,14 +266,14 @@ class Forwarder(Multicast):
         link = outlet.link
         if delivery.is_aborted:
             link.abort(out)
-            self._forget_way(out)
+            self.forget_way(out)
             out.context = delivery.context = inlet.current = None
             inlet.top_up()
             self.serve_outlet(outlet)
             return
-        if link.remote_max_message_size and delivery.size > link.remote_max_message_size:
+        if link.remote_max_message_size and out.size + end - start > link.remote_max_message_size:
             link.abort(out)
-            self._forget_way(out)
+            self.forget_way(out)
             out.context = None
             self.give_up(inlet, delivery, too_large(link))
             self.serve_outlet(outlet)
@@ -288,10 +288,6 @@ class Forwarder(Multicast):
         elif out.settled or delivery.remote_settled:
             self.sent(inlet, outlet, delivery, out)
         self.serve_outlet(outlet)
-
-    def _forget_way(self, out: Delivery) -> None:
-        if out.way is not None:
-            self.came_back(out)
 
     def _hold_back(self, inlet: "Inlet", outlet: "Outlet") -> None:
         # What comes in faster than it leaves closes the producer's window, frame by frame.
@@ -448,6 +444,10 @@ class Forwarder(Multicast):
             for way in address.ways:
                 self.serve_way(way)
             self.serve(address)
+            self.forget_if_idle(address)
+
+    def forget_if_idle(self, address: "Address") -> None:
+        """Forget an address that nobody uses; `Siblings` has them."""
 
     def relieve(self, peer: "Peer") -> None:
         """Go on with the outlets of a connection that had no room, since it may have some again."""
@@ -531,7 +531,7 @@ class Forwarder(Multicast):
         for out in _unsettled(outlet.link):
             context = out.context
             out.context = None
-            self._forget_way(out)
+            self.forget_way(out)
             if type(context) is Delivery:
                 self._consumer_lost(context)
             elif context is not None:
@@ -583,7 +583,7 @@ class Forwarder(Multicast):
             context.context = None
             outlet: Outlet | None = context.link.context
             if delivery.is_partial:
-                self._forget_way(context)
+                self.forget_way(context)
             if delivery.is_partial and outlet is not None and context.link.is_attached:
                 outlet.link.abort(context)
                 self.serve_outlet(outlet)

@@ -202,8 +202,9 @@ class Multicast(Departures):
                 fan.under_way.remove(out)
                 continue
             link = outlet.link
-            if link.remote_max_message_size and delivery.size > link.remote_max_message_size:
+            if link.remote_max_message_size and out.size + end - start > link.remote_max_message_size:
                 link.abort(out)
+                self.forget_way(out)
                 fan.under_way.remove(out)
                 if out.context is fan:
                     out.context = None
@@ -229,6 +230,7 @@ class Multicast(Departures):
         for out in fan.under_way:
             outlet: Outlet | None = out.link.context
             out.context = None
+            self.forget_way(out)
             if outlet is not None and out.link.is_attached:
                 outlet.link.abort(out)
                 self.serve_outlet(outlet)

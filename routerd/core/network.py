@@ -97,21 +97,21 @@ class Network:
         """Return all addresses of others, for a routing engine that has to learn them again."""
         return tuple(MappedAddresses(router, dict(keys)) for router, keys in self._keys.items())
 
-    def apply(self, news: NetworkNews) -> set[str]:
-        """Take news; return the keys of addresses that have come to a router or gone from one."""
-        touched: set[str] = set()
+    def apply(self, news: NetworkNews) -> dict[str, None]:
+        """Take news; return, as keys, those of addresses that have come to a router or gone from one."""
+        touched: dict[str, None] = {}
         if news.is_full:
-            touched.update(self._routers)
+            touched.update(dict.fromkeys(self._routers))
             self._routers.clear()
             self._keys.clear()
             self.routes, self.radius, self.through = {}, 0, {}
         for router in news.forgotten:
             for key in self._keys.pop(router, {}):
                 self._unmap(router, key)
-                touched.add(key)
+                touched[key] = None
         for mapped in news.mapped:
             self._map(mapped)
-            touched.update(mapped.added, mapped.removed)
+            touched.update(dict.fromkeys((*mapped.removed, *mapped.added)))
         if news.routes is not None:
             self.routes, self.radius = dict(news.routes), news.radius
         if news.through is not None:

@@ -30,6 +30,7 @@ cdef class Settlement(Handler):
     cdef void _producer_settled(self, Delivery delivery)
     @cython.locals(way=Way)
     cdef void came_back(self, Delivery out)
+    cdef void forget_way(self, Delivery out)
     @cython.locals(delivery=Delivery)
     cdef void check_copies(self, FanOut fan)
     cdef void sent(self, Inlet inlet, Outlet outlet, Delivery delivery, Delivery out)

@@ -116,6 +116,11 @@ class Settlement(Handler):
         out.way = None
         way.outstanding -= 1
 
+    def forget_way(self, out: Delivery) -> None:
+        """Count a delivery as lost, if it went to another router."""
+        if out.way is not None:
+            self.came_back(out)
+
     def check_copies(self, fan: FanOut) -> None:
         # Lets go of the octets once nobody waits for them, and settles once everybody has decided.
         if fan.waiting == 0:

@@ -314,7 +314,9 @@ class Siblings(Forwarder):
             outlet: Outlet = link.context
             outlet.is_open = True
             neighbour = self.neighbours.get(outlet.peer.sibling)
-            if neighbour is None or outlet.address.key not in neighbour.interests:
+            key = outlet.address.key
+            # A link to have messages relayed may be one that nobody needs any more.
+            if neighbour is None or key not in neighbour.interests or neighbour.outlets.get(key) is not outlet:
                 self.give_up_fabric(outlet)
 
     def fabric_attached(self, peer: Peer, link: Link, performative: Attach) -> None:

@@ -16,7 +16,7 @@ cdef class Trunk:
     cdef readonly list data
     cdef public Py_ssize_t receivers
     cdef readonly dict streams
-    cdef public Py_ssize_t opening
+    cdef readonly dict opening
     cdef public Py_ssize_t wanted_streams
     cdef public dict hungry
 

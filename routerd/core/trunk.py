@@ -38,7 +38,8 @@ class Trunk:
         self.data: list[Outlet | None] = []
         self.receivers = 0
         self.streams: dict[Outlet, None] = {}
-        self.opening = 0
+        # Those of them that the neighbour has not answered.
+        self.opening: dict[Outlet, None] = {}
         self.wanted_streams = 0
         # Addresses with messages that could not leave.
         self.hungry: dict[Address, None] = {}

@@ -11,7 +11,6 @@ from routerd.wire.link cimport Link
 cdef object _NOT_A_ROUTER
 cdef object _NOT_YET
 cdef object _NO_ROUTE
-cdef object _RELAYED
 
 
 cdef class Trunks(Siblings):

@@ -36,7 +36,6 @@ PASSING_MAX = 10_000
 _NOT_A_ROUTER = Error(condition="qd:forbidden", description="this is no connection between routers")
 _NOT_YET = Error(condition="qd:connection-role", description="links of clients are not for a connection of routers")
 _NO_ROUTE = Error(condition="qd:no-route-to-dest", description="no route to the destination node")
-_RELAYED = Treatment(Distribution.CLOSEST)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,10 +101,10 @@ class Trunks(Siblings):
         if news.version <= self.network.version and not news.is_full:
             return
         touched = self.network.apply(news)
-        keys: set[str] = set(self.addresses) if news.is_full or news.routes is not None else touched
+        keys = dict.fromkeys(self.addresses) if news.is_full or news.routes is not None else touched
         if news.through is not None:
             # What waits for a way in the tree of its origin may have one now, or none any more.
-            keys.update(key for key, address in self.addresses.items() if address.parked_from_trunks)
+            keys.update((key, None) for key, address in self.addresses.items() if address.parked_from_trunks)
         for key in keys:
             address = self.addresses.get(key)
             if address is not None and not key.startswith(RELAY):
@@ -158,7 +157,9 @@ class Trunks(Siblings):
 
     def attach_ways(self, address: Address) -> None:
         for way in address.ways:
-            if way.outlet is None and way.end is None and (way.trunk - 1) % self.workers != self.worker:
+            if way.outlet is not None or way.end is not None or way.is_refused:
+                continue
+            if (way.trunk - 1) % self.workers != self.worker:
                 neighbour = self.neighbours.get((way.trunk - 1) % self.workers)
                 if neighbour is not None:
                     way.outlet = self.fabric_outlet(neighbour, address, f"{RELAY}{way.trunk}:{address.key}")
@@ -181,21 +182,39 @@ class Trunks(Siblings):
         self.destinations_changed(address)
         self.forget_if_idle(address)
 
+    def forget_if_idle(self, address: Address) -> None:
+        """Forget an address that nobody uses, and give up the links by which siblings relay its messages."""
+        Siblings.forget_if_idle(self, address)
+        if self.addresses.get(address.key) is not address:
+            for way in address.ways:
+                self._retire(way)
+
     def _drop(self, way: Way) -> None:
         self.way_lost(way)
+        self._retire(way)
+
+    def _retire(self, way: Way) -> None:
         outlet, way.outlet = way.outlet, None
         if outlet is not None:
             # What it has sent may yet be settled.
             outlet.way = None
             self._retiring[outlet] = None
 
+    def sibling_connected(self, peer: Peer, performative: Open) -> None:
+        """Have a sibling relay again what it has trunks for."""
+        Siblings.sibling_connected(self, peer, performative)
+        for address in list(self.addresses.values()):
+            if address.ways and self.has_senders(address):
+                self.attach_ways(address)
+
     def relay_attached(self, peer: Peer, link: Link, key: str) -> None:
-        number, _, _ = key[len(RELAY) :].partition(":")
+        number, _, relayed = key[len(RELAY) :].partition(":")
         trunk = self.trunks.get(int(number)) if number.isdecimal() else None
         if trunk is None:
             self.refuse(link, _NO_ROUTE)
             return
-        address = self.address_with(key, _RELAYED)
+        priority = self.treatment_of_key(relayed).priority
+        address = self.address_with(key, Treatment(Distribution.CLOSEST, priority=priority))
         if not address.ways:
             way = Way(address, trunk.peer.number, "")
             way.end = trunk
@@ -221,6 +240,8 @@ class Trunks(Siblings):
     def _way_answered(self, outlet: Outlet) -> None:
         if outlet.link.is_attached and outlet.link.remote_target is not None:
             outlet.is_open = True
+        elif outlet.way is not None:
+            outlet.way.is_refused = True
 
     def router_outlet_ended(self, outlet: Outlet) -> None:
         """Forget a link to another router, or to the sibling that has it; what was under way has been settled."""
@@ -236,6 +257,7 @@ class Trunks(Siblings):
             self._trunk_down(trunk)
         elif outlet in trunk.streams:
             del trunk.streams[outlet]
+            trunk.opening.pop(outlet, None)
         else:
             trunk.data[:] = [None if one is outlet else one for one in trunk.data]
 
@@ -363,8 +385,7 @@ class Trunks(Siblings):
     def _trunk_answered(self, outlet: Outlet) -> None:
         trunk = outlet.trunk
         assert trunk is not None
-        if outlet in trunk.streams:
-            trunk.opening -= 1
+        trunk.opening.pop(outlet, None)
         if outlet.link.is_attached:
             outlet.is_open = True
             self.observer.link_attached(outlet)
@@ -380,7 +401,7 @@ class Trunks(Siblings):
         """Attach links for the large messages that found none; and detach those that have not been used for long."""
         for trunk in self.trunks.values():
             if trunk.wanted_streams and trunk.peer.is_open:
-                room = min(trunk.wanted_streams, OPENING_MAX - trunk.opening, STREAMS_MAX - len(trunk.streams))
+                room = min(trunk.wanted_streams, OPENING_MAX - len(trunk.opening), STREAMS_MAX - len(trunk.streams))
                 trunk.wanted_streams = 0
                 for _ in range(room):
                     self._open_stream(trunk)
@@ -393,9 +414,8 @@ class Trunks(Siblings):
         except StateError:
             return
         session.begin()
-        trunk.opening += 1
         outlet = self.attach_stream(trunk, session)
-        trunk.streams[outlet] = None
+        trunk.streams[outlet] = trunk.opening[outlet] = None
 
     def attach_stream(self, trunk: Trunk, session: Session) -> Outlet:
         """Attach a link for large messages."""
@@ -404,6 +424,8 @@ class Trunks(Siblings):
     def _close_idle_stream(self, trunk: Trunk) -> None:
         for outlet in trunk.streams:
             if outlet.link.is_attached and outlet.link.unsettled_count == 0 and outlet.link.current is None:
+                # It is not counted while its detach is on its way, or others would follow it.
+                del trunk.streams[outlet]
                 outlet.link.detach()
                 return
 

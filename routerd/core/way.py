@@ -27,6 +27,8 @@ class Way:
         self.next_hop = next_hop
         self.end = None
         self.outlet = None
+        # The sibling has no such trunk any more, which the routing engine will say before long.
+        self.is_refused = False
         self.routers: tuple[str, ...] = ()
         # The least cost of a path to one of them, and how many are that near.
         self.cost = 0

@@ -336,13 +336,14 @@ class ForeignRouter:
         self.send_control("RA", "amqp:/_topo/0/all/qdrouter", body)
 
     def announce(self, *addresses: str, delete: Iterable[str] = (), hint: int = HINT_BALANCED) -> None:
-        """Tell what came to the addresses of this router, and what went, each with its class and phase."""
+        """Tell what came to the addresses of this router, and what went, each with its class and phase; wait for it."""
         self.mobile_seq += 1
         body = mobile_changes(self.id, self.mobile_seq, addresses, delete, hint)
         self.send_control("MAU", "_topo/0/all/qdrouter.ma", body)
+        self.ask_links()
 
     def ask_links(self, to: str = "A") -> Control:
-        """Ask for the link state, and return the answer: by then all that was sent before has been taken."""
+        """Ask for the link state, and return the answer: all that was sent before has been taken by then."""
         self.send_control("LSR", f"amqp:/_topo/0/{to}/qdrouter", link_state_request(self.id))
         return self.control("LSU")
 

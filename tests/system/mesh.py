@@ -54,6 +54,8 @@ class Mesh:
         self._sections: dict[str, tuple[str, ...]] = {}
         self._ports: dict[str, dict[str, int]] = {}
         self._clients: list[ProtonClient] = []
+        self._workers: dict[str, set[int]] = {}
+        """On Ray, by router the actors that clients are to be at."""
         self._at_exit = ExitStack()
 
     def close(self) -> None:
@@ -78,6 +80,7 @@ class Mesh:
         """Start a router as it was, at the ports that it had, and wait for nothing."""
         router = self._at_exit.enter_context(self._place(self._configuration(name)))
         self.routers[name] = router
+        self._workers.clear()
         self._ports[name] = {one: router.port_of(one) for one in LISTENERS}
         return router
 
@@ -199,10 +202,12 @@ class Mesh:
             return (int(client.connection.remote_properties["qd.conn-id"]) - 1) % self.form.actors
 
     def _workers_for_clients(self, name: str) -> set[int]:
-        rows = self.query(name, "connection")
-        trunks = {(int(row["identity"]) - 1) % self.form.actors for row in rows if row["role"] == "inter-router"}
-        everybody = set(range(self.form.actors))
-        return everybody - trunks or everybody
+        if name not in self._workers:
+            rows = self.query(name, "connection", "identity", "role")
+            trunks = {(int(row["identity"]) - 1) % self.form.actors for row in rows if row["role"] == "inter-router"}
+            everybody = set(range(self.form.actors))
+            self._workers[name] = everybody - trunks or everybody
+        return self._workers[name]
 
 
 @dataclass(frozen=True, slots=True)

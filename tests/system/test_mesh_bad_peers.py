@@ -1,6 +1,7 @@
 """Neighbours that are wrong are refused or passed over, with a line in the log; nobody else notices."""
 
 import re
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,6 +13,7 @@ from routerd.wire import AmqpValue, Detach, Message, Properties, Released, Sourc
 from tests.system.conftest import meshing
 from tests.system.launched import eventually
 from tests.system.mesh import Mesh
+from tests.system.proton_links import Consumer, Producer
 from tests.system.raw_client import RawClient
 from tests.system.raw_router import COMMON, DATA_OUT, TO_NEIGHBOURS, RawRouter
 from tests.system.routers import IN_PROCESS, section
@@ -27,15 +29,23 @@ def pair(request: pytest.FixtureRequest) -> Iterator[Mesh]:
         yield mesh
 
 
+@pytest.fixture(scope="module")
+def beside(pair: Mesh) -> tuple[Producer, Consumer]:
+    """Those that go on, whatever others do."""
+    consumer = pair.connect("B").consumer("beside")
+    return pair.connect("A").producer("beside"), consumer
+
+
 @pytest.fixture(autouse=True)
-def everything_goes_on(pair: Mesh, address: str) -> Iterator[None]:
-    """Hold that both routers work, and know nobody else, when a test is over."""
+def everything_goes_on(pair: Mesh, beside: tuple[Producer, Consumer], address: str) -> Iterator[None]:
+    """Hold that both routers work, and reach nobody else, when a test is over."""
     yield
     pair.wait_joined()
-    consumer = pair.connect("B").consumer(address)
-    assert pair.connect("A").producer(address).send("one").outcome() == "accepted"
-    assert consumer.bodies == ["one"]
-    pair.close_clients()
+    producer, consumer = beside
+    assert producer.send(address).outcome() == "accepted"
+    assert consumer.bodies[-1] == address
+    assert producer.client.is_open
+    assert consumer.client.is_open
 
 
 @pytest.fixture
@@ -67,6 +77,8 @@ def test_a_router_with_the_same_id_is_noticed_and_both_go_on(pair: Mesh, request
     connector = section(
         "connector", name="A", role="inter-router", host="127.0.0.1", port=pair.port("A", "routers")
     )
+    started = pair.nodes("A")["A"]["instance"]
+    eventually(lambda: int(time.time()) > started, "routers that start now can be told from those that run")
     with meshing(IN_PROCESS, request) as other:
         other.add("A", sections=[connector])
         for mesh in (pair, other):

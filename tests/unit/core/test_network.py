@@ -26,7 +26,7 @@ def test_a_network_that_nothing_is_known_of_has_nobody(network):
 
 
 def test_routes_stand_in_for_those_before(network):
-    assert network.apply(news(1, routes={"B": NEAR, "C": FAR}, radius=2)) == set()
+    assert set(network.apply(news(1, routes={"B": NEAR, "C": FAR}, radius=2))) == set()
     assert (network.routes, network.radius, network.version) == ({"B": NEAR, "C": FAR}, 2, (1, 1))
     network.apply(news(2, routes={"B": FAR}, radius=1))
     assert (network.routes, network.radius, network.version) == ({"B": FAR}, 1, (1, 2))
@@ -67,10 +67,10 @@ def test_the_hint_is_that_of_the_first_that_has_the_address(network):
 
 
 def test_addresses_come_and_go_in_any_number_of_steps(network):
-    assert network.apply(news(1, ("B", {"M0a": 3}), ("C", {"M0a": 3}), ("D", {"M0a": 3}))) == {"M0a"}
-    assert network.apply(news(2, ("C", {"M0b": 3}, ("M0a", "M0never")))) == {"M0a", "M0b", "M0never"}
+    assert set(network.apply(news(1, ("B", {"M0a": 3}), ("C", {"M0a": 3}), ("D", {"M0a": 3})))) == {"M0a"}
+    assert set(network.apply(news(2, ("C", {"M0b": 3}, ("M0a", "M0never"))))) == {"M0a", "M0b", "M0never"}
     assert (network.routers_of("M0a"), network.routers_of("M0never")) == (("B", "D"), ())
-    assert network.apply(news(3, ("B", {}, ("M0a",)))) == {"M0a"}
+    assert set(network.apply(news(3, ("B", {}, ("M0a",))))) == {"M0a"}
     assert network.routers_of("M0a") == ("D",)
     network.apply(news(4, ("D", {}, ("M0a",)), ("B", {}), ("nobody", {}, ("M0a",))))
     assert (network.routers_of("M0a"), network.mapping()) == ((), (MappedAddresses("C", {"M0b": 3}),))
@@ -84,14 +84,14 @@ def test_an_address_may_go_and_come_in_the_same_news(network):
 
 def test_a_router_is_forgotten_with_its_addresses_alone(network):
     network.apply(news(1, ("B", {"M0a": 3, "M0b": 3}), ("C", {"M0a": 3}), routes={"B": NEAR, "C": FAR}))
-    assert network.apply(news(2, forgotten=("B", "nobody"))) == {"M0a", "M0b"}
+    assert set(network.apply(news(2, forgotten=("B", "nobody")))) == {"M0a", "M0b"}
     assert (network.routers_of("M0a"), network.routers_of("M0b")) == (("C",), ())
     assert network.mapping() == (MappedAddresses("C", {"M0a": 3}),)
 
 
 def test_what_is_mapped_of_a_router_that_is_forgotten_in_the_same_news_comes_after_that(network):
     network.apply(news(1, ("B", {"M0a": 3})))
-    assert network.apply(news(2, ("B", {"M0b": 3}), forgotten=("B",))) == {"M0a", "M0b"}
+    assert set(network.apply(news(2, ("B", {"M0b": 3}), forgotten=("B",)))) == {"M0a", "M0b"}
     assert network.mapping() == (MappedAddresses("B", {"M0b": 3}),)
 
 
@@ -99,7 +99,7 @@ def test_full_news_stand_in_for_everything(network):
     network.apply(
         news(5, ("B", {"M0a": 3}), routes={"B": NEAR}, radius=4, through={"A": frozenset("B")}, checkpoint="kept")
     )
-    assert network.apply(news(1, ("C", {"M0c": 2}), epoch=2, is_full=True)) == {"M0a", "M0c"}
+    assert set(network.apply(news(1, ("C", {"M0c": 2}), epoch=2, is_full=True))) == {"M0a", "M0c"}
     assert (network.routes, network.radius, network.through) == ({}, 0, {})
     assert (network.mapping(), network.version) == ((MappedAddresses("C", {"M0c": 2}),), (2, 1))
     assert (network.routers_of("M0a"), network.checkpoint) == ((), "kept")

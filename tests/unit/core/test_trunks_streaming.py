@@ -2,7 +2,7 @@
 
 import pytest
 
-from routerd.wire import ACCEPTED, RELEASED, Modified, Rejected, Source, Symbol, Target
+from routerd.wire import ACCEPTED, RELEASED, LinkState, Modified, Rejected, SessionState, Source, Symbol, Target
 from tests.routers import message, outcome
 from tests.unit.core.joined_routers import DATA, Mesh, mapped, marked, neighbour, routes, to_router
 
@@ -36,6 +36,30 @@ class Streaming:
         """A further producer, which can be in the middle of a message of its own."""
         client = self.router.client()
         return client, client.producer("orders")
+
+    def stream_to_each(self, count, name="a"):
+        """Begin a message to each of so many addresses; the neighbour answers nothing meanwhile."""
+        addresses = [f"{name}{number}" for number in range(count)]
+        self.router.tell(mapped=mapped(P=tuple(f"M0{address}" for address in addresses)))
+        senders = [self.client.producer(address) for address in addresses]
+        self.far.answers = False
+        for sender in senders:
+            self.client.stream(sender, PARTS[0], ends=False)
+
+    def unanswered(self):
+        """The links for large messages that the neighbour has not answered."""
+        return [link for link in self.far.links.values() if link.state is LinkState.ATTACH_RCVD]
+
+    def answer(self):
+        """Have the neighbour answer what it has not."""
+        self.far.answers = True
+        while self.unanswered():
+            for link in self.unanswered():
+                if link.session.state is SessionState.BEGIN_RCVD:
+                    link.session.begin()
+                link.attach(source=link.remote_source, target=link.remote_target)
+                link.grant(250)
+            self.router.pump()
 
     def streams(self):
         """How many messages came on each of the links for large ones."""
@@ -78,7 +102,7 @@ class TestLinks:
         deliveries = [client.stream(sender, PARTS[0], ends=False) for client, sender in producers]
         for (client, _), delivery in zip(producers, deliveries, strict=True):
             client.go_on(delivery, PARTS[1], more=False)
-        assert (streaming.streams(), streaming.trunk.opening) == ([1] * 12, 0)
+        assert streaming.streams() == [1] * 12
 
     def test_messages_of_one_frame_do_not_wait_for_those_of_several(self, router):
         streaming = Streaming(router)
@@ -119,44 +143,36 @@ class TestLinks:
 
     def test_there_is_an_end_to_how_many_are_opened_at_a_time(self, router):
         streaming = Streaming(router)
-        streaming.far.answers = False
-        producers = [streaming.another() for _ in range(12)]
-        for client, sender in producers:
-            client.stream(sender, PARTS[0], ends=False)
-        assert (streaming.trunk.opening, len(streaming.trunk.streams)) == (8, 8)
+        streaming.stream_to_each(12)
+        assert len(streaming.unanswered()) == 8
+        streaming.answer()
+        assert len(streaming.far.streams) == 12
 
-    def test_links_that_a_neighbour_refuses_leave_room_for_others(self, router):
+    def test_those_of_the_neighbour_do_not_count_for_that(self, router):
         streaming = Streaming(router)
-        far = streaming.far
-        far.answers = False
-        for _ in range(10):
-            client, sender = streaming.another()
-            client.stream(sender, PARTS[0], ends=False)
-            for link in far.streams:
-                if not link.is_attached and not link.is_over:
-                    link.refuse(None)
-            router.pump()
-            if streaming.trunk.opening == 0:
-                break
-        assert (streaming.trunk.opening, len(streaming.trunk.streams)) == (0, 0)
+        for _ in range(4):
+            streaming.far.detach(streaming.far.attach_in())
+        streaming.stream_to_each(12)
+        assert len(streaming.unanswered()) == 8
 
-    def test_sessions_that_a_neighbour_ends_before_it_answers_leave_room_for_others(self, router):
+    @pytest.mark.parametrize("how", ["refuse", "end"])
+    def test_links_that_a_neighbour_does_not_want_leave_room_for_others(self, router, how):
         streaming = Streaming(router)
-        far = streaming.far
-        far.answers = False
-        streaming.client.stream(streaming.sender, PARTS[0], ends=False)
-        assert streaming.trunk.opening == 1
-        session = far.sessions[-1]
-        session.begin()
-        session.end()
-        far.answers = True
-        router.pump()
-        assert streaming.trunk.opening == 0
+        for number in range(4):
+            streaming.stream_to_each(4, f"{how}{number}/")
+            for link in streaming.unanswered():
+                if link.session.state is SessionState.BEGIN_RCVD:
+                    link.session.begin()
+                link.refuse(None) if how == "refuse" else link.session.end()
+            streaming.client.vanish()
+            streaming.client = router.client()
+        streaming.stream_to_each(8, "last/")
+        assert len(streaming.unanswered()) == 8
 
     def test_those_that_a_neighbour_attaches_are_used_too(self, router):
         streaming = Streaming(router)
         own = streaming.far.attach_in()
-        assert (list(streaming.trunk.streams.values()), streaming.trunk.opening) == ([None], 0)
+        assert len(streaming.trunk.streams) == 1
         streaming.client.stream(streaming.sender, *PARTS)
         assert (len(streaming.far.received(own)), streaming.far.streams) == (1, [])
 
@@ -285,7 +301,7 @@ class TestEndings:
         streaming = Streaming(router)
         link = streaming.far.session.receiver("small")
         capability = {"capabilities": (Symbol(DATA),)}
-        link.attach(source=Source(**capability), target=Target(**capability), max_message_size=250)
+        link.attach(source=Source(**capability), target=Target(**capability), max_message_size=300)
         link.grant(9)
         router.pump()
         delivery = streaming.client.stream(streaming.sender, *PARTS[:2], ends=False)

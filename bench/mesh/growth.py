@@ -1,0 +1,79 @@
+"""How the cost of the routing protocol grows with the mesh, on virtual time: from nothing, and when a trunk is lost.
+
+Five links a router on average, with costs from 1 to 20, and no consumers. A mesh has converged when every router has
+the shortest paths to all others and knows everybody's links. What it costs is told for one router, on average.
+"""
+
+import gc
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+
+from bench.mesh.paths import mesh
+from bench.mesh.simulation import Simulation, Spent, trunks
+from bench.report import Row
+
+SIZES = (10, 100, 300)
+"""All messages are simulated, and engines know all the mesh: with 1 000 routers it takes most of an hour and 20 GiB."""
+DEGREE = 5
+CUTS = 5
+SETTLE_S = 20.0
+KIB = 1024
+MS_A_SECOND = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Grown:
+    """What came of a mesh of one size."""
+
+    size: int
+    cold: Spent
+    cuts: list[Spent]
+
+
+def rows(sizes: Sequence[int] = SIZES) -> list[Row]:
+    """Measure meshes of these sizes; the rows of one figure stand together."""
+    meshes = [grown(size) for size in sizes]
+    return [
+        *(row for figure in range(4) for one in meshes for row in [_cold_rows(one)[figure]]),
+        *(row for figure in range(4) for one in meshes for row in [_cut_rows(one)[figure]]),
+    ]
+
+
+def grown(size: int) -> Grown:
+    """Start a mesh of so many routers, and cut some of its trunks, one after the other."""
+    links = mesh(size, size * DEGREE // 2)
+    simulation = Simulation(links)
+    # There is much to walk through, and little to find.
+    gc.disable()
+    try:
+        cold = simulation.start()
+        cuts = []
+        for pair in Random(1).sample(trunks(links), CUTS):
+            simulation.rest(SETTLE_S)
+            cuts.append(simulation.cut(*pair))
+    finally:
+        gc.enable()
+    return Grown(size, cold, cuts)
+
+
+def _cold_rows(one: Grown) -> list[Row]:
+    return _rows(f"cold start of {one.size}", one.size, [one.cold])
+
+
+def _cut_rows(one: Grown) -> list[Row]:
+    return _rows(f"one trunk of {one.size} lost", one.size, one.cuts)
+
+
+def _rows(case: str, size: int, spent: list[Spent]) -> list[Row]:
+    """Return the medians."""
+    messages = statistics.median(one.messages for one in spent)
+    octets = statistics.median(one.octets for one in spent)
+    cpu_s = statistics.median(one.cpu_s for one in spent)
+    return [
+        Row(f"{case}: convergence", statistics.median(one.seconds for one in spent) * MS_A_SECOND, "ms"),
+        Row(f"{case}: messages", messages / size, "a router"),
+        Row(f"{case}: octets", octets / size / KIB, "KiB a router"),
+        Row(f"{case}: CPU", cpu_s / size * MS_A_SECOND, "ms a router"),
+    ]

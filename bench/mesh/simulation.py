@@ -1,0 +1,188 @@
+"""A mesh on virtual time: routing engines without sockets, and trunks that take their time.
+
+The delay of the trunks is all that a message takes: the time for which engines compute is counted, but does not pass.
+"""
+
+import heapq
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from math import inf
+from random import Random
+from typing import Any
+
+from routerd.io.control_messages import encoded
+from routerd.mesh import ControlMessage, MeshConfig, RoutingEngine, SendControl
+
+DELAY_S = (0.0005, 0.002)
+"""A trunk has a delay between these, always the same."""
+STEP_S = 0.001
+"""How exactly the time is known at which a mesh has converged."""
+WITHIN_S = 60.0
+
+Links = dict[str, dict[str, int]]
+
+
+class NotConverged(Exception):
+    """A router does not get to know the mesh; the message says which."""
+
+
+@dataclass(slots=True)
+class Spent:
+    """What all routers together took to get to know a change."""
+
+    seconds: float = 0.0
+    messages: int = 0
+    octets: int = 0
+    cpu_s: float = 0.0
+    """Of the engines alone, without what is between them and a socket."""
+
+
+@dataclass(slots=True, eq=False)
+class Router:
+    """A router: its engine, and when it is to be woken."""
+
+    id: str
+    engine: RoutingEngine
+    wake_at: float = inf
+    costs: dict[str, int] = field(default_factory=dict)
+    """What the shortest paths to all others truly cost."""
+
+    def knows(self, links: Links) -> bool:
+        """Return whether it has the shortest paths, and knows the links of everybody."""
+        if {id: route.cost for id, route in self.engine.routes.nodes.items()} != self.costs:
+            return False
+        return all(node.peers == links[node.id] for node in self.engine.nodes())
+
+
+class Simulation:
+    """Routers, and trunks between them that `start` opens."""
+
+    def __init__(self, links: Links) -> None:
+        chance = Random(1)
+        self._links = {id: dict(costs) for id, costs in links.items()}
+        self._now = 0.0
+        self._spent = Spent()
+        self._queue: list[tuple[float, int, Router, Callable[..., None], tuple[Any, ...]]] = []
+        self._count = 0
+        self._measured: tuple[ControlMessage | None, int] = (None, 0)
+        self._routers = {
+            id: Router(id, RoutingEngine(MeshConfig(router_id=id), instance, 0.0))
+            for instance, id in enumerate(links, start=1)
+        }
+        self._doubted = deque(self._routers.values())
+        # Each end of a trunk has a number, and the other end the one that differs in the last bit.
+        self._ends = [self._routers[id] for pair in trunks(links) for id in pair]
+        self._delays = [chance.uniform(*DELAY_S) for _ in trunks(links)]
+        self._is_cut = [False] * len(self._delays)
+
+    def start(self) -> Spent:
+        """Open all trunks at once; return what it took until every router knew the mesh."""
+        for end, router in enumerate(self._ends):
+            cost = self._links[router.id][self._ends[end ^ 1].id]
+            self._call(router, router.engine.trunk_opened, end, cost)
+        return self._converge()
+
+    def cut(self, one: str, other: str) -> Spent:
+        """Take a trunk away, which both ends hear of at once; return what it took until every router knew."""
+        self._spent = Spent()
+        del self._links[one][other], self._links[other][one]
+        trunk = list(zip(self._ends[::2], self._ends[1::2], strict=True)).index(
+            (self._routers[one], self._routers[other])
+        )
+        self._is_cut[trunk] = True
+        for end in (2 * trunk, 2 * trunk + 1):
+            self._call(self._ends[end], self._ends[end].engine.trunk_closed, end)
+        return self._converge()
+
+    def rest(self, seconds: float) -> None:
+        """Let time pass."""
+        self._run(self._now + seconds)
+
+    # --- whether everybody knows
+
+    def _converge(self) -> Spent:
+        begun = self._now
+        for router in self._routers.values():
+            router.costs = costs_from(router.id, self._links)
+        while not self._is_known():
+            if self._now > begun + WITHIN_S:
+                raise NotConverged(f"{self._doubted[0].id} does not know the mesh after {WITHIN_S:g} s")
+            self._run(self._now + STEP_S)
+        self._spent.seconds = self._now - begun
+        return self._spent
+
+    def _is_known(self) -> bool:
+        for _ in range(len(self._doubted)):
+            # Who did not know the last time is the first to be looked at.
+            if not self._doubted[0].knows(self._links):
+                return False
+            self._doubted.rotate(-1)
+        return True
+
+    # --- what happens
+
+    def _run(self, until: float) -> None:
+        while self._queue and self._queue[0][0] <= until:
+            self._now, _, router, call, arguments = heapq.heappop(self._queue)
+            call(router, *arguments)
+        self._now = until
+
+    def _arrive(self, router: Router, end: int, message: ControlMessage) -> None:
+        if not self._is_cut[end >> 1]:
+            self._call(router, router.engine.receive, end, message)
+
+    def _wake(self, router: Router) -> None:
+        if self._now >= router.wake_at:
+            router.wake_at = inf
+            self._call(router, router.engine.tick)
+
+    def _call(self, router: Router, call: Callable[..., None], *arguments: Any) -> None:
+        begun = time.process_time()
+        call(*arguments, self._now)
+        commands = router.engine.take_commands()
+        deadline = max(router.engine.next_deadline(), self._now)
+        self._spent.cpu_s += time.process_time() - begun
+        for command in commands:
+            if isinstance(command, SendControl):
+                self._send(command.trunk, command.message)
+        if deadline < router.wake_at:
+            router.wake_at = deadline
+            self._at(deadline, router, self._wake)
+
+    def _send(self, end: int, message: ControlMessage) -> None:
+        self._spent.messages += 1
+        self._spent.octets += self._size(message)
+        self._at(self._now + self._delays[end >> 1], self._ends[end ^ 1], self._arrive, end ^ 1, message)
+
+    def _size(self, message: ControlMessage) -> int:
+        # What goes to several neighbours is one message.
+        if message is not self._measured[0]:
+            self._measured = message, len(encoded(message))
+        return self._measured[1]
+
+    def _at(self, at: float, router: Router, call: Callable[..., None], *arguments: Any) -> None:
+        # What has the same time happens in the order of these calls.
+        self._count += 1
+        heapq.heappush(self._queue, (at, self._count, router, call, arguments))
+
+
+def trunks(links: Links) -> list[tuple[str, str]]:
+    """Return the pairs of routers that have a trunk."""
+    return [(one, other) for one in links for other in links[one] if one < other]
+
+
+def costs_from(root: str, links: Links) -> dict[str, int]:
+    """Return what the shortest paths from a router cost."""
+    costs: dict[str, int] = {}
+    queue = [(0, root)]
+    while queue:
+        cost, router = heapq.heappop(queue)
+        if router not in costs:
+            costs[router] = cost
+            for peer, step in links[router].items():
+                if peer not in costs:
+                    heapq.heappush(queue, (cost + step, peer))
+    del costs[root]
+    return costs

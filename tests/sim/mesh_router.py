@@ -1,0 +1,234 @@
+"""A router of a mesh as a process hosts it: one worker, the routing engine, connections; it can hang, drain and die."""
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from routerd.core import INTER_ROUTER, Inlet, NetworkNews, Observer, Peer, Router, RouterMode
+from routerd.wire import Connection, ConnectionConfig, Int, RemoteError, Symbol
+from tests.sim.mesh_engine import MeshEngine
+from tests.sim.network import End, Line
+from tests.sim.world import Broken
+
+if TYPE_CHECKING:
+    from tests.sim.mesh_simulation import MeshSimulation
+
+COST = Symbol("qd.inter-router-cost")
+SESSIONS_MAX = 0x7FFF
+DRAIN_STEP_S = 0.05
+
+
+class Watcher(Observer):
+    """Hears of each message that comes to a router; and nobody breaks the protocol here."""
+
+    def __init__(self, host: "MeshRouter") -> None:
+        self._host = host
+
+    def message_received(
+        self, inlet: Inlet, data: bytes | bytearray, start: int, end: int, is_partial: bool
+    ) -> None:
+        """Enter the message in the ledger."""
+        if not inlet.is_control:
+            ledger = self._host.simulation.ledger
+            ledger.passed(self._host.id, bytes(data[start:end]), is_partial, is_from_client=inlet.trunk is None)
+
+    def violation(self, peer: Peer, error: RemoteError) -> None:
+        """Fail."""
+        raise Broken(f"{self._host.id} says of connection {peer.number} that it broke the protocol: {error!r}")
+
+
+class MeshRouter:
+    """One start of a router; a later one of the same id is another object."""
+
+    def __init__(self, simulation: "MeshSimulation", index: int, engine_delay: float) -> None:
+        self.simulation = simulation
+        self.world = simulation.world
+        self.index = index
+        self.settings = replace(simulation.settings, id=f"R{index}", mode=RouterMode.INTERIOR)
+        self.router = Router(self.settings, simulation.token, Watcher(self))
+        self.lines: list[Line] = []
+        self.is_alive = True
+        self.is_hung = False
+        self.is_draining = False
+        self._engine_delay = engine_delay
+        self._deferred: deque[tuple[Callable[..., None], tuple[Any, ...]]] = deque()
+        self._is_flush_due = False
+        self._epoch = 0
+        self.engine: MeshEngine | None = None
+        self.start_engine()
+
+    @property
+    def id(self) -> str:
+        """Its id in the network."""
+        return self.settings.id
+
+    @property
+    def is_engine_apart(self) -> bool:
+        """Whether the engine has a process of its own, which may end while messages are forwarded."""
+        return self._engine_delay > 0
+
+    # --- time in this process
+
+    def do(self, call: Callable[..., None], *arguments: Any) -> None:
+        """Have something happen here: later while this process hangs, never once it is dead."""
+        if self.is_hung:
+            self._deferred.append((call, arguments))
+        elif self.is_alive:
+            self.router.now = self.world.now
+            call(*arguments)
+
+    def hang(self, seconds: float) -> None:
+        """Do nothing for a while, as when stopped by a signal."""
+        self.is_hung = True
+        self.world.later(seconds, self._wake)
+
+    def _wake(self) -> None:
+        self.is_hung = False
+        while self._deferred and not self.is_hung:
+            call, arguments = self._deferred.popleft()
+            self.do(call, *arguments)
+
+    def die(self) -> None:
+        """End without a word."""
+        self.is_alive = self.is_hung = False
+        self._deferred.clear()
+        self.end_engine()
+        for line in self.lines:
+            for end in line.ends:
+                if end.owner is self:
+                    line.kill(end)
+
+    # --- the engine
+
+    def start_engine(self) -> None:
+        """Start the engine, or the next one; to go on from where the one before ended, if there was one."""
+        if self.is_alive and self.engine is None:
+            self._epoch += 1
+            self.engine = MeshEngine(self, self._epoch, self.simulation.next_instance(), self._engine_delay)
+            self.engine.begin()
+
+    def end_engine(self) -> None:
+        """Do without an engine."""
+        if self.engine is not None:
+            self.engine.end()
+            self.engine = None
+
+    def learn(self, news: list[NetworkNews], controls: list[tuple[int, bytes]]) -> None:
+        """Take what comes of the engine."""
+        for one in news:
+            self.router.apply_network(one)
+        for trunk, octets in controls:
+            self.router.send_control(trunk, octets)
+        self.turn_ends()
+
+    # --- connections
+
+    def accept(self, config: ConnectionConfig, **options: Any) -> Connection:
+        """Return this router's end of a client's connection."""
+        return self._connection(self.router.new_peer(**options), config, is_client=False)
+
+    def trunk_end(self, *, cost: int, capacity: int, is_initiator: bool, **options: Any) -> Connection:
+        """Return this router's end of a connection to another."""
+        peer = self.router.new_peer(INTER_ROUTER, capacity=capacity)
+        peer.cost, peer.is_initiator = cost, is_initiator
+        config = ConnectionConfig(
+            container_id=self.id,
+            channel_max=SESSIONS_MAX,
+            properties={COST: Int(cost)} if cost > 1 else {},
+            **options,
+        )
+        connection = self._connection(peer, config, is_client=is_initiator)
+        if is_initiator:
+            connection.open()
+        return connection
+
+    def _connection(self, peer: Peer, config: ConnectionConfig, *, is_client: bool) -> Connection:
+        peer.is_watched = True
+        connection = Connection(config, self.router, is_client=is_client)
+        peer.connection = connection
+        connection.context = peer
+        return connection
+
+    def joined_by(self, line: Line, end: End) -> None:
+        """Begin with a connection whose transport is there."""
+        self.lines = [each for each in self.lines if not each.is_over]
+        self.lines.append(line)
+        end.connection.context.shell = end
+        self.do(self._begin, end)
+
+    def _begin(self, end: End) -> None:
+        end.connection.start(self.world.now)
+        self.turn_ends()
+
+    def received(self, end: End, octets: bytes) -> None:
+        """Have the engine take octets."""
+        self.do(self._received, end, octets)
+
+    def _received(self, end: End, octets: bytes) -> None:
+        if not end.is_gone:
+            end.connection.receive_data(octets, self.world.now)
+            self.turn_ends()
+
+    def lost(self, end: End) -> None:
+        """Report the end of a connection."""
+        self.do(self._lost, end)
+
+    def _lost(self, end: End) -> None:
+        end.connection.transport_closed()
+        self.turn_ends()
+
+    def set_blocked(self, end: End, is_blocked: bool) -> None:
+        """Pass on whether a transport has room."""
+        self.do(self._set_blocked, end, is_blocked)
+
+    def _set_blocked(self, end: End, is_blocked: bool) -> None:
+        self.router.set_blocked(end.connection.context, is_blocked)
+        if not is_blocked:
+            end.flush(self.world.now)
+        self.turn_ends()
+
+    # --- the end of a turn
+
+    def turn_ends(self) -> None:
+        """Have what this brought about written soon."""
+        if not self._is_flush_due:
+            self._is_flush_due = True
+            self.world.later(self.world.random.choice((0.0, 0.0, 0.001)), self.do, self._flush)
+
+    def _flush(self) -> None:
+        self._is_flush_due = False
+        router = self.router
+        router.end_turn()
+        changes = router.take_changes()
+        if changes is not None and self.engine is not None:
+            self.engine.take_changes(changes)
+        if router.trunks:
+            router.open_streams()
+        events = router.take_trunk_events()
+        if events and self.engine is not None:
+            self.engine.take_events(events)
+        awake, router.awake = router.awake, []
+        for connection in awake:
+            shell: End | None = connection.context.shell
+            if shell is not None:
+                shell.flush(self.world.now)
+        self.simulation.check_router(self)
+
+    # --- its end
+
+    def drain(self, grace_s: float) -> None:
+        """End in order."""
+        self.is_draining = True
+        self.router.drain()
+        self.turn_ends()
+        self._drain_step(self.world.now + grace_s)
+
+    def _drain_step(self, end: float) -> None:
+        if self.router.is_drained() or self.world.now >= end:
+            self.router.close_all()
+            self.turn_ends()
+            self.world.later(0.5, self.do, self.simulation.router_ended, self)
+        else:
+            self.turn_ends()
+            self.world.later(DRAIN_STEP_S, self.do, self._drain_step, end)

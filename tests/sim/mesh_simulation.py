@@ -1,0 +1,347 @@
+"""A mesh of routers, its clients and what happens to them: who there is, and what is asked about all of it."""
+
+from itertools import count, pairwise
+from typing import Any
+
+from routerd.core import AddressSettings, Distribution, RouterSettings
+from routerd.wire import Connection, ConnectionConfig
+from tests.sim.client import Client
+from tests.sim.ledger import Sent
+from tests.sim.links import Consumer
+from tests.sim.mesh_checks import check_lines, check_network, check_nothing_is_left, check_router, check_settled
+from tests.sim.mesh_ledger import MeshLedger
+from tests.sim.mesh_router import MeshRouter
+from tests.sim.mesh_trunks import Connector, TrunkLine
+from tests.sim.network import Line
+from tests.sim.world import Broken, World
+
+CONVERGED_S = 12.0
+"""So long after the last trouble every router knows the network as it is."""
+TROUBLE_S = 8.0
+KNOWN_S = 5.0
+"""So long after a consumer's attach every router that can be reached sends it messages."""
+SETTLED_S = 2.0
+FINISH_ROUNDS = 300
+COSTS = (1, 1, 1, 2, 5)
+ENGINE_DELAYS_S = (0.0, 0.002, 0.02)
+SETTINGS = RouterSettings(
+    id="R",
+    addresses=(
+        AddressSettings(pattern="multicast/#", distribution=Distribution.MULTICAST),
+        AddressSettings(pattern="closest/#", distribution=Distribution.CLOSEST),
+    ),
+)
+
+
+class MeshSimulation:
+    """Everything that there is in one run."""
+
+    def __init__(self, seed: int, size: int, *, is_calm: bool) -> None:
+        self.world = World(seed)
+        self.is_calm = is_calm
+        """Whether nothing goes wrong, and no consumer leaves."""
+        self.settings = SETTINGS
+        self.capacities = self.world.random.choice(((1, 2, 5), (5, 20), (250,)))
+        self.epoch = 0
+        """How often something went wrong in the network, for which messages may have to be given up."""
+        self.trouble_until = 0.0
+        self._losses: dict[str, float] = {}
+        self._came: dict[Consumer, float] = {}
+        self.is_finishing = False
+        self.ledger = MeshLedger(self)
+        self.routers: dict[int, MeshRouter] = {}
+        """Those that run, by index."""
+        self.connectors: list[Connector] = []
+        self.trunks: list[TrunkLine] = []
+        self.clients: list[Client] = []
+        self.absent: list[Client] = []
+        self.lines: list[Line] = []
+        """Of clients."""
+        self.settling_addresses: set[str] = set()
+        self.side: set[int] = set()
+        """Routers that are cut off from all others, but not from each other."""
+        self._size = 0
+        self._instances = count(1_700_000_000)
+        self._names = count(1)
+        self._tokens = count(1)
+        for _ in range(size):
+            self.join_router()
+        self.world.run_for(CONVERGED_S)
+
+    def token(self) -> str:
+        """What dynamic addresses and names of links are made of."""
+        return f"t{next(self._tokens)}"
+
+    def next_instance(self) -> int:
+        """Return what no router has had for its instance."""
+        return next(self._instances)
+
+    def note(self, text: str) -> None:
+        """Record what happens."""
+        self.world.note(text)
+
+    # --- routers
+
+    def join_router(self) -> None:
+        """Have one more router, connected to one that there is and perhaps to more."""
+        self._size += 1
+        index = self._size
+        random = self.world.random
+        others = [one for one in range(1, index) if one > index - 12]
+        for other in random.sample(others, min(len(others), random.choice((1, 1, 2, 2, 3)))):
+            self.connect_routers(index, other)
+        self.start_router(index)
+
+    def connect_routers(self, near: int, far: int) -> None:
+        """Configure a router to have a trunk to another one; each may have its own idea of the cost."""
+        choice = self.world.random.choice
+        costs = choice(COSTS), choice(COSTS)
+        connector = Connector(self, (near, far), costs)
+        self.note(f"connector {connector} at cost {max(costs)}")
+        self.connectors.append(connector)
+
+    def start_router(self, index: int) -> None:
+        """Start a router, or start it again."""
+        self.trouble()
+        self.routers[index] = MeshRouter(self, index, self.world.random.choice(ENGINE_DELAYS_S))
+        self.note(f"R{index} starts")
+
+    def crash(self, router: MeshRouter, away_s: float) -> None:
+        """Let a router die without a word, and start again after a while."""
+        self.note(f"{router.id} dies, and is away for {away_s:.2f} s")
+        self._end(router, away_s)
+
+    def router_ended(self, router: MeshRouter) -> None:
+        """A router has drained, and exits."""
+        self.note(f"{router.id} has drained")
+        self._end(router, self.world.random.uniform(0.1, 1.0))
+
+    def _end(self, router: MeshRouter, away_s: float) -> None:
+        self.trouble()
+        router.die()
+        if self.routers.get(router.index) is router:
+            del self.routers[router.index]
+            self.world.later(away_s, self.start_router, router.index)
+        # The others hear of it within a tenth of a second, and only then is it over.
+        self.world.later(0.2, self.trouble)
+
+    def alive(self) -> list[MeshRouter]:
+        """Return the routers that run."""
+        return list(self.routers.values())
+
+    # --- trunks
+
+    def joined(self, line: TrunkLine) -> None:
+        """A transport between two routers is there."""
+        self.trouble()
+        self.trunks = [each for each in self.trunks if not each.is_over]
+        self.trunks.append(line)
+
+    def is_parted(self, near: int, far: int) -> bool:
+        """Whether two routers cannot reach each other directly."""
+        return (near in self.side) != (far in self.side)
+
+    def part(self, side: set[int]) -> None:
+        """Cut some routers off from the others."""
+        self.note(f"{sorted(side)} are cut off")
+        self.trouble()
+        self.side = side
+        for line in self.trunks:
+            if line.is_whole and self.is_parted(*(router.index for router in line.routers)):
+                line.cut()
+
+    def heal(self) -> None:
+        """Let those that were cut off be reached again."""
+        if self.side:
+            self.note("all can be reached again")
+            self.side = set()
+            self.trouble()
+
+    # --- what goes wrong
+
+    def trouble(self, seconds: float = TROUBLE_S) -> None:
+        """Note that messages under way may be lost, now and until all that comes of it has come."""
+        self.epoch += 1
+        self.trouble_until = max(self.trouble_until, self.world.now + seconds)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing went wrong lately."""
+        return self.world.now >= self.trouble_until
+
+    def had_trouble_since(self, sent: Sent) -> bool:
+        """Whether the network may have had to give up a message."""
+        return sent.epoch != self.epoch or sent.began_in_trouble
+
+    # --- clients
+
+    def new_client(self) -> Client:
+        """Have one more client."""
+        client = Client(self, f"client{next(self._names)}")  # type: ignore[arg-type]
+        client.is_stripped = self.world.chance(0.8)
+        self.clients.append(client)
+        self.absent.append(client)
+        return client
+
+    def connect(self, client: Client, connection: Connection, worker: int) -> Line:
+        """Make a transport for a client."""
+        router = self.routers[worker]
+        random = self.world.random
+        config = ConnectionConfig(
+            container_id=router.id,
+            incoming_window=random.choice((4, 30, 512)),
+            max_frame_size=random.choice((512, 4096, 65_536)),
+        )
+        server = router.accept(
+            config,
+            capacity=random.choice(self.capacities),
+            strips_in=client.is_stripped,
+            strips_out=True,
+        )
+        line = Line(self.world, connection, client, server, router, random.choice((0.0, 0.001, 0.01)))
+        self.lines = [each for each in self.lines if not each.is_over]
+        self.lines.append(line)
+        router.joined_by(line, line.far)
+        return line
+
+    def client_opened(self, client: Client) -> None:
+        """A client is there."""
+
+    def client_lost(self, client: Client) -> None:
+        """A client has lost its connection, or closed it."""
+        self.note(f"{client.name} is off")
+        self.absent.append(client)
+
+    def consumer_came(self, consumer: Consumer) -> None:
+        """A consumer attaches, and its attach is answered."""
+        self._came[consumer] = self.world.now
+        if consumer.wants_settled:
+            self.settling_addresses.add(consumer.address)
+
+    def consumer_went(self, consumer: Consumer) -> None:
+        """A consumer's link is over."""
+        self._came.pop(consumer, None)
+        self._losses[consumer.address] = self.world.now
+
+    def lost_consumer_since(self, sent: Sent) -> bool:
+        """Whether a consumer of its address has gone since a message was sent, or was just not known to have gone."""
+        return self._losses.get(sent.address, 0.0) > sent.sent_at - TROUBLE_S
+
+    def has_settling_consumer(self, address: str) -> bool:
+        """Whether there ever was one that wants all settled: what went to it is accepted once it has left."""
+        return address in self.settling_addresses
+
+    def consumers_of(self, address: str) -> list[Consumer]:
+        """The consumers of an address that attach or are attached."""
+        return [each for client in self.clients for each in client.consumers if each.address == address]
+
+    def is_known_to(self, client: Client, consumer: Consumer) -> bool:
+        """Whether messages of a client must reach a consumer of their address."""
+        is_near = client.worker == consumer.client.worker and consumer.client.line is not None
+        if not is_near and self._came.get(consumer, self.world.now) > self.world.now - KNOWN_S:
+            return False
+        return consumer.client.worker in self.reached_from(client.worker)
+
+    # --- the network as it is
+
+    def links(self) -> dict[int, dict[int, int]]:
+        """Return what there is of links, each as costly as its cheapest trunk."""
+        links: dict[int, dict[int, int]] = {index: {} for index in self.routers}
+        for line in self.trunks:
+            near, far = line.routers
+            if line.is_whole and line.near.connection.context.is_open and near.is_alive and far.is_alive:
+                cost = max(each.connection.context.cost for each in line.ends)
+                cost = min(cost, links[near.index].get(far.index, cost))
+                links[near.index][far.index] = links[far.index][near.index] = cost
+        return links
+
+    def reached_from(self, index: int) -> set[int]:
+        """Return the routers that one can reach, itself included."""
+        links = self.links()
+        found, left = {index}, [index]
+        while left:
+            for other in links.get(left.pop(), {}):
+                if other not in found:
+                    found.add(other)
+                    left.append(other)
+        return found
+
+    # --- checks
+
+    def check_router(self, router: MeshRouter) -> None:
+        """Check what holds in a router at any time."""
+        check_router(router)
+
+    def rest(self) -> None:
+        """Let the network find its mind, and check that everybody is of the same."""
+        self.note("rest")
+        self._settle()
+        check_network(self)
+        check_lines(self)
+
+    def _settle(self) -> None:
+        while self.world.now < (until := self.trouble_until - TROUBLE_S + CONVERGED_S):
+            self.world.run_for(until - self.world.now)
+        self.world.run_for(KNOWN_S)
+
+    def finish(self) -> None:
+        """Let all messages come to an end, and check that each has one."""
+        self.rest()
+        self.note("finish")
+        self.is_finishing = True
+        self.finish_all()
+        self.is_finishing = False
+        check_network(self)
+        check_lines(self)
+        check_settled(self)
+        self.ledger.check_all_are_told()
+
+    def finish_all(self) -> None:
+        """Have consumers decide and grant, and streams go on, until nothing more comes of it."""
+        before = (-1, -1)
+        for _ in range(FINISH_ROUNDS):
+            has_more = self._finish_some()
+            self.world.run_for(SETTLED_S)
+            after = self.ledger.progress()
+            if after == before and not has_more:
+                return
+            before = after
+        raise Broken("messages do not come to an end")
+
+    def _finish_some(self) -> bool:
+        has_more = False
+        for client in self.clients:
+            for consumer in client.consumers:
+                if consumer.is_attached and consumer.undecided:
+                    has_more = True
+                    for delivery in list(consumer.undecided):
+                        consumer.decide(delivery)
+                if consumer.is_attached and consumer.link.credit == 0:
+                    has_more = True
+                    consumer.top_up()
+            for producer in client.producers:
+                if producer.is_attached and producer.stream is not None:
+                    has_more = True
+                    producer.go_on()
+        return has_more
+
+    def leave_all(self) -> None:
+        """Have all clients go, and check that nothing is left of them."""
+        self.finish()
+        self.note("all leave")
+        for client in self.clients:
+            client.leave()
+        self.world.run_for(KNOWN_S)
+        check_network(self)
+        check_lines(self)
+        check_nothing_is_left(self)
+
+
+def path_cost(path: list[int], links: dict[int, dict[int, int]]) -> int:
+    """Return what a path costs."""
+    return sum(links[start][end] for start, end in pairwise(path))
+
+
+def everything(simulation: MeshSimulation) -> list[Any]:
+    """Return all lines, those of clients and the trunks."""
+    return [*simulation.lines, *simulation.trunks]

@@ -1,0 +1,110 @@
+"""Three routers on Ray: their actors die under load, and the network does not notice or is soon whole again."""
+
+import signal
+import time
+from typing import Any
+
+import pytest
+
+from tests.system.conftest import Lines
+from tests.system.launched import eventually
+from tests.system.load import Load
+from tests.system.mesh import TWO_ACTORS, Mesh, load_across, wait_for_copies
+from tests.system.routers import RunningRouter
+
+WATCHED_S = 4.0
+"""Longer than a neighbour is believed that is not heard."""
+WHOLE_WITHIN_S = 30.0
+NODE = ("id", "instance", "nextHop", "cost", "linkState", "validOrigins", "lastTopoChange")
+
+
+@pytest.fixture
+def line(lines: Lines) -> Mesh:
+    """The line of routers on Ray; it is whole again after each test."""
+    return lines(TWO_ACTORS)
+
+
+def topology(line: Mesh) -> dict[str, list[dict[str, Any]]]:
+    """Return what each router says of the network."""
+    return {name: line.query(name, "router.node", *NODE) for name in "ABC"}
+
+
+def kill(router: RunningRouter, *roles: str) -> None:
+    """Kill actors, and wait until others are in their places."""
+    victims = {role: router.actors()[role] for role in roles}
+    for victim in victims.values():
+        victim.signal(signal.SIGKILL)
+    for role, victim in victims.items():
+        eventually(lambda: router.actors()[role] != victim, f"{role} has another process")  # noqa: B023
+
+
+def watch(load: Load) -> None:
+    """See to it that everybody gets on for as long as a mistake takes to be noticed."""
+    end = time.monotonic() + WATCHED_S
+    while time.monotonic() < end:
+        load.wait_for_progress(5.0)
+
+
+@pytest.mark.parametrize("victims", ["B", "ABC"])
+def test_nobody_notices_that_a_routing_engine_is_replaced(line: Mesh, address: str, victims: str) -> None:
+    before = topology(line)
+    logs = {name: len(line.routers[name].log()) for name in "ABC"}
+    load = load_across(line, address, "ACBA", "CAAB")
+    load.start()
+    for name in victims:
+        kill(line.routers[name], "engine")
+    watch(load)
+    load.stop()
+    # Nothing was released or modified, and nobody had to connect again.
+    assert set(load.check()) == {"accepted"}
+    assert {party.connections for party in load.parties} == {1}
+    assert topology(line) == before
+    for name, start in logs.items():
+        said = line.routers[name].log()[start:]
+        assert "is no neighbour" not in said
+        assert "has been started anew" not in said
+
+
+def test_a_routing_engine_that_was_replaced_knows_everything_and_learns_the_rest(line: Mesh, address: str) -> None:
+    old, new = f"multicast.{address}.old", f"multicast.{address}.new"
+    consumers = [line.connect(name).consumer(old) for name in "ABC"]
+    producers = [line.connect(name).producer(old) for name in "ABC"]
+    wait_for_copies(consumers, *producers)
+    for name in "ABC":
+        kill(line.routers[name], "engine")
+    assert [producer.send("one").outcome() for producer in producers] == ["accepted"] * 3
+    assert [consumer.bodies for consumer in consumers] == [["one"] * 3] * 3
+    arriving = [line.connect(name).consumer(new) for name in "ABC"]
+    wait_for_copies(arriving, *(line.connect(name).producer(new) for name in "ABC"))
+    for consumer in consumers:
+        consumer.close()
+    for producer in producers:
+        producer.wait_for_no_credit()
+    line.close_clients()
+
+
+def test_every_actor_of_a_router_in_the_middle_may_die_under_load(line: Mesh, address: str) -> None:
+    load = load_across(line, address, "ACAC", "CACA")
+    load.start()
+    router = line.routers["B"]
+    for role in sorted(router.actors()):
+        kill(router, role)
+        load.wait_for_progress(WHOLE_WITHIN_S)
+    load.stop()
+    assert load.check()["accepted"] > 100
+    assert {party.connections for party in load.parties} == {1}
+    line.wait_joined()
+
+
+def test_a_router_is_killed_and_comes_back(line: Mesh, address: str) -> None:
+    load = load_across(line, address, "ACAC", "CACA")
+    load.start()
+    line.kill("B")
+    for name in "AC":
+        eventually(lambda: line.reached(name) == {}, f"{name} is alone")  # noqa: B023
+    line.start("B")
+    line.wait_joined()
+    load.wait_for_progress(WHOLE_WITHIN_S)
+    load.stop()
+    assert load.check()["accepted"] > 100
+    assert {party.connections for party in load.parties} == {1}
