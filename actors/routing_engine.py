@@ -10,7 +10,7 @@ from actors.peers import NetworkMember, Table, TableNews, Version
 from actors.process import Background, ProcessConfig, settle
 from actors.watch import Watch
 from routerd.core import RouterMode, RouterSettings, Sibling, TrunkEvent
-from routerd.io import ConfigurationKeeper, module_log
+from routerd.io import ConfigurationKeeper, module_log, new_instance
 from routerd.management import Configuration, NodeRow
 
 ASK_AGAIN_S = 0.5
@@ -56,7 +56,7 @@ class RoutingEngineActor:
                 workers,
                 self._background,
                 epoch=epoch,
-                instance=int(now()),
+                instance=new_instance(now()),
                 now=monotonic,
                 wall_clock=now,
             )

@@ -27,6 +27,7 @@ from routerd.wire import (
 WINDOW = 8
 """Calls that are under way at a time."""
 INTERVAL_S = 0.005
+"""A caller begins a call so often, at most."""
 RETRY_S = 0.05
 ENDING_S = 15.0
 _CREDIT = 100
@@ -57,6 +58,7 @@ class Caller(threading.Thread):
         self._now = Account()
         self._lock = threading.Lock()
         self._is_stopping = False
+        self._ends_at = 0.0
         self._last_answer = time.monotonic()
         self._numbers = itertools.count(1)
         self.calls: dict[int, Call] = {}
@@ -75,40 +77,36 @@ class Caller(threading.Thread):
 
     def stop(self) -> None:
         """Make no more calls; wait for what is under way, for a time."""
+        self._ends_at = time.monotonic() + ENDING_S
         self._is_stopping = True
         self.join(ENDING_S + 5.0)
         with self._lock:
-            self._now.open = len(self.calls)
+            self._now.open = sum(not call.is_answered for call in self.calls.values())
 
     def run(self) -> None:
-        """Call."""
+        """Call, until all is done or the time for that is over."""
         self._last_answer = time.monotonic()
-        ending: float | None = None
-        while ending is None or time.monotonic() < ending:
+        while not self._is_over():
             try:
                 line = _Line(self, self._port)
             except ConnectionLost:
                 time.sleep(RETRY_S)
-            else:
-                try:
-                    while not (self._is_stopping and not self.calls):
-                        line.turn(INTERVAL_S)
-                        line.call(None if self._is_stopping else time.monotonic())
-                        if self._is_stopping:
-                            ending = ending or time.monotonic() + ENDING_S
-                            if time.monotonic() > ending:
-                                return
-                    line.close()
-                    return
-                except ConnectionLost:
-                    line.abandon()
-                    self.connection_lost()
-            if self._is_stopping:
-                ending = ending or time.monotonic() + ENDING_S
+                continue
+            try:
+                while not self._is_over():
+                    line.call(may_begin=not self._is_stopping)
+                    line.turn(INTERVAL_S)
+                line.close()
+            except ConnectionLost:
+                line.abandon()
+                self._connection_lost()
+
+    def _is_over(self) -> bool:
+        return self._is_stopping and (not self.calls or time.monotonic() > self._ends_at)
 
     # --- what its connection tells
 
-    def next_call(self, may_begin: bool) -> Call | None:
+    def next_call(self, *, may_begin: bool) -> Call | None:
         """Return what is to be sent next."""
         if self.due and self.due[0][0] <= time.monotonic():
             return self.due.popleft()[1]
@@ -150,7 +148,7 @@ class Caller(threading.Thread):
         else:
             self._repeat(call, MODIFIED if isinstance(outcome, Modified) else RELEASED)
 
-    def connection_lost(self) -> None:
+    def _connection_lost(self) -> None:
         """Repeat all that was under way: nobody can tell what became of it."""
         for call in sorted(self.under_way, key=lambda call: call.number):
             if call.is_answered:
@@ -180,15 +178,18 @@ class _Line(Endpoint):
         super().__init__(port, f"caller-{caller.router}")
         self._caller = caller
         self._reply_to: str | None = None
+        self._may_begin_at = 0.0
         self._requests = self.sender(ADDRESS)
         self._replies = self.receiver(Source(dynamic=True), _CREDIT)
 
-    def call(self, now: float | None) -> None:
-        """Send what may be sent; without a time nothing new begins."""
+    def call(self, *, may_begin: bool) -> None:
+        """Send what may be sent: what is to be repeated, and new calls if these may begin."""
         while self._reply_to is not None and self._requests.credit > 0:
-            call = self._caller.next_call(now is not None)
+            now = time.monotonic()
+            call = self._caller.next_call(may_begin=may_begin and now >= self._may_begin_at)
             if call is None:
                 return
+            self._may_begin_at = now + INTERVAL_S
             message = Message(
                 properties=Properties(reply_to=self._reply_to, correlation_id=call.number), body=AmqpValue(call.numbers)
             )

@@ -440,6 +440,8 @@ class Forwarder(Multicast):
         if not hungry:
             return
         trunk.hungry = {}
+        # Each that finds no link for its large message wants one again; some are on their way.
+        trunk.wanted_streams = -len(trunk.opening)
         for address in hungry:
             for way in address.ways:
                 self.serve_way(way)

@@ -400,7 +400,7 @@ class Trunks(Siblings):
     def open_streams(self) -> None:
         """Attach links for the large messages that found none; and detach those that have not been used for long."""
         for trunk in self.trunks.values():
-            if trunk.wanted_streams and trunk.peer.is_open:
+            if trunk.wanted_streams > 0 and trunk.peer.is_open:
                 room = min(trunk.wanted_streams, OPENING_MAX - len(trunk.opening), STREAMS_MAX - len(trunk.streams))
                 trunk.wanted_streams = 0
                 for _ in range(room):

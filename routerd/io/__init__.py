@@ -24,7 +24,7 @@ from routerd.io.management_messages import ManagementMessages
 from routerd.io.network_view import NetworkView
 from routerd.io.ports import Endpoint, ListenFailed, Reservation, bind, endpoints_of, reserve
 from routerd.io.router_backing import Member, MemberGone, RouterBacking, configuration_of
-from routerd.io.routing_host import RoutingHost
+from routerd.io.routing_host import RoutingHost, new_instance
 from routerd.io.worker import Worker
 from routerd.io.worker_config import WorkerConfig
 
@@ -61,6 +61,7 @@ __all__ = [
     "log_counts",
     "log_settings",
     "module_log",
+    "new_instance",
     "own_log_rows",
     "recent_log_entries",
     "reserve",

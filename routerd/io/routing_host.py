@@ -250,6 +250,14 @@ class RoutingHost:
         return self._version
 
 
+def new_instance(wall_clock: float) -> int:
+    """Return a number that another start of this router does not have; others only look whether it is the same.
+
+    Existing routers take the seconds since 1970. A router that is killed and back within one would be taken for the old.
+    """
+    return int(wall_clock * 1000) & 0x7FFFFFFF
+
+
 HINTS_BY_CLASS = {"H": 3, "C": 4, "D": 4, "E": 4, "F": 4}
 
 

@@ -5,7 +5,7 @@ import time
 from concurrent.futures import Future
 
 from routerd.core import Changes, RouterSettings, TrunkEvent
-from routerd.io.routing_host import RoutingHost
+from routerd.io.routing_host import RoutingHost, new_instance
 from routerd.io.worker import Worker
 from routerd.management import NodeRow
 
@@ -17,7 +17,7 @@ class RoutingLoop:
         now = time.monotonic()
         wall_clock = time.time()
         self._host = RoutingHost(
-            settings, epoch=1, instance=int(wall_clock), now=now, wall_clock=wall_clock
+            settings, epoch=1, instance=new_instance(wall_clock), now=now, wall_clock=wall_clock
         )
         self._worker: Worker | None = None
         self._timer: asyncio.TimerHandle | None = None

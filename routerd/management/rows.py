@@ -129,7 +129,7 @@ class NodeRow:
     """Whether it is the router that is asked."""
     protocol_version: int = 1
     instance: int
-    """Another one at each start of that router: seconds since 1970."""
+    """Another one at each start of that router."""
     link_state: tuple[str, ...] = ()
     """Ids of its neighbours."""
     next_hop: str | None = None

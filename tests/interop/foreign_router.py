@@ -273,7 +273,7 @@ class ForeignRouter:
         return pair
 
     def accept_stream(self, channel: int) -> Frame:
-        """Answer a link that the router attaches on a session of its own, and grant credit; return its attach."""
+        """Answer a link that the router attaches on a session of its own; return its attach when a message has begun."""
         theirs = self.wait_for(BEGIN, remote_channel=None).channel
         attach = self.wait_for(ATTACH, channel=theirs)
         self.say(begin_frame(channel, theirs))
@@ -281,6 +281,8 @@ class ForeignRouter:
         self.receiving[theirs, attach["handle"]] = 0
         self.channels[theirs] = channel
         self.say(flow_frame(channel, 0))
+        place = theirs, attach["handle"]
+        self.until(lambda: place if place in self._partial else None, "a message begins")
         return attach
 
     def _attach(self, pair: Pair, at: int, capabilities: tuple[Typed, ...]) -> None:

@@ -1,7 +1,6 @@
 """A mesh of routers, its clients and what happens to them: who there is, and what is asked about all of it."""
 
-from itertools import count, pairwise
-from typing import Any
+from itertools import count
 
 from routerd.core import AddressSettings, Distribution, RouterSettings
 from routerd.wire import Connection, ConnectionConfig
@@ -10,6 +9,7 @@ from tests.sim.ledger import Sent
 from tests.sim.links import Consumer
 from tests.sim.mesh_checks import check_lines, check_network, check_nothing_is_left, check_router, check_settled
 from tests.sim.mesh_ledger import MeshLedger
+from tests.sim.mesh_protocol import Links
 from tests.sim.mesh_router import MeshRouter
 from tests.sim.mesh_trunks import Connector, TrunkLine
 from tests.sim.network import Line
@@ -240,30 +240,29 @@ class MeshSimulation:
         is_near = client.worker == consumer.client.worker and consumer.client.line is not None
         if not is_near and self._came.get(consumer, self.world.now) > self.world.now - KNOWN_S:
             return False
-        return consumer.client.worker in self.reached_from(client.worker)
+        return f"R{consumer.client.worker}" in self.reached_from(f"R{client.worker}")
 
     # --- the network as it is
 
-    def links(self) -> dict[int, dict[int, int]]:
-        """Return what there is of links, each as costly as its cheapest trunk."""
-        links: dict[int, dict[int, int]] = {index: {} for index in self.routers}
+    def links(self) -> Links:
+        """Return what there is of links between routers, each as costly as its cheapest trunk."""
+        links: Links = {router.id: {} for router in self.alive()}
         for line in self.trunks:
             near, far = line.routers
-            if line.is_whole and line.near.connection.context.is_open and near.is_alive and far.is_alive:
+            if line.is_whole and near.is_alive and far.is_alive:
                 cost = max(each.connection.context.cost for each in line.ends)
-                cost = min(cost, links[near.index].get(far.index, cost))
-                links[near.index][far.index] = links[far.index][near.index] = cost
+                cost = min(cost, links[near.id].get(far.id, cost))
+                links[near.id][far.id] = links[far.id][near.id] = cost
         return links
 
-    def reached_from(self, index: int) -> set[int]:
+    def reached_from(self, id: str) -> set[str]:
         """Return the routers that one can reach, itself included."""
         links = self.links()
-        found, left = {index}, [index]
+        found, left = {id}, [id]
         while left:
-            for other in links.get(left.pop(), {}):
-                if other not in found:
-                    found.add(other)
-                    left.append(other)
+            new = links.get(left.pop(), {}).keys() - found
+            found |= new
+            left += sorted(new)
         return found
 
     # --- checks
@@ -336,12 +335,3 @@ class MeshSimulation:
         check_lines(self)
         check_nothing_is_left(self)
 
-
-def path_cost(path: list[int], links: dict[int, dict[int, int]]) -> int:
-    """Return what a path costs."""
-    return sum(links[start][end] for start, end in pairwise(path))
-
-
-def everything(simulation: MeshSimulation) -> list[Any]:
-    """Return all lines, those of clients and the trunks."""
-    return [*simulation.lines, *simulation.trunks]

@@ -319,8 +319,9 @@ def test_advertisements_are_repeated_often_while_the_topology_changes_and_seldom
     fed.learn(1, "B", {"A": 1})
     told = []
     while fed.now < 80.0:
-        told += [(round(fed.now, 1), message) for _, message in sent(fed.greet(fed.now + 1.0, (1, "B")), "RA")]
-    assert told == [(5.3, ra(1, 0)), (35.3, ra(1, 0)), (65.3, ra(1, 0))]
+        commands = fed.greet(fed.now + 1.0, (1, "B")) + fed.tell(1, RouterAdvertisement("B", 20, 1, 0))
+        told += [(round(fed.now), message) for _, message in sent(commands, "RA")]
+    assert told == [(second, ra(1, 0)) for second in (4, 8, 38, 68)]
 
 
 def test_nothing_is_told_while_nobody_can_be_reached():
@@ -533,7 +534,7 @@ def test_the_nodes_are_told_with_what_is_known_of_them():
     assert (c.id, c.instance, c.is_reachable, c.next_hop, c.trunk, c.cost, c.valid_origins) == (
         *("C", 0, True, "B", None, 5, ("D",)),
     )
-    assert (d.id, d.valid_origins, d.trunk, d.last_seen) == ("D", ("B",), 2, 0.3)
+    assert (d.id, d.valid_origins, d.trunk, d.last_seen) == ("D", ("B", "C"), 2, 0.3)
     assert (x.id, x.is_reachable, x.next_hop, x.cost) == ("X", False, None, None)
 
 

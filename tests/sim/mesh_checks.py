@@ -1,0 +1,219 @@
+"""What must hold in a router of a mesh at any time, and in the whole mesh when it has been left alone for long enough."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from routerd.core import HINTS, AddressSpace, Treatments
+from tests.sim.checks import check, check_quiet
+from tests.sim.mesh_protocol import Links, cost_of, tree_from
+from tests.sim.network import Line, is_quiet
+from tests.sim.world import Broken
+
+if TYPE_CHECKING:
+    from tests.sim.mesh_router import MeshRouter
+    from tests.sim.mesh_simulation import MeshSimulation
+
+Trees = dict[str, dict[str, list[str]]]
+STEP_S = 0.001
+SILENCE_S = 30.0
+"""Within this time there is a moment at which nothing is on its way on a line, whatever routers tell each other."""
+LINKS_OF_A_TRUNK = 22
+
+
+@dataclass
+class Silence:
+    """A line at a moment of silence, for the checks that are those of a single router."""
+
+    lines: list[Line]
+    is_whole: bool = True
+
+    @property
+    def hosts(self) -> dict[int, Any]:
+        """No workers with a table."""
+        return {}
+
+
+def check_router(host: "MeshRouter") -> None:
+    """Check that no link has more under way than it may have, and that no count is below nothing."""
+    for peer in host.router.peers.values():
+        for inlet in peer.inlets:
+            link, name = inlet.link, f"{host.id}: {inlet.link.name}"
+            used = link.credit + (0 if inlet.trunk is not None else link.unsettled_count + inlet.waiting)
+            # One that is just coming is not counted as waiting before it is known where it goes.
+            check(
+                used <= inlet.capacity + 1 or link.credit == 0,
+                f"{name} has credit {link.credit}, {link.unsettled_count} unsettled and {inlet.waiting} waiting, "
+                f"of {inlet.capacity}",
+            )
+            check(inlet.waiting >= 0 and inlet.parked >= 0, f"{name} has {inlet.parked}, {inlet.waiting} waiting")
+    for address in host.router.addresses.values():
+        for way in address.ways:
+            check(way.outstanding >= 0, f"{host.id}: {way.outstanding} under way for {address.key}")
+
+
+# --- the network
+
+
+def check_network(simulation: "MeshSimulation") -> None:
+    """Check that every router knows the paths and the addresses, and that producers have the credit that follows."""
+    links = simulation.links()
+    trees = {id: tree_from(id, links) for id in links}
+    consumers = {host.id: consumers_at(simulation, host) for host in simulation.alive()}
+    for host in simulation.alive():
+        check_router(host)
+        _check_routes(simulation, host, trees, links)
+        _check_addresses(host, trees[host.id], consumers)
+        _check_credit(host, trees[host.id], consumers)
+        for address in host.router.addresses.values():
+            passes_by = address.ways or address.key[:1] == "R"
+            check(bool(passes_by or not address.is_idle), f"{host.id} keeps {address.key}, which nobody uses")
+
+
+def consumers_at(simulation: "MeshSimulation", host: "MeshRouter") -> dict[str, int]:
+    """Return by key how many consumers clients have at a router, as these know it."""
+    space = AddressSpace(host.id)
+    found: dict[str, int] = {}
+    for client in simulation.clients:
+        if client.worker == host.index:
+            for consumer in client.consumers:
+                if consumer.is_attached:
+                    key = space.key(consumer.address)
+                    found[key] = found.get(key, 0) + 1
+    return found
+
+
+def _check_routes(simulation: "MeshSimulation", host: "MeshRouter", trees: Trees, links: Links) -> None:
+    network = host.router.network
+    told = {other: (route.next_hop, route.cost, route.trunk) for other, route in network.routes.items()}
+    paths = {other: path for other, path in trees[host.id].items() if other != host.id}
+    true = {
+        other: (path[1], cost_of(path, links), _best_trunk(simulation, host, path[1])) for other, path in paths.items()
+    }
+    if told != true:
+        wrong = {one: (told.get(one), true.get(one)) for one in told | true if told.get(one) != true.get(one)}
+        raise Broken(f"the routes of {host.id}, as told and as they are: {wrong}")
+    radius = max((len(path) - 1 for path in paths.values()), default=0)
+    check(network.radius == radius, f"the radius of {host.id} is {network.radius}, not {radius}")
+    through = {
+        origin: frozenset(other for other, path in tree.items() if host.id in path[1:-1])
+        for origin, tree in trees.items()
+    }
+    through = {origin: others for origin, others in through.items() if others}
+    check(dict(network.through) == through, f"what leads through {host.id} is {network.through}, and not {through}")
+
+
+def _best_trunk(simulation: "MeshSimulation", host: "MeshRouter", neighbour: str) -> int:
+    """Return the trunk to use to a neighbour: the cheapest, and of these the one with the lowest number."""
+    found = []
+    for line in simulation.trunks:
+        ids = [router.id for router in line.routers]
+        if line.is_whole and sorted(ids) == sorted((host.id, neighbour)):
+            cost = max(end.connection.context.cost for end in line.ends)
+            found.append((cost, line.ends[ids.index(host.id)].connection.context.number))
+    return min(found)[1]
+
+
+def _check_addresses(host: "MeshRouter", reached: dict[str, Any], consumers: dict[str, dict[str, int]]) -> None:
+    treatments = Treatments(host.settings)
+    own = {interest.key: interest.consumers for interest in host.router.all_interests().interests}
+    check(own == consumers[host.id], f"{host.id} takes its clients to want {own}, and not {consumers[host.id]}")
+    mapping = {mapped.router: dict(mapped.added) for mapped in host.router.network.mapping()}
+    for other in reached:
+        if other == host.id:
+            continue
+        keys = [key for key in consumers[other] if key[:1] == "M"]
+        true = {key: HINTS[treatments.of_key(key).distribution] for key in keys}
+        told = mapping.get(other, {})
+        check(told == true, f"{host.id} believes that {other} has {told}, and it has {true}")
+
+
+def _check_credit(host: "MeshRouter", reached: dict[str, Any], consumers: dict[str, dict[str, int]]) -> None:
+    """Producers have credit if there are consumers, and none if not."""
+    for peer in host.router.peers.values():
+        for inlet in peer.inlets:
+            if inlet.address is None or inlet.trunk is not None:
+                continue
+            key = inlet.address.key
+            places = reached if key[:1] == "M" else [host.id]
+            number = sum(consumers[place].get(key, 0) for place in places)
+            is_midway = inlet.current is not None or inlet.collected is not None
+            credit, under_way = inlet.link.credit, inlet.link.unsettled_count + inlet.waiting + is_midway
+            name = f"{host.id}: {inlet.link.name} to {key}"
+            if number == 0:
+                check(credit == 0, f"{name} has credit {credit}, and there is no consumer")
+            else:
+                # What is settled or leaves brings new credit.
+                check(credit + under_way > 0, f"{name} has no credit, and there are {number} consumers")
+
+
+# --- lines
+
+
+def check_lines(simulation: "MeshSimulation") -> None:
+    """Check each line, in a moment of silence, that both its ends know the same of it."""
+    left: list[Line] = [*simulation.lines, *simulation.trunks]
+    end = simulation.world.now + SILENCE_S
+    while left:
+        check(simulation.world.now < end, f"{len(left)} lines are never silent")
+        silent = [line for line in left if line.is_over or is_quiet(line)]
+        check_quiet(Silence(silent))  # type: ignore[arg-type]
+        left = [line for line in left if line not in silent]
+        simulation.world.run_for(STEP_S)
+
+
+# --- what is left
+
+
+def check_settled(simulation: "MeshSimulation") -> None:
+    """Check, when every message has come to an end, that nothing waits or is believed to be under way."""
+    for host in simulation.alive():
+        for key, address in host.router.addresses.items():
+            waiting = [*address.parked, *address.parked_from_trunks]
+            waiting += [fan for way in address.ways for fan in way.waiting or ()]
+            check(not waiting, f"{host.id}: all is settled, and {len(waiting)} messages wait for {key}")
+            ways = {way.next_hop: way.outstanding for way in address.ways if way.outstanding}
+            check(not ways, f"{host.id}: all is settled, and these are under way for {key}: {ways}")
+        for peer in host.router.peers.values():
+            found = _left_at(peer)
+            check(not found, f"{host.id}: all is settled, and connection {peer.number} has {found}")
+
+
+def _left_at(peer: Any) -> list[str]:
+    found = []
+    for inlet in peer.inlets:
+        for what in ("parked", "waiting", "current", "collected"):
+            if getattr(inlet, what):
+                found.append(f"{what} at {inlet.link.name}")
+        if inlet.trunk is not None and inlet.link.unsettled_count:
+            found.append(f"{inlet.link.unsettled_count} unsettled from {inlet.link.name}")
+    for outlet in peer.outlets:
+        for what in ("waiting", "held"):
+            if getattr(outlet, what):
+                found.append(f"{what} at {outlet.link.name}")
+        if outlet.trunk is not None and outlet.link.unsettled_count:
+            found.append(f"{outlet.link.unsettled_count} unsettled to {outlet.link.name}")
+    return found
+
+
+def check_nothing_is_left(simulation: "MeshSimulation") -> None:
+    """Check that routers know of nothing but each other when all clients are gone."""
+    check_settled(simulation)
+    for host in simulation.alive():
+        router = host.router
+        # Routers themselves stay addresses, once something was sent to one.
+        keys = [key for key in router.addresses if key[:1] != "R" or key[1:] not in router.network.routes]
+        check(not keys, f"{host.id} has left {keys}")
+        check(router.peers.keys() == router.trunks.keys(), f"{host.id} has left connections {[*router.peers]}")
+        for trunk in router.trunks.values():
+            peer = trunk.peer
+            found = {
+                "hungry": [*trunk.hungry],
+                "starved": [*peer.starved],
+                "control": len(trunk.queue),
+                "streams": trunk.wanted_streams or trunk.opening,
+                "links": len(peer.inlets) + len(peer.outlets) - len(peer.connection.links),
+                "too few": max(0, LINKS_OF_A_TRUNK - len(peer.inlets) - len(peer.outlets)),
+                "sessions": [one.channel for one in peer.connection.sessions() if not one.links()],
+            }
+            left = {what: one for what, one in found.items() if one}
+            check(not left, f"{host.id} has left at trunk {peer.number}: {left}")
