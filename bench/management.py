@@ -92,7 +92,8 @@ CASES: dict[str, Callable[[], list[Row]]] = {"queries": queries, "tools": tools,
 
 
 @contextmanager
-def _node(place: str) -> Iterator[Node]:
+def node_at(place: str) -> Iterator[Node]:
+    """Connect to the management of a router."""
     bus = parse_bus(place)
     client = ManagementClient(
         connect(bus, TlsOptions(), ANSWER_S),
@@ -111,7 +112,7 @@ def _node(place: str) -> Iterator[Node]:
 
 
 def _query_row(router: RouterProcess, kind: str) -> Row:
-    with _node(router.place) as node:
+    with node_at(router.place) as node:
         times = [_query_s(node, kind) for _ in range(REPETITIONS)]
     return Row(f"query of {ENTITIES} {kind}", statistics.median(times), "s", 2, at_most=True)
 
@@ -132,7 +133,7 @@ def _asking(router: RouterProcess, kind: str) -> Iterator[None]:
     def ask() -> None:
         # In place of a client on another machine.
         os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
-        with _node(router.place) as node:
+        with node_at(router.place) as node:
             while not is_over.is_set():
                 _query_s(node, kind)
                 is_over.wait(1.0)

@@ -64,31 +64,31 @@ class RouterDidNotStart(Exception):
 
 
 class RouterProcess:
-    """A router under measurement.
+    """A router under measurement, with the places of its listeners by name.
 
-    It listens at `place`, at `narrow_place` with less credit for producers, and with an actor of its own at
-    `dedicated_place`.
+    By its own configuration it listens at `place`, at `narrow_place` with less credit for producers, and with an actor
+    of its own at `dedicated_place`.
     """
 
-    def __init__(self, *form: str) -> None:
+    def __init__(self, *form: str, configuration: str = CONFIGURATION) -> None:
         self.form = form
         self._folder = tempfile.TemporaryDirectory(prefix="bench-router-")
         self._log = Path(self._folder.name, "log")
         # Short: it becomes a part of the names of sockets.
         self._runtime = tempfile.TemporaryDirectory(prefix="bench-", dir="/tmp")
-        configuration = Path(self._folder.name, "router.conf")
-        configuration.write_text(CONFIGURATION)
+        file = Path(self._folder.name, "router.conf")
+        file.write_text(configuration)
         folders = ("--runtime-directory", self._runtime.name)
         begun = time.monotonic()
         with self._log.open("w") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "routerd.cli.routerd", "-c", str(configuration), *folders, *form],
+                [sys.executable, "-m", "routerd.cli.routerd", "-c", str(file), *folders, *form],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
             )
         try:
-            self.place, self.narrow_place, self.dedicated_place = self._await_places()
+            self.places = self._await_places()
         except RouterDidNotStart:
             self.stop()
             raise
@@ -112,6 +112,21 @@ class RouterProcess:
             self._process.wait()
         self._folder.cleanup()
         self._runtime.cleanup()
+
+    @property
+    def place(self) -> str:
+        """Where clients connect."""
+        return self.places["shared"]
+
+    @property
+    def narrow_place(self) -> str:
+        """Where producers get less credit."""
+        return self.places["narrow"]
+
+    @property
+    def dedicated_place(self) -> str:
+        """Where clients have an actor of their own."""
+        return self.places["dedicated"]
 
     @property
     def is_on_ray(self) -> bool:
@@ -138,13 +153,12 @@ class RouterProcess:
     def _family(self) -> list[int]:
         return [self._process.pid, *(process.pid for process in descendants(self._process.pid))]
 
-    def _await_places(self) -> tuple[str, str, str]:
+    def _await_places(self) -> dict[str, str]:
         give_up_at = time.monotonic() + READY_WITHIN_S
         while time.monotonic() < give_up_at:
             log = self._log.read_text()
             if "Operational" in log:
-                places = dict(reversed(pair) for pair in re.findall(r"Listening on (\S+) \((\w+)\)", log))
-                return places["shared"], places["narrow"], places["dedicated"]
+                return {name: place for place, name in re.findall(r"Listening on (\S+) \((\w+)\)", log)}
             if self._process.poll() is not None:
                 break
             time.sleep(_POLL_S)

@@ -21,10 +21,11 @@ from routerd.wire import (
     Receiver,
     Rejected,
     Source,
+    ULong,
     is_outcome,
 )
 
-WINDOW = 8
+WINDOW = 16
 """Calls that are under way at a time."""
 INTERVAL_S = 0.005
 """A caller begins a call so often, at most."""
@@ -59,7 +60,7 @@ class Caller(threading.Thread):
         self._lock = threading.Lock()
         self._is_stopping = False
         self._ends_at = 0.0
-        self._last_answer = time.monotonic()
+        self._last_answer: float | None = None
         self._numbers = itertools.count(1)
         self.calls: dict[int, Call] = {}
         """Those without an answer, and those under way though they have one."""
@@ -75,6 +76,11 @@ class Caller(threading.Thread):
             self.total.add(taken)
             return taken
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether there was an answer."""
+        return self._now.answered + self.total.answered > 0
+
     def stop(self) -> None:
         """Make no more calls; wait for what is under way, for a time."""
         self._ends_at = time.monotonic() + ENDING_S
@@ -85,7 +91,6 @@ class Caller(threading.Thread):
 
     def run(self) -> None:
         """Call, until all is done or the time for that is over."""
-        self._last_answer = time.monotonic()
         while not self._is_over():
             try:
                 line = _Line(self, self._port)
@@ -168,7 +173,8 @@ class Caller(threading.Thread):
         self.due = deque(entry for entry in self.due if entry[1] is not call)
 
     def _note_pause(self) -> None:
-        self._now.worst_pause_s = max(self._now.worst_pause_s, time.monotonic() - self._last_answer)
+        if self._last_answer is not None:
+            self._now.worst_pause_s = max(self._now.worst_pause_s, time.monotonic() - self._last_answer)
 
 
 class _Line(Endpoint):
@@ -191,7 +197,7 @@ class _Line(Endpoint):
                 return
             self._may_begin_at = now + INTERVAL_S
             message = Message(
-                properties=Properties(reply_to=self._reply_to, correlation_id=call.number), body=AmqpValue(call.numbers)
+                properties=Properties(reply_to=self._reply_to, correlation_id=ULong(call.number)), body=AmqpValue(call.numbers)
             )
             self._caller.under_way.add(call)
             self._requests.send(message.encode()).context = call

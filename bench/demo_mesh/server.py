@@ -1,11 +1,13 @@
 """An RPC server: `python -m bench.demo_mesh.server PORT NAME` adds numbers for whoever asks.
 
 It answers first, and accepts the request when its answer was accepted. So a request that is accepted was answered, and
-one whose answer did not arrive goes back to its caller.
+one whose answer did not arrive goes back to its caller. An answer takes a while, so that there is always something
+under way when something fails.
 """
 
 import sys
 import time
+from collections import deque
 from collections.abc import Sequence
 
 from bench.demo_mesh.endpoint import ConnectionLost, Endpoint
@@ -13,6 +15,8 @@ from bench.demo_mesh.layout import ADDRESS
 from routerd.wire import Accepted, AmqpValue, Delivery, Message, Properties, Receiver, Source, is_outcome
 
 CREDIT = 50
+SERVICE_S = 0.02
+"""How long an answer takes."""
 RETRY_S = 0.1
 
 
@@ -23,12 +27,13 @@ class Server(Endpoint):
         super().__init__(port, f"server-{name}")
         self._server = name
         self._answers = self.sender(None)
+        self._waiting: deque[tuple[float, Delivery, Message]] = deque()
         self._requests = self.receiver(Source(address=ADDRESS), CREDIT)
 
     def on_transfer(
         self, receiver: Receiver, delivery: Delivery, data: bytes | bytearray, start: int, end: int
     ) -> None:
-        """Answer a request."""
+        """Take a request."""
         request = Message.decode(bytes(data[start:end]))
         assert request.properties is not None
         assert isinstance(request.body, AmqpValue)
@@ -36,7 +41,15 @@ class Server(Endpoint):
             properties=Properties(to=request.properties.reply_to, correlation_id=request.properties.correlation_id),
             body=AmqpValue({"server": self._server, "sum": sum(request.body.value)}),
         )
-        self._answers.send(answer.encode()).context = delivery
+        self._waiting.append((time.monotonic() + SERVICE_S, delivery, answer))
+
+    def serve(self) -> None:
+        """Give the answers that are due, and wait for the next one or for more requests."""
+        while self._waiting and self._waiting[0][0] <= time.monotonic() and self._answers.credit > 0:
+            _, request, answer = self._waiting.popleft()
+            self._answers.send(answer.encode()).context = request
+        left = self._waiting[0][0] - time.monotonic() if self._waiting else 1.0
+        self.turn(max(left, 0.001))
 
     def on_disposition(self, delivery: Delivery) -> None:
         """Settle the request as its answer fared."""
@@ -61,7 +74,7 @@ def main(arguments: Sequence[str]) -> None:
         try:
             server = Server(port, name)
             while True:
-                server.turn(1.0)
+                server.serve()
         except ConnectionLost:
             time.sleep(RETRY_S)
 

@@ -7,10 +7,10 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.demo_mesh.account import WHAT_IS_COUNTED
+from bench.demo_mesh.account import WHAT_IS_COUNTED, Account
 from bench.demo_mesh.caller import Caller
-from bench.demo_mesh.layout import ADDRESS, CALLERS, CUT, ROUTERS, SERVERS, Layout, layout
-from bench.demo_mesh.parts import DemoFailed, Ray, Router, ServerProcess, await_that
+from bench.demo_mesh.layout import CALLERS, CUT, ROUTERS, SERVERS, Layout, layout
+from bench.demo_mesh.parts import Ray, Router, ServerProcess, await_that
 from bench.demo_mesh.relay import Relay
 from routerd.cli.manage.bus import Bus
 from routerd.cli.manage.connecting import Place, open_client
@@ -25,6 +25,7 @@ from routerd.cli.manage.views.picture import map_blocks
 
 SERVER_THAT_FAILS = "A"
 ROUTER_THAT_FAILS = "D"
+TRUNKS = 6
 WHOLE_WITHIN_S = 30.0
 
 
@@ -66,7 +67,7 @@ class Story:
                 server.start()
             for caller in self._callers:
                 caller.start()
-            await_that(lambda: all(caller.total.answered or self._now(caller) for caller in self._callers), "an answer")
+            await_that(lambda: all(caller.has_begun for caller in self._callers), "every caller has an answer")
             self._go_on(f"RPC servers at {' and '.join(SERVERS)}, callers at {', '.join(CALLERS)}")
             self._fail_a_server()
             self._fail_a_trunk()
@@ -120,16 +121,58 @@ class Story:
     def _end(self) -> bool:
         for caller in self._callers:
             caller.stop()
-        self._happens("the callers have stopped; over all:")
-        self._report()
-        faults = [f"the caller at {caller.router}: {fault}" for caller in self._callers for fault in caller.total.faults()]
         for caller in self._callers:
-            self._tell(f"  caller at {caller.router}  {caller.total.text()}")
-        for fault in faults:
-            self._tell(f"LOST  {fault}")
-        calls, answered = (sum(counts) for counts in zip(*((c.total.calls, c.total.answered) for c in self._callers)))
-        if not faults and answered == calls:
-            self._tell(f"Nothing was lost: {calls} calls, {answered} answered rightly, each once counted.")
-            return True
-        self._tell(f"Something was lost: {calls} calls, {answered} answered rightly.")
-        return False
+            caller.take_account()
+        self._happens("the callers have stopped; what each saw, over all:")
+        whole = Account()
+        for caller in self._callers:
+            self._tell(f"   caller at {caller.router}: {caller.total.text()}")
+            whole.add(caller.total)
+        for caller in self._callers:
+            for fault in caller.total.faults():
+                self._tell(f"LOST, by the caller at {caller.router}: {fault}")
+        is_whole = not whole.lost and whole.answered == whole.calls
+        verdict = "Nothing was lost" if is_whole else "NOT ALL IS WELL"
+        self._tell(f"{verdict}: {whole.calls} calls, {whole.answered} answered, {whole.repeated.total()} repeated.")
+        return is_whole
+
+    # --- how it is told
+
+    def _happens(self, what: str) -> None:
+        self._tell(f"{time.monotonic() - self._began:6.1f} s  {what}")
+
+    def _go_on(self, what: str) -> None:
+        """Say what has happened, let the callers go on for a while, and say what they saw."""
+        self._happens(what)
+        time.sleep(self._wishes.phase_s)
+        for caller in self._callers:
+            self._tell(f"   caller at {caller.router}: {caller.take_account().text()}")
+
+    # --- how the network fares
+
+    def _await_whole(self) -> None:
+        await_that(self._is_whole, "all routers and trunks are up", WHOLE_WITHIN_S)
+
+    def _is_whole(self) -> bool:
+        try:
+            graph = self._look()
+        except ToolFailed:
+            return False
+        return (
+            [router.id for router in graph.routers if router.state is RouterState.UP] == list(ROUTERS)
+            and [trunk.state for trunk in graph.trunks] == [TrunkState.UP] * TRUNKS
+        )
+
+    def _look(self) -> Graph:
+        """Return the network as router A sees it."""
+        place = Place(
+            bus=Bus(host="127.0.0.1", port=self._layout.client_ports["A"]),
+            address=MANAGEMENT,
+            tls=TlsOptions(),
+            credentials=Credentials(),
+        )
+        client = open_client(place, "demo-mesh")
+        try:
+            return survey(Node(client))
+        finally:
+            client.close()

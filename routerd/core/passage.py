@@ -47,7 +47,7 @@ class Passage:
         to = values.get(_TO)
         self.to: str | None = to if type(to) is str else None
         phase = values.get(_PHASE)
-        self.phase = int(phase) if isinstance(phase, int) else 0
+        self.phase = int(phase) if isinstance(phase, int) and self.error is None else 0
         ingress = values.get(_INGRESS)
         self.ingress: str = ingress.removeprefix(AREA) if type(ingress) is str else ""
         trace = values.get(_TRACE)

@@ -67,6 +67,8 @@ class RoutingEngine:
         self._least_interval_s = min(config.ra_interval_s, config.ra_interval_flux_s)
         self._advertise_at = inf
         """Besides the times at which it is done anyway."""
+        self._resumed_at = -inf
+        """When the trunks of a resumed engine are taken to be open again."""
         self._checksums = {node.id: node.addresses for node in state.nodes}
         if resumed is not None:
             self._resume(now)
@@ -266,7 +268,7 @@ class RoutingEngine:
         knowledge = self._knowledge
         if now >= self._flux_end():
             self._compare_costs()
-        self._advertise_at = inf
+        self._advertise_at = self._resumed_at if now < self._resumed_at else inf
         self._advertised = now
         told = RouterAdvertisement(knowledge.id, knowledge.instance, knowledge.own.ls_seq, self._addresses.mobile_seq)
         self._outbox.flood(TO_ALL_ROUTERS, told)
@@ -298,10 +300,10 @@ class RoutingEngine:
         return min(regular, self._advertise_at)
 
     def _resume(self, now: float) -> None:
-        self._advertise_at = now + RESUME_WAIT_S
+        self._advertise_at = self._resumed_at = now + RESUME_WAIT_S
         for node in self._knowledge.states.nodes.values():
-            self._questions.ask_links(node, now + RESUME_WAIT_S)
-            self._questions.ask_addresses(node, now + RESUME_WAIT_S)
+            self._questions.ask_links(node, self._resumed_at)
+            self._questions.ask_addresses(node, self._resumed_at)
         self._topology.changed(now, is_urgent=True)
         self._advance(now)
 

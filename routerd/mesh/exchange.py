@@ -103,7 +103,8 @@ class Exchange:
         if now < node.doubted + DOUBT_S:
             return
         node.doubted = inf
-        self._outbox.remark("debug", f"what is known of router {told.id} is ahead of it, and asked for again")
+        text = f"what is known of router {told.id} is ahead of it, and asked for again"
+        self._outbox.remark("debug", text, "doubted", told.id)
         if told.ls_seq < node.ls_seq:
             node.ls_seq = node.ls_wanted = 0
         if told.mobile_seq < node.mobile_seq:

@@ -2,14 +2,23 @@
 
 import socket
 import tempfile
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from itertools import count
 from pathlib import Path
+from typing import Any
 
+import pytest
+
+from tests.interop.foreign_router import ForeignRouter
 from tests.system.routers import IN_PROCESS, RunningRouter, address_section, listener, section
 
 PATIENCE_S = 100
-"""For how long foreign routers count as neighbours after a HELLO: only a test that wants to is in a hurry."""
+"""For how long foreign routers count as neighbours after a HELLO: they send no more than the tests do."""
+
+Join = Callable[..., ForeignRouter]
+
+_numbers = count(1)
 
 
 @contextmanager
@@ -33,6 +42,23 @@ def running_router(router_id: str, *connectors: str, sections: Iterable[str] = (
             yield router
         finally:
             router.close()
+
+
+@contextmanager
+def joining(router: RunningRouter) -> Iterator[Join]:
+    """Have foreign routers join a router, each with an id of its own, and leave in the end."""
+    with ExitStack() as at_exit:
+
+        def join(kind: type[ForeignRouter] = ForeignRouter, **options: Any) -> ForeignRouter:
+            foreign = at_exit.enter_context(kind.to(router.port_of("routers"), f"B{next(_numbers)}"))
+            return foreign.join(**options)
+
+        yield join
+
+
+def address_of(request: pytest.FixtureRequest) -> str:
+    """Return an address that no other test uses."""
+    return f"test.{request.node.name}".translate(str.maketrans("[]/ ", "....")).strip(".")
 
 
 @contextmanager

@@ -22,9 +22,9 @@ def recording(conversation: str) -> dict[str, bytes]:
             assert name not in parts
             parts[name] = b""
         else:
-            octets = digits.split()
-            parts[name] = parts.get(name, b"") + b"".join(UNKNOWN if one == "??" else bytes.fromhex(one) for one in octets)
-    assert "" not in parts or parts.pop("") == b""
+            octets = [UNKNOWN if one == "??" else bytes.fromhex(one) for one in digits.split()]
+            parts[name] = parts.get(name, b"") + b"".join(octets)
+    assert parts.pop("") == b"", "octets stand below the name of a part"
     return parts
 
 

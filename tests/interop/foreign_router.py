@@ -95,6 +95,7 @@ class ForeignRouter:
     def __init__(self, connection: socket.socket, router: str = "B", instance: int = 1795176293) -> None:
         self.socket = connection
         self.socket.settimeout(SILENT_S)
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, True)
         self.id = router
         self.instance = instance
         self.mark = f"0/{router}"
@@ -273,7 +274,7 @@ class ForeignRouter:
         return pair
 
     def accept_stream(self, channel: int) -> Frame:
-        """Answer a link that the router attaches on a session of its own; return its attach when a message has begun."""
+        """Answer a link that the router attaches on a new session; return its attach once a message has begun."""
         theirs = self.wait_for(BEGIN, remote_channel=None).channel
         attach = self.wait_for(ATTACH, channel=theirs)
         self.say(begin_frame(channel, theirs))

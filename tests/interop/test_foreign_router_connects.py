@@ -227,8 +227,8 @@ def test_a_sending_link_says_how_its_deliveries_are_counted(opening: Opening) ->
 
 def test_each_link_from_the_neighbour_gets_250_credits(opening: Opening) -> None:
     # 1.5, 1.7
-    flows = sorted((one.channel, one["handle"], one["delivery-count"] or 0, one["link-credit"]) for one in opening.flows)
-    assert flows == [(channel, 1, 0, CREDIT) for channel in CHANNELS]
+    flows = [(one.channel, one["handle"], one["delivery-count"] or 0, one["link-credit"]) for one in opening.flows]
+    assert sorted(flows) == [(channel, 1, 0, CREDIT) for channel in CHANNELS]
 
 
 # --- control messages
@@ -251,7 +251,8 @@ def check_control(found: Control, opcode: str, to: str, body: Any, *, opcode_key
 def test_the_first_hello_has_seen_nobody(conversation: Conversation) -> None:
     found = conversation.first_hello
     instance = found.value["instance"]
-    assert instance > 1_700_000_000, "the instance is the time of the start"
+    # Others compare it for inequality only, and take 0 for none.
+    assert 0 < instance <= 0x7FFFFFFF
     check_control(found, "HELLO", "amqp:/_local/qdhello", hello("A", instance, []))
     assert dict(entries(found.body))[str8("seen")] == LIST0
 

@@ -27,36 +27,28 @@ class MeshLedger(Ledger):
     def send(self, producer: "Producer", address: str, is_settled: bool, **details: Any) -> Sent:
         """Enter a message; only consumers that its router must know of by now are sure of a copy."""
         sent = super().send(producer, address, is_settled, **details)
+        self._passed[sent.number] = [f"R{producer.client.worker}"]
         sent.audience = [each for each in sent.audience if self._mesh.is_known_to(producer.client, each)]
         return sent
 
     # --- at routers
 
     def passed(self, router: str, octets: bytes, is_partial: bool, *, is_from_client: bool) -> None:
-        """A message, or the beginning of one, has come to a router."""
+        """A message, or the beginning of one, has come to a router; one that does not say yet which it is counts not."""
         number = number_in(octets)
-        if number is None:
+        if number is None or is_from_client:
             return
         sent = self.sent[number]
-        before = self._passed.setdefault(number, [])
-        if is_from_client:
-            before.append(router)
-            return
-        trace = None if is_partial else trace_of(octets)
-        if trace is not None:
-            self._check_trace(sent, router, trace)
+        before = self._passed[number]
+        trace = before if is_partial else trace_of(octets)
+        if trace[:1] != before[:1] or router in trace or len(set(trace)) < len(trace):
+            raise Broken(f"{sent} entered at {before[0]}, and comes to {router} with the trace {trace}")
         if sent.is_multicast:
             if router in before and not self._mesh.had_trouble_since(sent):
                 raise Broken(f"{sent} comes to {router} by two ways; it has passed {before}, this time {trace}")
-        elif router in before or trace not in (before, None):
+        elif router in before or before != [one for one in trace if one in before]:
             raise Broken(f"{sent} comes to {router} and has passed {before}; its trace is {trace}")
         before.append(router)
-
-    def _check_trace(self, sent: Sent, router: str, trace: list[str]) -> None:
-        if len({router, *trace}) <= len(trace):
-            raise Broken(f"{sent} comes to {router} and has been there: {trace}")
-        if trace[:1] != self._passed[sent.number][:1]:
-            raise Broken(f"{sent} entered at {self._passed[sent.number][:1]}, and its trace is {trace}")
 
     # --- at consumers
 

@@ -25,13 +25,12 @@ class Watcher(Observer):
     def __init__(self, host: "MeshRouter") -> None:
         self._host = host
 
-    def message_received(
-        self, inlet: Inlet, data: bytes | bytearray, start: int, end: int, is_partial: bool
-    ) -> None:
+    def message_received(self, inlet: Inlet, data: bytes | bytearray, start: int, end: int, is_partial: bool) -> None:
         """Enter the message in the ledger."""
         if not inlet.is_control:
-            ledger = self._host.simulation.ledger
-            ledger.passed(self._host.id, bytes(data[start:end]), is_partial, is_from_client=inlet.trunk is None)
+            self._host.simulation.ledger.passed(
+                self._host.id, bytes(data[start:end]), is_partial, is_from_client=inlet.trunk is None
+            )
 
     def violation(self, peer: Peer, error: RemoteError) -> None:
         """Fail."""

@@ -334,4 +334,3 @@ class MeshSimulation:
         check_network(self)
         check_lines(self)
         check_nothing_is_left(self)
-

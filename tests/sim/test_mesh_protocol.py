@@ -23,6 +23,8 @@ def test_seeds_make_a_difference():
 
 def test_a_failure_says_how_to_have_it_again(monkeypatch):
     monkeypatch.setattr(mesh_protocol, "tree_from", lambda root, links: {root: [root]})
-    with pytest.raises(Failed, match=r"again: python -m tests.sim.mesh_protocol --first 3 --seeds 1 --size 4$") as caught:
+    with pytest.raises(
+        Failed, match=r"again: python -m tests.sim.mesh_protocol --first 3 --seeds 1 --size 4$"
+    ) as caught:
         run(3, 4)
     assert "seed 3: Broken: the routes of R1" in str(caught.value)

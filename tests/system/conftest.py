@@ -155,9 +155,7 @@ def lines(request: pytest.FixtureRequest) -> Iterator[Lines]:
         def line_of(form: Form) -> Mesh:
             if form not in started:
                 mesh = started[form] = at_exit.enter_context(meshing(form, request))
-                mesh.add("A")
-                mesh.add("B", "A")
-                mesh.add("C", "B")
+                mesh.add_all(A="", B="A", C="B")
                 mesh.wait_joined()
             return started[form]
 

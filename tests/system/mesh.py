@@ -1,8 +1,9 @@
 """Routers that are joined: each a process, or actors on Ray, with trunks that can be cut."""
 
 import signal
-from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager, ExitStack
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,12 +57,16 @@ class Mesh:
         self._clients: list[ProtonClient] = []
         self._workers: dict[str, set[int]] = {}
         """On Ray, by router the actors that clients are to be at."""
-        self._at_exit = ExitStack()
+        self._places: list[AbstractContextManager[RunningRouter]] = []
 
     def close(self) -> None:
-        """End all routers."""
+        """End all routers, all at the same time."""
         self.close_clients()
-        self._at_exit.close()
+        with ThreadPoolExecutor() as pool:
+            for _ in pool.map(lambda place: place.__exit__(None, None, None), self._places):
+                pass
+        for proxy in self.proxies.values():
+            proxy.close()
 
     def close_clients(self) -> None:
         """Close the connections of all clients."""
@@ -76,9 +81,24 @@ class Mesh:
         self._sections[name] = tuple(sections)
         return self.start(name)
 
+    def add_all(self, **links: Sequence[str]) -> None:
+        """Start routers at the same time, and join them when all are there; each connects to those named."""
+        self._links |= dict.fromkeys(links, ())
+        self._sections |= dict.fromkeys(links, ())
+        with ThreadPoolExecutor() as pool:
+            list(pool.map(self.start, links))
+        for name, others in links.items():
+            self._links[name] = tuple(map(To, others))
+            with ManagementClient(self.port(name)) as client:
+                for link in self._links[name]:
+                    told = client.create("connector", link.router, **self._connector(name, link))
+                    assert told.status == 201, told
+
     def start(self, name: str) -> RunningRouter:
         """Start a router as it was, at the ports that it had, and wait for nothing."""
-        router = self._at_exit.enter_context(self._place(self._configuration(name)))
+        place = self._place(self._configuration(name))
+        router = place.__enter__()
+        self._places.append(place)
         self.routers[name] = router
         self._workers.clear()
         self._ports[name] = {one: router.port_of(one) for one in LISTENERS}
@@ -98,7 +118,9 @@ class Mesh:
                 listening("routers", role="inter-router", idleTimeoutSeconds=self._idle_timeout_s),
                 listening("tenants", multiTenant="yes"),
                 listening("unstripped", stripAnnotations="no"),
-                *(self._connector(name, link) for link in self._links[name]),
+                *(
+                    section("connector", name=link.router, **self._connector(name, link)) for link in self._links[name]
+                ),
                 *ADDRESSES,
                 *self._sections[name],
                 "",
@@ -131,22 +153,15 @@ class Mesh:
         """Return the proxy between two routers."""
         return self.proxies[(one, other) if (one, other) in self.proxies else (other, one)]
 
-    def _connector(self, name: str, link: To) -> str:
+    def _connector(self, name: str, link: To) -> dict[str, object]:
         port = self._ports[link.router]["routers"]
         if link.is_proxied:
-            proxy = self.proxies.get((name, link.router))
-            if proxy is None:
-                proxy = self.proxies[name, link.router] = self._at_exit.enter_context(Proxy(port))
-            port = proxy.port
-        return section(
-            "connector",
-            name=link.router,
-            role="inter-router",
-            host="127.0.0.1",
-            port=port,
-            cost=link.cost,
-            idleTimeoutSeconds=self._idle_timeout_s,
-        )
+            pair = (name, link.router)
+            if pair not in self.proxies:
+                self.proxies[pair] = Proxy(port)
+            port = self.proxies[pair].port
+        plain = {"role": "inter-router", "host": "127.0.0.1", "port": str(port), "cost": link.cost}
+        return plain | {"idleTimeoutSeconds": self._idle_timeout_s}
 
     # --- what they say
 

@@ -24,9 +24,13 @@ def line(lines: Lines) -> Mesh:
     return lines(TWO_ACTORS)
 
 
-def topology(line: Mesh) -> dict[str, list[dict[str, Any]]]:
-    """Return what each router says of the network."""
-    return {name: line.query(name, "router.node", *NODE) for name in "ABC"}
+def topology(line: Mesh, victims: str) -> dict[str, list[dict[str, Any]]]:
+    """Return what each router says of the network, without the time since which a new engine has known it."""
+    found = {name: line.query(name, "router.node", *NODE) for name in "ABC"}
+    for name in victims:
+        for row in found[name]:
+            row["lastTopoChange"] = None
+    return found
 
 
 def kill(router: RunningRouter, *roles: str) -> None:
@@ -47,7 +51,7 @@ def watch(load: Load) -> None:
 
 @pytest.mark.parametrize("victims", ["B", "ABC"])
 def test_nobody_notices_that_a_routing_engine_is_replaced(line: Mesh, address: str, victims: str) -> None:
-    before = topology(line)
+    before = topology(line, victims)
     logs = {name: len(line.routers[name].log()) for name in "ABC"}
     load = load_across(line, address, "ACBA", "CAAB")
     load.start()
@@ -58,7 +62,7 @@ def test_nobody_notices_that_a_routing_engine_is_replaced(line: Mesh, address: s
     # Nothing was released or modified, and nobody had to connect again.
     assert set(load.check()) == {"accepted"}
     assert {party.connections for party in load.parties} == {1}
-    assert topology(line) == before
+    assert topology(line, victims) == before
     for name, start in logs.items():
         said = line.routers[name].log()[start:]
         assert "is no neighbour" not in said

@@ -1,4 +1,4 @@
-"""Four routers with two ways from each to the one opposite: a trunk is cut, a router dies, a partition heals, under load.
+"""Four routers with two ways to the one opposite: under load a trunk is cut, a router dies, a partition heals.
 
 A is joined to B and C, and so is D. The way over B is cheaper, or costs the same.
 """
@@ -110,7 +110,7 @@ def test_each_consumer_gets_one_copy(diamond: Mesh, address: str, settled: bool)
     consumers = [diamond.connect(name).consumer(address, credit=1000) for name in "ABCD"]
     producers = [diamond.connect(name).producer(address) for name in "ABCD"]
     wait_for_copies(consumers, *producers)
-    sent = [producer.send([at, number], settled=settled) for number in range(50) for at, producer in enumerate(producers)]
+    sent = [one.send([at, number], settled=settled) for number in range(50) for at, one in enumerate(producers)]
     if not settled:
         assert {one.outcome() for one in sent} == {"accepted"}
     last = [producer.send([at, "last"]) for at, producer in enumerate(producers)]

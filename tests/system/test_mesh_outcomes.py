@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from routerd.wire import Accepted, Disposition, Error, Modified, Rejected, Released, Symbol, Transfer
-from tests.system.launched import eventually
 from tests.system.mesh import Mesh, Span, wait_for_copies
 from tests.system.raw_client import RawClient
 

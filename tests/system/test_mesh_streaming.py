@@ -61,7 +61,7 @@ def test_a_consumer_that_stalls_in_a_large_message_stalls_its_own_link_only(
     receiving, sending = span.there(), span.here()
     stalled = receiving.consumer(f"{kind}.{address}", sink=arrived, session=receiving.session(window_bytes=MIB))
     small = span.there().consumer(address)
-    largish = span.there().consumer(f"{address}.large", sink=other)
+    span.there().consumer(f"{address}.large", sink=other)
     producer = sending.producer(f"{kind}.{address}", session=sending.session())
     stalled.stall()
     begun = producer.begin()

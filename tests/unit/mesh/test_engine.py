@@ -303,6 +303,26 @@ def test_addresses_that_a_router_keeps_telling_less_of_are_asked_for_again():
     assert commands == [AddressesMapped("B", {"M0b": 3}, ("M0a",))]
 
 
+def test_links_that_a_router_keeps_telling_less_of_are_asked_for_again():
+    fed = Fed()
+    fed.adjoin(1, "B")
+    fed.learn(1, "B", {"A": 1, "X": 1}, ls_seq=9)
+    fed.tell(1, RouterAdvertisement("B", 20, 2, 0))
+    fed.greet(fed.now + 4.0, (1, "B"))
+    assert sent(fed.tell(1, RouterAdvertisement("B", 20, 2, 0))) == [(1, lsr("B"))]
+    assert is_routed(fed.tell(1, LinkStateUpdate("B", 20, 2, {"A": 1}))) == {"B": ("B", 1, 1, 1)}
+
+
+def test_what_comes_of_a_question_may_be_less_than_was_announced():
+    fed = Fed(hello_max_age_s=99.0)
+    fed.adjoin(1, "B")
+    fed.tell(1, RouterAdvertisement("B", 20, 3, 3))
+    fed.tell(1, LinkStateUpdate("B", 20, 2, {"A": 1}))
+    fed.tell(1, MobileAddressUpdate("B", 2, exist=("M0a",), hints=(3,)), to=TO["MAR"])
+    assert sent(fed.until(fed.now + 2.0), "LSR") == [(1, lsr("B"))]
+    assert sent(fed.until(fed.now + 1.0), "MAR") == [(1, mar("B", 2))]
+
+
 def test_an_advertisement_that_was_overtaken_on_its_way_changes_nothing():
     fed = Fed()
     fed.adjoin(1, "B")

@@ -29,7 +29,7 @@ def test_mobile_addresses_link_routes_and_edge_routers_are_told(key):
 @pytest.mark.parametrize("key", ["", "M", "Mxa", "C", "H", "L_x", "Tx", "RB", "A1", "G"])
 def test_no_other_key_is_told(key):
     assert not is_advertisable(key)
-    with pytest.raises(NotAdvertisable, match="is no key of a mobile address, a link route or an edge router$"):
+    with pytest.raises(NotAdvertisable, match=r"is no key of a mobile address, a link route or an edge router$"):
         own().want(key, 3, 0.0)
     addresses = own()
     with pytest.raises(NotAdvertisable):
@@ -168,7 +168,11 @@ def test_an_address_takes_at_most_300_octets():
     assert (after - before) / 60_000 < 300
 
 
-@given(steps=st.lists(st.tuples(st.sampled_from("BC"), st.booleans(), st.lists(st.integers(0, 9)), st.lists(st.integers(0, 9)))))
+@given(
+    steps=st.lists(
+        st.tuples(st.sampled_from("BC"), st.booleans(), st.lists(st.integers(0, 9)), st.lists(st.integers(0, 9)))
+    )
+)
 def test_what_is_told_of_changes_leads_to_what_is_kept(steps):
     addresses = remote()
     mapped = {"B": {}, "C": {}}

@@ -96,6 +96,20 @@ def test_neighbours_whose_trunks_open_again_stay(before):
     assert of_kind(commands, RouterForgotten) == []
 
 
+def test_a_trunk_that_opens_again_at_another_cost_changes_our_links(before):
+    fed = resumed_from(before)
+    fed.take()
+    assert of_kind(fed.open(1, 3), RoutesChanged)[-1].routes.nodes["C"] == Route("C", "B", 1, 4, 2)
+
+
+def test_a_router_that_was_only_heard_of_is_still_asked_for_its_links(before):
+    before.learn(1, "B", {"A": 2, "C": 1, "D": 1}, ls_seq=5)
+    fed = resumed_from(before)
+    fed.open(1, 2)
+    assert "amqp:/_topo/0/D/qdrouter" in [message.to for _, message in sent(fed.until(500.3), "LSR")]
+    assert fed.engine.routes.nodes["D"].cost == 3
+
+
 def test_neighbours_without_a_trunk_are_lost_when_they_would_be_unheard(before):
     fed = resumed_from(before)
     fed.take()
@@ -148,7 +162,7 @@ def test_our_addresses_are_told_to_nobody_before_they_are_known_and_then_asked_f
         (1, ControlMessage(TO["RA"], "RA", RouterAdvertisement("A", 11, 1001, 1002).to_body(), "0/A", ("0/A",)))
     ]
     ((_, answer),) = sent(fed.tell(1, MobileAddressRequest("B", 1)))
-    assert answer.body == MobileAddressUpdate("A", 1002, exist=("M0a", "M0x"), hints=(3, 3)).to_body()
+    assert answer.body == MobileAddressUpdate("A", 1002, exist=("M0x", "M0a"), hints=(3, 3)).to_body()
     fed.engine.want("M0y", 3, fed.now)
     ((_, told),) = sent(fed.until(500.2), "MAU")
     assert told.body == MobileAddressUpdate("A", 1003, ("M0y",), (), hints=(3,)).to_body()

@@ -13,7 +13,9 @@ def line(length, version=0):
     topology = Topology("B1", version)
     topology.set_links("B1", {"A": 1, "B2": 1})
     for number in range(2, length + 1):
-        topology.set_links(f"B{number}", {f"B{number - 1}": 1, f"B{number + 1}": 1} if number < length else {f"B{number - 1}": 1})
+        topology.set_links(
+            f"B{number}", {f"B{number - 1}": 1, f"B{number + 1}": 1} if number < length else {f"B{number - 1}": 1}
+        )
     topology.set_links("A", {"B1": 1})
     topology.compute(1.0, length, {"A": (1,), "B2": (2,)})
     return topology

@@ -1,0 +1,237 @@
+"""What can happen next in a mesh: the clients' wishes, and the misfortunes of trunks, routers and routing engines."""
+
+from collections.abc import Callable
+from typing import Any
+
+from tests.sim.actions import ADDRESSES, LINKS_MAX, Actions
+from tests.sim.mesh_router import MeshRouter
+from tests.sim.mesh_simulation import MeshSimulation
+from tests.sim.mesh_trunks import TrunkLine
+
+NEVER_S = 1e6
+BRIEF_S = (0.01, 0.1, 0.4)
+"""Short enough that no neighbour is taken for lost."""
+LONG_S = (1.0, 6.0)
+
+
+class MeshActions(Actions):
+    """Chooses what happens, and has it happen."""
+
+    def __init__(self, simulation: MeshSimulation, clients_max: int) -> None:
+        self._simulation: Any = simulation
+        self._mesh = simulation
+        self._random = simulation.world.random
+        self._clients_max = clients_max
+        peaceful: list[tuple[float, Callable[[], object]]] = [
+            (10, self.come),
+            (8, self.consume),
+            (8, self.produce),
+            (5, self.request),
+            (2, self.respond),
+            (60, self.send),
+            (20, self.go_on),
+            (10, self.grant),
+        ]
+        fickle: list[tuple[float, Callable[[], object]]] = [
+            (3, self.detach_consumer),
+            (3, self.change_consumer),
+            (2, self.detach_producer),
+            (3, self.abort),
+            (1, self.forget),
+            (2, self.drain),
+            (2, self.take_back),
+            (0.5, self.end_session),
+            (1, self.leave),
+            (1, self.cut),
+            (0.5, self.half_close),
+            (5, self.stall),
+            (4, self.stall_trunk),
+            (1, self.hang_briefly),
+            (1, self.replace_engine),
+        ]
+        misfortunes: list[tuple[float, Callable[[], object]]] = [
+            (3, self.cut_trunk),
+            (1, self.cut_trunk_late),
+            (1, self.silence_trunk),
+            (1, self.crash),
+            (1, self.drain_router),
+            (1, self.hang),
+            (1, self.part),
+            (1, self.heal),
+            (1, self.connect),
+            (1, self.disconnect),
+            (0.3, self.join),
+            (1, self.lose_engine),
+        ]
+        luck = self._random.choice((0.1, 0.3, 1.0))
+        choices = peaceful
+        if not simulation.is_calm:
+            # Without misfortunes that excuse what becomes of messages, in some runs.
+            choices = choices + fickle
+            if self._random.random() < 0.75:
+                choices += [(luck * weight, action) for weight, action in misfortunes]
+        self._choices = [action for _, action in choices]
+        self._weights = [weight for weight, _ in choices]
+        for action in (self.come, self.consume, self.consume, self.produce) * (clients_max // 2):
+            action()
+            simulation.world.run_for(0.1)
+
+    # --- clients
+
+    def come(self) -> None:
+        """A client connects, for the first time or again."""
+        mesh = self._mesh
+        routers = [each.index for each in mesh.alive() if not each.is_draining]
+        if not mesh.absent and len(mesh.clients) < self._clients_max:
+            mesh.new_client()
+        if mesh.absent and routers:
+            client = mesh.absent.pop(0)
+            index = self._random.choice(routers)
+            mesh.note(f"{client.name} comes to R{index}")
+            client.come(index)
+
+    def consume(self) -> None:
+        """A client wants messages; it may never say what becomes of them."""
+        client = self._open()
+        if client and len(client.consumers) < LINKS_MAX:
+            consumer = client.consume(self._random.choice(ADDRESSES))
+            if self._random.random() < 0.1:
+                consumer.patience = NEVER_S
+            self._note_consumer(consumer)
+
+    # --- trunks
+
+    def _trunk(self) -> TrunkLine | None:
+        trunk: TrunkLine | None = self._one([each for each in self._mesh.trunks if each.is_whole])
+        return trunk
+
+    def _note(self, text: str, line: TrunkLine) -> None:
+        near, far = line.routers
+        self._mesh.note(f"trunk {near.id}-{far.id} {text}")
+
+    def cut_trunk(self) -> None:
+        """A trunk breaks."""
+        line = self._trunk()
+        if line:
+            self._note("breaks", line)
+            self._mesh.trouble()
+            line.cut()
+
+    def cut_trunk_late(self) -> None:
+        """A trunk breaks, and one of its ends takes long to see it."""
+        line = self._trunk()
+        if line:
+            self._note("breaks, which one end sees late", line)
+            self._mesh.trouble()
+            line.cut_late()
+
+    def stall_trunk(self) -> None:
+        """One end of a trunk does not read for a moment."""
+        line = self._trunk()
+        if line:
+            line.stall(self._random.choice(line.ends), self._random.choice(BRIEF_S))
+
+    def silence_trunk(self) -> None:
+        """Nothing passes a trunk for so long that the neighbours may lose each other, though it is there."""
+        line = self._trunk()
+        if line:
+            seconds = self._random.uniform(*LONG_S)
+            self._note(f"is silent for {seconds:.1f} s", line)
+            self._troubled_for(seconds)
+            for end in line.ends:
+                line.stall(end, seconds)
+
+    def _troubled_for(self, seconds: float) -> None:
+        self._mesh.trouble()
+        self._mesh.world.later(seconds, self._mesh.trouble)
+
+    def connect(self) -> None:
+        """A router is configured to have one more trunk."""
+        indices = sorted(self._mesh.routers)
+        if len(indices) > 1:
+            near, far = self._random.sample(indices, 2)
+            self._mesh.connect_routers(near, far)
+
+    def disconnect(self) -> None:
+        """A trunk is taken out of the configuration of its router, and closed."""
+        connector = self._one([each for each in self._mesh.connectors if each.is_wanted])
+        if connector:
+            self._mesh.note(f"connector {connector} is removed")
+            self._mesh.trouble()
+            connector.remove()
+
+    def part(self) -> None:
+        """The network falls in two parts."""
+        indices = sorted(self._mesh.routers)
+        if not self._mesh.side and len(indices) > 1:
+            self._mesh.part(set(self._random.sample(indices, self._random.randrange(1, len(indices)))))
+            self._mesh.world.later(self._random.choice((0.5, 3.0, 10.0, 60.0)), self._mesh.heal)
+
+    def heal(self) -> None:
+        """The parts of the network find each other."""
+        self._mesh.heal()
+
+    # --- routers
+
+    def _router(self) -> MeshRouter | None:
+        found: MeshRouter | None = self._one([each for each in self._mesh.alive() if not each.is_hung])
+        return found
+
+    def crash(self) -> None:
+        """A router dies."""
+        router = self._router()
+        if router and len(self._mesh.routers) > 1:
+            self._mesh.crash(router, self._random.choice((0.1, 0.5, 5.0, 20.0)))
+
+    def drain_router(self) -> None:
+        """A router ends in order, and starts again."""
+        router = self._router()
+        if router and not router.is_draining:
+            self._mesh.note(f"{router.id} drains")
+            self._troubled_for(1.5)
+            router.drain(self._random.choice((0.0, 0.1, 1.0)))
+
+    def hang_briefly(self) -> None:
+        """A router does nothing for a moment."""
+        router = self._router()
+        if router:
+            router.hang(self._random.choice(BRIEF_S))
+
+    def hang(self) -> None:
+        """A router hangs for so long that its neighbours may take it for lost."""
+        router = self._router()
+        if router:
+            seconds = self._random.uniform(*LONG_S)
+            self._mesh.note(f"{router.id} hangs for {seconds:.1f} s")
+            self._troubled_for(seconds)
+            router.hang(seconds)
+
+    def join(self) -> None:
+        """One more router comes."""
+        self._mesh.join_router()
+
+    # --- engines
+
+    def _engine_apart(self) -> MeshRouter | None:
+        routers = [each for each in self._mesh.alive() if each.is_engine_apart and each.engine is not None]
+        found: MeshRouter | None = self._one(routers)
+        return found
+
+    def replace_engine(self) -> None:
+        """A routing engine ends, and another takes its place before anybody can notice."""
+        router = self._engine_apart()
+        if router:
+            self._end_engine(router, self._random.uniform(0.01, 0.5))
+
+    def lose_engine(self) -> None:
+        """A routing engine is away for so long that neighbours take the router for lost."""
+        router = self._engine_apart()
+        if router:
+            seconds = self._random.uniform(*LONG_S)
+            self._troubled_for(seconds)
+            self._end_engine(router, seconds)
+
+    def _end_engine(self, router: MeshRouter, seconds: float) -> None:
+        self._mesh.note(f"the engine of {router.id} ends, for {seconds:.2f} s")
+        router.end_engine()
+        self._mesh.world.later(seconds, router.do, router.start_engine)

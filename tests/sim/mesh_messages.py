@@ -1,0 +1,100 @@
+"""`python -m tests.sim.mesh_messages --seeds N --routers M`: messages through whole meshes on virtual time."""
+
+import argparse
+import sys
+import time
+from collections import Counter
+from dataclasses import dataclass
+
+from tests.sim.mesh_actions import MeshActions
+from tests.sim.mesh_probe import probe
+from tests.sim.mesh_simulation import MeshSimulation
+
+ROUTERS = 8
+STEPS = 240
+CLIENTS = 10
+REST_EVERY = 80
+"""Steps; at each other rest all messages come to an end."""
+CALM_SEEDS = 5
+"""Of so many seeds, one is for a run without misfortunes."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came of a run."""
+
+    seed: int
+    is_calm: bool
+    events: int
+    digest: int
+    counts: dict[str, int]
+
+
+class Failed(AssertionError):
+    """A run in which something was broken; it says how to have it again."""
+
+
+def run(seed: int, routers: int = ROUTERS, steps: int = STEPS, clients: int = CLIENTS) -> Result:
+    """Run, check, and return what there was to check; raises Failed."""
+    simulation: MeshSimulation | None = None
+    step = 0
+    try:
+        is_calm = seed % CALM_SEEDS == 0
+        simulation = MeshSimulation(seed, routers, is_calm=is_calm)
+        actions = MeshActions(simulation, clients)
+        for step in range(1, steps + 1):
+            actions.step()
+            if step % (2 * REST_EVERY) == 0:
+                simulation.finish()
+                probe(simulation)
+            elif step % REST_EVERY == 0:
+                simulation.rest()
+        simulation.heal()
+        simulation.leave_all()
+        if is_calm:
+            simulation.ledger.check_all_have_arrived()
+    except Exception as error:
+        trace = "\n".join(simulation.world.trace) if simulation else ""
+        raise Failed(
+            f"{trace}\nseed {seed} fails at step {step} of {steps}: {type(error).__name__}: {error}\n"
+            f"again: python -m tests.sim.mesh_messages --first {seed} --seeds 1 --routers {routers} --steps {steps} "
+            f"--clients {clients}"
+        ) from error
+    world, ledger = simulation.world, simulation.ledger
+    hops = {f"{number} hops": times for number, times in ledger.hops.items()}
+    return Result(seed, is_calm, world.events, world.digest, ledger.counts | hops)
+
+
+def main() -> int:
+    """Return the exit status: 1 when a run failed."""
+    parser = argparse.ArgumentParser(prog="python -m tests.sim.mesh_messages", description=__doc__)
+    parser.add_argument("--first", type=int, default=1, help="the first seed")
+    parser.add_argument("--seeds", type=int, default=20, help="how many")
+    parser.add_argument("--routers", type=int, default=ROUTERS, help="routers at the beginning of each run")
+    parser.add_argument("--steps", type=int, default=STEPS, help="steps of each run")
+    parser.add_argument("--clients", type=int, default=CLIENTS, help="clients at a time")
+    parser.add_argument("--go-on", action="store_true", help="do not stop at the first failure")
+    options = parser.parse_args()
+    totals: Counter[str] = Counter()
+    failed = events = 0
+    start = time.process_time()
+    for seed in range(options.first, options.first + options.seeds):
+        try:
+            result = run(seed, options.routers, options.steps, options.clients)
+        except Failed as failure:
+            failed += 1
+            cause = failure.__cause__
+            print(failure if not options.go_on else f"seed {seed}: {type(cause).__name__}: {cause}", flush=True)
+            if not options.go_on:
+                raise
+            continue
+        events += result.events
+        totals.update(result.counts)
+    seconds = time.process_time() - start
+    print(f"{options.seeds} seeds with {options.routers} routers, {failed} failed; {events} events in {seconds:.1f} s")
+    print(", ".join(f"{what} {number}" for what, number in sorted(totals.items())))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
