@@ -1,5 +1,4 @@
-"""`make demo-mesh`: four routers from configs/, RPC between them, and what callers see of a server, a trunk and a router
-that fail.
+"""`make demo-mesh`: four routers, RPC between them, and what callers see when a server, a trunk and a router fail.
 
 It is here since it starts routers of this tree, puts load on them and measures, as benchmarks do, and since like them
 it is not installed: who has only the package has neither configs/ nor a use for it.

@@ -85,7 +85,8 @@ class Caller(threading.Thread):
         """Make no more calls; wait for what is under way, for a time."""
         self._ends_at = time.monotonic() + ENDING_S
         self._is_stopping = True
-        self.join(ENDING_S + 5.0)
+        if self.is_alive():
+            self.join(ENDING_S + 5.0)
         with self._lock:
             self._now.open = sum(not call.is_answered for call in self.calls.values())
 
@@ -104,7 +105,7 @@ class Caller(threading.Thread):
                 line.close()
             except ConnectionLost:
                 line.abandon()
-                self._connection_lost()
+                self.connection_lost()
 
     def _is_over(self) -> bool:
         return self._is_stopping and (not self.calls or time.monotonic() > self._ends_at)
@@ -153,7 +154,7 @@ class Caller(threading.Thread):
         else:
             self._repeat(call, MODIFIED if isinstance(outcome, Modified) else RELEASED)
 
-    def _connection_lost(self) -> None:
+    def connection_lost(self) -> None:
         """Repeat all that was under way: nobody can tell what became of it."""
         for call in sorted(self.under_way, key=lambda call: call.number):
             if call.is_answered:
@@ -196,10 +197,9 @@ class _Line(Endpoint):
             if call is None:
                 return
             self._may_begin_at = now + INTERVAL_S
-            message = Message(
-                properties=Properties(reply_to=self._reply_to, correlation_id=ULong(call.number)), body=AmqpValue(call.numbers)
-            )
             self._caller.under_way.add(call)
+            properties = Properties(reply_to=self._reply_to, correlation_id=ULong(call.number))
+            message = Message(properties=properties, body=AmqpValue(call.numbers))
             self._requests.send(message.encode()).context = call
 
     def on_link_attached(self, link: Link, performative: Attach) -> None:
@@ -214,7 +214,9 @@ class _Line(Endpoint):
         answer = Message.decode(bytes(data[start:end]))
         assert answer.properties is not None
         assert isinstance(answer.body, AmqpValue)
-        self._caller.answered(answer.properties.correlation_id, answer.body.value["server"], answer.body.value["sum"])
+        number = answer.properties.correlation_id
+        assert isinstance(number, ULong)
+        self._caller.answered(number, answer.body.value["server"], answer.body.value["sum"])
         delivery.accept()
         if receiver.credit <= _CREDIT // 2:
             receiver.grant(_CREDIT - receiver.credit)

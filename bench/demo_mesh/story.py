@@ -92,7 +92,7 @@ class Story:
             router.wait()
         self._await_whole()
         kind = "each a process" if self._wishes.is_in_process else "each some actors on one Ray"
-        self._happens(f"they are joined, {kind}; the trunk {CUT[0]}-{CUT[1]} passes through this program, which cuts it")
+        self._happens(f"they are joined, {kind}; trunk {CUT[0]}-{CUT[1]} passes through this program, which can cut it")
 
     def _fail_a_server(self) -> None:
         server = self._servers[SERVER_THAT_FAILS]

@@ -58,6 +58,7 @@ NOT_FOUND = 3
 WAYPOINT = "qd.waypoint."
 
 _WRONG_WAY = Error(condition="amqp:not-allowed", description="this address is not for a link of that direction")
+_USELESS = Error(condition="amqp:not-allowed", description="an edge router needs a session here")
 _NOT_AN_EDGE = Error(condition="qd:forbidden", description="this address is for edge routers only")
 
 
@@ -158,6 +159,9 @@ class Edges(Trunks):
         """Forget a link that has served one of these purposes."""
         if self._services.pop(inlet, None) == HEARTBEAT:
             self._heard.pop(inlet.peer, None)
+        session = inlet.link.session
+        if self.is_edge and session.is_open and not session.links():
+            session.end()
 
     # --- an edge router
 
@@ -179,14 +183,10 @@ class Edges(Trunks):
         trunk = peer.trunk = Trunk(peer, 1)
         self.trunks[peer.number] = trunk
         uplink = self.uplink = Uplink(trunk, interior)
-        try:
-            endpoints = peer.connection.session()
-            endpoints.begin()
-            core = peer.connection.session()
-            core.begin()
-        except StateError:
-            # It takes too few sessions to be of use.
-            self.uplink = None
+        endpoints = self._new_session(peer)
+        core = self._new_session(peer)
+        if endpoints is None or core is None:
+            peer.connection.close(_USELESS)
             return
         trunk.data.append(self._sender_of(peer, trunk, endpoints, None))
         down = self._receiver_of(peer, trunk, endpoints, self.router_id, DOWNLINK)
@@ -243,10 +243,15 @@ class Edges(Trunks):
             # A session of its own, so that a consumer of large messages that stalls is in nobody's way.
             session = self._new_session(uplink.trunk.peer)
             if session is not None:
-                inlet = self._receiver_of(uplink.trunk.peer, uplink.trunk, session, key[2:], _waypoint(key, 1))
+                capability = self._waypoint(key, is_producer=False)
+                inlet = self._receiver_of(uplink.trunk.peer, uplink.trunk, session, key[2:], capability)
                 inlet.address = address
                 uplink.receivers[key] = inlet.link
-        elif link is not None and not is_wanted:
+        elif link is not None and is_wanted:
+            if link.context is not None:
+                # Another consumer may have come in the turn in which the last one left.
+                link.context.address = address
+        elif link is not None:
             del uplink.receivers[key]
             if link.is_attached:
                 link.detach()
@@ -256,13 +261,26 @@ class Edges(Trunks):
         is_wanted = address is not None and any(not _is_ours(inlet) for inlet in address.inlets)
         link = uplink.senders.get(key)
         if is_wanted and link is None:
-            session = next(one for one in uplink.trunk.peer.connection.sessions() if one.is_open)
-            outlet = self._sender_of(uplink.trunk.peer, uplink.trunk, session, key[2:], _waypoint(key, 0))
-            uplink.senders[key] = outlet.link
+            peer = uplink.trunk.peer
+            session = next((one for one in peer.connection.sessions() if one.is_open), None)
+            if session is None:
+                # The interior router has ended all of them: nothing goes up any more.
+                peer.connection.close(_USELESS)
+                return
+            capability = self._waypoint(key, is_producer=True)
+            uplink.senders[key] = self._sender_of(peer, uplink.trunk, session, key[2:], capability).link
         elif link is not None and not is_wanted:
             del uplink.senders[key]
             if link.is_attached:
                 link.detach()
+
+    def _waypoint(self, key: str, *, is_producer: bool) -> str | None:
+        """Return the capability that says the phase of an address, where it is not the usual one."""
+        phase = int(key[1]) if key[1:2].isdecimal() else 0
+        treatment = self._treatments.of_key(key)
+        usual = treatment.ingress_phase if is_producer else treatment.egress_phase
+        ordinal = phase if is_producer else phase + 1
+        return f"{WAYPOINT}{ordinal}" if (phase or phase != usual) and ordinal else None
 
     def _new_session(self, peer: Peer) -> Session | None:
         try:
@@ -410,12 +428,6 @@ def _presettled(body: AmqpValue) -> bytes:
 
 def _symbols(capability: str | None) -> tuple[Symbol, ...]:
     return () if capability is None else (Symbol(capability),)
-
-
-def _waypoint(key: str, ordinal_offset: int) -> str | None:
-    """Return the capability that says the phase of an address, where it is not the usual one."""
-    phase = int(key[1]) if key[1:2].isdecimal() else 0
-    return f"{WAYPOINT}{phase + ordinal_offset}" if phase else None
 
 
 def _is_ours(inlet: Inlet) -> bool:

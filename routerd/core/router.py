@@ -324,10 +324,10 @@ class Router(Edges):
         text = terminus.address
         if text is None or text == "":
             return None
-        if peer.is_edge and DOWNLINK in terminus.capabilities and not self.is_edge:
-            return self.address_with(f"H{text}", _DOWN)
         if not isinstance(text, str):
             return _NOT_TEXT
+        if peer.is_edge and DOWNLINK in terminus.capabilities and not (self.is_edge or is_producer):
+            return _TOO_LONG if len(text) >= ADDRESS_MAX else self.address_with(f"H{text}", _DOWN)
         treatment = self._treatment(text, peer.tenant)
         phase = treatment.ingress_phase if is_producer else treatment.egress_phase
         for capability in terminus.capabilities:

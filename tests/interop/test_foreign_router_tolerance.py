@@ -64,8 +64,7 @@ def address(request: pytest.FixtureRequest) -> str:
 def check_both_ways(foreign: ForeignRouter, client: ProtonClient, address: str) -> None:
     """Check that control messages and messages pass in both directions."""
     consumer = client.consumer(f"{address}.here")
-    while f"M0{address}.here" not in foreign.control("MAU").value["add"]:
-        pass
+    foreign.wait_until_told(f"M0{address}.here")
     foreign.announce(f"M0{address}.there")
     sent = client.producer(f"{address}.there").send("to there")
     arrival = foreign.arrival()

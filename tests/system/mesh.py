@@ -58,13 +58,14 @@ class Mesh:
         self._workers: dict[str, set[int]] = {}
         """On Ray, by router the actors that clients are to be at."""
         self._places: list[AbstractContextManager[RunningRouter]] = []
+        self._pool = ThreadPoolExecutor()
+        """Its threads stay to the end: when that ends which has started a process, the process is told to, too."""
 
     def close(self) -> None:
         """End all routers, all at the same time."""
         self.close_clients()
-        with ThreadPoolExecutor() as pool:
-            for _ in pool.map(lambda place: place.__exit__(None, None, None), self._places):
-                pass
+        with self._pool as pool:
+            list(pool.map(lambda place: place.__exit__(None, None, None), self._places))
         for proxy in self.proxies.values():
             proxy.close()
 
@@ -85,8 +86,7 @@ class Mesh:
         """Start routers at the same time, and join them when all are there; each connects to those named."""
         self._links |= dict.fromkeys(links, ())
         self._sections |= dict.fromkeys(links, ())
-        with ThreadPoolExecutor() as pool:
-            list(pool.map(self.start, links))
+        list(self._pool.map(self.start, links))
         for name, others in links.items():
             self._links[name] = tuple(map(To, others))
             with ManagementClient(self.port(name)) as client:

@@ -59,7 +59,7 @@ def test_the_connector_of_the_interior_router_is_right_when_it_is_no_comment(tmp
     file = tmp_path / "interior.conf"
     file.write_text(before + re.sub(r"(?m)^# ", "", comment) + after)
     [connector] = load_config(file).connectors
-    assert (connector.name, connector.host, connector.port, connector.cost) == ("Interior.B", "b.example.com", 55672, 10)
+    assert (connector.name, connector.host, connector.cost) == ("Interior.B", "b.example.com", 10)
     assert load_config(CONFIGS / "interior.conf").connectors == ()
 
 

@@ -135,9 +135,10 @@ class EdgeMesh(Mesh):
         has_moved = False
         for edge in self.edges.values():
             has_moved = edge.turn() or has_moved
+        has_moved = super()._turn() or has_moved
         for uplink in self.uplinks:
             has_moved = uplink.line.carry(self.now) or has_moved
-        return super()._turn() or has_moved
+        return has_moved
 
     def left_over(self) -> dict[str, Any]:
         """What edge and interior routers hold that should be gone once no client is there: nothing."""

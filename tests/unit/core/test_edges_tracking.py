@@ -3,7 +3,7 @@
 import pytest
 
 from routerd.core import AddressSettings, Distribution
-from routerd.wire import RELEASED, AmqpValue, Message, Modified, Symbol
+from routerd.wire import RELEASED, Source, Symbol, Target
 from tests.routers import TREATMENTS, message, message_to, outcome
 from tests.unit.core.edge_routers import (
     CAPACITY,
@@ -18,8 +18,6 @@ from tests.unit.core.edge_routers import (
 )
 
 ADDRESSES = ["orders", "closest/a", "multicast/a"]
-MAYBE_SEEN = Modified(delivery_failed=True)
-
 
 @pytest.fixture
 def edge():
@@ -129,7 +127,7 @@ class TestNotices:
         far.producer("waypoint/q")
         router.client().consumer("waypoint/q")
         assert far.notices() == []
-        far.producer(None, target=_waypoint_target(".1"))
+        far.producer(None, target=Target(address="waypoint/q", capabilities=(Symbol("qd.waypoint.1"),)))
         assert far.notices() == [["M1waypoint/q", True]]
 
     def test_a_producer_that_comes_back_is_told_again(self, router):
@@ -226,12 +224,6 @@ class TestNotices:
         assert (worker._tracked, worker._trackers, worker._heard, worker._services) == ({}, {}, {}, {})
 
 
-def _waypoint_target(ordinal):
-    from routerd.wire import Target
-
-    return Target(address="waypoint/q", capabilities=(Symbol("qd.waypoint" + ordinal),))
-
-
 class TestCredit:
     """What producers at an edge router get of it."""
 
@@ -294,7 +286,7 @@ class TestCredit:
         senders = []
         for number in range(2 * CAPACITY):
             sender = client.session.sender(f"p{number}")
-            sender.attach(target=_target(f"a{number}"))
+            sender.attach(target=Target(address=f"a{number}"))
             senders.append(sender)
         mesh.pump()
         assert [sender.credit for sender in senders] == [CAPACITY] * (2 * CAPACITY)
@@ -359,12 +351,6 @@ class TestCredit:
         assert not link.is_attached
 
 
-def _target(address):
-    from routerd.wire import Target
-
-    return Target(address=address)
-
-
 class TestTaking:
     """What an edge router makes of notices, true or not."""
 
@@ -427,7 +413,6 @@ class TestTaking:
             value([None, None]),
             value([["M0orders"], True]),
             value({"M0orders": True}),
-            bytes(Message(properties=None).encode()),
             bytes.fromhex("0053774101"),
         ],
         ids=lambda octets: octets.hex() or "nothing",
@@ -454,7 +439,7 @@ class TestTaking:
     def test_replies_to_clients_here_do_not_leave_whatever_is_told(self, edge):
         far = far_interior(edge)
         client = edge.client()
-        consumer = client.consumer(None, source=_dynamic(), credit=10)
+        consumer = client.consumer(None, source=Source(dynamic=True), credit=10)
         text = consumer.remote_source.address
         key = "L" + text.removeprefix("amqp:/_edge/E/")
         far.tell(key, True)
@@ -494,15 +479,5 @@ class TestTaking:
         assert far.link_to("orders").is_attached
 
 
-def _dynamic():
-    from routerd.wire import Source
-
-    return Source(dynamic=True)
-
-
 def marked_for(to):
     return message(message_annotations={Symbol("x-opt-qd.to"): to})
-
-
-def test_a_notice_is_a_value():
-    assert Message.decode(value(["M0a", True])).body == AmqpValue(["M0a", True])

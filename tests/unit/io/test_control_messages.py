@@ -122,6 +122,7 @@ def test_where_it_entered_may_not_be_said(annotations):
         (written(application_properties={"Opcode": "RA"}), "no opcode"),
         (written(properties=None), "HELLO without a `to` or a map"),
         (written(properties=Properties(to=None)), "HELLO without a `to` or a map"),
+        (written().partition(b"\x00\x53\x77")[0], "HELLO without a `to` or a map"),
         (written(body=AmqpValue([])), "HELLO without a `to` or a map"),
         (written(body=AmqpValue(None)), "HELLO without a `to` or a map"),
         (written(body=Data([b"x"])), "HELLO without a `to` or a map"),

@@ -506,6 +506,8 @@ def test_changes_of_addresses_follow_each_other(pair):
     ]
     assert pair.tell(1, MobileAddressUpdate("B", 2, ("M0b",), ("M0a",), hints=(1,))) == []
     assert pair.tell(1, MobileAddressUpdate("B", 3, (), (), hints=())) == []
+    pair.until(pair.now + 1.0)
+    assert pair.tell(1, MobileAddressUpdate("B", 2, ("M0b",), ("M0a",), hints=(1,))) == []
     assert [node.mobile_seq for node in pair.engine.nodes()] == [0, 3]
 
 

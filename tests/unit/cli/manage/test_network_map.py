@@ -196,7 +196,8 @@ def test_a_router_without_a_network_is_alone() -> None:
 
 
 def router(name: str, **options: Any) -> RouterPoint:
-    return RouterPoint(**{"id": name, "health": HEALTH} | options)
+    given: dict[str, Any] = {"id": name, "health": HEALTH} | options
+    return RouterPoint(**given)
 
 
 def mesh(*names: str, asked: str = "A") -> Graph:

@@ -1,0 +1,110 @@
+"""What it costs a router to know the addresses of others: the routing engine, a worker, and both in one process.
+
+Each is measured in a process of its own, by what the process has more of memory when it knows them and has let go of
+everything else. The addresses come as octets from neighbours, and the worker's news as another process would get them.
+"""
+
+import ctypes
+import gc
+import multiprocessing
+import pickle
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from bench.report import Row
+from routerd.core import ControlArrived, Network, NetworkNews, RouterSettings, TrunkOpened
+from routerd.io.control_messages import encoded
+from routerd.io.routing_host import RoutingHost
+from routerd.mesh import ControlMessage, Hello, MobileAddressUpdate
+
+ADDRESSES = 100_000
+SPREADS = (1, 10)
+"""At so many routers, each with as many of the addresses as the others."""
+KEY = "M0orders.{:06}"
+CLOSEST = 2
+_KIB = 1024
+
+
+def rows(count: int = ADDRESSES) -> list[Row]:
+    """Measure each, with all addresses at one router and at ten."""
+    return [
+        Row(f"remote address: {name}, of {routers} routers", bytes_each(hold, routers, count), "bytes", 300, at_most=True)
+        for routers in SPREADS
+        for name, hold in HOLDERS.items()
+    ]
+
+
+def bytes_each(hold: "Callable[[int, int], Any]", routers: int, count: int) -> float:
+    """Return what one address takes."""
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        return pool.apply(_growth, (hold, routers, count)) / count
+
+
+def engine(routers: int, count: int) -> RoutingHost:
+    """Return a routing engine that knows the addresses, and has told of them."""
+    host, _ = told(routers, count)
+    return host
+
+
+def worker(routers: int, count: int) -> Network:
+    """Return what a worker that is a process of its own knows."""
+    network = Network()
+    for news in pickle.loads(pickle.dumps(told(routers, count)[1])):
+        network.apply(news)
+    return network
+
+
+def both(routers: int, count: int) -> tuple[RoutingHost, Network]:
+    """Return engine and worker of a router in one process."""
+    host, all_news = told(routers, count)
+    network = Network()
+    for news in all_news:
+        network.apply(news)
+    return host, network
+
+
+HOLDERS = {"routing engine": engine, "worker": worker, "both in one process": both}
+
+
+def told(routers: int, count: int) -> tuple[RoutingHost, list[NetworkNews]]:
+    """Return a routing engine that neighbours have told of the addresses, and what it has told workers."""
+    host = RoutingHost(RouterSettings(id="bench"), epoch=1, instance=1, now=0.0, wall_clock=0.0)
+    news = []
+    for trunk in range(1, routers + 1):
+        events = [TrunkOpened(trunk, 1), *(ControlArrived(trunk, octets) for octets in tales(trunk, count // routers))]
+        host.take_events(events, 0.0)
+        outputs = host.outputs(0.0)
+        if outputs.news is not None:
+            news.append(outputs.news)
+    return host, news
+
+
+def tales(number: int, count: int) -> list[bytes]:
+    """Return what a neighbour says: who it is, and what addresses it has."""
+    id = f"router.{number}"
+    keys = tuple(KEY.format(at) for at in range((number - 1) * count, number * count))
+    hello = Hello(id, 1, ("bench",))
+    update = MobileAddressUpdate(id, 1, exist=keys, hints=(CLOSEST,) * count)
+    return [
+        encoded(ControlMessage(to, said.OPCODE, said.to_body(), f"0/{id}", (f"0/{id}",)))
+        for to, said in (("amqp:/_local/qdhello", hello), ("amqp:/_topo/0/bench/qdrouter.ma", update))
+    ]
+
+
+def _growth(hold: "Callable[[int, int], Any]", routers: int, count: int) -> int:
+    # What is made once, by the first of its kind, is no part of it.
+    hold(1, 10)
+    before = _own_memory()
+    held = hold(routers, count)
+    after = _own_memory()
+    del held
+    return after - before
+
+
+def _own_memory() -> int:
+    gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)
+    rollup = Path("/proc/self/smaps_rollup").read_text()
+    return sum(int(number) for number in re.findall(r"^Private_\w+:\s+(\d+) kB", rollup, re.M)) * _KIB
