@@ -184,10 +184,11 @@ class Edges(Trunks):
         self.trunks[peer.number] = trunk
         uplink = self.uplink = Uplink(trunk, interior)
         endpoints = self._new_session(peer)
-        core = self._new_session(peer)
-        if endpoints is None or core is None:
+        if endpoints is None:
             peer.connection.close(_USELESS)
             return
+        # One that takes a single session can do with that.
+        core = self._new_session(peer) or endpoints
         trunk.data.append(self._sender_of(peer, trunk, endpoints, None))
         down = self._receiver_of(peer, trunk, endpoints, self.router_id, DOWNLINK)
         down.is_shared = True

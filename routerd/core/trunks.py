@@ -400,9 +400,10 @@ class Trunks(Siblings):
     def open_streams(self) -> None:
         """Attach links for the large messages that found none; and detach those that have not been used for long."""
         for trunk in self.trunks.values():
-            if trunk.wanted_streams > 0 and trunk.peer.is_open:
-                room = min(trunk.wanted_streams, OPENING_MAX - len(trunk.opening), STREAMS_MAX - len(trunk.streams))
-                trunk.wanted_streams = 0
+            # Those that are on their way count against it within a turn only.
+            wanted, trunk.wanted_streams = trunk.wanted_streams, 0
+            if wanted > 0 and trunk.peer.is_open:
+                room = min(wanted, OPENING_MAX - len(trunk.opening), STREAMS_MAX - len(trunk.streams))
                 for _ in range(room):
                     self._open_stream(trunk)
             elif len(trunk.streams) > IDLE_STREAMS_MAX:

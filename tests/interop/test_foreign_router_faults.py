@@ -85,14 +85,16 @@ def address(request: pytest.FixtureRequest) -> str:
     return address_of(request)
 
 
-def nodes(router: RunningRouter) -> list[dict[str, object]]:
-    """Return what the router knows of others and itself, but for times."""
+def known(router: RunningRouter, *others: ForeignRouter) -> list[dict[str, object]]:
+    """Return what the router knows of these, and of all routers that are mentioned below but do not exist."""
     manage = ManagementClient(router.port)
     try:
         rows = manage.query("router.node")
     finally:
         manage.close()
-    return [{key: value for key, value in row.items() if key != "lastTopoChange"} for row in rows]
+    wanted = {"X", "Y", "Z", "X/Y", "mute", *(one.id for one in others)}
+    fields = ("id", "instance", "protocolVersion", "linkState", "nextHop", "validOrigins", "routerLink", "cost")
+    return [{field: row[field] for field in fields} for row in rows if row["id"] in wanted]
 
 
 def whole_lines(text: str, module: str = "ROUTER") -> list[str]:
@@ -166,10 +168,7 @@ IGNORED: dict[str, Wrong] = {
         foreign, "LSU", OURS, **router_id(foreign, ls_seq=number(9), ls=LIST0)
     ),
     "LSU without neighbours": lambda foreign: control(
-        foreign,
-        "LSU",
-        OURS,
-        **router_id(foreign, ls_seq=number(9), ls=string_map(id=str8(foreign.id), ls_seq=number(9))),
+        foreign, "LSU", OURS, **router_id(foreign, ls_seq=number(9), ls=string_map(id=str8("X"), ls_seq=number(9)))
     ),
     "LSU of another router": lambda foreign: control(
         foreign,
@@ -210,16 +209,15 @@ def test_a_control_message_that_is_wrong_is_ignored_with_one_line(
     foreign.announce(f"M0{address}")
     producer = client.producer(address)
     producer.wait_for_credit()
-    before, logged = nodes(router), len(router.log())
+    before, logged = known(router, foreign), len(router.log())
     for _ in range(2):
         foreign.send(foreign.control_pair, IGNORED[name](foreign), settled=True)
-    links = foreign.ask_links().value["ls"]["peers"]
-    assert links == {foreign.id: 1}
+    assert foreign.is_neighbour(1)
     eventually(lambda: whole_lines(router.log()[logged:]), "there is a line")
     producer.send("one", settled=True)
     assert section_map(foreign.arrival().octets)[AMQP_VALUE] == str8("one")
     assert len(whole_lines(router.log()[logged:])) == 1
-    assert nodes(router) == before
+    assert known(router, foreign) == before
 
 
 SILENT: dict[str, Wrong] = {
@@ -274,18 +272,18 @@ def test_what_is_out_of_place_changes_nothing(
     foreign.announce(f"M0{address}")
     producer = client.producer(address)
     producer.wait_for_credit()
-    before = nodes(router)
+    before = known(router, foreign)
     for _ in range(2):
         foreign.send(foreign.control_pair, SILENT[name](foreign), settled=True)
-    assert foreign.ask_links().value["ls"]["peers"] == {foreign.id: 1}
+    assert foreign.is_neighbour(1)
     producer.send("one", settled=True)
     assert section_map(foreign.arrival().octets)[AMQP_VALUE] == str8("one")
-    assert nodes(router) == before
+    assert known(router, foreign) == before
     assert client.producer(None).send("two", address="more").outcome() == "released"
 
 
 def test_a_neighbour_with_our_id_is_ignored_with_one_line(router: RunningRouter) -> None:
-    before, logged = nodes(router), len(router.log())
+    logged = len(router.log())
     with ForeignRouter.to(router.port_of("routers"), "A") as foreign:
         foreign.open()
         foreign.attach_control()
@@ -296,7 +294,6 @@ def test_a_neighbour_with_our_id_is_ignored_with_one_line(router: RunningRouter)
         eventually(lambda: whole_lines(router.log()[logged:]), "there is a line")
         foreign.control("HELLO")
         assert len(whole_lines(router.log()[logged:])) == 1
-        assert nodes(router) == before
 
 
 def test_addresses_of_no_class_are_left_out_with_one_line(
@@ -309,7 +306,7 @@ def test_addresses_of_no_class_are_left_out_with_one_line(
     assert section_map(foreign.arrival().octets)[AMQP_VALUE] == str8("one")
     eventually(lambda: whole_lines(router.log()[logged:]), "there is a line")
     assert len(whole_lines(router.log()[logged:])) == 1
-    assert foreign.ask_links().value["ls"]["peers"] == {foreign.id: 1}
+    assert foreign.is_neighbour(1)
 
 
 COSTS = {
@@ -327,7 +324,7 @@ def test_a_cost_that_is_none_is_not_honoured(join: Join, kind: str) -> None:
     # 1.3: it has to be an int.
     told, expected = COSTS[kind]
     foreign = join(properties=open_properties(**{"qd.inter-router-cost": told}))
-    assert foreign.ask_links().value["ls"]["peers"] == {foreign.id: expected}
+    assert foreign.is_neighbour(expected)
 
 
 # --- links
@@ -357,7 +354,7 @@ def test_links_of_clients_that_no_route_is_for_are_refused_later(join: Join, rol
     foreign = join()
     foreign.say(begin_frame(40), attach_frame(40, "plain", 0, role, address="somewhere"))
     assert refusal(foreign, 40) == (True, "qd:no-route-to-dest")
-    assert foreign.ask_links().value["ls"]["peers"] == {foreign.id: 1}
+    assert foreign.is_neighbour(1)
 
 
 @pytest.mark.parametrize("capability", [CONTROL, DATA])
@@ -376,7 +373,7 @@ def test_a_connection_with_no_control_links_is_of_no_use_and_does_no_harm(router
     with ForeignRouter.to(router.port_of("routers"), "mute") as foreign:
         foreign.open()
         foreign.attach_data(1)
-        assert "mute" not in {row["id"] for row in nodes(router)}
+        assert known(router) == []
 
 
 def test_control_messages_without_credit_wait_and_the_latest_follow(router: RunningRouter, join: Join) -> None:
@@ -419,4 +416,4 @@ def test_a_neighbour_that_breaks_the_framing_is_lost_and_others_stay(
     lost.wait_for_no_credit()
     kept.send("one", settled=True)
     assert section_map(good.arrival().octets)[AMQP_VALUE] == str8("one")
-    assert good.ask_links().value["ls"]["peers"] == {good.id: 1}
+    assert good.is_neighbour(1)

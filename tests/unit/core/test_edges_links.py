@@ -85,17 +85,9 @@ class TestBeginning:
         uplink.cut()
         assert mesh["I"].interests() == {}
 
-    def test_an_interior_router_that_takes_one_session_is_of_no_use_and_is_forgotten(self, edge):
-        far = far_interior(edge, channel_max=0)
-        client = edge.client()
-        client.consumer("orders", credit=10)
-        assert (client.producer("other").credit, edge.router.uplink) == (0, None)
-        far.vanish()
-        client.leave()
-        assert (edge.router.trunks, edge.router.peers, edge.router.addresses) == ({}, {}, {})
-
-    def test_one_that_takes_two_sessions_is_enough(self, edge):
-        far = far_interior(edge, channel_max=1)
+    @pytest.mark.parametrize("channel_max", [0, 1])
+    def test_an_interior_router_that_takes_few_sessions_will_do(self, edge, channel_max):
+        far = far_interior(edge, channel_max=channel_max)
         client = edge.client()
         consumer = client.consumer("orders", credit=10)
         sender = client.producer("others")

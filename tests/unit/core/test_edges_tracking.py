@@ -291,6 +291,17 @@ class TestCredit:
         mesh.pump()
         assert [sender.credit for sender in senders] == [CAPACITY] * (2 * CAPACITY)
 
+    def test_those_from_before_the_uplink_get_credit(self):
+        mesh = EdgeMesh("I")
+        mesh["I"].client().consumer("orders", credit=10)
+        uplink = mesh.hang("E", "I")
+        sender = mesh["E"].client().producer("orders")
+        assert sender.credit == CAPACITY
+        uplink.cut()
+        assert sender.credit == 0
+        mesh.hang("E", "I")
+        assert sender.credit == CAPACITY
+
     def test_so_they_do_when_another_uplink_takes_over(self):
         mesh = EdgeMesh("A", "B")
         uplink = mesh.hang("E", "A")
