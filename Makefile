@@ -23,7 +23,7 @@ RHEA := tests/interop/rhea
 
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup run test soak bench fuzz lint clean system-packages proton test-tools test-built test-uncompiled
+.PHONY: help setup run demo-mesh test soak bench fuzz lint clean system-packages proton test-tools test-built test-uncompiled
 
 help:  ## list the targets
 	@sed -nE 's/^([a-z-]+):.*  ## (.*)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -32,6 +32,9 @@ setup: $(BUILT)  ## make .venv with the router in it, and compile its compiled m
 
 run: setup  ## start a router that clients on this host can connect to, at port 5672
 	$(BIN)/routerd -c configs/standalone.conf $(ROUTERD_ARGUMENTS)
+
+demo-mesh: setup  ## run four joined routers with RPC between them, while a server, a trunk and a router fail
+	$(BIN)/python -m bench.demo_mesh $(DEMO_ARGUMENTS)
 
 test: system-packages lint test-built test-uncompiled  ## check everything: lint, types, all tests, and wire, core and mesh again uncompiled
 

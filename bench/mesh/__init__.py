@@ -1,9 +1,61 @@
-"""The mesh: what it costs a router to know its way through many others."""
+"""A mesh: messages over several routers, addresses of others, paths through many routers, and how its cost grows."""
 
-from bench.mesh import paths
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from bench.load_runs import LoadFailed
+from bench.mesh import addresses, growth, memory, paths, routers
 from bench.report import Row
+from bench.router import QUICK, THOROUGH, Effort
 
 
-def run() -> list[Row]:
-    """Measure everything."""
-    return paths.rows()
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """How much is measured."""
+
+    effort: Effort
+    """Of each measurement with clients."""
+    addresses: int
+    sizes: tuple[int, ...]
+    """Of the meshes that are simulated."""
+
+
+CASES: dict[str, Callable[[Scale], list[Row]]] = {
+    "two-routers": lambda scale: routers.two_routers(scale.effort),
+    "hops": lambda scale: routers.hops(scale.effort),
+    "addresses": lambda scale: addresses.rows(scale.addresses),
+    "memory": lambda scale: memory.rows(scale.addresses),
+    "paths": lambda scale: paths.rows(),
+    "growth": lambda scale: growth.rows(scale.sizes),
+}
+
+
+def parse(arguments: Sequence[str]) -> argparse.Namespace:
+    """Read the options of this benchmark."""
+    parser = argparse.ArgumentParser(prog="python -m bench mesh", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="one short repetition and less of all, for development")
+    parser.add_argument("--case", action="append", choices=CASES, help="only this one; may be given again")
+    parser.add_argument(
+        "--size", action="append", type=int, metavar="N", help="of a mesh to simulate; 1000 takes an hour"
+    )
+    return parser.parse_args(arguments)
+
+
+def run(options: argparse.Namespace | None = None) -> list[Row]:
+    """Measure every case, or those that were asked for."""
+    options = options or parse([])
+    scale = Scale(QUICK, 10_000, (10, 50)) if options.quick else Scale(THOROUGH, addresses.ADDRESSES, growth.SIZES)
+    if options.size:
+        scale = Scale(scale.effort, scale.addresses, tuple(options.size))
+    return [row for case in options.case or CASES for row in _rows_of(case, scale)]
+
+
+def _rows_of(case: str, scale: Scale) -> list[Row]:
+    try:
+        return CASES[case](scale)
+    except LoadFailed as error:
+        # The other cases are worth having all the same.
+        print(f"{case}: {error}", file=sys.stderr)
+        return []

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from bench.load_runs import LoadFailed
 from bench.report import Row
 from routerd.core import ControlArrived, Network, NetworkNews, RouterSettings, TrunkOpened
 from routerd.io.control_messages import encoded
@@ -20,23 +21,25 @@ from routerd.io.routing_host import RoutingHost
 from routerd.mesh import ControlMessage, Hello, MobileAddressUpdate
 
 ADDRESSES = 100_000
-SPREADS = (1, 10)
-"""At so many routers, each with as many of the addresses as the others."""
+SPREADS = {1: "all at one router", 10: "at ten routers"}
 KEY = "M0orders.{:06}"
 CLOSEST = 2
 _KIB = 1024
+
+Hold = Callable[[int, int], Any]
+"""Makes what knows the addresses of so many routers, so many in all."""
 
 
 def rows(count: int = ADDRESSES) -> list[Row]:
     """Measure each, with all addresses at one router and at ten."""
     return [
-        Row(f"remote address: {name}, of {routers} routers", bytes_each(hold, routers, count), "bytes", 300, at_most=True)
-        for routers in SPREADS
+        Row(f"remote address in {name}, {at}", bytes_each(hold, routers, count), "bytes", 300, at_most=True)
+        for routers, at in SPREADS.items()
         for name, hold in HOLDERS.items()
     ]
 
 
-def bytes_each(hold: "Callable[[int, int], Any]", routers: int, count: int) -> float:
+def bytes_each(hold: Hold, routers: int, count: int) -> float:
     """Return what one address takes."""
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         return pool.apply(_growth, (hold, routers, count)) / count
@@ -65,7 +68,7 @@ def both(routers: int, count: int) -> tuple[RoutingHost, Network]:
     return host, network
 
 
-HOLDERS = {"routing engine": engine, "worker": worker, "both in one process": both}
+HOLDERS: dict[str, Hold] = {"the routing engine": engine, "a worker": worker, "one process with both": both}
 
 
 def told(routers: int, count: int) -> tuple[RoutingHost, list[NetworkNews]]:
@@ -78,6 +81,9 @@ def told(routers: int, count: int) -> tuple[RoutingHost, list[NetworkNews]]:
         outputs = host.outputs(0.0)
         if outputs.news is not None:
             news.append(outputs.news)
+    known = sum(len(mapped.added) for one in news for mapped in one.mapped)
+    if known != count:
+        raise LoadFailed(f"{known} of {count} addresses are known")
     return host, news
 
 
@@ -93,9 +99,9 @@ def tales(number: int, count: int) -> list[bytes]:
     ]
 
 
-def _growth(hold: "Callable[[int, int], Any]", routers: int, count: int) -> int:
+def _growth(hold: Hold, routers: int, count: int) -> int:
     # What is made once, by the first of its kind, is no part of it.
-    hold(1, 10)
+    hold(1, 1)
     before = _own_memory()
     held = hold(routers, count)
     after = _own_memory()

@@ -54,9 +54,9 @@ class Router:
     seen: Routes | None = None
     """The routes that were compared with them last."""
 
-    def has_shortest_paths(self) -> bool:
-        """Return whether it can send to all others by the shortest paths."""
-        return {id: route.cost for id, route in self.engine.routes.nodes.items()} == self.costs
+    def believed_costs(self) -> dict[str, int]:
+        """Return what its paths to others cost, as far as it knows."""
+        return {id: route.cost for id, route in self.engine.routes.nodes.items()}
 
     def knows(self, links: Links) -> bool:
         """Return whether it knows everybody's links."""
@@ -107,6 +107,10 @@ class Simulation:
             self._call(self._ends[end], self._ends[end].engine.trunk_closed, end)
         return self._converge()
 
+    def costs(self) -> dict[str, dict[str, int]]:
+        """Return what each router believes that its paths to others cost."""
+        return {router.id: router.believed_costs() for router in self._routers.values()}
+
     def rest(self, seconds: float) -> None:
         """Let time pass."""
         self._run(self._now + seconds)
@@ -131,7 +135,7 @@ class Simulation:
         if router.engine.routes is router.seen:
             return
         router.seen = router.engine.routes
-        if not router.has_shortest_paths():
+        if router.believed_costs() != router.costs:
             self._astray.add(router.id)
         elif router.id in self._astray:
             self._astray.remove(router.id)

@@ -133,6 +133,7 @@ def _show(options: argparse.Namespace) -> int:
 def _draw_file(options: argparse.Namespace, place: Place) -> int:
     from routerd.cli.manage.network_map.file import write_map
     from routerd.cli.manage.network_map.survey import survey
+    from routerd.cli.manage.network_map.text import counted
 
     if options.watch is not None or options.csv or options.json or options.all_routers:
         raise WrongUse("--map FILE draws one picture; --watch, --csv, --json and --all-routers go with --map alone")
@@ -142,7 +143,7 @@ def _draw_file(options: argparse.Namespace, place: Place) -> int:
     finally:
         client.close()
     write_map(graph, options.map_file)
-    print(f"{options.map_file}: {len(graph.routers)} routers, {len(graph.trunks)} trunks")
+    print(f"{options.map_file}: {counted(len(graph.routers), 'router')}, {counted(len(graph.trunks), 'trunk')}")
     return SUCCESS
 
 

@@ -7,7 +7,7 @@ origin's tree of shortest paths, and nobody gets a copy twice.
 
 from typing import TYPE_CHECKING
 
-from routerd.core.addresses import canonical
+from routerd.core.addresses import UPLINK, canonical
 from routerd.core.network import Network
 from routerd.core.passage import Passage, Passages, section
 from routerd.core.settlement import Settlement
@@ -183,13 +183,13 @@ class Departures(Settlement):
             passage = self.passage_read
         else:
             passage = self.passages.read(data, start, end, is_partial)
-        if inlet.trunk is not None:
+        if inlet.trunk is not None and (inlet.address is None or passage.to is not None):
             return self.passages.splice(data, start, end, passage.onward)
         if inlet.address is not None:
             if passage.user_count == 0:
                 return self.passages.splice(data, start, end, inlet.entry_section)
             entry, count = inlet.entry, inlet.entry_count
-        elif inlet.peer.tenant or (address.key[:1] == "M" and address.key[1:2] != "0"):
+        elif inlet.peer.tenant or address.key == UPLINK or (address.key[:1] == "M" and address.key[1:2] != "0"):
             entry, count = self._entry_of(inlet, address, data, start, end, is_partial)
         else:
             entry, count = self._plain_entry, self._plain_count
@@ -209,7 +209,14 @@ class Departures(Settlement):
             header.reset(_NOTHING, 0, 0, False)
         if to is None or canonical(to).startswith("_"):
             return self._plain_entry, self._plain_count
-        return self.passages.entry(f"{inlet.peer.tenant}/{canonical(to)}", 0)
+        phase = self.ingress_phase_of(to)
+        if inlet.peer.tenant:
+            return self.passages.entry(f"{inlet.peer.tenant}/{canonical(to)}", phase)
+        return self.passages.entry(to, phase) if phase else (self._plain_entry, self._plain_count)
+
+    def ingress_phase_of(self, to: str) -> int:
+        """Return the phase that messages for an address enter; `Trunks` knows."""
+        return 0
 
     def departed(self, inlet: "Inlet", way: "Way", out: Delivery) -> None:
         """Count a delivery that has gone this way."""

@@ -1,4 +1,5 @@
 from routerd.core.inlet cimport Inlet
+from routerd.core.trunk cimport Trunk
 from routerd.core.trunks cimport Trunks
 
 
@@ -11,8 +12,10 @@ cdef class Edges(Trunks):
     cdef dict _produced
     cdef dict _tracked
     cdef dict _trackers
+    cdef dict _untold
     cdef dict _tracking_due
     cdef dict _heard
     cdef dict _services
 
+    cpdef void serve_trunk(self, Trunk trunk)
     cdef void control_arrived(self, Inlet inlet, bytes octets)

@@ -22,10 +22,10 @@ from routerd.core.peer import Peer
 from routerd.core.settings import RouterMode, RouterSettings
 from routerd.core.trunk import Trunk
 from routerd.core.trunks import Trunks
-from routerd.core.way import Way
 from routerd.wire import (
     AmqpValue,
     Attach,
+    ConnectionState,
     Error,
     Header,
     Int,
@@ -89,8 +89,10 @@ class Edges(Trunks):
         self._news_count = 0
         self._consumed: dict[str, None] = {}
         self._produced: dict[str, None] = {}
-        self._tracked: dict[Peer, dict[Address, bool]] = {}
         self._trackers: dict[Peer, Outlet] = {}
+        # What each edge router was told of the addresses it sends to, and those it has to be told of.
+        self._tracked: dict[Peer, dict[str, bool]] = {}
+        self._untold: dict[Peer, dict[str, None]] = {}
         self._tracking_due: dict[Address, None] = {}
         self._heard: dict[Peer, float] = {}
         self._services: dict[Inlet, str] = {}
@@ -110,6 +112,7 @@ class Edges(Trunks):
         """Do without a connection; another uplink takes over if there is one."""
         self._heard.pop(peer, None)
         self._tracked.pop(peer, None)
+        self._untold.pop(peer, None)
         self._reserve.pop(peer, None)
         uplink = self.uplink
         if uplink is None or uplink.trunk.peer is not peer:
@@ -141,8 +144,14 @@ class Edges(Trunks):
         elif self._tracking_due:
             due, self._tracking_due = self._tracking_due, {}
             for address in due:
-                self._tell_trackers(address)
+                self._have_told(address)
         Trunks.end_turn(self)
+
+    def serve_trunk(self, trunk: Trunk) -> None:
+        """Send what waits for a connection, notices for an edge router among it."""
+        Trunks.serve_trunk(self, trunk)
+        if self._untold and trunk.peer in self._untold:
+            self._tell_edge(trunk.peer)
 
     def control_arrived(self, inlet: Inlet, octets: bytes) -> None:
         service = self._services.get(inlet)
@@ -157,8 +166,14 @@ class Edges(Trunks):
 
     def service_ended(self, inlet: Inlet) -> None:
         """Forget a link that has served one of these purposes."""
+        peer = inlet.peer
         if self._services.pop(inlet, None) == HEARTBEAT:
-            self._heard.pop(inlet.peer, None)
+            self._heard.pop(peer, None)
+        address = inlet.address
+        if address is not None and not any(other.peer is peer and other is not inlet for other in address.inlets):
+            # Should the edge router send to the address again, it has to be told again.
+            self._tracked.get(peer, {}).pop(address.key, None)
+            self._untold.get(peer, {}).pop(address.key, None)
         session = inlet.link.session
         if self.is_edge and session.is_open and not session.links():
             session.end()
@@ -185,7 +200,7 @@ class Edges(Trunks):
         uplink = self.uplink = Uplink(trunk, interior)
         endpoints = self._new_session(peer)
         if endpoints is None:
-            peer.connection.close(_USELESS)
+            self._give_up(peer)
             return
         # One that takes a single session can do with that.
         core = self._new_session(peer) or endpoints
@@ -214,9 +229,21 @@ class Edges(Trunks):
         except WireError:
             return
         notice = body.value if isinstance(body, AmqpValue) else None
-        if uplink is None or not isinstance(notice, list) or len(notice) != 2 or not isinstance(notice[0], str):
+        if uplink is None or not isinstance(notice, list) or len(notice) != 2:
             return
-        key, is_reached = str(notice[0]), bool(notice[1])
+        key = notice[0]
+        if isinstance(key, str) and key in uplink.senders:
+            self._map(uplink, key, bool(notice[1]))
+
+    def _give_up(self, peer: Peer) -> None:
+        """Close a connection that is of no use, and take another uplink if there is one."""
+        if peer.connection.state is ConnectionState.OPENED:
+            peer.connection.close(_USELESS)
+            if peer.shell is not None:
+                peer.shell.end_soon()
+        self.edge_lost(peer)
+
+    def _map(self, uplink: Uplink, key: str, is_reached: bool) -> None:
         self._news_count += 1
         mapped = MappedAddresses(uplink.interior, {key: -1} if is_reached else {}, () if is_reached else (key,))
         self.apply_network(NetworkNews((1, self._news_count), mapped=(mapped,)))
@@ -265,8 +292,8 @@ class Edges(Trunks):
             peer = uplink.trunk.peer
             session = next((one for one in peer.connection.sessions() if one.is_open), None)
             if session is None:
-                # The interior router has ended all of them: nothing goes up any more.
-                peer.connection.close(_USELESS)
+                # The interior router has ended all of them.
+                self._give_up(peer)
                 return
             capability = self._waypoint(key, is_producer=True)
             uplink.senders[key] = self._sender_of(peer, uplink.trunk, session, key[2:], capability).link
@@ -274,6 +301,8 @@ class Edges(Trunks):
             del uplink.senders[key]
             if link.is_attached:
                 link.detach()
+            # What was told of the address may not be so when somebody sends to it again.
+            self._map(uplink, key, False)
 
     def _waypoint(self, key: str, *, is_producer: bool) -> str | None:
         """Return the capability that says the phase of an address, where it is not the usual one."""
@@ -316,16 +345,12 @@ class Edges(Trunks):
             return self._sender_of(trunk.peer, trunk, session, None)
         return Trunks.attach_stream(self, trunk, session)
 
-    def find_ways(self, address: Address) -> None:
-        Trunks.find_ways(self, address)
-        uplink = self.uplink
-        if uplink is None or address.ways or not address.is_multicast or not address.local_count:
-            return
-        if address.key[:1] == "M":
+    def routers_with(self, address: Address) -> tuple[str, ...]:
+        routers = Trunks.routers_with(self, address)
+        if not routers and self.uplink is not None and address.is_multicast and address.local_count:
             # Others may receive as well, of whom the interior router has not told yet.
-            way = Way(address, uplink.trunk.peer.number, uplink.interior)
-            way.end, way.routers, way.cost = uplink.trunk, (uplink.interior,), 1
-            address.ways = [way]
+            return (self.uplink.interior,) if address.key[:1] == "M" else ()
+        return routers
 
     def fallback(self) -> Address | None:
         """Return where an edge router sends what nobody here knows."""
@@ -345,7 +370,7 @@ class Edges(Trunks):
             return False
         if text == TRACKING:
             self.refuse(link, _WRONG_WAY)
-        elif text == LOOKUP and peer.trunk is None:
+        elif self.is_edge or (text == LOOKUP and peer.trunk is None):
             self.refuse(link, _NOT_AN_EDGE)
         elif self.complete(link, link.remote_source, target):
             trunk = peer.trunk or Trunk(peer, 0)
@@ -371,6 +396,7 @@ class Edges(Trunks):
             outlet = self.new_outlet(peer, peer.trunk, link)
             outlet.is_open = link.is_attached
             self._trackers[peer] = outlet
+            self._tracked[peer], self._untold[peer] = {}, {}
             for inlet in peer.inlets:
                 if inlet.address is not None:
                     self.destinations_changed(inlet.address)
@@ -378,27 +404,46 @@ class Edges(Trunks):
 
     def edge_outlet_ended(self, outlet: Outlet) -> None:
         """Forget a link that edge routers are told by."""
+        uplink = self.uplink
+        if uplink is not None and outlet.trunk is uplink.trunk and not uplink.trunk.has_data:
+            # Nothing goes up any more.
+            self._give_up(outlet.peer)
         if self._trackers.get(outlet.peer) is outlet:
             del self._trackers[outlet.peer]
+            self._tracked.pop(outlet.peer, None)
+            self._untold.pop(outlet.peer, None)
 
     def destinations_changed(self, address: Address) -> None:
         """Note that who can receive from an address may have changed."""
         if self._trackers:
             self._tracking_due[address] = None
 
-    def _tell_trackers(self, address: Address) -> None:
-        for peer, tracker in self._trackers.items():
-            if not any(inlet.peer is peer for inlet in address.inlets):
-                continue
-            is_reached = (
-                address.remote_count > 0
-                or bool(address.ways)
-                or any(outlet.peer is not peer for outlet in address.outlets[: address.local_count])
-            )
-            known = self._tracked.setdefault(peer, {})
-            if known.get(address, False) is not is_reached and tracker.link.is_attached and tracker.link.credit > 0:
-                known[address] = is_reached
-                tracker.link.send(_presettled(AmqpValue([address.key, is_reached])), None, True)
+    def _have_told(self, address: Address) -> None:
+        """Tell the edge routers that send to an address whether it has consumers, as soon as there is credit for it."""
+        for peer in {inlet.peer: None for inlet in address.inlets}:
+            if peer in self._trackers:
+                self._untold[peer][address.key] = None
+                self._tell_edge(peer)
+
+    def _tell_edge(self, peer: Peer) -> None:
+        tracker = self._trackers.get(peer)
+        untold, tracked = self._untold[peer], self._tracked[peer]
+        while untold and tracker is not None and tracker.link.is_attached and tracker.link.credit > 0:
+            key = next(iter(untold))
+            del untold[key]
+            is_reached = self._is_reached(key, peer)
+            if tracked.get(key, False) is not is_reached:
+                tracked[key] = is_reached
+                tracker.link.send(_presettled(AmqpValue([key, is_reached])), None, True)
+
+    def _is_reached(self, key: str, edge: Peer) -> bool:
+        """Whether an address has consumers other than this edge router's own."""
+        address = self.addresses.get(key)
+        return address is not None and (
+            address.remote_count > 0
+            or bool(address.ways)
+            or any(outlet.peer is not edge for outlet in address.outlets[: address.local_count])
+        )
 
     def _answer_lookup(self, peer: Peer, octets: bytes) -> None:
         """Say that an address is no link route."""
@@ -410,7 +455,8 @@ class Edges(Trunks):
         reply_to = properties.reply_to if properties is not None else None
         if properties is None or not isinstance(reply_to, str):
             return
-        opcode = (request.application_properties or {}).get("opcode", UInt(1))
+        asked = (request.application_properties or {}).get("opcode")
+        opcode = UInt(asked) if isinstance(asked, int) and 0 <= asked < 1 << 32 else UInt(1)
         answer = Message(
             header=Header(),
             properties=Properties(to=reply_to, correlation_id=properties.correlation_id),

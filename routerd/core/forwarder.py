@@ -125,7 +125,9 @@ class Forwarder(Multicast):
             self.give_up(inlet, delivery, Rejected(error=passage.error))
         elif not to and inlet.address is None:
             self.give_up(inlet, delivery, Rejected(error=_NO_TO))
-        elif passage.hops > self.network.radius + 1 or self.router_id in passage.passed:
+        elif not self.is_edge_router and (
+            passage.hops > self.network.radius + 1 or self.router_id in passage.passed
+        ):
             # The paths are changing, and it runs in circles.
             self.give_up(inlet, delivery, _RELEASED)
         else:

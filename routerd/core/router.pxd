@@ -28,7 +28,6 @@ cdef object _CLOSED_BY_OPERATOR
 
 
 cdef class Router(Edges):
-    cdef readonly object settings
     cdef public bint is_alone
     cdef readonly dict peers
     cdef readonly object totals

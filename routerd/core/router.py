@@ -89,7 +89,6 @@ class Router(Edges):
     ) -> None:
         """Be the worker of this index, one of so many: no two of them number connections or links alike."""
         Edges.__init__(self, settings, Observer() if observer is None else observer, worker, workers, token)
-        self.settings = settings
         self.is_alone = is_alone
         self.peers: dict[int, Peer] = {}
         self.totals = Totals()
@@ -199,7 +198,7 @@ class Router(Edges):
             self.trunk_attached(peer, link, performative)
         elif self._kept and link in self._kept:
             self._kept[link].attached(link, performative)
-        elif peer.is_edge and self.edge_link_attached(peer, link, performative):
+        elif not peer.is_inner and self.edge_link_attached(peer, link, performative):
             return
         elif self.is_draining:
             self.refuse(link, _SHUTTING_DOWN)

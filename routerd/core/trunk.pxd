@@ -18,6 +18,10 @@ cdef class Trunk:
     cdef readonly dict streams
     cdef readonly dict opening
     cdef public Py_ssize_t wanted_streams
+    cdef public bytes greeting
+    cdef public double greeted_at
+    cdef public double told_at
+    cdef public double heard_at
     cdef public dict hungry
 
     @cython.locals(outlet=Outlet, at=Py_ssize_t)

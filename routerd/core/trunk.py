@@ -41,6 +41,9 @@ class Trunk:
         # Those of them that the neighbour has not answered.
         self.opening: dict[Outlet, None] = {}
         self.wanted_streams = 0
+        # The last HELLO, when one was sent, when the engine said anything, and when the neighbour did.
+        self.greeting = b""
+        self.greeted_at = self.told_at = self.heard_at = 0.0
         # Addresses with messages that could not leave.
         self.hungry: dict[Address, None] = {}
 

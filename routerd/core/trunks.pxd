@@ -14,6 +14,7 @@ cdef object _NO_ROUTE
 
 
 cdef class Trunks(Siblings):
+    cdef readonly object settings
     cdef readonly dict trunks
     cdef object _token
     cdef object _space

@@ -30,6 +30,10 @@ DATA = "qd.router-data"
 COST = "qd.inter-router-cost"
 COST_MAX = 0x7FFFFFFF
 """The most that messages of the routing protocol can say."""
+GREETING = b"_local/qdhello"
+"""What the octets of a HELLO have in them."""
+ENGINE_AWAY_S = 60.0
+"""How long neighbours are greeted in place of a routing engine that is silent."""
 PASSING_MAX = 10_000
 """Addresses that only messages without a link of their own go to, before those that nobody uses are forgotten."""
 
@@ -71,6 +75,7 @@ class Trunks(Siblings):
         self, settings: RouterSettings, observer: Observer, worker: int, workers: int, token: Callable[[], str]
     ) -> None:
         Siblings.__init__(self, settings, observer, worker, workers)
+        self.settings = settings
         self.trunks: dict[int, Trunk] = {}
         self._token = token
         self._space = AddressSpace(settings.id, is_edge=settings.mode is RouterMode.EDGE)
@@ -94,6 +99,9 @@ class Trunks(Siblings):
         """Send a message of the routing protocol, if there still is such a trunk."""
         trunk = self.trunks.get(number)
         if trunk is not None:
+            trunk.told_at = self.now
+            if GREETING in octets:
+                trunk.greeting, trunk.greeted_at = octets, self.now
             trunk.send_control(octets)
 
     def apply_network(self, news: NetworkNews) -> None:
@@ -119,6 +127,18 @@ class Trunks(Siblings):
                     del self._retiring[outlet]
                     self.give_up_fabric(outlet)
 
+    def repeat_greetings(self, now: float) -> None:
+        """Greet neighbours that are there in place of a routing engine that is silent; to be called each second.
+
+        One that is started anew may take longer than neighbours wait. What it said last holds until it says more.
+        """
+        interval_s = self.settings.hello_interval_s
+        for trunk in self.trunks.values():
+            is_silent = now - trunk.greeted_at > 1.5 * interval_s and now - trunk.told_at < ENGINE_AWAY_S
+            if trunk.is_up and trunk.greeting and is_silent and now - trunk.heard_at < self.settings.hello_max_age_s:
+                trunk.greeted_at = now
+                trunk.send_control(trunk.greeting)
+
     def leave_network(self) -> None:
         """Have the neighbours know at once that no message should come over us any more."""
         for trunk in self.trunks.values():
@@ -136,7 +156,7 @@ class Trunks(Siblings):
         if not routes and not address.ways:
             return
         reached: dict[int, list[tuple[int, str]]] = {}
-        for router in self.network.routers_of(address.key):
+        for router in self.routers_with(address):
             route = routes.get(router)
             if route is not None:
                 reached.setdefault(route.trunk, []).append((route.cost, router))
@@ -154,6 +174,10 @@ class Trunks(Siblings):
         address.ways = ways
         for way in known.values():
             self._drop(way)
+
+    def routers_with(self, address: Address) -> tuple[str, ...]:
+        """Return the other routers that messages of an address can go to."""
+        return self.network.routers_of(address.key)
 
     def attach_ways(self, address: Address) -> None:
         for way in address.ways:
@@ -431,7 +455,12 @@ class Trunks(Siblings):
                 return
 
     def control_arrived(self, inlet: Inlet, octets: bytes) -> None:
+        if inlet.trunk is not None:
+            inlet.trunk.heard_at = self.now
         self._events.append(ControlArrived(inlet.peer.number, octets))
+
+    def ingress_phase_of(self, to: str) -> int:
+        return self._treatments.of(to).ingress_phase
 
     def trunk_destination(self, to: str, phase: int) -> Address | None:
         key = self._arrivals.get((to, phase))

@@ -253,7 +253,7 @@ class RoutingHost:
 def new_instance(wall_clock: float) -> int:
     """Return a number that another start of this router does not have; others only look whether it is the same.
 
-    Existing routers take the seconds since 1970. One that is killed and back within a second would be taken for the old.
+    Existing routers take the seconds since 1970; one killed and back within a second would be taken for the old one.
     """
     return int(wall_clock * 1000) & 0x7FFFFFFF
 

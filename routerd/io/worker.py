@@ -509,6 +509,9 @@ class Worker:
         late_s = max(0.0, now - due)
         self.reports.lag = Lag(late_s, max(late_s, self._longest_turn_s))
         self._longest_turn_s = 0.0
+        if self.router.trunks:
+            self.router.repeat_greetings(now)
+            self._turn_ends(now)
         if now >= self._edges_due:
             self._edges_due = now + HEARTBEAT_S
             self.router.look_after_edges(now)
@@ -537,6 +540,7 @@ class Worker:
 
     def take_outputs(self, news: Sequence[NetworkNews], controls: Controls) -> None:
         """Take what comes of the routing engine; in the loop."""
+        self.router.now = time.monotonic()
         for one in news:
             self.router.apply_network(one)
         for trunk, octets in controls:

@@ -32,8 +32,10 @@ from tests.interop.foreign_messages import (
 from tests.interop.foreign_octets import (
     ATTACH,
     DETACH,
+    END,
     LIST0,
     NULL,
+    TRANSFER,
     TRUE,
     Typed,
     array8,
@@ -345,15 +347,14 @@ def test_links_of_clients_are_refused_before_there_are_control_links(router: Run
         foreign.open()
         foreign.say(begin_frame(0), attach_frame(0, "plain", 0, role, address="somewhere"))
         assert refusal(foreign, 0) == (True, "qd:connection-role")
-        foreign.attach_data(1)
 
 
 @pytest.mark.parametrize("role", [RECEIVER, SENDER], ids=["receiver", "sender"])
 def test_links_of_clients_that_no_route_is_for_are_refused_later(join: Join, role: Typed) -> None:
     # 1.5, 5.6
     foreign = join()
-    foreign.say(begin_frame(40), attach_frame(40, "plain", 0, role, address="somewhere"))
-    assert refusal(foreign, 40) == (True, "qd:no-route-to-dest")
+    foreign.say(begin_frame(11), attach_frame(11, "plain", 0, role, address="somewhere"))
+    assert refusal(foreign, 11) == (True, "qd:no-route-to-dest")
     assert foreign.is_neighbour(1)
 
 
@@ -372,7 +373,7 @@ def test_links_of_routers_are_refused_where_clients_connect(
 def test_a_connection_with_no_control_links_is_of_no_use_and_does_no_harm(router: RunningRouter) -> None:
     with ForeignRouter.to(router.port_of("routers"), "mute") as foreign:
         foreign.open()
-        foreign.attach_data(1)
+        foreign.attach_data(0)
         assert known(router) == []
 
 
@@ -397,9 +398,22 @@ def test_control_messages_without_credit_wait_and_the_latest_follow(router: Runn
 BROKEN = {
     "a frame shorter than its header": bytes.fromhex("00000004 02000000"),
     "a performative that is none": frame(0, described(0x7F, LIST0)),
-    "a handle that is not attached": frame(0, performative(0x14, uint(99), uint(0), NULL)),
     "octets": b"\x00" * 64,
 }
+
+
+def test_a_neighbour_whose_session_of_control_is_ended_is_lost_at_once(
+    join: Join, client: ProtonClient, address: str
+) -> None:
+    # 1.9; the connection and its other sessions stay.
+    foreign = join()
+    foreign.announce(f"M0{address}")
+    producer = client.producer(address)
+    producer.wait_for_credit()
+    foreign.say(frame(0, performative(TRANSFER, uint(99), uint(0), NULL)))
+    assert foreign.wait_for(END, channel=0)["error"][1][0] == "amqp:session:unattached-handle"
+    foreign.say(frame(0, performative(END)))
+    producer.wait_for_no_credit()
 
 
 @pytest.mark.parametrize("name", BROKEN)

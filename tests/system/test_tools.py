@@ -20,7 +20,7 @@ from tests.system.routers import ROUTER_ID, RunningRouter
 
 VIEWS = (
     *("-g", "-c", "-l", "-n", "-e", "-a", "-m", "-p", "--autolinks", "--linkroutes", "--vhosts", "--vhostgroups"),
-    *("--vhoststats", "--log", "--all-entities", "--actors", "--fabric"),
+    *("--vhoststats", "--log", "--all-entities", "--actors", "--fabric", "--map"),
 )
 
 

@@ -5,8 +5,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from bench import wire
-from bench.mesh import paths
+from bench.load_runs import LoadFailed
+from bench.mesh import CASES, growth, memory, paths
+from bench.mesh.simulation import Simulation
 from bench.report import Row, as_json, as_text
 from bench.router import ratio_rows
 
@@ -65,6 +69,45 @@ def test_the_mesh_benchmark_measures_what_it_says():
         ("origins after one cost change", True),
         ("memory with all origins", True),
     ]
+
+
+def test_the_mesh_benchmark_has_a_case_for_each_question():
+    assert list(CASES) == ["two-routers", "hops", "addresses", "memory", "paths", "growth"]
+
+
+def test_the_memory_of_remote_addresses_is_measured_for_each_who_holds_them():
+    holders = ("the routing engine", "a worker", "one process with both")
+    assert [(row.case, row.value > 0) for row in memory.rows(20_000)] == [
+        (f"remote address in {holder}, {where}", True)
+        for where in ("all at one router", "at ten routers")
+        for holder in holders
+    ]
+
+
+def test_addresses_that_are_not_taken_are_not_weighed(monkeypatch):
+    monkeypatch.setattr(memory, "KEY", "no address {}")
+    with pytest.raises(LoadFailed, match="0 of 10 addresses are known"):
+        memory.told(1, 10)
+
+
+def test_growth_is_told_figure_by_figure():
+    figures = ("shortest paths", "all links", "messages", "octets", "CPU")
+    assert [row.case for row in growth.rows((6, 8))] == [
+        f"{event}: {figure}"
+        for events in (("cold start of 6", "cold start of 8"), ("one trunk of 6 lost", "one trunk of 8 lost"))
+        for figure in figures
+        for event in events
+    ]
+
+
+def test_a_simulated_mesh_finds_the_shortest_paths_and_others_when_a_trunk_is_lost():
+    links = {"A": {"B": 1, "C": 5}, "B": {"A": 1, "C": 1}, "C": {"A": 5, "B": 1}}
+    simulation = Simulation(links)
+    assert 0 < simulation.start().paths_s < 1
+    assert simulation.costs() == {"A": {"B": 1, "C": 2}, "B": {"A": 1, "C": 1}, "C": {"B": 1, "A": 2}}
+    simulation.rest(10.0)
+    assert simulation.cut("A", "B").messages > 0
+    assert simulation.costs() == {"A": {"C": 5, "B": 6}, "B": {"C": 1, "A": 6}, "C": {"A": 5, "B": 1}}
 
 
 def test_the_options_of_a_benchmark_are_its_own():

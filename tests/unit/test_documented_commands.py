@@ -4,7 +4,9 @@ Every block fenced as `console` is run: its lines that begin with `$ ` one after
 A command goes on in lines that begin with `> `; lines below it are its output, compared with `...` standing for
 anything. A block that can't be run inside the tests has a comment on the line above it, which says why:
 `<!-- not run here: it installs packages -->`. With `<!-- beside make run -->`, it is run while that command runs; and
-with `<!-- beside make run, needs rhea -->`, where that is installed.
+with `<!-- beside make run, needs rhea -->`, where that is installed. With `<!-- these go on running -->` its commands
+are routers; the blocks behind it with `<!-- beside these -->` are run while these run, and are tried again until they
+print what they should, since routers take a moment to find each other.
 """
 
 import doctest
@@ -13,7 +15,9 @@ import re
 import signal
 import socket
 import subprocess
+import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,7 +31,8 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md")), ROOT / "tests/interop/README.md"]
 
 BLOCK = re.compile(
-    r"(?:<!-- (?:not run here: (?P<reason>[^\n]+)|(?P<beside>beside make run)(?:, needs (?P<needs>\w+))?) -->\n)?"
+    r"(?:<!-- (?:not run here: (?P<reason>[^\n]+)|(?P<going>these go on running)|"
+    r"(?P<beside>beside (?:make run|these))(?:, needs (?P<needs>\w+))?) -->\n)?"
     r"^```console\n(?P<text>.*?)^```$",
     re.M | re.S,
 )
@@ -50,8 +55,9 @@ class Block:
     place: str
     reason: str | None
     commands: tuple[Command, ...]
-    is_beside_run: bool = False
+    beside: str | None = None
     needs: str | None = None
+    is_going_on: bool = False
 
 
 def commands_in(text: str) -> tuple[Command, ...]:
@@ -73,16 +79,33 @@ def blocks_in(page: Path, text: str) -> list[Block]:
             f"{page.relative_to(ROOT)}:{text.count(chr(10), 0, found.start('text'))}",
             found["reason"],
             commands_in(found["text"]),
-            found["beside"] is not None,
+            found["beside"],
             found["needs"],
+            found["going"] is not None,
         )
         for found in BLOCK.finditer(text)
     ]
 
 
 BLOCKS = [block for page in PAGES for block in blocks_in(page, page.read_text())]
-RUN_HERE = [block for block in BLOCKS if block.reason is None and not block.is_beside_run]
-RUN_BESIDE = [block for block in BLOCKS if block.is_beside_run]
+RUN_HERE = [block for block in BLOCKS if block.reason is None and block.beside is None and not block.is_going_on]
+RUN_BESIDE = [block for block in BLOCKS if block.beside == "beside make run"]
+
+
+def followed(blocks: list[Block]) -> dict[str, tuple[Block, list[Block]]]:
+    """Return by their places the blocks whose commands go on running, and those that are run beside each."""
+    found: dict[str, tuple[Block, list[Block]]] = {}
+    last = ""
+    for block in blocks:
+        if block.is_going_on:
+            last = block.place
+            found[last] = (block, [])
+        elif block.beside == "beside these":
+            found[last][1].append(block)
+    return found
+
+
+GO_ON = followed(BLOCKS)
 
 
 def plain_environment() -> dict[str, str]:
@@ -151,6 +174,57 @@ def test_the_commands_beside_a_running_router_work(make_run: None, block: Block)
         check_command(command)
 
 
+@contextmanager
+def going_on(block: Block, folder: Path) -> Iterator[None]:
+    """Run the commands of a block, from when their routers are ready."""
+    for port in map(int, re.findall(r"(?m)^ *port: (\d+)$", "".join(configurations(block)))):
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                pytest.skip(f"somebody else listens on port {port}")
+    running: list[subprocess.Popen[bytes]] = []
+    try:
+        for number, command in enumerate(block.commands):
+            log = folder / str(number)
+            with log.open("w") as output:
+                started = subprocess.Popen(
+                    ["bash", "-c", f"exec {command.line}"],
+                    cwd=ROOT,
+                    env=plain_environment(),
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=output,
+                )
+            running.append(started)
+            eventually(lambda: "Operational" in log.read_text() or started.poll() is not None, command.line)  # noqa: B023
+            assert started.poll() is None, log.read_text()
+        yield
+    finally:
+        for one in running:
+            one.terminate()
+        for one in running:
+            one.wait(WITHIN_S)
+
+
+def configurations(block: Block) -> list[str]:
+    return [(ROOT / name).read_text() for command in block.commands for name in re.findall(r"-c (\S+)", command.line)]
+
+
+@with_environment
+@pytest.mark.parametrize("place", GO_ON)
+def test_the_commands_beside_those_that_go_on_work(place: str, tmp_path: Path) -> None:
+    block, others = GO_ON[place]
+    with going_on(block, tmp_path):
+        for command in (command for other in others for command in other.commands):
+            deadline = time.monotonic() + WITHIN_S
+            while True:
+                try:
+                    check_command(command)
+                    break
+                except AssertionError:
+                    if time.monotonic() > deadline:
+                        raise
+
+
 def test_a_command_may_go_on_in_further_lines() -> None:
     assert commands_in("$ cat <<END\n> a\n>\n>  b\n> END\na\n\n b\n$ c\n") == (
         Command("cat <<END\na\n\n b\nEND", "a\n\n b\n"),
@@ -166,6 +240,19 @@ def test_a_block_is_read_with_its_commands_outputs_and_reason() -> None:
         Block("README.md:6", None, (Command("a b", "x\ny\n"), Command("c", ""))),
         Block("README.md:14", "slow", (Command("d", ""),)),
     ]
+
+
+def test_blocks_are_run_beside_those_that_go_on_before_them() -> None:
+    text = "".join(
+        f"<!-- {comment} -->\n```console\n$ {command}\n```\n"
+        for comment, command in (
+            *(("these go on running", "a"), ("beside these", "b"), ("beside make run", "c")),
+            *(("beside these", "d"), ("these go on running", "e"), ("beside these", "f")),
+        )
+    )
+    found = followed(blocks_in(ROOT / "README.md", text)).values()
+    lines = [[block.commands[0].line for block in (going, *beside)] for going, beside in found]
+    assert lines == [["a", "b", "d"], ["e", "f"]]
 
 
 def test_a_command_that_fails_or_prints_something_else_is_found() -> None:

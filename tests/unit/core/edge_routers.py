@@ -226,7 +226,9 @@ class FarInterior(Client):
         self.send(self.link_from(TRACKING), octets, settled=True)
 
 
-def far_interior(edge: EdgeHost, id: str = "I", *, answers: bool = True, credit: int = CAPACITY, **config: Any) -> FarInterior:
+def far_interior(
+    edge: EdgeHost, id: str = "I", *, answers: bool = True, credit: int = CAPACITY, **config: Any
+) -> FarInterior:
     """The far end of an uplink that an edge router has made."""
     host = edge[0]
     far = FarInterior(edge)

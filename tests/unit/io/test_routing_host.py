@@ -110,7 +110,7 @@ class World:
         end = self.now + seconds
         while True:
             due = min(one.host.next_deadline() for one in self.hosts)
-            at = min(due, self._events[0][0] if self._events else end)
+            at = min(due, self._events[0][0]) if self._events else due
             if at > end:
                 break
             self.now = max(self.now, at)

@@ -75,19 +75,20 @@ def _content(router: RouterPoint) -> list[tuple[str, Tone]]:
 
 def health_texts(health: Health) -> list[str]:
     """Return in words what a router has to do with, and for how long."""
-    counts = [_count(health.connections, "connection"), _count(health.addresses, "address", "addresses")]
+    counts = [counted(health.connections, "connection"), counted(health.addresses, "address", "addresses")]
     since = "" if health.uptime_s is None else f"up {duration(health.uptime_s)}"
     return list(filter(None, [", ".join(filter(None, counts)), since]))
 
 
 def trouble_text(health: Health) -> str:
     """Return in words what waits that should not."""
-    stuck = _count(health.stuck, "delivery stuck", "deliveries stuck") if health.stuck else ""
-    blocked = _count(health.blocked, "link blocked", "links blocked") if health.blocked else ""
+    stuck = counted(health.stuck, "delivery stuck", "deliveries stuck") if health.stuck else ""
+    blocked = counted(health.blocked, "link blocked", "links blocked") if health.blocked else ""
     return ", ".join(filter(None, (stuck, blocked)))
 
 
-def _count(number: int | None, one: str, several: str = "") -> str:
+def counted(number: int | None, one: str, several: str = "") -> str:
+    """Return a number of things in words, nothing if it is not known."""
     return "" if number is None else f"{number:,} {one if number == 1 else several or one + 's'}"
 
 
