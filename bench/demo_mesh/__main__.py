@@ -18,7 +18,7 @@ def main() -> int:
     add = parser.add_argument
     add("--in-process", action="store_true", help="each router in a process of its own, without Ray: quick to start")
     add("--free-ports", action="store_true", help="any ports, instead of those that the files in configs/ have")
-    add("--phase", type=float, default=3.0, metavar="SECONDS", help="time between two events [%(default)g]")
+    add("--phase", type=float, default=2.0, metavar="SECONDS", help="time between two events [%(default)g]")
     arguments = parser.parse_args()
     wishes = Wishes(is_in_process=arguments.in_process, has_free_ports=arguments.free_ports, phase_s=arguments.phase)
     # So that routers end with us, however we do.

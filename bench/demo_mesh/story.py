@@ -35,7 +35,7 @@ class Wishes:
 
     is_in_process: bool = False
     has_free_ports: bool = False
-    phase_s: float = 3.0
+    phase_s: float = 2.0
     """How long it goes on like this, each time that something has happened."""
 
 

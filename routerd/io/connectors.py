@@ -119,8 +119,9 @@ class Connector:
             await asyncio.get_running_loop().create_connection(
                 lambda: transport, place.host, place.port, family=_FAMILIES[self.config.family]
             )
-        except OSError as error:
-            self._fail(place, error.strerror or str(error))
+        except (OSError, ValueError) as error:
+            # A name that no host can have is a ValueError; a peer may name one, too.
+            self._fail(place, getattr(error, "strerror", None) or str(error))
             transport.connection.transport_closed()
             return False
         with contextlib.suppress(TimeoutError):
@@ -152,8 +153,9 @@ class Connector:
     def _take_failovers(self, connection: Connection) -> None:
         """Remember where the peer says that one can connect to instead."""
         properties: Any = (connection.remote_open.properties if connection.remote_open else None) or {}
-        places = list(map(_place, properties.get("failover-server-list") or ()))
-        named = [place for place in places[:FAILOVERS_MAX] if place is not None and place != self._own]
+        entries = properties.get("failover-server-list")
+        places = map(_place, entries[:FAILOVERS_MAX] if isinstance(entries, list) else ())
+        named = [place for place in places if place is not None and place != self._own]
         self._places = list(dict.fromkeys([self._own, *named]))
 
 
@@ -212,7 +214,7 @@ def _place(entry: object) -> Place | None:
     host, port = entry.get("network-host"), entry.get("port", DEFAULT_PORT)
     try:
         number = int(port)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
     if not isinstance(host, str) or not host or not 0 < number < 1 << 16:
         return None

@@ -192,10 +192,13 @@ class RoutingEngine:
 
     def _receive(self, trunk: int, message: ControlMessage, now: float) -> None:
         place, rest = self._place(message.to)
-        # A greeting of our own is taken: it says that there is another router with our id.
-        if self._outbox.is_own(message) and rest != NEIGHBOUR_ENGINE:
+        is_greeting = place != "R" and rest == NEIGHBOUR_ENGINE
+        if is_greeting and place == "L":
+            # Also one of our own, which says that there is another router with our id.
+            self._exchange.take(trunk, rest, message, now)
+        elif is_greeting or self._outbox.is_own(message):
             return
-        if place == "R":
+        elif place == "R":
             self._outbox.pass_on(message, rest)
         elif place == "L" or (place == "T" and self._outbox.pass_on_to_all(trunk, message, now)):
             self._exchange.take(trunk, rest, message, now)

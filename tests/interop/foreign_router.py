@@ -309,14 +309,14 @@ class ForeignRouter:
         self.control("LSR")
         self.send_links({neighbour: 1})
         self.advertise()
-        while not self.is_neighbour():
-            self.control("RA")
         return self
 
-    def is_neighbour(self, cost: int | None = None) -> bool:
-        """Whether the router tells that this one is its neighbour, and that the link costs so much."""
-        peers = self.ask_links().value["ls"]["peers"]
-        return self.id in peers and cost in (None, peers[self.id])
+    def cost(self) -> int:
+        """Return what the link to this router costs, once the router tells that it is a neighbour."""
+        while self.id not in (peers := self.ask_links().value["ls"]["peers"]):
+            self.control("RA")
+        found: int = peers[self.id]
+        return found
 
     # --- control messages
 

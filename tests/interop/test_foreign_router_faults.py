@@ -214,7 +214,7 @@ def test_a_control_message_that_is_wrong_is_ignored_with_one_line(
     before, logged = known(router, foreign), len(router.log())
     for _ in range(2):
         foreign.send(foreign.control_pair, IGNORED[name](foreign), settled=True)
-    assert foreign.is_neighbour(1)
+    foreign.ask_links()
     eventually(lambda: whole_lines(router.log()[logged:]), "there is a line")
     producer.send("one", settled=True)
     assert section_map(foreign.arrival().octets)[AMQP_VALUE] == str8("one")
@@ -277,7 +277,7 @@ def test_what_is_out_of_place_changes_nothing(
     before = known(router, foreign)
     for _ in range(2):
         foreign.send(foreign.control_pair, SILENT[name](foreign), settled=True)
-    assert foreign.is_neighbour(1)
+    foreign.ask_links()
     producer.send("one", settled=True)
     assert section_map(foreign.arrival().octets)[AMQP_VALUE] == str8("one")
     assert known(router, foreign) == before
@@ -308,7 +308,7 @@ def test_addresses_of_no_class_are_left_out_with_one_line(
     assert section_map(foreign.arrival().octets)[AMQP_VALUE] == str8("one")
     eventually(lambda: whole_lines(router.log()[logged:]), "there is a line")
     assert len(whole_lines(router.log()[logged:])) == 1
-    assert foreign.is_neighbour(1)
+    foreign.ask_links()
 
 
 COSTS = {
@@ -326,7 +326,7 @@ def test_a_cost_that_is_none_is_not_honoured(join: Join, kind: str) -> None:
     # 1.3: it has to be an int.
     told, expected = COSTS[kind]
     foreign = join(properties=open_properties(**{"qd.inter-router-cost": told}))
-    assert foreign.is_neighbour(expected)
+    assert foreign.cost() == expected
 
 
 # --- links
@@ -355,7 +355,7 @@ def test_links_of_clients_that_no_route_is_for_are_refused_later(join: Join, rol
     foreign = join()
     foreign.say(begin_frame(11), attach_frame(11, "plain", 0, role, address="somewhere"))
     assert refusal(foreign, 11) == (True, "qd:no-route-to-dest")
-    assert foreign.is_neighbour(1)
+    foreign.ask_links()
 
 
 @pytest.mark.parametrize("capability", [CONTROL, DATA])
@@ -430,4 +430,4 @@ def test_a_neighbour_that_breaks_the_framing_is_lost_and_others_stay(
     lost.wait_for_no_credit()
     kept.send("one", settled=True)
     assert section_map(good.arrival().octets)[AMQP_VALUE] == str8("one")
-    assert good.is_neighbour(1)
+    assert good.cost() == 1

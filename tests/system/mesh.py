@@ -191,7 +191,8 @@ class Mesh:
 
     def routers_of(self, name: str, address: str) -> list[str]:
         """Return who else has consumers of an address, as far as a router knows."""
-        keys = {f"M0{address}", f"M1{address}"}
+        text = address.removesuffix(".")
+        keys = {f"M0{text}", f"M1{text}"}
         rows = [row for row in self.query(name, "router.address") if row["key"] in keys]
         return sorted(router for row in rows for router in row["remoteHostRouters"])
 

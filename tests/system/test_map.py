@@ -28,6 +28,7 @@ def triangle(request: pytest.FixtureRequest) -> Iterator[Mesh]:
         mesh.add("B", To("A", cost=2, is_proxied=True))
         mesh.add("C", To("B", cost=3), To("A", cost=9))
         mesh.wait_joined()
+        wait_whole(mesh)
         yield mesh
 
 
@@ -55,6 +56,12 @@ def tables(mesh: Mesh, at: str) -> tuple[dict[str, dict[str, Any]], dict[str, di
 
 def figures(rows: dict[str, dict[str, Any]], *names: str) -> dict[str, list[Any]]:
     return {key: [row[name] for name in names] for key, row in rows.items()}
+
+
+def wait_whole(mesh: Mesh) -> None:
+    """Wait until all routers and all trunks are up."""
+    up = ({name: ["up"] for name in "ABC"}, {ends: ["up"] for ends in ("A-B", "A-C", "B-C")})
+    eventually(lambda: tuple(figures(rows, "state") for rows in tables(mesh, "A")) == up, "all is up")
 
 
 def test_all_routers_and_trunks_are_there_whoever_is_asked(triangle: Mesh) -> None:
@@ -100,6 +107,7 @@ def test_a_trunk_that_is_cut_is_lost_until_it_is_back(triangle: Mesh) -> None:
     assert "✗ a trunk that is lost" in drawn(triangle, "A")
     triangle.proxy("A", "B").heal()
     eventually(lambda: trunk("A") == ["up", [2], 0], "the trunk is back")
+    wait_whole(triangle)
 
 
 def test_a_router_that_was_killed_is_unreachable_until_it_is_back(triangle: Mesh) -> None:
@@ -111,11 +119,11 @@ def test_a_router_that_was_killed_is_unreachable_until_it_is_back(triangle: Mesh
     )
     assert "unreachable" in drawn(triangle, "A")
     triangle.start("B")
-    eventually(lambda: figures(tables(triangle, "A")[0], "state") == {name: ["up"] for name in "ABC"}, "B is back")
+    wait_whole(triangle)
 
 
 def test_a_router_whose_management_hangs_is_shown_so(triangle: Mesh) -> None:
-    # It is stopped for less long than its neighbours wait for its greetings.
+    wait_whole(triangle)
     [process] = triangle.routers["C"].serving()
     process.signal(signal.SIGSTOP)
     try:

@@ -81,9 +81,9 @@ def test_balanced_stays_here_until_much_is_to_be_done_here(line: Mesh, address: 
     sent = producer.send_all(list(range(90)))
     eventually(lambda: sum(counts(consumers).values()) == 90, "everything is at a consumer")
     found = counts(consumers)
-    # What is under way is even, but for the cost of the ways.
-    assert max(found.values()) - min(found.values()) <= 4
-    assert found["A"] >= found["B"] >= found["C"]
+    # At each router, what is under way to its own consumer and over the trunk is even, but for the costs.
+    assert 0 <= found["A"] - (found["B"] + found["C"]) <= 4
+    assert 0 <= found["B"] - found["C"] <= 4
     for consumer in consumers.values():
         for received in list(consumer.waiting):
             received.decide("accepted")
@@ -144,7 +144,7 @@ def test_consumers_that_come_and_go_everywhere_leave_nothing_behind(line: Mesh, 
     producer.close()
     for name in "ABC":
         keys = [row["key"] for row in line.query(name, "router.address")]
-        assert [key for key in keys if address in key] == []
+        assert [key for key in keys if address.removesuffix(".") in key] == []
 
 
 # --- management
@@ -216,7 +216,7 @@ def test_addresses_of_others_are_shown(line: Mesh, address: str) -> None:
     consumer = line.connect("C").consumer(address)
     line.connect("A").producer(address)
     line.wait_known(address, "A", "B", "C")
-    row = next(one for one in line.query("A", "router.address") if one["key"] == f"M0{address}")
+    row = next(one for one in line.query("A", "router.address") if one["key"] == f"M0{address.removesuffix('.')}")
     assert (row["subscriberCount"], row["remoteCount"], sorted(row["remoteHostRouters"])) == (0, 2, ["B", "C"])
     assert consumer.bodies == []
 

@@ -391,6 +391,7 @@ class TestResuming:
         for number, (other, its) in hosted.trunks.items():
             other.trunks[its] = again, number
         world.hosts.append(again)
+        world.settle(again)
         if opens:
             world.tell(again, *(TrunkOpened(number, 1) for number in again.trunks))
         return again
@@ -427,6 +428,7 @@ class TestResuming:
         world.want(a, orders=1)
         world.run(2.0)
         again = self.resumed(world, b, opens=False)
+        assert a.network.routes == {"B": RouteTo("B", 1, 1)}
         network = Network()
         network.apply(again.host.full_news())
         assert (network.mapping(), network.routes) == (b.network.mapping(), b.network.routes)

@@ -425,6 +425,11 @@ def test_a_message_that_has_come_further_than_there_are_routers_is_taken_and_not
     assert sent(star.tell(1, RouterAdvertisement("B", 20, 2, 0), trace=trace)) == [(1, lsr("B"))]
 
 
+def test_a_greeting_to_all_routers_is_none(star):
+    assert star.tell(1, Hello("E", 50, ("A",)), to="amqp:/_topo/0/all/qdhello") == []
+    assert star.engine.routes.neighbours == {"B": (1,), "C": (2,), "D": (3,)}
+
+
 def test_messages_of_a_trunk_that_is_not_there_are_dropped(star):
     assert star.tell(9, RouterAdvertisement("B", 20, 2, 0)) == []
 

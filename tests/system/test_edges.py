@@ -1,0 +1,527 @@
+"""Edge routers: their clients reach everybody; an uplink is lost, and another takes over; very many hang on one router."""
+
+import json
+import re
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+import pytest
+from proton import symbol
+
+from routerd.wire import AmqpValue, Close, Message, Source, Symbol, Target
+from tests.system.conftest import Manage, running
+from tests.system.edge_mesh import EDGES, EdgeMesh, RawEdge
+from tests.system.launched import ROOT, WITHIN_S, environment, eventually
+from tests.system.load import Load, LoadConsumer, LoadProducer
+from tests.system.mesh import To, wait_for_copies
+from tests.system.proton_links import Consumer
+from tests.system.raw_client import RawClient
+from tests.system.routers import IN_PROCESS, ONE_ACTOR, Form, RunningRouter
+from tests.system.test_large_messages import MIB, Checksum, checksum_of, large
+
+KINDS = ("closest", "balanced", "multicast")
+ENDS = [("E", "A"), ("A", "E"), ("E", "B"), ("B", "E"), ("E", "F"), ("F", "E"), ("E", "E")]
+RAY_ENDS = [("R", "A"), ("B", "R"), ("R", "F"), ("E", "R"), ("R", "R")]
+AGAIN_WITHIN_S = 10.0
+SILENCE_S = 8.0
+LOOKED_AFTER_S = 4.0
+"""It is looked every two seconds; the rest is for a machine that has other things to do."""
+EDGE_COUNT = 100
+GROWTH_MAX = 8 * MIB
+LARGE = 5 * MIB
+
+
+@contextmanager
+def edging(request: pytest.FixtureRequest, **options: int) -> Iterator[EdgeMesh]:
+    """Let routers and edge routers be started, and see to their end."""
+    factory: pytest.TempPathFactory = request.getfixturevalue("tmp_path_factory")
+
+    @contextmanager
+    def place(text: str, form: Form) -> Iterator[RunningRouter]:
+        where = ("--address", request.getfixturevalue("ray_head").address) if form.actors else ()
+        with running(form, factory.mktemp("router"), text, *where) as router:
+            yield router
+
+    mesh = EdgeMesh(place, **options)
+    try:
+        yield mesh
+    finally:
+        mesh.close()
+
+
+@pytest.fixture(scope="module")
+def joined(request: pytest.FixtureRequest) -> Iterator[EdgeMesh]:
+    """A and B, joined; E hangs on A, and has B in reserve; F hangs on B."""
+    with edging(request, idle_timeout_s=4) as mesh:
+        mesh.add("A")
+        mesh.add("B", "A")
+        mesh.wait_joined("A", "B")
+        mesh.add_edge("E", To("A", is_proxied=True), To("B", is_proxied=True))
+        mesh.add_edge("F", "B")
+        yield mesh
+
+
+@pytest.fixture
+def network(joined: EdgeMesh) -> Iterator[EdgeMesh]:
+    """All of them, E at A."""
+    at_a, at_b = joined.proxy("E", "A"), joined.proxy("E", "B")
+    at_a.heal()
+    if not _hangs(joined, "E", "A"):
+        at_b.refuse()
+    joined.wait_hanging("E", "A")
+    at_b.heal()
+    joined.wait_hanging("F", "B")
+    eventually(lambda: _reserves(joined) == {"B"}, "E has B in reserve")
+    yield joined
+    joined.close_clients()
+
+
+@pytest.fixture(scope="module")
+def with_ray(joined: EdgeMesh) -> EdgeMesh:
+    """They, and R on Ray at A."""
+    joined.add_edge("R", "A", form=ONE_ACTOR)
+    joined.wait_hanging("R", "A")
+    return joined
+
+
+def _hangs(mesh: EdgeMesh, edge: str, router: str) -> bool:
+    return any(
+        (row["key"], row["subscriberCount"]) == (f"H{edge}", 1) for row in mesh.query(router, "router.address")
+    )
+
+
+def _reserves(mesh: EdgeMesh) -> set[str]:
+    rows = [row for row in mesh.query("E", "connection") if row["role"] == "edge"]
+    assert len(rows) <= 2
+    return {row["container"] for row in rows} - {"A"}
+
+
+def counts(consumers: dict[str, Consumer]) -> dict[str, int]:
+    return {name: len(one.received) for name, one in consumers.items()}
+
+
+def check_all(mesh: EdgeMesh, start: str, end: str, address: str) -> None:
+    """Send to a consumer with and without an address of the link, and check outcomes."""
+    consumer = mesh.connect(end).consumer(address)
+    producer = mesh.connect(start).producer(address)
+    assert Counter(one.outcome() for one in producer.send_all(range(20))) == {"accepted": 20}
+    anonymous = mesh.connect(start).producer(None)
+    assert anonymous.send("to", address=address).outcome() == "accepted"
+    assert consumer.bodies == [*range(20), "to"]
+
+
+def check_calls(mesh: EdgeMesh, start: str, end: str, address: str) -> None:
+    """Ask, and have an answer come to a dynamic address."""
+    asking, answering = mesh.connect(start), mesh.connect(end)
+    requests, answers = answering.consumer(address), asking.consumer(None)
+    place = "_edge" if start in "EFR" else "_topo/0"
+    assert answers.address.startswith(f"amqp:/{place}/{start}/temp.")
+    replying = answering.producer(None)
+    calling = asking.producer(address)
+    for number in range(10):
+        sent = calling.send(number, reply_to=answers.address, correlation_id=number)
+        asked = requests.take().message
+        replied = replying.send(asked.body * 2, address=asked.reply_to, correlation_id=asked.correlation_id)
+        assert replied.outcome() == "accepted"
+        answer = answers.take().message
+        assert (answer.correlation_id, answer.body, sent.outcome()) == (number, 2 * number, "accepted")
+
+
+# --- messages
+
+
+@pytest.mark.parametrize(("start", "end"), ENDS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_messages_reach_a_consumer_anywhere(network: EdgeMesh, address: str, kind: str, start: str, end: str) -> None:
+    check_all(network, start, end, f"{kind}.{address}")
+
+
+@pytest.mark.parametrize(("start", "end"), ENDS)
+def test_calls_are_answered(network: EdgeMesh, address: str, start: str, end: str) -> None:
+    check_calls(network, start, end, address)
+
+
+@pytest.mark.parametrize(("start", "end"), RAY_ENDS)
+def test_so_they_do_with_an_edge_router_on_ray(
+    with_ray: EdgeMesh, network: EdgeMesh, address: str, start: str, end: str
+) -> None:
+    for kind in KINDS:
+        check_all(network, start, end, f"{kind}.{address}")
+    check_calls(network, start, end, address)
+
+
+def test_an_edge_router_on_ray_has_one_connection_actor(with_ray: EdgeMesh) -> None:
+    assert len(with_ray.routers["R"].serving()) == 1
+
+
+def test_everybody_gets_one_copy(network: EdgeMesh, address: str) -> None:
+    address = f"multicast.{address}"
+    consumers = [network.connect(name).consumer(address) for name in "ABEF" for _ in range(2)]
+    producers = [network.connect(name).producer(address) for name in "ABEF"]
+    wait_for_copies(consumers, *producers)
+    for producer, name in zip(producers, "ABEF", strict=True):
+        for number in range(10):
+            assert producer.send([name, number]).outcome() == "accepted"
+    expected = [[name, number] for name in "ABEF" for number in range(10)]
+    assert [consumer.wait_for(40) for consumer in consumers] == [expected] * 8
+
+
+def test_closest_is_the_consumer_of_the_edge_router(network: EdgeMesh, address: str) -> None:
+    address = f"closest.{address}"
+    consumers = {name: network.connect(name).consumer(address) for name in "AEF"}
+    producer = network.connect("E").producer(address)
+    assert {one.outcome() for one in producer.send_all(range(30))} == {"accepted"}
+    assert counts(consumers) == {"A": 0, "E": 30, "F": 0}
+    consumers["E"].close()
+    assert {one.outcome() for one in producer.send_all(range(30))} == {"accepted"}
+    assert counts(consumers) == {"A": 30, "E": 30, "F": 0}
+
+
+def test_balanced_messages_overflow_to_consumers_elsewhere(network: EdgeMesh, address: str) -> None:
+    consumers = {name: network.connect(name).consumer(address, outcome=None) for name in "EF"}
+    producer = network.connect("E").producer(address)
+    producer.send_all(range(40))
+    eventually(lambda: sum(counts(consumers).values()) == 40, "all arrive")
+    assert min(counts(consumers).values()) >= 10
+
+
+@pytest.mark.parametrize("outcome", ["accepted", "released", "rejected", "modified"])
+@pytest.mark.parametrize(("start", "end"), [("E", "F"), ("E", "A"), ("B", "E")])
+def test_the_outcome_is_that_of_the_consumer(
+    network: EdgeMesh, address: str, outcome: str, start: str, end: str
+) -> None:
+    network.connect(end).consumer(address, outcome=outcome)
+    assert network.connect(start).producer(address).send("one").outcome() == outcome
+
+
+def test_what_nobody_gets_is_released(network: EdgeMesh, address: str) -> None:
+    producer = network.connect("E").producer(None)
+    for nowhere in (address, f"multicast.{address}", "_edge/F/nobody", "_edge/G/x", "_topo/0/B/nobody", "_topo/0/C/x"):
+        assert (nowhere, producer.send("lost", address=nowhere).outcome()) == (nowhere, "released")
+
+
+@pytest.mark.parametrize(("start", "end"), [("E", "F"), ("A", "E")])
+def test_clients_see_their_own_annotations_only(network: EdgeMesh, address: str, start: str, end: str) -> None:
+    consumer = network.connect(end).consumer(address)
+    for target in (address, None):
+        producer = network.connect(start).producer(target)
+        sent = producer.send("one", address=address, annotations={symbol("x-user"): 5})
+        assert (sent.outcome(), consumer.take().message.annotations) == ("accepted", {symbol("x-user"): 5})
+
+
+@pytest.mark.parametrize(("start", "end"), [("E", "F"), ("F", "A"), ("B", "E")])
+def test_credit_follows_consumers(network: EdgeMesh, address: str, start: str, end: str) -> None:
+    producer = network.connect(start).producer(address)
+    for _ in range(3):
+        assert producer.credit == 0
+        consumer = network.connect(end).consumer(address)
+        producer.wait_for_credit()
+        consumer.close()
+        producer.wait_for_no_credit()
+
+
+@pytest.mark.parametrize(("start", "end"), [("E", "F"), ("A", "E")])
+@pytest.mark.parametrize("kind", KINDS)
+def test_large_messages_pass_while_they_are_coming(
+    network: EdgeMesh, address: str, kind: str, start: str, end: str
+) -> None:
+    address = f"{kind}.{address}"
+    arrived, expected = Checksum(), checksum_of(LARGE)
+    network.connect(end).consumer(address, sink=arrived)
+    begun = network.connect(start).producer(address).begin()
+    for chunk in large(LARGE):
+        begun.write(chunk)
+    eventually(lambda: arrived.octets > LARGE // 2, "it arrives before its end is sent")
+    begun.end()
+    assert begun.sent.outcome() == "accepted"
+    assert (arrived.octets, arrived.value) == (expected.octets, expected.value)
+
+
+@pytest.mark.parametrize("at", ["E", "F"])
+def test_a_message_passes_a_waypoint_behind_an_edge_router(network: EdgeMesh, address: str, at: str) -> None:
+    address = f"waypoint.{address}"
+    capabilities = (Symbol("qd.waypoint"),)
+    consumer = network.connect("A").consumer(address)
+    with RawClient(network.port(at)) as waypoint:
+        waypoint.open()
+        waypoint.attach_consumer(address, credit=10, source=Source(address=address, capabilities=capabilities))
+        waypoint.attach_producer(address, handle=1, target=Target(address=address, capabilities=capabilities))
+        producer = network.connect("E").producer(address)
+        for number in range(3):
+            producer.send(number, settled=True)
+        payloads: list[bytes] = []
+        while len(payloads) < 3:
+            if payload := waypoint.frame().payload:
+                payloads.append(payload)
+        assert consumer.received == []
+        for payload in payloads:
+            waypoint.transfer(payload, handle=1, settled=True)
+        assert consumer.wait_for(3) == [0, 1, 2]
+
+
+# --- management
+
+
+def routerstat(mesh: EdgeMesh, name: str, *arguments: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "routerd.cli.routerstat", "-b", f"127.0.0.1:{mesh.port(name)}", *arguments],
+        cwd=ROOT,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=WITHIN_S,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+@pytest.mark.parametrize("start", ["E", "A", "B", "F"])
+def test_an_edge_router_answers_for_itself_from_everywhere(network: EdgeMesh, manage_at: Manage, start: str) -> None:
+    for name in "EF":
+        [row] = manage_at(network.port(start), f"_edge/{name}/$management").query("router")
+        assert (row["id"], row["mode"]) == (name, "edge")
+
+
+@pytest.mark.parametrize("start", ["E", "F"])
+def test_routers_answer_clients_of_edge_routers(network: EdgeMesh, manage_at: Manage, start: str) -> None:
+    for name in "AB":
+        [row] = manage_at(network.port(start), f"_topo/0/{name}/$management").query("router")
+        assert (row["id"], row["mode"]) == (name, "interior")
+    assert [row["id"] for row in manage_at(network.port(start)).query("router")] == [start]
+
+
+def test_routerstat_shows_an_edge_router_here_and_there(network: EdgeMesh) -> None:
+    for arguments in ((network.port("E"), "E"), (network.port("F"), "F", "-d", "E")):
+        general = routerstat(network, str(arguments[1]), "-g", *map(str, arguments[2:]))
+        assert re.search(r"Mode +edge", general)
+        assert re.search(r"Router Id +E$", general, re.MULTILINE)
+    connections = routerstat(network, "A", "-c")
+    assert re.search(r"\bE\b.*\bedge\b", connections)
+    assert re.search(r"\bE\b", routerstat(network, "A", "-e"))
+    for flag in ("-c", "-l", "-a", "-m"):
+        assert routerstat(network, "E", flag)
+    told = json.loads(routerstat(network, "B", "-g", "-d", "E", "--json"))["routers"]
+    assert [one["router"] for one in told] == ["E"]
+
+
+def test_connections_of_edge_routers_are_shown_at_both_ends(network: EdgeMesh) -> None:
+    at_edge = {row["container"]: row for row in network.query("E", "connection") if row["role"] == "edge"}
+    assert {name: (row["dir"], row["opened"]) for name, row in at_edge.items()} == {
+        "A": ("out", True),
+        "B": ("out", True),
+    }
+    assert {name: row["active"] for name, row in at_edge.items()} == {"A": True, "B": False}
+    at_router = [row for row in network.query("A", "connection") if (row["role"], row["container"]) == ("edge", "E")]
+    assert [row["dir"] for row in at_router] == ["in"]
+    connectors = {row["name"]: row["connectionStatus"] for row in network.query("E", "connector")}
+    assert connectors == {"A": "SUCCESS", "B": "SUCCESS"}
+
+
+def test_consumers_at_an_edge_router_are_consumers_of_its_router(network: EdgeMesh, address: str) -> None:
+    consumer = network.connect("E").consumer(address)
+    network.connect("B").producer(address)
+    network.wait_known(address, "B", "A")
+    consumer.close()
+    network.wait_known(address, "B")
+    assert f"M0{address}" not in network.keys("A") | network.keys("E")
+
+
+# --- losses
+
+
+def loaded(mesh: EdgeMesh, address: str, producers: str, consumers: str) -> Load:
+    load = Load(0, address, producers=0, consumers=0)
+    load.producers = [LoadProducer(f"p{at}", mesh.port(name), f"{address}.{at}") for at, name in enumerate(producers)]
+    load.consumers = [LoadConsumer(f"c{at}", mesh.port(name), f"{address}.{at}") for at, name in enumerate(consumers)]
+    load.start()
+    return load
+
+
+def check(load: Load) -> None:
+    """End, and hold that no promise was broken, and nobody was disconnected."""
+    load.stop()
+    assert load.check()["accepted"] > 50
+    assert {party.connections for party in load.parties} == {1}
+
+
+@pytest.mark.parametrize("how", ["refuse", "stall"])
+def test_clients_of_an_edge_router_go_on_over_another_uplink(network: EdgeMesh, address: str, how: str) -> None:
+    load = loaded(network, address, "EEFAE", "FAEEE")
+    getattr(network.proxy("E", "A"), how)()
+    network.wait_hanging("E", "B")
+    load.wait_for_progress(AGAIN_WITHIN_S)
+    network.proxy("E", "A").heal()
+    load.wait_for_progress(AGAIN_WITHIN_S)
+    check(load)
+
+
+def test_what_is_under_way_is_modified(network: EdgeMesh, address: str) -> None:
+    consumer = network.connect("F").consumer(address, outcome=None)
+    producer = network.connect("E").producer(address)
+    sent = producer.send_all(range(20))
+    received = [consumer.take() for _ in range(20)]
+    network.proxy("E", "A").refuse()
+    assert Counter(one.outcome() for one in sent) == {"modified": 20}
+    assert {(one.is_failed, one.is_undeliverable) for one in sent} == {(True, False)}
+    for one in received:
+        one.decide("accepted")
+    again = producer.send("again")
+    consumer.take().decide("accepted")
+    assert again.outcome() == "accepted"
+
+
+def test_without_any_uplink_clients_of_the_edge_router_have_each_other(network: EdgeMesh, address: str) -> None:
+    far, near = f"far.{address}", f"near.{address}"
+    away = network.connect("F").consumer(far)
+    network.connect("E").consumer(near)
+    producers = {one: network.connect("E").producer(one) for one in (far, near)}
+    assert {one: producer.send("before").outcome() for one, producer in producers.items()} == {
+        far: "accepted",
+        near: "accepted",
+    }
+    for router in "AB":
+        network.proxy("E", router).refuse()
+    producers[far].wait_for_no_credit()
+    assert producers[near].send("meanwhile").outcome() == "accepted"
+    anonymous = network.connect("E").producer(None)
+    assert anonymous.send("lost", address=far).outcome() == "released"
+    assert anonymous.send("found", address=near).outcome() == "accepted"
+    for router in "AB":
+        network.proxy("E", router).heal()
+    assert producers[far].send("after").outcome() == "accepted"
+    assert away.bodies == ["before", "after"]
+
+
+@pytest.mark.parametrize("form", ["in-process", "ray"])
+def test_a_router_dies_and_its_edge_router_goes_to_another(
+    request: pytest.FixtureRequest, address: str, form: str
+) -> None:
+    with edging(request, idle_timeout_s=4) as mesh:
+        mesh.add("A")
+        mesh.add("B", "A")
+        mesh.wait_joined()
+        mesh.add_edge("E", "A", "B", form=ONE_ACTOR if form == "ray" else IN_PROCESS)
+        mesh.wait_hanging("E", "A")
+        load = loaded(mesh, address, "EBE", "BEE")
+        mesh.kill("A")
+        mesh.wait_hanging("E", "B")
+        load.wait_for_progress(AGAIN_WITHIN_S)
+        mesh.start("A")
+        mesh.wait_joined("A", "B")
+        load.wait_for_progress(AGAIN_WITHIN_S)
+        check(load)
+
+
+def test_an_edge_router_dies_and_comes_back(request: pytest.FixtureRequest, address: str) -> None:
+    with edging(request, idle_timeout_s=4) as mesh:
+        mesh.add("A")
+        mesh.add_edge("E", "A")
+        mesh.wait_hanging("E", "A")
+        consumer = mesh.connect("A").consumer(address)
+        producer = mesh.connect("A").producer(f"back.{address}")
+        mesh.connect("E").consumer(f"back.{address}")
+        assert producer.send("one").outcome() == "accepted"
+        mesh.kill("E")
+        producer.wait_for_no_credit()
+        eventually(lambda: mesh.keys("A") & {"HE", f"M0back.{address}"} <= {f"M0back.{address}"}, "A forgets E")
+        mesh.start("E")
+        mesh.wait_hanging("E", "A")
+        assert mesh.connect("E").producer(address).send("two").outcome() == "accepted"
+        mesh.connect("E").consumer(f"back.{address}")
+        assert producer.send("three").outcome() == "accepted"
+        assert consumer.bodies == ["two"]
+        assert mesh.end("E") == 0
+
+
+def test_an_edge_router_that_ends_in_order_loses_nothing(request: pytest.FixtureRequest, address: str) -> None:
+    with edging(request) as mesh:
+        mesh.add("A")
+        mesh.add_edge("E", "A")
+        mesh.wait_hanging("E", "A")
+        consumer = mesh.connect("A").consumer(address, outcome=None)
+        producer = mesh.connect("E").producer(address)
+        sent = producer.send_all(range(10))
+        received = [consumer.take() for _ in range(10)]
+        mesh.routers["E"].launcher.terminate()
+        producer.wait_for_no_credit()
+        for one in received:
+            one.decide("accepted")
+        assert Counter(one.outcome() for one in sent) == {"accepted": 10}
+        assert mesh.routers.pop("E").launcher.wait(WITHIN_S) == 0
+
+
+# --- very many, and silent ones
+
+
+def raw_edges(mesh: EdgeMesh, count: int, at_exit: ExitStack) -> list[RawEdge]:
+    edges = []
+    for number in range(count):
+        edge = at_exit.enter_context(RawEdge(mesh.port("A", EDGES), f"X{number}"))
+        edges.append(edge.hang())
+        edge.use(f"edges.{number}")
+        edge.use("edges.all")
+    return edges
+
+
+def of_raw_edges(mesh: EdgeMesh, name: str = "A") -> set[str]:
+    return {key for key in mesh.keys(name) if key.startswith(("HX", "M0edges."))}
+
+
+def test_very_many_edge_routers_are_forgotten_when_they_have_left(network: EdgeMesh) -> None:
+    [process] = network.routers["A"].serving()
+    memory = []
+    for _ in range(4):
+        with ExitStack() as at_exit:
+            raw_edges(network, EDGE_COUNT, at_exit)
+            assert len(of_raw_edges(network)) == 2 * EDGE_COUNT + 1
+        for name in "AB":
+            eventually(lambda: of_raw_edges(network, name) == set(), "nothing is left of them")  # noqa: B023
+        memory.append(process.rss_bytes())
+    # At first, memory is taken that is used again later.
+    assert memory[-1] - memory[1] < GROWTH_MAX
+    rows = [row["container"] for row in network.query("A", "connection") if row["role"] == "edge"]
+    assert {*rows} <= {"E", "R"}
+
+
+def test_each_of_very_many_gets_its_message(network: EdgeMesh) -> None:
+    with ExitStack() as at_exit:
+        edges = raw_edges(network, EDGE_COUNT, at_exit)
+        client = network.connect("F")
+        producer = client.producer(None)
+        # B knows the last one as soon as all.
+        last = edges[-1]
+        network.wait_hanging(last.id, "A")
+        sent = [producer.send(edge.id, address=f"_edge/{edge.id}/a", settled=True) for edge in edges]
+        assert len(sent) == EDGE_COUNT
+        for edge in edges:
+            message = Message.decode(edge.payload())
+            assert message.body == AmqpValue(edge.id)
+            assert message.message_annotations == {
+                Symbol("x-opt-qd.ingress"): "0/B",
+                Symbol("x-opt-qd.trace"): ["0/B", "0/A"],
+            }
+
+
+def test_an_edge_router_that_is_silent_is_cut_off_and_no_other(network: EdgeMesh, address: str) -> None:
+    consumer = network.connect("E").consumer(address)
+    with ExitStack() as at_exit:
+        silent, heard = raw_edges(network, 2, at_exit)
+        begun = time.monotonic()
+        beats = 0
+        while "HX0" in network.keys("A"):
+            heard.beat(beats)
+            beats += 1
+            assert time.monotonic() - begun < SILENCE_S + LOOKED_AFTER_S + 4
+            time.sleep(0.5)
+        assert time.monotonic() - begun > SILENCE_S - 1
+        # Cut, without a word.
+        assert not [one for one in silent.rest() if isinstance(one, Close)]
+        assert "HX1" in network.keys("A")
+        heard.beat(beats)
+    assert network.connect("F").producer(address).send("one").outcome() == "accepted"
+    assert consumer.bodies == ["one"]
+    assert _hangs(network, "E", "A")
