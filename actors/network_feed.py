@@ -112,11 +112,12 @@ class NetworkFeed:
         known = [view for view in views if view is not None and isinstance(view.checkpoint, Checkpoint)]
         best = max(known, key=lambda view: view.version, default=None)
         self._host = self._new_host(best, now)
-        self._host.set_interests(self._interests.values(), now)
-        self._interests.clear()
+        # The trunks first: of an engine that goes on from another nothing is told before it has its own addresses.
         for reader, view in zip(readers, views, strict=True):
             if view is not None:
                 self._introduced(reader, view)
+        self._host.set_interests(self._interests.values(), now)
+        self._interests.clear()
         for reader in self._readers.values():
             if not reader.is_introduced:
                 self._introduce(reader)

@@ -8,7 +8,7 @@ from bench.report import as_json, as_text
 BENCHMARKS = {
     "core": "the forwarding core alone: a router between clients in one process, its share of the time",
     "wire": "the AMQP engine alone: two endpoints in one process, joined in memory",
-    "mesh": "what it costs a router to know its way through a mesh of 1 000 routers",
+    "mesh": "messages over several routers, and what it costs each router to know all others and their addresses",
     "router": "a router between its clients, against the clients alone",
     "management": "how long management takes, and what it costs messages on their way",
     "life": "how long a router takes to start and to get over the death of an actor, and what it costs at rest",

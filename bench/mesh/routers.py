@@ -13,7 +13,8 @@ from bench.mesh.line import Line
 from bench.report import Row
 from bench.router import LARGE, Effort, ratio_rows
 
-LONGEST = 4
+OVER = ("directly", "over 1 router", "over 2 routers", "over 3 routers", "over 4 routers")
+LONGEST = len(OVER) - 1
 """Routers in a line."""
 PERCENT = 100
 
@@ -46,8 +47,8 @@ def hops(effort: Effort) -> list[Row]:
     added = statistics.median((trip[LONGEST] - trip[1]) / (LONGEST - 1) for trip in trips)
     return [
         *(
-            Row(f"round trip over {routers} routers", statistics.median(trip[routers] for trip in trips), "us")
-            for routers in range(LONGEST + 1)
+            Row(f"round trip {over}", statistics.median(trip[routers] for trip in trips), "us")
+            for routers, over in enumerate(OVER)
         ),
         Row("round trip, each further hop", added, "us", 100, at_most=True),
     ]

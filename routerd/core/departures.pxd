@@ -17,6 +17,7 @@ cdef class Departures(Settlement):
     cdef readonly str router_id
     cdef readonly bint is_edge_router
     cdef readonly object network
+    cdef Py_ssize_t hops_max
     cdef readonly Passages passages
     cdef readonly long long transit
     cdef Sections _header

@@ -31,7 +31,7 @@ cdef class Forwarder(Multicast):
     cdef Sections _sections
 
     cpdef object destination(self, Inlet inlet, str to)
-    cpdef Address trunk_destination(self, str to, int phase)
+    cdef Address trunk_destination(self, Passage passage, str to)
     cpdef void forget_if_idle(self, Address address)
     cdef void control_arrived(self, Inlet inlet, bytes octets)
 

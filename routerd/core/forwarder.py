@@ -61,7 +61,7 @@ class Forwarder(Multicast):
         """Return where a message of an anonymous inlet goes; None where nobody is, an error where nobody may send."""
         return None
 
-    def trunk_destination(self, to: str, phase: int) -> "Address | None":
+    def trunk_destination(self, passage: "Passage", to: str) -> "Address | None":
         """Return where a message from another router goes; None where nobody is."""
         return None
 
@@ -125,16 +125,14 @@ class Forwarder(Multicast):
             self.give_up(inlet, delivery, Rejected(error=passage.error))
         elif not to and inlet.address is None:
             self.give_up(inlet, delivery, Rejected(error=_NO_TO))
-        elif not self.is_edge_router and (
-            passage.hops > self.network.radius + 1 or self.router_id in passage.passed
-        ):
+        elif (passage.hops > self.hops_max or passage.has_passed_us) and not self.is_edge_router:
             # The paths are changing, and it runs in circles.
             self.give_up(inlet, delivery, _RELEASED)
         else:
             address = inlet.address
             if address is None:
                 place, stop = self.passages.place, self.passages.stop
-                address = self.trunk_destination(to or "", passage.phase)
+                address = self.trunk_destination(passage, to or "")
                 # An address that comes into use may send what waits there, and so read other annotations.
                 self.passages.place, self.passages.stop = place, stop
             if address is None:

@@ -18,6 +18,8 @@ cdef class Passage:
     cdef readonly int phase
     cdef readonly str ingress
     cdef readonly Py_ssize_t hops
+    cdef public str key
+    cdef readonly bint has_passed_us
     cdef readonly frozenset passed
     cdef readonly bytes stripped
     cdef readonly bytes onward
@@ -28,6 +30,8 @@ cdef class Passages:
     cdef str _own
     cdef bint _marks_path
     cdef dict _remembered
+    cdef bytes _last
+    cdef Passage _last_passage
     cdef Sections _sections
     cdef public Py_ssize_t place
     cdef public Py_ssize_t stop
@@ -36,7 +40,12 @@ cdef class Passages:
     cdef bytearray _kept
 
     cpdef tuple entry(self, object to, int phase)
-    @cython.locals(view="const unsigned char*", at=Py_ssize_t, kind=int, code=int, stop=Py_ssize_t)
+    cpdef void forget_keys(self)
+    @cython.locals(view="const unsigned char*", last="const unsigned char*", i=Py_ssize_t, size=Py_ssize_t)
+    cdef bint _is_last(self, object data, Py_ssize_t at, Py_ssize_t stop) except -1
+    @cython.locals(
+        view="const unsigned char*", at=Py_ssize_t, kind=int, code=int, stop=Py_ssize_t, passage=Passage
+    )
     cpdef Passage read(self, object data, Py_ssize_t start, Py_ssize_t end, bint is_partial)
     @cython.locals(
         view="const unsigned char*",
@@ -50,6 +59,7 @@ cdef class Passages:
         i=Py_ssize_t,
     )
     cpdef Py_ssize_t splice(self, object data, Py_ssize_t start, Py_ssize_t end, bytes annotations) except -1
+    @cython.locals(passage=Passage)
     cdef Passage _recall(self, bytes octets)
     @cython.locals(sections=Sections, presence=int, view="const unsigned char*")
     cdef Passage _search(self, object data, Py_ssize_t start, Py_ssize_t end, bint is_partial)

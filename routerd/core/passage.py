@@ -53,7 +53,10 @@ class Passage:
         trace = values.get(_TRACE)
         steps = trace if type(trace) is list and self.error is None else []
         self.hops = len(steps)
+        # Where it goes, as a key, once somebody has looked.
+        self.key = ""
         self.passed = frozenset(step[len(AREA) :] for step in steps if step.startswith(AREA))
+        self.has_passed_us = own[len(AREA) :] in self.passed
         self.stripped = section(user, user_count)
         self.onward = self.stripped
         if self.error is None:
@@ -78,6 +81,8 @@ class Passages:
         # An edge router is in no network: what it sends enters that at its interior router.
         self._marks_path = not is_edge
         self._remembered: dict[bytes, Passage] = {}
+        self._last = _NOTHING
+        self._last_passage: Passage | None = None
         self._sections = Sections(_NOTHING)
         self.place = 0
         self.stop = 0
@@ -113,6 +118,9 @@ class Passages:
                 if stop <= end:
                     self.place = at
                     self.stop = stop
+                    passage = self._last_passage
+                    if passage is not None and self._is_last(data, at, stop):
+                        return passage
                     return self._recall(bytes(view[at:stop]))
         return self._search(data, start, end, is_partial)
 
@@ -139,6 +147,22 @@ class Passages:
             target[at + i] = view[stop + i]
         return total
 
+    def forget_keys(self) -> None:
+        """Have all messages looked at anew: where they go may be another address than before."""
+        self._remembered.clear()
+        self._last_passage = None
+
+    def _is_last(self, data: bytes | bytearray, at: int, stop: int) -> bool:
+        view = data
+        last = self._last
+        size = stop - at
+        if size != len(self._last):
+            return False
+        i = 0
+        while i < size and view[at + i] == last[i]:
+            i += 1
+        return i == size
+
     def _recall(self, octets: bytes) -> Passage:
         passage = self._remembered.get(octets)
         if passage is None:
@@ -147,6 +171,7 @@ class Passages:
                 if len(self._remembered) >= REMEMBERED_MAX:
                     self._remembered.clear()
                 self._remembered[octets] = passage
+        self._last, self._last_passage = octets, passage
         return passage
 
     def _search(self, data: bytes | bytearray, start: int, end: int, is_partial: bool) -> Passage:

@@ -385,13 +385,13 @@ class Router(Edges):
         """Treat addresses that come into use from now on by these settings; raises DuplicatePattern."""
         self._treatments.add(settings)
         self._destinations.clear()
-        self._arrivals.clear()
+        self.treatments_changed()
 
     def forget_pattern(self, pattern: str) -> None:
         """Treat addresses that come into use as if the pattern were not configured; raises UnknownPattern."""
         self._treatments.remove(pattern)
         self._destinations.clear()
-        self._arrivals.clear()
+        self.treatments_changed()
 
     # --- ends of links
 

@@ -2,6 +2,7 @@ import cython
 from routerd.core.address cimport Address
 from routerd.core.inlet cimport Inlet
 from routerd.core.outlet cimport Outlet
+from routerd.core.passage cimport Passage
 from routerd.core.peer cimport Peer
 from routerd.core.siblings cimport Siblings
 from routerd.core.trunk cimport Trunk
@@ -30,7 +31,8 @@ cdef class Trunks(Siblings):
     cpdef void trunk_lost(self, Peer peer)
     cdef void control_arrived(self, Inlet inlet, bytes octets)
     @cython.locals(key=str, address=Address)
-    cpdef Address trunk_destination(self, str to, int phase)
+    cdef Address trunk_destination(self, Passage passage, str to)
+    cdef str _arrival_key(self, str to, int phase)
     @cython.locals(address=Address)
     cpdef Address passing_address(self, str key)
     @cython.locals(way=Way)

@@ -16,6 +16,7 @@ from routerd.core.inlet import Inlet
 from routerd.core.network import NetworkNews
 from routerd.core.observer import Observer
 from routerd.core.outlet import Outlet
+from routerd.core.passage import Passage
 from routerd.core.peer import Peer
 from routerd.core.settings import Distribution, RouterMode, RouterSettings
 from routerd.core.siblings import RELAY, Siblings
@@ -109,6 +110,7 @@ class Trunks(Siblings):
         if news.version <= self.network.version and not news.is_full:
             return
         touched = self.network.apply(news)
+        self.hops_max = self.network.radius + 1
         keys = dict.fromkeys(self.addresses) if news.is_full or news.routes is not None else touched
         if news.through is not None:
             # What waits for a way in the tree of its origin may have one now, or none any more.
@@ -462,14 +464,12 @@ class Trunks(Siblings):
     def ingress_phase_of(self, to: str) -> int:
         return self._treatments.of(to).ingress_phase
 
-    def trunk_destination(self, to: str, phase: int) -> Address | None:
-        key = self._arrivals.get((to, phase))
-        if key is None:
-            treatment = self._treatments.of(to)
-            key = "" if treatment.distribution is Distribution.UNAVAILABLE else self._space.key(to, phase)
-            if len(self._arrivals) >= PASSING_MAX:
-                self._arrivals.clear()
-            self._arrivals[(to, phase)] = key
+    def trunk_destination(self, passage: Passage, to: str) -> Address | None:
+        key = passage.key if passage.to is not None else ""
+        if not key:
+            key = self._arrival_key(to, passage.phase)
+            if passage.to is not None:
+                passage.key = key
         address = self.addresses.get(key)
         if address is None:
             address = self.passing_address(key)
@@ -478,6 +478,21 @@ class Trunks(Siblings):
         if address.missing or address.ways:
             self._attach_for_message(address)
         return address
+
+    def _arrival_key(self, to: str, phase: int) -> str:
+        key = self._arrivals.get((to, phase))
+        if key is None:
+            treatment = self._treatments.of(to)
+            key = "" if treatment.distribution is Distribution.UNAVAILABLE else self._space.key(to, phase)
+            if len(self._arrivals) >= PASSING_MAX:
+                self._arrivals.clear()
+            self._arrivals[(to, phase)] = key
+        return key
+
+    def treatments_changed(self) -> None:
+        """Look at the addresses of messages from other routers anew."""
+        self._arrivals.clear()
+        self.passages.forget_keys()
 
     def passing_address(self, key: str) -> Address | None:
         """Return an address that nobody here has a link to, if there are consumers elsewhere."""

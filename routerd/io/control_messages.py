@@ -5,6 +5,7 @@ from typing import Any
 
 from routerd.mesh import ControlMessage, MalformedControl
 from routerd.wire import (
+    CodecLimits,
     Described,
     Section,
     Sections,
@@ -17,6 +18,8 @@ from routerd.wire import (
 
 _INGRESS = Symbol("x-opt-qd.ingress")
 _TRACE = Symbol("x-opt-qd.trace")
+# A message may have all the addresses of a router.
+_LIMITS = CodecLimits(count=1_000_000)
 _AMQP_VALUE = ULong(Section.AMQP_VALUE.value)
 
 
@@ -46,7 +49,7 @@ def decoded(octets: bytes) -> ControlMessage:
         to = sections.to
         annotations = sections.message_annotations or {}
         place = sections.bounds(Section.AMQP_VALUE.value)
-        body = None if place is None else decode(octets[place[0] : place[1]])
+        body = None if place is None else decode(octets[place[0] : place[1]], _LIMITS)
     except WireError as error:
         raise MalformedControl(f"no message: {error}") from error
     value = body.value if isinstance(body, Described) and body.descriptor == _AMQP_VALUE else None

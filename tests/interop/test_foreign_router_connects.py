@@ -109,6 +109,7 @@ class Conversation:
         with ProtonClient(router.port) as client:
             consumer = client.consumer("here")
             self.differential = foreign.control("MAU")
+            self.told_before = [one.value["mobile_seq"] for one in foreign.controls if one.opcode == "RA"]
             self.advertisement_of_addresses = self._advertisement_of_addresses()
             producer = client.producer("foo")
             self.sent = producer.send("hi", annotations={symbol("x-user"): 5})
@@ -286,6 +287,8 @@ def test_the_links_are_told_to_who_asks(conversation: Conversation) -> None:
 def test_a_consumer_is_told_to_all_routers_and_then_advertised(conversation: Conversation) -> None:
     found = conversation.differential
     check_differential(found, 1, add=["M0here"], delete=[])
+    # The other way round, everybody would ask for what is told anyway (3.3).
+    assert set(conversation.told_before) <= {0}
     instance = conversation.first_hello.value["instance"]
     advertisement = conversation.advertisement_of_addresses
     check_control(advertisement, "RA", "amqp:/_topo/0/all/qdrouter", advertised("A", instance, 1, 1))

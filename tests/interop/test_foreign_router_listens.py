@@ -4,12 +4,13 @@ Sections in parentheses are those of the protocol's description: inter-router pr
 """
 
 import re
+import socket
 from collections.abc import Iterator
 
 import pytest
 from proton import symbol
 
-from tests.interop.foreign_frames import ACCEPTED, AMQP_HEADER, CREDIT, DATA, SASL_HEADER
+from tests.interop.foreign_frames import ACCEPTED, AMQP_HEADER, CREDIT, DATA, SASL_HEADER, open_frame, open_properties
 from tests.interop.foreign_frames import CONTROL as CONTROL_CAPABILITY
 from tests.interop.foreign_mesh import connector_to, listening, running_router
 from tests.interop.foreign_messages import (
@@ -30,8 +31,11 @@ from tests.interop.foreign_octets import (
     INIT,
     OPEN,
     Frame,
+    Typed,
     entries,
     int32,
+    list8,
+    map8,
     section_map,
     smallint,
     str8,
@@ -40,7 +44,7 @@ from tests.interop.foreign_octets import (
     written,
 )
 from tests.interop.foreign_recordings import filled, recording
-from tests.interop.foreign_router import ForeignRouter
+from tests.interop.foreign_router import WITHIN_S, ForeignRouter
 from tests.system.proton_client import ProtonClient
 from tests.system.routers import RunningRouter
 
@@ -110,10 +114,8 @@ class Conversation:
 
 @pytest.fixture(scope="module")
 def foreign_and_router() -> Iterator[tuple[ForeignRouter, RunningRouter]]:
-    with listening() as server, running_router("B", connector_to(server)) as router:
-        server.settimeout(20)
-        with ForeignRouter(server.accept()[0], "A") as foreign:
-            yield foreign, router
+    with listening() as server, running_router("B", connector_to(server)) as router, accepted(server) as foreign:
+        yield foreign, router
 
 
 @pytest.fixture(scope="module")
@@ -265,3 +267,39 @@ def test_a_message_that_arrives_is_given_to_the_consumer_and_settled(conversatio
     assert (conversation.received.body, conversation.received.annotations) == ("hi", {symbol("x-user"): 5})
     told = conversation.disposition
     assert (told.channel, told["first"], told["settled"], told.typed("state")) == (5, 0, True, ACCEPTED)
+
+
+# --- reconnecting
+
+
+def accepted(server: socket.socket, router_id: str = "A") -> ForeignRouter:
+    """Return the next connection of the connector."""
+    server.settimeout(WITHIN_S)
+    return ForeignRouter(server.accept()[0], router_id)
+
+
+def opened(foreign: ForeignRouter, **properties: Typed) -> None:
+    """Let the connector in, with these properties."""
+    foreign.say(VECTORS["security"], VECTORS["outcome"])
+    foreign.say(AMQP_HEADER, open_frame("A", properties=open_properties(**properties)))
+    assert (foreign.hear_header(), foreign.hear_frame().code) == (SASL_HEADER, INIT)
+    assert foreign.hear_header() == AMQP_HEADER
+    foreign.wait_for(BEGIN)
+
+
+def test_a_connector_comes_back_and_begins_anew() -> None:
+    with listening() as server, running_router("B", connector_to(server)):
+        for _ in range(3):
+            with accepted(server) as foreign:
+                opened(foreign)
+
+
+def test_a_connector_goes_where_its_listener_has_said_when_that_is_gone() -> None:
+    # 1.3: the port is a string.
+    with listening() as server, listening() as other, running_router("B", connector_to(server)):
+        place = map8(str8("network-host"), str8("127.0.0.1"), str8("port"), str8(str(other.getsockname()[1])))
+        with accepted(server) as foreign:
+            opened(foreign, **{"failover-server-list": list8(place)})
+            server.close()
+        with accepted(other) as foreign:
+            opened(foreign)

@@ -165,39 +165,6 @@ def test_a_phase_is_an_int_before_all_others(router: RunningRouter, foreign: For
     )
 
 
-def test_a_message_in_transit_keeps_what_it_says_and_has_its_trace_go_on(join: Join, address: str) -> None:
-    # 2.3
-    here, there = join(), join()
-    there.announce(f"M0{address}")
-    there.ask_links()
-    annotations = [sym8("x-user"), smallint(1), *routers_annotations(to=address, ingress="0/X", trace=["0/X"])]
-    octets = message(str8("one"), annotations=annotations, properties=list8(NULL, NULL, str8("elsewhere")))
-    pair = here.pairs[4]
-    # X is not known here: nothing says that its paths lead elsewhere.
-    number = here.send(pair, octets)
-    arrival = there.arrival()
-    there.settle(arrival)
-    assert here.outcome(pair, number) == ACCEPTED
-    assert annotations_of(arrival.octets) == [
-        ("x-user", 1),
-        ("x-opt-qd.to", address),
-        ("x-opt-qd.ingress", "0/X"),
-        ("x-opt-qd.trace", ["0/X", "0/A"]),
-    ]
-    sections = section_map(arrival.octets)
-    assert plain(sections[0x73]) == [None, None, "elsewhere"]
-    assert sections[AMQP_VALUE] == str8("one")
-
-
-def test_a_message_without_annotations_enters_the_network_here(join: Join, address: str) -> None:
-    # 2.2
-    here, there = join(), join()
-    there.announce(f"M0{address}")
-    there.ask_links()
-    here.send(here.pairs[4], message(str8("one"), properties=list8(NULL, NULL, str8(address))), settled=True)
-    assert annotations_of(there.arrival().octets) == [("x-opt-qd.ingress", "0/A"), ("x-opt-qd.trace", ["0/A"])]
-
-
 # --- what messages from the neighbour may say
 
 

@@ -279,9 +279,9 @@ class MeshSimulation:
         check_lines(self)
 
     def _settle(self) -> None:
+        self.world.run_for(KNOWN_S)
         while self.world.now < (until := self.trouble_until - TROUBLE_S + CONVERGED_S):
             self.world.run_for(until - self.world.now)
-        self.world.run_for(KNOWN_S)
 
     def finish(self) -> None:
         """Let all messages come to an end, and check that each has one."""

@@ -162,6 +162,10 @@ def lines(request: pytest.FixtureRequest) -> Iterator[Lines]:
         yield line_of
 
 
+in_process = pytest.mark.parametrize("line", [IN_PROCESS], indirect=True, ids=[IN_PROCESS.name])
+"""For tests with a line of routers that would show nothing else on Ray."""
+
+
 @pytest.fixture(params=MESH_FORMS, ids=[form.name for form in MESH_FORMS])
 def line(request: pytest.FixtureRequest, lines: Lines) -> Iterator[Mesh]:
     """The routers A, B and C, joined in a line; clients of the test are closed after it."""

@@ -11,8 +11,8 @@ from tests.system.proxy import Proxy
 from tests.system.raw_client import RawClient
 from tests.system.routers import IN_PROCESS, Form, RunningRouter, listener, section
 
-EDGES = "edges"
-"""The listener of an interior router for edge routers."""
+EDGES, PATIENT = "edges", "patient"
+"""The listeners of an interior router for edge routers; the second one for those that say nothing for long."""
 DOWNLINK = "qd.router-edge-downlink"
 TRACKING = "_$qd.edge_addr_tracking"
 HEARTBEAT = "_$qd.edge_heartbeat"
@@ -40,47 +40,60 @@ class EdgeMesh(Mesh):
     def start(self, name: str) -> RunningRouter:
         """Start a router as it was, at the ports that it had, and wait for nothing."""
         form = self._forms.get(name)
-        text = self._configuration(name)
-        router = self._at_exit.enter_context(self._place_in(text, form or IN_PROCESS))
-        self.routers[name] = router
-        listeners = ("clients",) if form else (*LISTENERS, EDGES)
+        place = self._place_in(self._configuration(name), form or IN_PROCESS)
+        router = self.routers[name] = place.__enter__()
+        self._places.append(place)
+        listeners = ("clients",) if form else (*LISTENERS, EDGES, PATIENT)
         self._ports[name] = {one: router.port_of(one) for one in listeners}
         return router
 
     def _configuration(self, name: str) -> str:
         ports = self._ports.get(name, {})
         if name not in self._forms:
-            edges = listener(
-                EDGES, role="edge", port=ports.get(EDGES, 0), idleTimeoutSeconds=self._idle_timeout_s
-            )
-            return f"{super()._configuration(name)}{edges}\n"
+            edges = [
+                listener(one, role="edge", port=ports.get(one, 0), idleTimeoutSeconds=timeout_s)
+                for one, timeout_s in ((EDGES, self._idle_timeout_s), (PATIENT, 0))
+            ]
+            return "\n".join([super()._configuration(name), *edges, ""])
         return "\n".join(
             [
                 section("router", mode="edge", id=name),
                 section("log", module="DEFAULT", enable="info+", outputFile="stderr"),
                 listener("clients", port=ports.get("clients", 0)),
-                *(self._uplink(name, link) for link in self._links[name]),
+                *(section("connector", name=link.router, **self._connector(name, link)) for link in self._links[name]),
                 *ADDRESSES,
                 *self._sections[name],
                 "",
             ]
         )
 
-    def _uplink(self, name: str, link: To) -> str:
+    def _connector(self, name: str, link: To) -> dict[str, object]:
+        if name not in self._forms:
+            return super()._connector(name, link)
         port = self._ports[link.router][EDGES]
         if link.is_proxied:
-            proxy = self.proxies.get((name, link.router))
-            if proxy is None:
-                proxy = self.proxies[name, link.router] = self._at_exit.enter_context(Proxy(port))
-            port = proxy.port
-        return section(
-            "connector",
-            name=link.router,
-            role="edge",
-            host="127.0.0.1",
-            port=port,
-            idleTimeoutSeconds=self._idle_timeout_s,
-        )
+            pair = (name, link.router)
+            if pair not in self.proxies:
+                self.proxies[pair] = Proxy(port)
+            port = self.proxies[pair].port
+        plain = {"role": "edge", "host": "127.0.0.1", "port": str(port)}
+        return plain | {"idleTimeoutSeconds": self._idle_timeout_s}
+
+    def router_of(self, edge: str, *routers: str) -> str:
+        """Return on which of these routers an edge router hangs, once it does."""
+        found: list[str] = []
+
+        def hangs() -> bool:
+            found[:] = [name for name in routers if self.hangs(edge, name)]
+            return bool(found)
+
+        eventually(hangs, f"{edge} hangs on one of {routers}")
+        return found[0]
+
+    def hangs(self, edge: str, router: str) -> bool:
+        """Whether an edge router hangs on this one."""
+        rows = self.query(router, "router.address")
+        return any((row["key"], row["subscriberCount"]) == (f"H{edge}", 1) for row in rows)
 
     def keys(self, name: str) -> set[str]:
         """Return the keys of the addresses that a router has to do with."""
@@ -90,11 +103,7 @@ class EdgeMesh(Mesh):
         """Wait until an edge router hangs on a router, and all routers of the network know its place."""
         key = f"H{edge}"
 
-        def hangs() -> bool:
-            rows = [row for row in self.query(router, "router.address") if row["key"] == key]
-            return bool(rows) and rows[0]["subscriberCount"] == 1
-
-        eventually(hangs, f"{edge} hangs on {router}")
+        eventually(lambda: self.hangs(edge, router), f"{edge} hangs on {router}")
         for name in self.routers:
             if name not in self._forms and name != router:
                 eventually(lambda: self._hosts(name, key) == [router], f"{name} knows {edge}")  # noqa: B023

@@ -13,20 +13,24 @@ from tests.system.launched import eventually
 from tests.system.load import Load
 from tests.system.mesh import Mesh, To, load_across, wait_for_copies
 from tests.system.proton_links import Producer
-from tests.system.routers import IN_PROCESS
+from tests.system.routers import IN_PROCESS, ONE_ACTOR
 
 AGAIN_WITHIN_S = 5.0
 """Messages take another way; it is much less on a machine that has nothing else to do."""
 LOST_WITHIN_S = 20.0
-EQUAL, DEAR = 1, 3
-with_dear_ways = pytest.mark.parametrize("joined", [DEAR], indirect=True, ids=["dear"], scope="module")
+EQUAL, DEAR = (IN_PROCESS, 1), (IN_PROCESS, 3)
+"""In which form the routers are, and what the trunks of C cost."""
+ON_RAY = pytest.param((ONE_ACTOR, 3), marks=pytest.mark.soak, id="dear-ray")
+with_dear_ways = pytest.mark.parametrize(
+    "joined", [pytest.param(DEAR, id="dear"), ON_RAY], indirect=True, scope="module"
+)
 
 
-@pytest.fixture(scope="module", params=[EQUAL, DEAR], ids=["equal", "dear"])
+@pytest.fixture(scope="module", params=[pytest.param(EQUAL, id="equal"), pytest.param(DEAR, id="dear"), ON_RAY])
 def joined(request: pytest.FixtureRequest) -> Iterator[Mesh]:
-    """A, B, C and D; what the trunks of C cost is the parameter."""
-    cost = request.param
-    with meshing(IN_PROCESS, request, idle_timeout_s=4) as mesh:
+    """A, B, C and D, with proxies between."""
+    form, cost = request.param
+    with meshing(form, request, idle_timeout_s=4) as mesh:
         mesh.add("A")
         mesh.add("B", To("A", is_proxied=True))
         mesh.add("C", To("A", cost, is_proxied=True))

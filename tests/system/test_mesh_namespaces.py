@@ -1,4 +1,4 @@
-"""Two routers on hosts of their own, as far as the network is concerned: the cable between them is pulled and plugged."""
+"""Two routers in network namespaces, as if on hosts of their own; the cable between them is pulled and plugged."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack

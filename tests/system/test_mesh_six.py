@@ -10,7 +10,7 @@ from tests.system.conftest import meshing
 from tests.system.launched import eventually
 from tests.system.mesh import Mesh, To, load_across, wait_for_copies
 from tests.system.proton_links import Producer
-from tests.system.routers import IN_PROCESS
+from tests.system.routers import IN_PROCESS, ONE_ACTOR
 
 ROUTERS = "ABCDEF"
 SEED = 5
@@ -83,10 +83,14 @@ def check_one_gets_it(mesh: Mesh, address: str, at: str, routers: str) -> None:
     assert consumer.bodies == [start for start in routers for _ in range(3)]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(
+    scope="module",
+    params=[IN_PROCESS, pytest.param(ONE_ACTOR, marks=pytest.mark.soak)],
+    ids=lambda form: form.name,
+)
 def six(request: pytest.FixtureRequest) -> Iterator[Mesh]:
     """Room for six routers."""
-    with meshing(IN_PROCESS, request) as mesh:
+    with meshing(request.param, request) as mesh:
         yield mesh
 
 

@@ -73,6 +73,7 @@ class _Assembly:
             health=None if answer is None else health_in(answer.router),
             path_cost=_whole(self._rows.get(name, {}).get("cost")),
             edges=() if answer is None else _edges(answer.connections),
+            uplinks=() if answer is None else _uplinks(answer.connections),
         )
 
     def _state(self, name: str) -> RouterState:
@@ -201,9 +202,15 @@ def _edges(connections: Iterable[Entity]) -> tuple[Edge, ...]:
     found = {
         str(row.get("container")): Edge(str(row.get("container")), row.get("active") is not False)
         for row in connections
-        if row.get("role") == "edge" and row.get("container")
+        if row.get("role") == "edge" and row.get("dir") != "out" and row.get("container")
     }
     return tuple(found[name] for name in sorted(found))
+
+
+def _uplinks(connections: Iterable[Entity]) -> tuple[str, ...]:
+    return tuple(
+        sorted(str(row.get("container")) for row in connections if (row.get("role"), row.get("dir")) == ("edge", "out"))
+    )
 
 
 def _told_cost(answer: Answer, neighbour: str) -> int | None:

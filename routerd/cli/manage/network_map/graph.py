@@ -65,6 +65,8 @@ class RouterPoint:
     path_cost: int | None = None
     """What the way costs to it from the router that was asked."""
     edges: tuple[Edge, ...] = ()
+    uplinks: tuple[str, ...] = ()
+    """Of an edge router: the routers of the network that it is connected to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ SILENT_MAX = 3
 _ROUTER = PREFIX + "router"
 _NODE = PREFIX + "router.node"
 _CONNECTION = PREFIX + "connection"
-_CONNECTION_ATTRIBUTES = ("identity", "role", "container", "properties", "active")
+_CONNECTION_ATTRIBUTES = ("identity", "role", "container", "dir", "properties", "active")
 _ROLES = ("inter-router", "edge")
 
 

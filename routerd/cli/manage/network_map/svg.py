@@ -277,6 +277,7 @@ def _router_title(router: RouterPoint) -> str:
             f"up {duration(health.uptime_s)}",
             f"version {or_dash(health.version)}",
         ]
+    texts += [f"uplink to {plain(name)}" for name in router.uplinks]
     if router.edges:
         texts.append(f"edge routers: {len(router.edges)}")
     return "\n".join(texts)

@@ -67,6 +67,7 @@ def _content(router: RouterPoint) -> list[tuple[str, Tone]]:
         lines += [(text, Tone.PLAIN) for text in health_texts(router.health)]
         if router.health.is_troubled:
             lines.append((trouble_text(router.health), Tone.TROUBLE))
+    lines += [(f"uplink to {name}", Tone.PLAIN) for name in router.uplinks]
     lines += [(f"· {edge.id}{'' if edge.is_active else ' (spare)'}", Tone.PLAIN) for edge in router.edges[:EDGES_MAX]]
     if len(router.edges) > EDGES_MAX:
         lines.append((f"· {len(router.edges) - EDGES_MAX} edge routers more", Tone.PLAIN))

@@ -186,6 +186,15 @@ def test_edge_routers_hang_on_the_routers_that_they_are_connected_to() -> None:
     assert told.graph().routers[0].edges == (Edge("E1"), Edge("E2", is_active=False))
 
 
+def test_an_edge_router_has_an_uplink() -> None:
+    told = Told("A")
+    told.connections["A"].append({"role": "edge", "container": "I", "dir": "out"})
+    [router] = told.graph().routers
+    assert (router.edges, router.uplinks) == ((), ("I",))
+    assert "┃ uplink to I              ┃" in lines(told.graph())
+    assert "\nuplink to I</title>" in svg_of(told.graph())
+
+
 def test_a_router_without_a_network_is_alone() -> None:
     graph = assembled("A", {"A": Answer(router={"id": "A", "blockedLinkCount": 3, "deliveriesStuck": 1})})
     assert graph == Graph((RouterPoint(id="A", is_asked=True, health=Health(stuck=1, blocked=3)),), ())
