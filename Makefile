@@ -38,8 +38,9 @@ demo-mesh: setup  ## run four joined routers with RPC between them, while a serv
 
 test: system-packages lint test-built test-uncompiled  ## check everything: lint, types, all tests, and wire, core and mesh again uncompiled
 
-soak: test-tools setup  ## run the tests that take minutes: 2 GiB messages, 10 000 connections, many deaths of actors
+soak: test-tools setup  ## run the tests that take minutes: 2 GiB messages, 10 000 connections, deaths of actors, 1000 meshes
 	$(BIN)/python -m pytest -m soak $(PYTEST_ARGUMENTS)
+	$(BIN)/python -m tests.sim.mesh_messages --first 1001 --seeds 1000 --go-on
 
 bench: setup  ## run every benchmark and append the figures to bench/RESULTS.md
 	@set -e; { printf '\n## %s, commit %s, %s cores\n\n```\n' \

@@ -33,7 +33,17 @@ cdef class Departures(Settlement):
     cdef bint has_destination(self, Address address, Passage passage) except -1
     cdef list ways_for(self, Address address, Passage passage)
     cdef Way choose_way(self, Address address, Passage passage, Outlet local, int priority, bint is_partial)
-    @cython.locals(limit="long long", value="long long", best=Way, way=Way, outlet=Outlet)
+    @cython.locals(
+        limit="long long",
+        value="long long",
+        best=Way,
+        way=Way,
+        outlet=Outlet,
+        ways=list,
+        count=Py_ssize_t,
+        at=Py_ssize_t,
+        _=Py_ssize_t,
+    )
     cdef Way _least_loaded(self, Address address, Passage passage, Outlet local, int priority, bint is_partial)
     @cython.locals(ways=list, count=Py_ssize_t, at=Py_ssize_t, chosen=Py_ssize_t, best=Way, way=Way, _=Py_ssize_t)
     cdef Way _nearest(self, Address address, Passage passage, int priority, bint is_partial)

@@ -97,7 +97,13 @@ class Departures(Settlement):
             if limit == 0:
                 return None
         best: Way | None = None
-        for way in address.ways:
+        ways = address.ways
+        count = len(ways)
+        at = address.way_turn if address.way_turn < count else 0
+        # Those with equal loads take turns.
+        for _ in range(count):
+            way: Way = ways[at]
+            at = at + 1 if at + 1 < count else 0
             value = way.outstanding + way.cost
             if way.outstanding >= OUTSTANDING_MAX:
                 value += _OVERLOADED
@@ -108,6 +114,7 @@ class Departures(Settlement):
                 best = way
                 limit = value
                 self.picked = outlet
+                address.way_turn = at
         return best
 
     def _nearest(

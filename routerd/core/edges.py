@@ -29,6 +29,7 @@ from routerd.wire import (
     Error,
     Header,
     Int,
+    Link,
     Message,
     Open,
     Properties,
@@ -42,7 +43,6 @@ from routerd.wire import (
     UInt,
     WireError,
 )
-from routerd.wire.link import Link
 
 DOWNLINK = "qd.router-edge-downlink"
 TRACKING = "_$qd.edge_addr_tracking"

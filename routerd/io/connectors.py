@@ -15,7 +15,7 @@ from routerd.wire import Connection
 from routerd.wire.sasl import AnonymousClient, ExternalClient, PlainClient, SaslClient
 
 RETRY_S = 0.1
-RETRY_AT_MOST_S = 5.0
+RETRY_AT_MOST_S = 2.0
 """The time between two attempts doubles from the first to the second of these."""
 OPEN_S = 10.0
 """What a peer gets to answer our open."""

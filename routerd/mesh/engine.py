@@ -12,6 +12,7 @@ not heard us, the questions that a new router makes. What messages say, and what
 
 from collections.abc import Iterable, Mapping
 from math import inf
+from zlib import crc32
 
 from routerd.core import AddressSpace
 from routerd.mesh.checkpoint import Checkpoint, NodeCheckpoint
@@ -36,7 +37,15 @@ from routerd.mesh.messages import (
 from routerd.mesh.mobile_addresses import NO_HINT
 from routerd.mesh.node import Node
 from routerd.mesh.routes import NodeState, Routes
-from routerd.mesh.settings import PLACES_REMEMBERED, RESUME_WAIT_S, TICK_S, MeshConfig
+from routerd.mesh.settings import (
+    MISSED_GAP_S,
+    MISSED_WAIT_S,
+    PLACES_REMEMBERED,
+    RESUME_WAIT_S,
+    SPREAD_STEPS,
+    TICK_S,
+    MeshConfig,
+)
 
 
 class RoutingEngine:
@@ -64,6 +73,7 @@ class RoutingEngine:
         self._now = now
         self._tick_at = now + TICK_S
         self._advertised = now
+        self._spread_s = config.ra_interval_flux_s * (crc32(config.router_id.encode()) % SPREAD_STEPS) / SPREAD_STEPS
         self._least_interval_s = min(config.ra_interval_s, config.ra_interval_flux_s)
         self._advertise_at = inf
         """Besides the times at which it is done anyway."""
@@ -229,6 +239,9 @@ class RoutingEngine:
         if now >= self._addresses_due():
             self._outbox.flood(TO_ALL_MOBILE, self._addresses.take_changes(now))
             self._advertise_at = now
+        if self._exchange.is_missed:
+            self._exchange.is_missed = False
+            self._advertise_at = min(self._advertise_at, max(now + MISSED_WAIT_S, self._advertised + MISSED_GAP_S))
         is_near = now >= self._advertise_at or now >= self._advertised + self._least_interval_s
         if is_near and now >= self._next_advertisement():
             self._advertise(now)
@@ -246,8 +259,6 @@ class RoutingEngine:
         for node in self._knowledge.states.clear_old(now):
             self._outbox.remark("info", f"router {node.id} has not been heard of for long: its links are void")
         self._knowledge.forget_stale()
-        for node in self._knowledge.states.nodes.values():
-            self._questions.repeat(node, now)
 
     def _announce_links(self, now: float) -> None:
         own = self._knowledge.own
@@ -298,7 +309,9 @@ class RoutingEngine:
         return self._knowledge.in_flux_since + 2 * self._config.ra_interval_flux_s
 
     def _next_advertisement(self) -> float:
-        in_flux = self._advertised + self._config.ra_interval_flux_s
+        # A change makes all routers of the mesh announce themselves: not at once, but spread over the interval.
+        spread = self._knowledge.in_flux_since + self._spread_s
+        in_flux = max(self._advertised + self._config.ra_interval_flux_s, spread)
         regular = in_flux if in_flux < self._flux_end() else self._advertised + self._config.ra_interval_s
         return min(regular, self._advertise_at)
 

@@ -34,6 +34,8 @@ class Exchange:
         self._knowledge = knowledge
         self._outbox = knowledge.outbox
         self._questions = knowledge.questions
+        # Whether another router has missed what we announced.
+        self.is_missed = False
         self._takers: dict[tuple[str, str], tuple[_Read, _Take]] = {
             (NEIGHBOUR_ENGINE, Hello.OPCODE): (Hello.from_body, self._hello),
             (ROUTER_ENGINE, RouterAdvertisement.OPCODE): (RouterAdvertisement.from_body, self._advertisement),
@@ -133,7 +135,10 @@ class Exchange:
         knowledge = self._knowledge
         node = knowledge.states.nodes.get(told.id) or knowledge.learn(told.id, told.instance, now)
         # One of another instance may be from before a restart, and then would stand in the way of what comes next.
-        if node is None or told.ls_seq <= node.ls_seq or (node.instance and told.instance not in (0, node.instance)):
+        if node is None or (node.instance and told.instance not in (0, node.instance)):
+            return
+        node.ls_question.answered(now)
+        if told.ls_seq <= node.ls_seq:
             return
         for router in told.peers:
             if router not in knowledge.states.nodes and router != knowledge.id:
@@ -152,6 +157,8 @@ class Exchange:
         if is_answered and asked.id in knowledge.states.nodes:
             opcode = MobileAddressUpdate.OPCODE
             self._outbox.answer(trunk, asked.id, MOBILE_ENGINE, opcode, addresses.absolute())
+            # What it has missed, others may have missed as well: those behind a router that did not pass it on.
+            self.is_missed = True
 
     def _mobile_update(self, trunk: int, told: MobileAddressUpdate, now: float) -> None:
         node = self._knowledge.states.nodes.get(told.id)
@@ -159,6 +166,7 @@ class Exchange:
             text = f"router {told.id} told addresses before it was known; they will be asked for"
             self._outbox.remark("debug", text, "early", told.id)
         elif told.exist is not None:
+            node.mobile_question.answered(now)
             if told.mobile_seq >= node.mobile_seq:
                 self._enter(node, told, *self._knowledge.remote.replace(told.id, _hinted(told.exist, told.hints)))
         elif told.mobile_seq == node.mobile_seq + 1:

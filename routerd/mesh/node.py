@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from math import inf
 
-from routerd.mesh.settings import ASK_AGAIN_S, ASK_TIMES
+from routerd.mesh.settings import ANSWERED_S, ASK_AGAIN_S, ASK_TIMES
 
 
 class Question:
@@ -19,6 +19,19 @@ class Question:
     def is_fresh(self, now: float) -> bool:
         """Return whether the answer may still be under way."""
         return now < self.asked + ASK_AGAIN_S
+
+    def ask(self, now: float) -> None:
+        """Note that it is asked, and is to be asked again if nothing comes of it."""
+        self.due = now + ASK_AGAIN_S * (1 << self.times)
+        self.asked = now
+        self.times += 1
+        if self.times >= ASK_TIMES:
+            self.due = inf
+
+    def answered(self, now: float) -> None:
+        """Note an answer that told less than is wanted: there may be nothing more yet."""
+        if self.due < inf:
+            self.due = max(self.due, now + ANSWERED_S)
 
     def drop(self) -> None:
         """Don't ask."""

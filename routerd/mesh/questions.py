@@ -8,7 +8,6 @@ from collections.abc import Callable
 from math import inf
 
 from routerd.mesh.node import Node, Question
-from routerd.mesh.settings import ASK_TIMES
 
 
 class Questions:
@@ -41,12 +40,6 @@ class Questions:
         if is_new or not node.mobile_question.is_fresh(now):
             self.ask_addresses(node, at)
 
-    def repeat(self, node: Node, now: float) -> None:
-        """Ask a router again for what it did not answer."""
-        for question, is_open in ((node.ls_question, node.lacks_links), (node.mobile_question, node.lacks_addresses)):
-            if is_open and question.times < ASK_TIMES and not question.is_fresh(now):
-                self._put(node, question, now)
-
     def forget(self, router: str) -> None:
         """Ask a router nothing any more."""
         self._waiting.pop(router, None)
@@ -59,12 +52,17 @@ class Questions:
         for router, node in [*self._waiting.items()]:
             if not is_reachable(router):
                 continue
-            for question, chosen in ((node.ls_question, links), (node.mobile_question, addresses)):
-                if now >= question.due:
-                    question.due = inf
-                    question.asked = now
-                    question.times += 1
+            for question, chosen, is_open in (
+                (node.ls_question, links, node.lacks_links),
+                (node.mobile_question, addresses, node.lacks_addresses),
+            ):
+                if now < question.due:
+                    continue
+                if question.times == 0 or is_open:
+                    question.ask(now)
                     chosen.append(node)
+                else:
+                    question.due = inf
             self.deadline = min(self.deadline, node.ls_question.due, node.mobile_question.due)
             if node.ls_question.due == node.mobile_question.due == inf:
                 del self._waiting[router]

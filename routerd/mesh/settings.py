@@ -18,9 +18,20 @@ MAR_WAIT_S = 0.02
 """How long what was announced may be under way before it is asked for."""
 HELLO_ANSWER_GAP_S = 0.1
 """The time between two greetings on a trunk that are sent since the neighbour has not heard of us."""
-ASK_AGAIN_S = 1.0
-ASK_TIMES = 3
-"""After how long a question without an answer is repeated, and how often; then the next announcement makes another."""
+ASK_AGAIN_S = 0.25
+ASK_TIMES = 6
+"""After how long a question without an answer is repeated, twice as long each time, and how often it is asked in all;
+then the next announcement makes another. While paths change, questions and answers are lost on ways that are no more.
+"""
+ANSWERED_S = 1.0
+"""After how long a question is repeated that had an answer, but not the one that was announced."""
+MISSED_WAIT_S = 0.1
+MISSED_GAP_S = 1.0
+"""A router that is asked for addresses announces itself again so soon, since others may have missed them, too; and the
+time between two such announcements.
+"""
+SPREAD_STEPS = 64
+"""Into how many parts the time is cut in which the routers of a mesh announce themselves after a change."""
 DOUBT_S = 3.0
 """For how long a router must tell to have come less far than it is known before it is believed."""
 TICK_S = 1.0

@@ -22,11 +22,14 @@ _numbers = count(1)
 
 
 @contextmanager
-def running_router(router_id: str, *connectors: str, sections: Iterable[str] = ()) -> Iterator[RunningRouter]:
-    """Start a router with listeners for clients and for routers."""
+def running_router(
+    router_id: str, *connectors: str, sections: Iterable[str] = (), is_taciturn: bool = False
+) -> Iterator[RunningRouter]:
+    """Start a router with listeners for clients and for routers; a taciturn one says nothing again and again."""
+    intervals = {"helloIntervalSeconds": PATIENCE_S - 1, "raIntervalFluxSeconds": PATIENCE_S} if is_taciturn else {}
     text = "\n".join(
         [
-            section("router", mode="interior", id=router_id, helloMaxAgeSeconds=PATIENCE_S),
+            section("router", mode="interior", id=router_id, helloMaxAgeSeconds=PATIENCE_S, **intervals),
             section("log", module="DEFAULT", enable="info+", outputFile="stderr"),
             listener("clients"),
             listener("routers", role="inter-router"),

@@ -495,6 +495,18 @@ def test_a_streaming_link_is_used_again(foreign: ForeignRouter, client: ProtonCl
     assert len(channels) == 1
 
 
+def test_a_large_message_that_is_all_there_waits_for_no_link_of_its_own(address: str) -> None:
+    # Nothing happens on the trunk meanwhile; the neighbour does not answer the link for large messages.
+    with running_router("A", is_taciturn=True) as router, joining(router) as join, ProtonClient(router.port) as client:
+        foreign = join()
+        foreign.announce(f"M0{address}")
+        producer = client.producer(address)
+        for _ in range(3):
+            producer.send(LARGE, settled=True)
+            arrival = foreign.arrival()
+            assert (arrival.channel, section_map(arrival.octets)[AMQP_VALUE].value) == (5, LARGE)
+
+
 def test_small_messages_pass_large_ones(foreign: ForeignRouter, client: ProtonClient, address: str) -> None:
     foreign.announce(f"M0{address}")
     large = Large(client, address, settled=True)

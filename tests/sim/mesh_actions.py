@@ -165,7 +165,7 @@ class MeshActions(Actions):
         indices = sorted(self._mesh.routers)
         if not self._mesh.side and len(indices) > 1:
             self._mesh.part(set(self._random.sample(indices, self._random.randrange(1, len(indices)))))
-            self._mesh.world.later(self._random.choice((0.5, 3.0, 10.0, 60.0)), self._mesh.heal)
+            self._mesh.heal_in(self._random.choice((0.5, 3.0, 10.0, 60.0)))
 
     def heal(self) -> None:
         """The parts of the network find each other."""

@@ -1,4 +1,4 @@
-"""What must hold in a router of a mesh at any time, and in the whole mesh when it has been left alone for long enough."""
+"""What must hold in a router of a mesh at any time, and in the whole mesh once it has been left alone."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any

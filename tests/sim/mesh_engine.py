@@ -1,4 +1,4 @@
-"""The routing engine of a router: in the worker's process, or in one of its own that calls reach late and that may end."""
+"""The routing engine of a router: in the process of its worker, or in one of its own that may end."""
 
 from typing import TYPE_CHECKING, Any
 

@@ -34,7 +34,7 @@ class MeshLedger(Ledger):
     # --- at routers
 
     def passed(self, router: str, octets: bytes, is_partial: bool, *, is_from_client: bool) -> None:
-        """A message, or the beginning of one, has come to a router; one that does not say yet which it is counts not."""
+        """A message, or the beginning of one, has come to a router; it does not count if it lacks its number yet."""
         number = number_in(octets)
         if number is None or is_from_client:
             return

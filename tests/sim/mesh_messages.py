@@ -15,6 +15,8 @@ STEPS = 240
 CLIENTS = 10
 REST_EVERY = 80
 """Steps; at each other rest all messages come to an end."""
+LARGE = {"routers": 50, "steps": 60, "clients": 20}
+"""A mesh with few messages for its size."""
 CALM_SEEDS = 5
 """Of so many seeds, one is for a run without misfortunes."""
 
@@ -49,7 +51,6 @@ def run(seed: int, routers: int = ROUTERS, steps: int = STEPS, clients: int = CL
                 probe(simulation)
             elif step % REST_EVERY == 0:
                 simulation.rest()
-        simulation.heal()
         simulation.leave_all()
         if is_calm:
             simulation.ledger.check_all_have_arrived()

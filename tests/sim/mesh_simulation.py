@@ -1,6 +1,8 @@
 """A mesh of routers, its clients and what happens to them: who there is, and what is asked about all of it."""
 
+from collections.abc import Callable
 from itertools import count
+from typing import Any
 
 from routerd.core import AddressSettings, Distribution, RouterSettings
 from routerd.wire import Connection, ConnectionConfig
@@ -21,6 +23,7 @@ TROUBLE_S = 8.0
 KNOWN_S = 5.0
 """So long after a consumer's attach every router that can be reached sends it messages."""
 SETTLED_S = 2.0
+NO_END = float("inf")
 FINISH_ROUNDS = 300
 COSTS = (1, 1, 1, 2, 5)
 ENGINE_DELAYS_S = (0.0, 0.002, 0.02)
@@ -45,6 +48,8 @@ class MeshSimulation:
         self.epoch = 0
         """How often something went wrong in the network, for which messages may have to be given up."""
         self.trouble_until = 0.0
+        self._changes: list[float] = []
+        """When routers that are away start again, and parts of the network find each other."""
         self._losses: dict[str, float] = {}
         self._came: dict[Consumer, float] = {}
         self.is_finishing = False
@@ -121,9 +126,12 @@ class MeshSimulation:
         router.die()
         if self.routers.get(router.index) is router:
             del self.routers[router.index]
-            self.world.later(away_s, self.start_router, router.index)
+            self._change_in(away_s, self.start_router, router.index)
         # The others hear of it within a tenth of a second, and only then is it over.
         self.world.later(0.2, self.trouble)
+
+    def _change_in(self, seconds: float, call: Callable[..., None], *arguments: Any) -> None:
+        self._changes.append(self.world.later(seconds, call, *arguments))
 
     def alive(self) -> list[MeshRouter]:
         """Return the routers that run."""
@@ -149,6 +157,10 @@ class MeshSimulation:
         for line in self.trunks:
             if line.is_whole and self.is_parted(*(router.index for router in line.routers)):
                 line.cut()
+
+    def heal_in(self, seconds: float) -> None:
+        """Let those that were cut off be reached again after a while."""
+        self._change_in(seconds, self.heal)
 
     def heal(self) -> None:
         """Let those that were cut off be reached again."""
@@ -278,16 +290,29 @@ class MeshSimulation:
         check_network(self)
         check_lines(self)
 
-    def _settle(self) -> None:
+    def _settle(self, without_changes_s: float = KNOWN_S) -> None:
+        """Let the network come to rest, and see that it will not be disturbed for a while."""
         self.world.run_for(KNOWN_S)
-        while self.world.now < (until := self.trouble_until - TROUBLE_S + CONVERGED_S):
-            self.world.run_for(until - self.world.now)
+        while True:
+            now = self.world.now
+            self._changes = [time for time in self._changes if time >= now]
+            near = [time for time in self._changes if time <= now + without_changes_s]
+            until = max(self.trouble_until - TROUBLE_S + CONVERGED_S, *near, 0.0)
+            if now >= until:
+                return
+            self.world.run_for(until - now)
+
+    def come_to_rest(self) -> None:
+        """Let all that are away come back, and the network find its mind."""
+        self.heal()
+        self._settle(NO_END)
 
     def finish(self) -> None:
         """Let all messages come to an end, and check that each has one."""
         self.rest()
         self.note("finish")
         self.is_finishing = True
+        self.come_to_rest()
         self.finish_all()
         self.is_finishing = False
         check_network(self)

@@ -28,7 +28,6 @@ LOG_MAX = 4_000
 MESH_FORMS = (IN_PROCESS, TWO_ACTORS)
 SPANS = {"next": (IN_PROCESS, "A", "B"), "across": (IN_PROCESS, "A", "C"), "ray": (TWO_ACTORS, "A", "C")}
 """Pairs of routers between which the same holds; on Ray, clients are at another actor than trunks where one is left."""
-Lines = Callable[[Form], Mesh]
 Start = Callable[..., RunningRouter]
 Connect = Callable[..., ProtonClient]
 Manage = Callable[..., ManagementClient]
@@ -146,20 +145,33 @@ def meshing(form: Form, request: pytest.FixtureRequest, **options: Any) -> Itera
         mesh.close()
 
 
+@contextmanager
+def a_line(form: Form, request: pytest.FixtureRequest) -> Iterator[Mesh]:
+    """Join the routers A, B and C in a line."""
+    with meshing(form, request) as mesh:
+        mesh.add_all(A="", B="A", C="B")
+        mesh.wait_joined()
+        yield mesh
+
+
 @pytest.fixture(scope="session")
-def lines(request: pytest.FixtureRequest) -> Iterator[Lines]:
-    """Return the routers A, B and C, joined in a line, in a form; all tests share them."""
-    started: dict[Form, Mesh] = {}
-    with ExitStack() as at_exit:
+def line_in_process(request: pytest.FixtureRequest) -> Iterator[Mesh]:
+    """The routers A, B and C, joined in a line, that all tests share."""
+    with a_line(IN_PROCESS, request) as mesh:
+        yield mesh
 
-        def line_of(form: Form) -> Mesh:
-            if form not in started:
-                mesh = started[form] = at_exit.enter_context(meshing(form, request))
-                mesh.add_all(A="", B="A", C="B")
-                mesh.wait_joined()
-            return started[form]
 
-        yield line_of
+@pytest.fixture(scope="session")
+def line_on_ray(request: pytest.FixtureRequest, ray_head: RayHead) -> Iterator[Mesh]:
+    """The same, each of two connection actors."""
+    with a_line(TWO_ACTORS, request) as mesh:
+        yield mesh
+
+
+def shared_line(form: Form, request: pytest.FixtureRequest) -> Mesh:
+    """Return the line in a form, which is started only if it is used."""
+    mesh: Mesh = request.getfixturevalue("line_on_ray" if form.actors else "line_in_process")
+    return mesh
 
 
 in_process = pytest.mark.parametrize("line", [IN_PROCESS], indirect=True, ids=[IN_PROCESS.name])
@@ -167,18 +179,18 @@ in_process = pytest.mark.parametrize("line", [IN_PROCESS], indirect=True, ids=[I
 
 
 @pytest.fixture(params=MESH_FORMS, ids=[form.name for form in MESH_FORMS])
-def line(request: pytest.FixtureRequest, lines: Lines) -> Iterator[Mesh]:
+def line(request: pytest.FixtureRequest) -> Iterator[Mesh]:
     """The routers A, B and C, joined in a line; clients of the test are closed after it."""
-    mesh = lines(request.param)
+    mesh = shared_line(request.param, request)
     yield mesh
     mesh.close_clients()
 
 
 @pytest.fixture(params=SPANS.values(), ids=SPANS)
-def span(request: pytest.FixtureRequest, lines: Lines) -> Iterator[Span]:
+def span(request: pytest.FixtureRequest) -> Iterator[Span]:
     """Two routers of a network, next to each other or with another between."""
     form, near, far = request.param
-    mesh = lines(form)
+    mesh = shared_line(form, request)
     yield Span(mesh, near, far)
     mesh.close_clients()
 

@@ -4,11 +4,11 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
-from routerd.wire import AmqpValue, Header, Int, Message, Source, Symbol, Target, Transfer
+from routerd.wire import AmqpValue, Attach, Flow, Header, Int, Message, Source, Symbol, Target, Transfer
 from tests.system.launched import eventually
 from tests.system.mesh import ADDRESSES, LISTENERS, Mesh, To
 from tests.system.proxy import Proxy
-from tests.system.raw_client import RawClient
+from tests.system.raw_client import WINDOW, RawClient
 from tests.system.routers import IN_PROCESS, Form, RunningRouter, listener, section
 
 EDGES, PATIENT = "edges", "patient"
@@ -119,29 +119,25 @@ class RawEdge(RawClient):
     def __init__(self, port: int, router_id: str) -> None:
         super().__init__(port)
         self.id = router_id
-        self._names = FIRST_OWN
 
-    def hang(self) -> "RawEdge":
-        """Open the connection, and attach the links that every edge router has."""
+    def hang(self, *addresses: str, beats: bool = False) -> "RawEdge":
+        """Attach what every edge router has, and links of addresses; without a link for heartbeats, none is missed."""
         self.open(container_id=self.id)
         down = (Symbol(DOWNLINK),)
-        self.attach_producer(None, handle=UP)
-        self.attach_consumer(
-            None,
-            handle=DOWN,
-            credit=CREDIT,
-            source=Source(address=self.id, capabilities=down),
-            target=Target(capabilities=down),
-        )
-        self.attach_consumer(TRACKING, handle=NOTICES, credit=CREDIT)
-        self.attach_producer(HEARTBEAT, handle=BEATS)
+        links = [
+            (UP, False, Source(), Target()),
+            (DOWN, True, Source(address=self.id, capabilities=down), Target(capabilities=down)),
+            (NOTICES, True, Source(address=TRACKING), Target()),
+            *([(BEATS, False, Source(), Target(address=HEARTBEAT))] if beats else []),
+        ]
+        for at, address in enumerate(addresses):
+            links.append((FIRST_OWN + 2 * at, True, Source(address=address), Target()))
+            links.append((FIRST_OWN + 2 * at + 1, False, Source(), Target(address=address)))
+        # At once: many do this, and answers take their time.
+        self.send(*(frame for link in links for frame in _attached(*link)))
+        for _ in links:
+            self.wait_for(Attach)
         return self
-
-    def use(self, address: str) -> None:
-        """Attach the links of an address that clients consume from and send to."""
-        self.attach_consumer(address, handle=self._names, credit=CREDIT)
-        self.attach_producer(address, handle=self._names + 1)
-        self._names += 2
 
     def beat(self, count: int = 0) -> None:
         """Send a heartbeat."""
@@ -154,3 +150,18 @@ class RawEdge(RawClient):
             frame = self.frame()
             if isinstance(frame.performative, Transfer) and b"M0" not in frame.payload:
                 return frame.payload
+
+
+def _attached(handle: int, is_receiver: bool, source: Source, target: Target) -> list[object]:
+    link = Attach(
+        name=f"link-{handle}",
+        handle=handle,
+        role=is_receiver,
+        source=source,
+        target=target,
+        initial_delivery_count=None if is_receiver else 0,
+    )
+    if not is_receiver:
+        return [link]
+    window = {"next_incoming_id": 0, "incoming_window": WINDOW, "next_outgoing_id": 0, "outgoing_window": WINDOW}
+    return [link, Flow(**window, handle=handle, delivery_count=0, link_credit=CREDIT)]

@@ -181,7 +181,7 @@ def test_balanced_messages_overflow_to_consumers_elsewhere(network: EdgeMesh, ad
     network.wait_known(address, "E", "A")
     producer.send_all(range(40))
     eventually(lambda: sum(counts(consumers).values()) == 40, "all arrive")
-    assert min(counts(consumers).values()) >= 10
+    assert min(counts(consumers).values()) >= 5
 
 
 @pytest.mark.parametrize("outcome", ["accepted", "released", "rejected", "modified"])
@@ -453,13 +453,11 @@ def test_an_edge_router_that_ends_in_order_loses_nothing(request: pytest.Fixture
 # --- very many, and silent ones
 
 
-def raw_edges(mesh: EdgeMesh, count: int, at_exit: ExitStack) -> list[RawEdge]:
+def raw_edges(mesh: EdgeMesh, count: int, at_exit: ExitStack, *, beats: bool = False) -> list[RawEdge]:
     edges = []
     for number in range(count):
         edge = at_exit.enter_context(RawEdge(mesh.port("A", PATIENT), f"X{number}"))
-        edges.append(edge.hang())
-        edge.use(f"edges.{number}")
-        edge.use("edges.all")
+        edges.append(edge.hang(f"edges.{number}", "edges.all", beats=beats))
     return edges
 
 
@@ -505,7 +503,7 @@ def test_each_of_very_many_gets_its_message(network: EdgeMesh) -> None:
 def test_an_edge_router_that_is_silent_is_cut_off_and_no_other(network: EdgeMesh, address: str) -> None:
     consumer = network.connect("E").consumer(address)
     with ExitStack() as at_exit:
-        silent, heard = raw_edges(network, 2, at_exit)
+        silent, heard = raw_edges(network, 2, at_exit, beats=True)
         begun = time.monotonic()
         beats = 0
         while "HX0" in network.keys("A"):

@@ -2,14 +2,14 @@
 
 import signal
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from tests.system.conftest import Lines
 from tests.system.launched import eventually
 from tests.system.load import Load
-from tests.system.mesh import TWO_ACTORS, Mesh, load_across, wait_for_copies
+from tests.system.mesh import Mesh, load_across, wait_for_copies
 from tests.system.routers import RunningRouter
 
 WATCHED_S = 4.0
@@ -19,9 +19,11 @@ NODE = ("id", "instance", "nextHop", "cost", "linkState", "validOrigins", "lastT
 
 
 @pytest.fixture
-def line(lines: Lines) -> Mesh:
-    """The line of routers on Ray; it is whole again after each test."""
-    return lines(TWO_ACTORS)
+def line(line_on_ray: Mesh) -> Iterator[Mesh]:
+    """The line of routers on Ray, whole."""
+    line_on_ray.wait_joined()
+    yield line_on_ray
+    line_on_ray.close_clients()
 
 
 def topology(line: Mesh, victims: str) -> dict[str, list[dict[str, Any]]]:
@@ -84,7 +86,6 @@ def test_a_routing_engine_that_was_replaced_knows_everything_and_learns_the_rest
         consumer.close()
     for producer in producers:
         producer.wait_for_no_credit()
-    line.close_clients()
 
 
 def test_every_actor_of_a_router_in_the_middle_may_die_under_load(line: Mesh, address: str) -> None:

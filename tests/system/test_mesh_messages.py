@@ -160,7 +160,8 @@ def test_a_message_passes_a_waypoint_on_its_way(line: Mesh, address: str, at: st
     with RawClient(line.port(at)) as waypoint:
         waypoint.open()
         waypoint.attach_consumer(address, credit=10, source=Source(address=address, capabilities=capabilities))
-        waypoint.attach_producer(address, handle=1, target=Target(address=address, capabilities=capabilities))
+        answer = waypoint.attach_producer(address, handle=1, target=Target(address=address, capabilities=capabilities))
+        waypoint.wait_for_credit(handle=answer.handle)
         producer = line.connect("A").producer(address)
         sent = [producer.send(number, settled=True) for number in range(3)]
         assert len(sent) == 3

@@ -7,7 +7,7 @@ from actors.errors import CallFailed, NoAnswer
 from actors.network_feed import NetworkFeed
 from actors.peers import TableNews
 from actors.process import Background
-from actors.trunk_reports import TrunkReports
+from actors.trunk_reports import CONTROLS_KEPT, TrunkReports
 from routerd.core import (
     ControlArrived,
     Interest,
@@ -278,14 +278,15 @@ def test_reports_keep_the_state_of_trunks_for_an_engine_that_is_away() -> None:
 
         engine = Engine()
         reports = TrunkReports(2, engine, lambda: 9)
-        reports.take([TrunkOpened(7, 1), ControlArrived(7, b"lost"), TrunkClosed(7)])
+        controls = [ControlArrived(7, b"%d" % number) for number in range(CONTROLS_KEPT + 2)]
+        reports.take([TrunkOpened(7, 1), *controls, TrunkClosed(7)])
         telling = asyncio.ensure_future(reports.keep_telling())
-        while len(engine.taken) < 2:
+        while len(engine.taken) < CONTROLS_KEPT + 2:
             await asyncio.sleep(0.001)
         reports.take([ControlArrived(8, b"told")])
-        while len(engine.taken) < 3:
+        while len(engine.taken) < CONTROLS_KEPT + 3:
             await asyncio.sleep(0.001)
         telling.cancel()
-        assert engine.taken == [TrunkOpened(7, 1), TrunkClosed(7), ControlArrived(8, b"told")]
+        assert engine.taken == [TrunkOpened(7, 1), *controls[2:], TrunkClosed(7), ControlArrived(8, b"told")]
 
     run(test)

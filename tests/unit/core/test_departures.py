@@ -378,22 +378,26 @@ class TestArrivals:
             assert outcome(delivery) == (RELEASED, True)
         assert router.router.addresses == {}
 
-    def test_an_address_that_is_not_unavailable_any_more_can_be_reached(self, router):
+    @pytest.mark.parametrize("is_marked", [False, True])
+    def test_an_address_that_is_not_unavailable_any_more_can_be_reached(self, router, is_marked):
         far = neighbour(router).attach(pairs=1)
-        assert outcome(far.pass_on(to_router("unavailable/x"), priority=0)) == (RELEASED, True)
+        octets = to_router(annotations={"to": "unavailable/x"}) if is_marked else to_router("unavailable/x")
+        assert outcome(far.pass_on(octets, priority=0)) == (RELEASED, True)
         router.router.forget_pattern("unavailable/#")
         client = router.client()
         receiver = client.consumer("unavailable/x", credit=1)
-        far.pass_on(to_router("unavailable/x"), priority=0)
+        far.pass_on(octets, priority=0)
         assert len(client.received(receiver)) == 1
 
-    def test_an_address_that_has_become_unavailable_is_closed(self, router):
+    @pytest.mark.parametrize("is_marked", [False, True])
+    def test_an_address_that_has_become_unavailable_is_closed(self, router, is_marked):
         far = neighbour(router).attach(pairs=1)
-        assert outcome(far.pass_on(to_router("closed"), priority=0)) == (RELEASED, True)
+        octets = to_router(annotations={"to": "closed"}) if is_marked else to_router("closed")
+        assert outcome(far.pass_on(octets, priority=0)) == (RELEASED, True)
         client = router.client()
         receiver = client.consumer("closed", credit=1)
         router.router.configure_address(AddressSettings(pattern="closed", distribution=Distribution.UNAVAILABLE))
-        assert outcome(far.pass_on(to_router("closed"), priority=0)) == (RELEASED, True)
+        assert outcome(far.pass_on(octets, priority=0)) == (RELEASED, True)
         assert client.received(receiver) == []
 
     @pytest.mark.parametrize(("steps", "is_taken"), [(0, True), (2, True), (4, True), (5, False), (9, False)])

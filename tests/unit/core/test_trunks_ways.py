@@ -270,6 +270,41 @@ class TestWaiting:
         router.pump()
         assert len(ends.arrived) == 1
 
+    @pytest.mark.parametrize("address", ["orders", "closest"])
+    @pytest.mark.parametrize("cut", [6, 12, 30])
+    def test_annotations_that_came_in_pieces_are_whole_when_a_way_comes(self, router, address, cut):
+        client = router.client(peer={"strips_in": False})
+        near = client.consumer(address)
+        octets = message("x" * 50, message_annotations={Symbol("x-user"): "y" * 20})
+        delivery = client.stream(client.producer(address), octets[:cut], ends=False)
+        far = neighbour(router).attach()
+        router.tell(routes=routes((far, {"P": 1})), radius=1, mapped=mapped(P=(f"M0{address}",)))
+        router.pump()
+        client.detach(near)
+        client.go_on(delivery, octets[cut:], more=False)
+        [arrived] = far.arrived()
+        assert marked(arrived) == {"x-user": "y" * 20, "to": address, "ingress": "0/R", "trace": ["0/R"]}
+        far.settle_all()
+        assert outcome(delivery) == (ACCEPTED, True)
+
+    @pytest.mark.parametrize("settled", [False, True])
+    @pytest.mark.parametrize("address", ["orders", "multicast"])
+    def test_annotations_that_are_none_do_not_leave_when_a_way_comes(self, address, settled):
+        router = Mesh("R", workers=2)["R"]
+        router.connects = False
+        router.kill(1)
+        router.start(1)
+        far = neighbour(router).attach()
+        client, sibling = router.client(0, peer={"strips_in": False}), router.client(1)
+        # It is the sibling that connects, and until it tries messages wait for its consumers.
+        sibling.consumer(address)
+        client.send(client.producer(address), bytes.fromhex("005372c1050202a1") + message(), settled=settled)
+        router.tell(routes=routes((far, {"P": 1})), radius=1, mapped=mapped(P=(f"M0{address}",)))
+        router.pump()
+        router[0].router.connect_failed(1)
+        router.pump()
+        assert far.arrived() == []
+
     def test_what_waits_is_looked_at_when_the_tree_of_its_origin_changes(self, router):
         ends = Ends(router)
         source, other = neighbour(router, "S").attach(pairs=1), neighbour(router, "M").attach(pairs=1)
