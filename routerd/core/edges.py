@@ -108,6 +108,10 @@ class Edges(Trunks):
         else:
             self._reserve[peer] = performative.container_id
 
+    def is_in_reserve(self, peer: Peer) -> bool:
+        """Whether a connection waits for the uplink to be lost."""
+        return peer in self._reserve
+
     def edge_lost(self, peer: Peer) -> None:
         """Do without a connection; another uplink takes over if there is one."""
         self._heard.pop(peer, None)

@@ -172,6 +172,7 @@ def connection_rows(router: Router, now: float) -> Iterator[ConnectionRow]:
             is_open=peer.is_open,
             is_blocked=peer.is_blocked,
             is_traced=getattr(peer.shell, "is_traced", False),
+            is_in_reserve=router.is_in_reserve(peer),
             producers=len(peer.inlets),
             consumers=len(peer.outlets),
             uptime_s=now - peer.opened_at if peer.opened_at else 0.0,

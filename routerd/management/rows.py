@@ -72,6 +72,8 @@ class ConnectionRow:
     """Whether the peer takes less than there is for it."""
     is_traced: bool
     """Whether its frames are traced whatever the log is set to."""
+    is_in_reserve: bool = False
+    """Whether it is an edge router's connection that waits for the uplink to be lost."""
     producers: int
     consumers: int
     uptime_s: float

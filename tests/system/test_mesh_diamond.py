@@ -14,7 +14,9 @@ from tests.system.load import Load
 from tests.system.mesh import Mesh, To, load_across, wait_for_copies
 from tests.system.proton_links import Producer
 from tests.system.routers import IN_PROCESS, ONE_ACTOR
+from tests.system.test_large_messages import CHUNK, MIB, Checksum, checksum_of, large
 
+SIZE = 5 * MIB
 AGAIN_WITHIN_S = 5.0
 """Messages take another way; it is much less on a machine that has nothing else to do."""
 LOST_WITHIN_S = 20.0
@@ -136,6 +138,35 @@ def test_messages_take_the_other_way_when_a_trunk_is_cut(diamond: Mesh, address:
         wait_whole(diamond)
         load.wait_for_progress(AGAIN_WITHIN_S)
     check(load)
+
+
+@with_dear_ways
+def test_a_large_message_that_is_on_its_way_goes_on_or_is_given_up_with_its_trunk(
+    diamond: Mesh, address: str
+) -> None:
+    arrived = Checksum()
+    receiving = diamond.connect("D")
+    consumer = receiving.consumer(address, sink=arrived)
+    producer = diamond.connect("A").producer(address)
+    begun, chunks = producer.begin(), large(SIZE)
+    for _ in range(4):
+        begun.write(next(chunks))
+    receiving.wait_until(lambda: arrived.octets > len(CHUNK), "some of it is here")
+    diamond.proxy("A", "C").cut()
+    begun.write_all(chunks)
+    assert begun.sent.outcome() == "accepted"
+    assert (arrived.octets, arrived.value) == (checksum_of(SIZE).octets, checksum_of(SIZE).value)
+    begun, chunks = producer.begin(), large(SIZE)
+    for _ in range(4):
+        begun.write(next(chunks))
+    receiving.wait_until(lambda: arrived.octets > SIZE + len(CHUNK), "some of it is here")
+    diamond.proxy("B", "D").refuse()
+    receiving.wait_until(lambda: consumer.aborted == 1, "it is given up")
+    begun.write_all(chunks)
+    assert begun.sent.outcome() == "modified"
+    eventually(lambda: diamond.nodes("A")["D"]["nextHop"] == "C", "the other way is taken")
+    assert producer.stream(large(SIZE)).outcome() == "accepted"
+    assert len(consumer.received) == 2
 
 
 @pytest.mark.parametrize("victim", ["B", "C"])

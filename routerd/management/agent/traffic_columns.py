@@ -64,7 +64,7 @@ CONNECTION_COLUMNS: Columns = {
     "type": always(CONNECTION.full_name),
     "ssl": always(False),
     "opened": attrgetter("is_open"),
-    "active": always(True),
+    "active": lambda row: not row.is_in_reserve,
     "adminStatus": always("enabled"),
     "operStatus": always("up"),
     "uptimeSeconds": uint_of("uptime_s"),

@@ -305,7 +305,8 @@ class TestMulticast:
         assert two.counts() == [1, 0]
 
     @pytest.mark.parametrize(
-        "links", [("AB", "BC", "CD", "DA"), ("AB", "BC", "CD", "DA", "AC", "BD"), ("AB", "AC", "AD"), ("AB", "BC", "CD")]
+        "links",
+        [("AB", "BC", "CD", "DA"), ("AB", "BC", "CD", "DA", "AC", "BD"), ("AB", "AC", "AD"), ("AB", "BC", "CD")],
     )
     def test_each_consumer_gets_one_copy_whatever_the_topology(self, links):
         mesh = Mesh("A", "B", "C", "D")
@@ -350,15 +351,12 @@ class TestArrivals:
         [inlet] = [inlet for inlet in far.peer.inlets if not inlet.is_control]
         assert (inlet.rejected, inlet.dropped_presettled) == ((0, 3) if settled else (3, 0))
 
-    @pytest.mark.parametrize(
-        ("annotations", "condition"),
-        [({"trace": "0/N"}, "amqp:invalid-field"), ({"to": 1}, "amqp:invalid-field"), ({"phase": 30}, "amqp:invalid-field")],
-    )
-    def test_what_routers_cannot_have_written_is_rejected(self, router, annotations, condition):
+    @pytest.mark.parametrize("annotations", [{"trace": "0/N"}, {"to": 1}, {"phase": 30}])
+    def test_what_routers_cannot_have_written_is_rejected(self, router, annotations):
         far = neighbour(router).attach(pairs=1)
         router.client().consumer("orders", credit=9)
         delivery = far.pass_on(to_router("orders", annotations=annotations), priority=0)
-        assert (delivery.remote_state.error.condition, delivery.remote_settled) == (condition, True)
+        assert (delivery.remote_state.error.condition, delivery.remote_settled) == ("amqp:invalid-field", True)
 
     @pytest.mark.parametrize(
         "octets",
@@ -374,7 +372,7 @@ class TestArrivals:
     def test_what_nobody_wants_is_released(self, router, address):
         far = neighbour(router).attach(pairs=1)
         for _ in range(2):
-            delivery = far.pass_on(to_router("/" if not address else address), priority=0)
+            delivery = far.pass_on(to_router(address if address else "/"), priority=0)
             assert outcome(delivery) == (RELEASED, True)
         assert router.router.addresses == {}
 

@@ -9,6 +9,7 @@ from tests.unit.core.joined_routers import Mesh, mapped, marked, neighbour, rout
 
 USER = Symbol("x-user")
 ENTERED = {"ingress": "0/R", "trace": ["0/R"]}
+TENANT = {"peer": {"is_multi_tenant": True}, "config": {"hostname": "vhost"}}
 
 
 class Leaving:
@@ -180,10 +181,8 @@ class TestPhases:
 
 
 class TestTenants:
-    TENANT = {"peer": {"is_multi_tenant": True}, "config": {"hostname": "vhost"}}
-
     def test_addresses_of_tenants_are_written_out(self):
-        leaving = Leaving("M0vhost/orders", **self.TENANT)
+        leaving = Leaving("M0vhost/orders", **TENANT)
         leaving.send("/orders")
         assert leaving.left() == {"to": "vhost/orders"} | ENTERED
         leaving.send(None, message_to("orders"))
@@ -191,14 +190,14 @@ class TestTenants:
         assert Message.decode(leaving.far.arrived()[-1]).properties == Properties(to="orders")
 
     def test_addresses_that_are_nobodys_own_are_as_they_are(self):
-        leaving = Leaving("M0_$temp.x", **self.TENANT)
+        leaving = Leaving("M0_$temp.x", **TENANT)
         leaving.send("_$temp.x")
         assert leaving.left() == {"to": "_$temp.x"} | ENTERED
         leaving.send("_topo/0/P/temp.x")
         assert leaving.left() == {"to": "_topo/0/P/temp.x"} | ENTERED
 
     def test_a_reply_to_another_router_says_itself_where_it_goes(self):
-        leaving = Leaving("M0orders", **self.TENANT)
+        leaving = Leaving("M0orders", **TENANT)
         leaving.send(None, message_to("_topo/0/P/temp.x"))
         assert leaving.left() == ENTERED
         other = leaving.router.client()

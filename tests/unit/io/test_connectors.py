@@ -3,6 +3,7 @@
 import asyncio
 import selectors
 from collections.abc import Coroutine, Iterator
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -24,6 +25,7 @@ from routerd.wire import Connection, ConnectionConfig, Error, Handler, Symbol
 
 CONFIG = ConnectorConfig(host="b", port=5673, name="to-b")
 IDENTITY = "connector/b:5673:to-b"
+USER = {"sasl_username": "u", "sasl_password": "p"}
 OPENED = "[C{}] Connection Opened: amqp://{}"
 
 
@@ -217,7 +219,8 @@ class TestConnecting:
             )
 
         run(loop, scenario())
-        pauses = [round(later - earlier, 3) for (earlier, *_), (later, *_) in zip(loop.attempts, loop.attempts[1:], strict=False)]
+        at = [at for at, *_ in loop.attempts]
+        pauses = [round(later - earlier, 3) for earlier, later in pairwise(at)]
         assert pauses[:7] == [RETRY_S * 2**number for number in range(6)] + [RETRY_AT_MOST_S]
         assert set(pauses[6:]) == {RETRY_AT_MOST_S}
         assert all(transport.connection.is_finished for transport in made.transports)
@@ -397,8 +400,10 @@ class TestFailovers:
 
     @pytest.mark.parametrize(
         "entry",
-        ["c:1", 5, None, {}, ("", 1), (5, 1), ("c", 0), ("c", 65536), ("c", -1), ("c", "amqp"), ("c", None), ("c", [])]
-        + [("c", float("inf")), ("c", float("nan")), {Symbol("port"): 1}],
+        [
+            *("c:1", 5, None, {}, ("", 1), (5, 1), ("c", 0), ("c", 65536), ("c", -1), ("c", "amqp"), ("c", None)),
+            *(("c", []), ("c", float("inf")), ("c", float("nan")), {Symbol("port"): 1}),
+        ],
     )
     def test_what_is_no_place_is_none(self, loop: Loop, entry: Any) -> None:
         self.check(loop, failovers(entry, ("d", 2)), "amqp://b:5673,amqp://d:2")
@@ -518,10 +523,10 @@ class TestAuthentication:
         ("options", "names"),
         [
             ({}, ["ANONYMOUS"]),
-            ({"sasl_username": "u", "sasl_password": "p"}, ["PLAIN", "ANONYMOUS"]),
+            (USER, ["PLAIN", "ANONYMOUS"]),
             ({"sasl_username": "u"}, ["ANONYMOUS"]),
             ({"sasl_mechanisms": ("EXTERNAL",)}, ["EXTERNAL"]),
-            ({"sasl_mechanisms": ("ANONYMOUS", "PLAIN"), "sasl_username": "u", "sasl_password": "p"}, ["ANONYMOUS", "PLAIN"]),
+            ({**USER, "sasl_mechanisms": ("ANONYMOUS", "PLAIN")}, ["ANONYMOUS", "PLAIN"]),
             ({"sasl_mechanisms": ("PLAIN", "ANONYMOUS")}, ["ANONYMOUS"]),
             ({"sasl_mechanisms": ("GSSAPI", "EXTERNAL", "ANONYMOUS")}, ["EXTERNAL", "ANONYMOUS"]),
         ],

@@ -1,9 +1,9 @@
-"""Routing engines with their hosts, joined in memory on virtual time: what workers are told, and what goes over trunks."""
+"""Routing engines with their hosts, joined in memory on virtual time: what workers are told, what goes over trunks."""
 
 import heapq
 import pickle
 from collections.abc import Iterable
-from itertools import count
+from itertools import count, pairwise
 from typing import Any
 
 import pytest
@@ -150,7 +150,7 @@ def logged(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
 def joined(world: World, *ids: str) -> list[Hosted]:
     """Routers in a line."""
     hosts = [world.start(id) for id in ids]
-    for first, second in zip(hosts, hosts[1:], strict=False):
+    for first, second in pairwise(hosts):
         world.join(first, second)
     world.run(3.0)
     return hosts
@@ -251,7 +251,10 @@ class TestAddresses:
 
     @pytest.mark.parametrize(
         ("key", "hint"),
-        [("M0orders", 3), ("M0multicast/x", 1), ("M1orders", 3), ("HE", 3), ("Clr", 4), ("Dlr", 4), ("Ea/#", 4), ("Fa/#", 4)],
+        [
+            *(("M0orders", 3), ("M0multicast/x", 1), ("M1orders", 3), ("HE", 3)),
+            *(("Clr", 4), ("Dlr", 4), ("Ea/#", 4), ("Fa/#", 4)),
+        ],
     )
     def test_hints_say_how_they_are_treated(self, world: World, key: str, hint: int) -> None:
         a, b = joined(world, "A", "B")
@@ -261,7 +264,11 @@ class TestAddresses:
         assert mapping(b) == {"A": {key: hint}}
 
     @pytest.mark.parametrize(
-        "key", ["Ltemp.x", "Tall", "RB", "M0$management", "M0_$qd.x", "M0org.apache.qpid.dispatch.router/test/sink", "@1:M0a"]
+        "key",
+        [
+            *("Ltemp.x", "Tall", "RB", "@1:M0a"),
+            *("M0$management", "M0_$qd.x", "M0org.apache.qpid.dispatch.router/test/sink"),
+        ],
     )
     def test_those_that_every_router_has_by_itself_are_nobodys_business(self, world: World, key: str) -> None:
         a, b = joined(world, "A", "B")
