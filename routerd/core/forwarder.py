@@ -327,6 +327,9 @@ class Forwarder(Multicast):
             parked.is_complete = True
             if delivery is inlet.current:
                 inlet.current = None
+            if parked.frames and parked.address.ways:
+                # Now that it is all there it needs no link of its own to leave.
+                self.serve(parked.address)
         else:
             # One frame a message is bounded by the link's credit; what is more, by the session's window.
             if not inlet.is_shared:

@@ -89,8 +89,11 @@ class Multicast(Departures):
                 data = self.passages.spliced
                 start = 0
             except (NeedsMore, DecodeError):
-                # They were looked at when the message came, and were in order.
-                pass
+                # It came when there was no way yet; another router could not tell what it is.
+                if not fan.is_settled:
+                    fan.open_copies += 1
+                    fan.combine(_RELEASED)
+                return
         elif way is None and outlet.strips and not fan.inlet.strips and may_carry_annotations(data, start, end):
             data, start, end = self.annotations.without_if_clear(data, start, end, more)
         is_settled = fan.is_settled

@@ -126,7 +126,8 @@ class Connector:
             return False
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._until(lambda: transport.peer.is_open or transport.is_over), OPEN_S)
-        if not transport.peer.is_open:
+        # It may have been opened and lost again before this task had its turn.
+        if transport.connection.remote_open is None:
             self._fail(place, _reason(transport) or "the peer did not answer the open")
             transport.abort()
             return False

@@ -23,8 +23,9 @@ class EventLog(Observer):
             return
         sasl = peer.connection.sasl
         _core.info(
-            "[C%d] Connection Opened: dir=in host=%s vhost=%s encrypted=no auth=%s user=%s container_id=%s props=%s",
+            "[C%d] Connection Opened: dir=%s host=%s vhost=%s encrypted=no auth=%s user=%s container_id=%s props=%s",
             peer.number,
+            "out" if peer.is_initiator else "in",
             peer.shell.host,
             performative.hostname or "",
             (sasl and sasl.mechanism) or "no",

@@ -4,9 +4,12 @@ from typing import Any
 
 from routerd.io.logs import module_log
 from routerd.management import Agent, Answer, Request
-from routerd.wire import AmqpSequence, AmqpValue, Data, DecodeError, EncodeError, Header, Int, Message, Properties
+from routerd.wire import AmqpSequence, AmqpValue, Data, EncodeError, Header, Int, Message, Properties, WireError
 
 _log = module_log("AGENT")
+
+FAULTS_REMEMBERED = 100
+"""Different faults of requests that are logged; what comes after is not."""
 
 
 class ManagementMessages:
@@ -14,13 +17,17 @@ class ManagementMessages:
 
     def __init__(self, agent: Agent) -> None:
         self._agent = agent
+        self._faults: set[str] = set()
 
     async def answer(self, octets: bytes) -> bytes | None:
         """Return the answer to a request; None for one that names nobody to answer to."""
         try:
             message = Message.decode(octets)
-        except DecodeError as error:
-            _log.warning("What came as a request is no message: %s", error)
+        except WireError as error:
+            # Once for each fault: clients could fill the log.
+            if str(error) not in self._faults and len(self._faults) < FAULTS_REMEMBERED:
+                self._faults.add(str(error))
+                _log.warning("What came as a request is no message: %s", error)
             return None
         properties = message.properties
         if properties is None or not isinstance(properties.reply_to, str):

@@ -38,6 +38,8 @@ from routerd.mesh import (
 
 CHECKPOINT_S = 30.0
 """How old the workers' copy of what a new engine goes on from may get."""
+COMPLAINTS_REMEMBERED = 1000
+"""Causes of complaints about neighbours that are told once; a neighbour could make up any number."""
 ADVERTISED = frozenset("MCDEFH")
 """The classes of addresses that other routers are told of."""
 IN_PROCESS = ("M0$management", "M0_$qd.", "M0org.apache.qpid.dispatch.router/test/")
@@ -92,6 +94,7 @@ class RoutingHost:
         """By key, of those that others are told of."""
         self._version = (epoch, 0)
         self._checkpoint_due = now
+        self._complaints: set[tuple[int, str]] = set()
         self._routes: Mapping[str, RouteTo] = {}
         self._radius = 0
         self._through: Mapping[str, frozenset[str]] = {}
@@ -232,9 +235,18 @@ class RoutingHost:
         try:
             message = decoded(event.octets)
         except MalformedControl as error:
-            _log.warning("Control message of [C%d] ignored: %s", event.trunk, error)
+            self._complain(event.trunk, str(error))
             return
         self._engine.receive(event.trunk, message, now)
+
+    def _complain(self, trunk: int, reason: str) -> None:
+        """Log what is wrong with a neighbour's messages, once for each cause."""
+        if (trunk, reason) in self._complaints:
+            return
+        if len(self._complaints) >= COMPLAINTS_REMEMBERED:
+            self._complaints.clear()
+        self._complaints.add((trunk, reason))
+        _log.warning("Control message of [C%d] ignored: %s", trunk, reason)
 
     def _hint(self, key: str) -> int:
         return HINTS[self._treatments.of_key(key).distribution] if key[:1] == "M" else HINTS_BY_CLASS[key[:1]]

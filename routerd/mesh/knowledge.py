@@ -91,6 +91,7 @@ class Knowledge:
     def _restart(self, node: Node, instance: int, now: float) -> None:
         self.outbox.remark("info", f"router {node.id} has been started anew")
         node.restart(instance)
+        self.outbox.forget_floods(node.id)
         self.states.clear(node, now)
         if self.remote.forget(node.id):
             self.outbox.put(RouterForgotten(node.id))

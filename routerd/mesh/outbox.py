@@ -71,6 +71,10 @@ class Outbox:
             if f"{AREA}/{route.next_hop}" not in message.trace:
                 self._send(route.trunk, self._passed(message))
 
+    def forget_floods(self, router: str) -> None:
+        """Take what a router tells to all as new."""
+        self._floods.forget(f"{AREA}/{router}")
+
     def pass_on_to_all(self, trunk: int, message: ControlMessage, now: float) -> bool:
         """Send the message of another router on to those who may not have it; return whether it is new here."""
         if not self._is_passable(message):

@@ -31,7 +31,7 @@ class FloodMemory:
     """The messages to all routers that came lately."""
 
     def __init__(self) -> None:
-        self._floods: OrderedDict[Hashable, _Flood] = OrderedDict()
+        self._floods: OrderedDict[tuple[Hashable, ...], _Flood] = OrderedDict()
 
     def trunks_that_know(self, message: ControlMessage, ingress: str, radius: int, now: float) -> tuple[set[int], bool]:
         """Return the trunks that a message has come by or gone to, for the caller to add to, and whether it is new."""
@@ -51,6 +51,11 @@ class FloodMemory:
             flood.times = 2
             flood.trunks = set()
         return flood.trunks, False
+
+    def forget(self, ingress: str) -> None:
+        """Take what a router tells as new: it has been started anew, and counts from the beginning."""
+        for identity in [one for one in self._floods if one[0] == ingress]:
+            del self._floods[identity]
 
 
 def _sequences(body: object) -> list[int | None]:

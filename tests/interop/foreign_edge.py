@@ -236,6 +236,8 @@ class ForeignInterior(ForeignRouter):
     def answer_attach(self, *, credit: int = 250) -> Frame:
         """Answer the next link that it attaches, with the same termini; grant credit on those that it sends on."""
         attach = self.wait_for(ATTACH)
+        while any(one.code == BEGIN and one["remote-channel"] is None for one in self.frames):
+            self.answer_begin()
         self.attaches.append(attach)
         channel, handle = attach.channel, attach["handle"]
         role = SENDER if attach["role"] else RECEIVER

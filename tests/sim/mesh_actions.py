@@ -1,4 +1,4 @@
-"""What can happen next in a mesh: the clients' wishes, and the misfortunes of trunks, routers and routing engines."""
+"""What can happen next in a mesh: the clients' wishes, and what befalls trunks, routers and routing engines."""
 
 from collections.abc import Callable
 from typing import Any
@@ -61,7 +61,6 @@ class MeshActions(Actions):
             (1, self.connect),
             (1, self.disconnect),
             (0.3, self.join),
-            (1, self.lose_engine),
         ]
         luck = self._random.choice((0.1, 0.3, 1.0))
         choices = peaceful
@@ -212,26 +211,9 @@ class MeshActions(Actions):
 
     # --- engines
 
-    def _engine_apart(self) -> MeshRouter | None:
-        routers = [each for each in self._mesh.alive() if each.is_engine_apart and each.engine is not None]
-        found: MeshRouter | None = self._one(routers)
-        return found
-
     def replace_engine(self) -> None:
-        """A routing engine ends, and another takes its place before anybody can notice."""
-        router = self._engine_apart()
+        """A routing engine ends, and another takes its place; what is under way notices nothing."""
+        apart = [each for each in self._mesh.alive() if each.is_engine_apart and each.engine is not None]
+        router = self._one(apart)
         if router:
-            self._end_engine(router, self._random.uniform(0.01, 0.5))
-
-    def lose_engine(self) -> None:
-        """A routing engine is away for so long that neighbours take the router for lost."""
-        router = self._engine_apart()
-        if router:
-            seconds = self._random.uniform(*LONG_S)
-            self._troubled_for(seconds)
-            self._end_engine(router, seconds)
-
-    def _end_engine(self, router: MeshRouter, seconds: float) -> None:
-        self._mesh.note(f"the engine of {router.id} ends, for {seconds:.2f} s")
-        router.end_engine()
-        self._mesh.world.later(seconds, router.do, router.start_engine)
+            self._mesh.replace_engine(router, self._random.choice((0.02, 0.3, 2.0, 6.0)))

@@ -1,5 +1,6 @@
 """The routing engine of a router: in the process of its worker, or in one of its own that may end."""
 
+from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from routerd.core import NetworkNews, TrunkEvent
@@ -23,6 +24,7 @@ class MeshEngine:
         self._up = Channel(self._world, delay) if delay else None
         self._down = Channel(self._world, delay) if delay else None
         self._wake_at = NEVER
+        self._untaken: deque[list[TrunkEvent]] = deque()
         self.is_over = False
         network = router.router.network
         checkpoint = network.checkpoint
@@ -46,12 +48,13 @@ class MeshEngine:
         self._tell([self._host.full_news()], outputs.controls)
         self._schedule()
 
-    def end(self) -> None:
-        """End without a word: what is under way to it and from it is lost."""
+    def end(self) -> list[TrunkEvent]:
+        """End without a word: what is under way from it is lost; return what has not come to it."""
         self.is_over = True
         for channel in (self._up, self._down):
             if channel is not None:
                 channel.is_closed = True
+        return [event for events in self._untaken for event in events]
 
     # --- for the worker
 
@@ -61,6 +64,7 @@ class MeshEngine:
 
     def take_events(self, events: list[TrunkEvent]) -> None:
         """Have the engine learn what became of trunks, and what came on them."""
+        self._untaken.append(events)
         self._call(self._take_events, events)
 
     # --- in the engine's process
@@ -76,6 +80,7 @@ class MeshEngine:
         self._go_on()
 
     def _take_events(self, events: list[TrunkEvent]) -> None:
+        self._untaken.popleft()
         self._host.take_events(events, self._world.now)
         self._go_on()
 

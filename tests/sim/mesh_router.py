@@ -5,7 +5,17 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from routerd.core import INTER_ROUTER, Inlet, NetworkNews, Observer, Peer, Router, RouterMode
+from routerd.core import (
+    HEARTBEAT_S,
+    INTER_ROUTER,
+    Inlet,
+    NetworkNews,
+    Observer,
+    Peer,
+    Router,
+    RouterMode,
+    TrunkEvent,
+)
 from routerd.wire import Connection, ConnectionConfig, Int, RemoteError, Symbol
 from tests.sim.mesh_engine import MeshEngine
 from tests.sim.network import End, Line
@@ -17,6 +27,9 @@ if TYPE_CHECKING:
 COST = Symbol("qd.inter-router-cost")
 SESSIONS_MAX = 0x7FFF
 DRAIN_STEP_S = 0.05
+BEAT_S = 1.0
+EVENTS_KEPT = 1000
+"""Those of trunks that wait for an engine that is away."""
 
 
 class Watcher(Observer):
@@ -54,8 +67,11 @@ class MeshRouter:
         self._deferred: deque[tuple[Callable[..., None], tuple[Any, ...]]] = deque()
         self._is_flush_due = False
         self._epoch = 0
+        self._edges_due = 0.0
+        self._unheard: deque[TrunkEvent] = deque(maxlen=EVENTS_KEPT)
         self.engine: MeshEngine | None = None
         self.start_engine()
+        self._beat()
 
     @property
     def id(self) -> str:
@@ -106,15 +122,19 @@ class MeshRouter:
             self._epoch += 1
             self.engine = MeshEngine(self, self._epoch, self.simulation.next_instance(), self._engine_delay)
             self.engine.begin()
+            unheard, self._unheard = [*self._unheard], deque(maxlen=EVENTS_KEPT)
+            if unheard:
+                self.engine.take_events(unheard)
 
     def end_engine(self) -> None:
         """Do without an engine."""
         if self.engine is not None:
-            self.engine.end()
+            self._unheard.extend(self.engine.end())
             self.engine = None
 
     def learn(self, news: list[NetworkNews], controls: list[tuple[int, bytes]]) -> None:
         """Take what comes of the engine."""
+        self.router.now = self.world.now
         for one in news:
             self.router.apply_network(one)
         for trunk, octets in controls:
@@ -207,12 +227,29 @@ class MeshRouter:
         events = router.take_trunk_events()
         if events and self.engine is not None:
             self.engine.take_events(events)
+        else:
+            self._unheard.extend(events)
         awake, router.awake = router.awake, []
         for connection in awake:
             shell: End | None = connection.context.shell
             if shell is not None:
                 shell.flush(self.world.now)
         self.simulation.check_router(self)
+
+    def _beat(self) -> None:
+        if self.is_alive:
+            self.world.later(BEAT_S, self._beat)
+            self.do(self._look_after_others)
+
+    def _look_after_others(self) -> None:
+        now = self.world.now
+        if self.router.trunks:
+            self.router.repeat_greetings(now)
+            self.turn_ends()
+        if now >= self._edges_due:
+            self._edges_due = now + HEARTBEAT_S
+            self.router.look_after_edges(now)
+            self.turn_ends()
 
     # --- its end
 

@@ -52,6 +52,8 @@ class MeshSimulation:
         """When routers that are away start again, and parts of the network find each other."""
         self._losses: dict[str, float] = {}
         self._came: dict[Consumer, float] = {}
+        self._absences: list[tuple[float, float]] = []
+        """Times in which some routing engine was away: of consumers that come then, others hear later."""
         self.is_finishing = False
         self.ledger = MeshLedger(self)
         self.routers: dict[int, MeshRouter] = {}
@@ -129,6 +131,19 @@ class MeshSimulation:
             self._change_in(away_s, self.start_router, router.index)
         # The others hear of it within a tenth of a second, and only then is it over.
         self.world.later(0.2, self.trouble)
+
+    def replace_engine(self, router: MeshRouter, away_s: float) -> None:
+        """Have a routing engine end, and another one begin after a while; messages go on meanwhile."""
+        self.note(f"the engine of {router.id} ends, for {away_s:.2f} s")
+        router.end_engine()
+        self._absences.append((self.world.now, self.world.now + away_s))
+        self._change_in(away_s, self._engine_is_back, router)
+
+    def _engine_is_back(self, router: MeshRouter) -> None:
+        router.do(router.start_engine)
+        if not self.is_whole:
+            # It learns only now of what went wrong meanwhile.
+            self.trouble()
 
     def _change_in(self, seconds: float, call: Callable[..., None], *arguments: Any) -> None:
         self._changes.append(self.world.later(seconds, call, *arguments))
@@ -249,8 +264,11 @@ class MeshSimulation:
 
     def is_known_to(self, client: Client, consumer: Consumer) -> bool:
         """Whether messages of a client must reach a consumer of their address."""
-        is_near = client.worker == consumer.client.worker and consumer.client.line is not None
-        if not is_near and self._came.get(consumer, self.world.now) > self.world.now - KNOWN_S:
+        came = self._came.get(consumer, self.world.now)
+        for start, end in self._absences:
+            if start - KNOWN_S < came < end:
+                came = end
+        if client.worker != consumer.client.worker and came > self.world.now - KNOWN_S:
             return False
         return f"R{consumer.client.worker}" in self.reached_from(f"R{client.worker}")
 
@@ -297,7 +315,8 @@ class MeshSimulation:
             now = self.world.now
             self._changes = [time for time in self._changes if time >= now]
             near = [time for time in self._changes if time <= now + without_changes_s]
-            until = max(self.trouble_until - TROUBLE_S + CONVERGED_S, *near, 0.0)
+            told = [end + KNOWN_S for _, end in self._absences]
+            until = max(self.trouble_until - TROUBLE_S + CONVERGED_S, *near, *told)
             if now >= until:
                 return
             self.world.run_for(until - now)

@@ -164,8 +164,9 @@ def test_a_large_message_that_is_on_its_way_goes_on_or_is_given_up_with_its_trun
     receiving.wait_until(lambda: consumer.aborted == 1, "it is given up")
     begun.write_all(chunks)
     assert begun.sent.outcome() == "modified"
-    eventually(lambda: diamond.nodes("A")["D"]["nextHop"] == "C", "the other way is taken")
-    assert producer.stream(large(SIZE)).outcome() == "accepted"
+    # Until all know of the other way, what is sent is released.
+    while (outcome := producer.stream(large(SIZE)).outcome()) != "accepted":
+        assert outcome == "released"
     assert len(consumer.received) == 2
 
 

@@ -73,6 +73,11 @@ class TestBalanced:
         two.send(20, settled=True)
         assert (two.counts(), two.ways) == ([20, 0], {"N": 0, "M": 0})
 
+    def test_ways_with_equal_loads_take_turns(self, router):
+        two = Two(router)
+        two.send(10, settled=True)
+        assert two.counts() == [5, 5]
+
     @pytest.mark.parametrize("what", ["accept", "release", "reject", "modify"])
     def test_whatever_is_decided_is_no_load_any_more(self, router, what):
         two = Two(router)
