@@ -316,7 +316,7 @@ class MeshSimulation:
             self._changes = [time for time in self._changes if time >= now]
             near = [time for time in self._changes if time <= now + without_changes_s]
             told = [end + KNOWN_S for _, end in self._absences]
-            until = max(self.trouble_until - TROUBLE_S + CONVERGED_S, *near, *told)
+            until = max([self.trouble_until - TROUBLE_S + CONVERGED_S, *near, *told])
             if now >= until:
                 return
             self.world.run_for(until - now)

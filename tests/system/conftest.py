@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.system.management_client import ManagementClient
-from tests.system.mesh import TWO_ACTORS, Mesh, Span
+from tests.system.mesh import Mesh, Span
 from tests.system.proton_client import ProtonClient
 from tests.system.routers import FORMS, IN_PROCESS, Form, RayHead, RunningRouter, address_section, configuration
 
@@ -25,9 +25,8 @@ EVERYTHING = configuration(
 """For all tests that have no wishes of their own; each uses addresses of its own."""
 
 LOG_MAX = 4_000
-MESH_FORMS = (IN_PROCESS, TWO_ACTORS)
-SPANS = {"next": (IN_PROCESS, "A", "B"), "across": (IN_PROCESS, "A", "C"), "ray": (TWO_ACTORS, "A", "C")}
-"""Pairs of routers between which the same holds; on Ray, clients are at another actor than trunks where one is left."""
+SPANS = {"next": "AB", "across": "AC"}
+"""Pairs of routers between which the same holds."""
 Start = Callable[..., RunningRouter]
 Connect = Callable[..., ProtonClient]
 Manage = Callable[..., ManagementClient]
@@ -146,53 +145,34 @@ def meshing(form: Form, request: pytest.FixtureRequest, **options: Any) -> Itera
 
 
 @contextmanager
-def a_line(form: Form, request: pytest.FixtureRequest) -> Iterator[Mesh]:
-    """Join the routers A, B and C in a line."""
+def joined_in_a_line(form: Form, request: pytest.FixtureRequest) -> Iterator[Mesh]:
+    """Start the routers A, B and C, each joined with the one before."""
     with meshing(form, request) as mesh:
-        mesh.add_all(A="", B="A", C="B")
+        mesh.add("A")
+        mesh.add("B", "A")
+        mesh.add("C", "B")
         mesh.wait_joined()
         yield mesh
 
 
 @pytest.fixture(scope="session")
-def line_in_process(request: pytest.FixtureRequest) -> Iterator[Mesh]:
-    """The routers A, B and C, joined in a line, that all tests share."""
-    with a_line(IN_PROCESS, request) as mesh:
+def shared_line(request: pytest.FixtureRequest) -> Iterator[Mesh]:
+    """The line of routers, in one process each, that all tests share."""
+    with joined_in_a_line(IN_PROCESS, request) as mesh:
         yield mesh
 
 
-@pytest.fixture(scope="session")
-def line_on_ray(request: pytest.FixtureRequest, ray_head: RayHead) -> Iterator[Mesh]:
-    """The same, each of two connection actors."""
-    with a_line(TWO_ACTORS, request) as mesh:
-        yield mesh
-
-
-def shared_line(form: Form, request: pytest.FixtureRequest) -> Mesh:
-    """Return the line in a form, which is started only if it is used."""
-    mesh: Mesh = request.getfixturevalue("line_on_ray" if form.actors else "line_in_process")
-    return mesh
-
-
-in_process = pytest.mark.parametrize("line", [IN_PROCESS], indirect=True, ids=[IN_PROCESS.name])
-"""For tests with a line of routers that would show nothing else on Ray."""
-
-
-@pytest.fixture(params=MESH_FORMS, ids=[form.name for form in MESH_FORMS])
-def line(request: pytest.FixtureRequest) -> Iterator[Mesh]:
+@pytest.fixture
+def line(shared_line: Mesh) -> Iterator[Mesh]:
     """The routers A, B and C, joined in a line; clients of the test are closed after it."""
-    mesh = shared_line(request.param, request)
-    yield mesh
-    mesh.close_clients()
+    yield shared_line
+    shared_line.close_clients()
 
 
 @pytest.fixture(params=SPANS.values(), ids=SPANS)
-def span(request: pytest.FixtureRequest) -> Iterator[Span]:
+def span(request: pytest.FixtureRequest, line: Mesh) -> Span:
     """Two routers of a network, next to each other or with another between."""
-    form, near, far = request.param
-    mesh = shared_line(form, request)
-    yield Span(mesh, near, far)
-    mesh.close_clients()
+    return Span(line, *request.param)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -1,7 +1,7 @@
 """Routers that are joined: each a process, or actors on Ray, with trunks that can be cut."""
 
 import signal
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -58,13 +58,11 @@ class Mesh:
         self._workers: dict[str, set[int]] = {}
         """On Ray, by router the actors that clients are to be at."""
         self._places: list[AbstractContextManager[RunningRouter]] = []
-        self._pool = ThreadPoolExecutor()
-        """Its threads stay to the end: when that ends which has started a process, the process is told to, too."""
 
     def close(self) -> None:
         """End all routers, all at the same time."""
         self.close_clients()
-        with self._pool as pool:
+        with ThreadPoolExecutor() as pool:
             list(pool.map(lambda place: place.__exit__(None, None, None), self._places))
         for proxy in self.proxies.values():
             proxy.close()
@@ -81,18 +79,6 @@ class Mesh:
         self._links[name] = tuple(To(link) if isinstance(link, str) else link for link in links)
         self._sections[name] = tuple(sections)
         return self.start(name)
-
-    def add_all(self, **links: Sequence[str]) -> None:
-        """Start routers at the same time, and join them when all are there; each connects to those named."""
-        self._links |= dict.fromkeys(links, ())
-        self._sections |= dict.fromkeys(links, ())
-        list(self._pool.map(self.start, links))
-        for name, others in links.items():
-            self._links[name] = tuple(map(To, others))
-            with ManagementClient(self.port(name)) as client:
-                for link in self._links[name]:
-                    told = client.create("connector", link.router, **self._connector(name, link))
-                    assert told.status == 201, told
 
     def start(self, name: str) -> RunningRouter:
         """Start a router as it was, at the ports that it had, and wait for nothing."""
@@ -118,9 +104,7 @@ class Mesh:
                 listening("routers", role="inter-router", idleTimeoutSeconds=self._idle_timeout_s),
                 listening("tenants", multiTenant="yes"),
                 listening("unstripped", stripAnnotations="no"),
-                *(
-                    section("connector", name=link.router, **self._connector(name, link)) for link in self._links[name]
-                ),
+                *(section("connector", name=link.router, **self._connector(name, link)) for link in self._links[name]),
                 *ADDRESSES,
                 *self._sections[name],
                 "",

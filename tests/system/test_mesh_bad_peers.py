@@ -74,9 +74,7 @@ def termini(capability: str) -> dict[str, Any]:
 
 
 def test_a_router_with_the_same_id_is_noticed_and_both_go_on(pair: Mesh, request: pytest.FixtureRequest) -> None:
-    connector = section(
-        "connector", name="A", role="inter-router", host="127.0.0.1", port=pair.port("A", "routers")
-    )
+    connector = section("connector", name="A", role="inter-router", host="127.0.0.1", port=pair.port("A", "routers"))
     started = pair.nodes("A")["A"]["instance"]
     eventually(lambda: int(time.time()) > started, "routers that start now can be told from those that run")
     with meshing(IN_PROCESS, request) as other:

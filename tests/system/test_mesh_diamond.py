@@ -141,9 +141,7 @@ def test_messages_take_the_other_way_when_a_trunk_is_cut(diamond: Mesh, address:
 
 
 @with_dear_ways
-def test_a_large_message_that_is_on_its_way_goes_on_or_is_given_up_with_its_trunk(
-    diamond: Mesh, address: str
-) -> None:
+def test_a_large_message_that_is_on_its_way_goes_on_or_is_given_up_with_its_trunk(diamond: Mesh, address: str) -> None:
     arrived = Checksum()
     receiving = diamond.connect("D")
     consumer = receiving.consumer(address, sink=arrived)

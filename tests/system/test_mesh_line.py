@@ -8,7 +8,7 @@ from collections import Counter
 
 import pytest
 
-from tests.system.conftest import Manage, in_process
+from tests.system.conftest import Manage
 from tests.system.launched import ROOT, WITHIN_S, environment, eventually
 from tests.system.management_client import NODE
 from tests.system.mesh import Mesh, wait_for_copies
@@ -236,7 +236,6 @@ def routerstat(line: Mesh, name: str, *arguments: str) -> str:
     return done.stdout
 
 
-@in_process
 def test_routerstat_shows_the_network_here_and_there(line: Mesh) -> None:
     shown = re.findall(r"^  ([ABC]) +(\S+) +(\S+)$", routerstat(line, "A", "-n"), re.MULTILINE)
     assert [(router, hop, link.isdecimal()) for router, hop, link in shown] == [

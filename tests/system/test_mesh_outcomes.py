@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from routerd.wire import Accepted, Disposition, Error, Modified, Rejected, Released, Symbol, Transfer
-from tests.system.conftest import in_process
 from tests.system.mesh import Mesh, Span, wait_for_copies
 from tests.system.raw_client import RawClient
 
@@ -68,7 +67,6 @@ def test_an_outcome_comes_back_with_all_that_belongs_to_it(span: Span, address: 
 
 
 @pytest.mark.parametrize("outcomes", [*combinations_with_replacement(RANKS, 2)], ids="+".join)
-@in_process
 def test_the_outcomes_of_copies_at_several_routers_become_one(
     line: Mesh, address: str, outcomes: tuple[str, ...]
 ) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.system.conftest import meshing
+from tests.system.conftest import Manage, meshing
 from tests.system.launched import eventually
 from tests.system.mesh import Mesh, To, load_across
 from tests.system.processes import process
@@ -188,3 +188,41 @@ def test_trunks_that_come_and_go_leave_nothing_behind(pair: Mesh, address: str) 
         cut()
     assert [one.file_count() for one in serving] == files
     assert [links(name) for name in "AB"] == [20, 20]
+
+
+def test_connectors_join_and_part_routers_at_run_time(pair: Mesh, address: str, manage_at: Manage) -> None:
+    client, consumer = manage_at(pair.port("B")), pair.connect("B").consumer(address)
+    producer = pair.connect("A").producer(address)
+    connector = {"role": "inter-router", "host": "127.0.0.1", "cost": 5}
+    port = pair.port("A", "routers")
+    assert client.create("connector", "second", port=str(port), **connector).status == 201
+    eventually(lambda: connections(pair, "A") == ["B", "B"], "there is a second trunk")
+    assert producer.send("over the first").outcome() == "accepted"
+    pair.proxy("A", "B").refuse()
+    eventually(lambda: pair.reached("A") == {"B": 5}, "the second trunk is used")
+    assert producer.send("over the second").outcome() == "accepted"
+    assert client.delete("connector", "second").status == 204
+    eventually(lambda: pair.reached("A") == {}, "A is alone")
+    producer.wait_for_no_credit()
+    assert consumer.bodies == ["over the first", "over the second"]
+
+
+def connections(mesh: Mesh, name: str) -> list[str]:
+    return [row["container"] for row in mesh.query(name, "connection") if row["role"] == "inter-router"]
+
+
+def test_a_second_trunk_takes_over_without_a_word_to_others(pair: Mesh, address: str, manage_at: Manage) -> None:
+    client, consumer = manage_at(pair.port("B")), pair.connect("B").consumer(address)
+    producer = pair.connect("A").producer(address)
+    connector = {"role": "inter-router", "host": "127.0.0.1", "port": str(pair.port("A", "routers"))}
+    assert client.create("connector", "second", **connector).status == 201
+    eventually(lambda: connections(pair, "A") == ["B", "B"], "there is a second trunk")
+    logged = {name: len(pair.routers[name].log()) for name in "AB"}
+    for number in range(3):
+        assert producer.send(number).outcome() == "accepted"
+        pair.proxy("A", "B").cut()
+        eventually(lambda: connections(pair, "A") == ["B", "B"], "the trunk that was cut is there again")
+        assert producer.send(number).outcome() == "accepted"
+    assert all("is no neighbour" not in pair.routers[name].log()[start:] for name, start in logged.items())
+    assert consumer.bodies == [0, 0, 1, 1, 2, 2]
+    assert client.delete("connector", "second").status == 204

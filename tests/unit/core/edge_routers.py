@@ -4,6 +4,7 @@
 `FarEdge` are the other ends for all that routers of ours would not do.
 """
 
+import gc
 from typing import Any
 
 from routerd.core import EDGE, HINTS, Distribution, Peer, Router, RouterMode
@@ -301,6 +302,15 @@ def _down_termini(address: Any) -> dict[str, Any]:
 def value(body: Any) -> bytes:
     """A message as routers write it that has this value."""
     return bytes(Message(header=Header(), body=AmqpValue(body)).encode())
+
+
+def kept_by_key(*found: Any) -> list[Any]:
+    """What is still there because some dictionary has it for a key: after its end, nothing."""
+    return [
+        one
+        for one in found
+        if any(type(holder) is dict and one in holder for holder in gc.get_referrers(one))
+    ]
 
 
 def refusals(recorder: Client) -> list[tuple[Any, ...]]:

@@ -31,6 +31,7 @@ from tests.unit.core.edge_routers import (
     far_edge,
     far_interior,
     interior_router,
+    kept_by_key,
     refusals,
     value,
 )
@@ -169,11 +170,12 @@ class TestSilence:
 
     def test_nor_is_one_that_has_detached_it(self, router):
         far = far_edge(router).attach()
+        inlets = list(far.peer.inlets)
         far.detach(far.heartbeat)
         router.pump(1000)
         router.router.look_after_edges(router.now)
         assert far.peer.is_open
-        assert router.router._heard == {}
+        assert kept_by_key(*inlets) == list(far.peer.inlets)
 
     def test_a_link_that_never_has_any_counts_from_its_beginning(self, router):
         far = far_edge(router)
@@ -231,9 +233,11 @@ class TestReserve:
         return mesh
 
     def test_it_has_no_links_until_then(self, mesh):
+        assert [mesh["E"].router.is_in_reserve(one.peer) for one in (mesh.first, mesh.second)] == [False, True]
         assert (list(mesh.second.peer.inlets), list(mesh.second.peer.outlets)) == ([], [])
         assert mesh["B"].interests() == {}
         mesh.first.cut()
+        assert not mesh["E"].router.is_in_reserve(mesh.second.peer)
         assert [len(mesh.second.peer.inlets), len(mesh.second.peer.outlets)] == [2, 2]
         assert (mesh["A"].interests(), mesh["B"].interests()) == ({}, {"HE": 3})
 
@@ -390,9 +394,11 @@ class TestLoss:
 
     def test_it_leaves_nothing_behind_at_either_end(self):
         mesh = EdgeMesh("I")
-        client, there = mesh["I"].client(), None
+        client = mesh["I"].client()
+        ends = []
         for _ in range(3):
             uplink = mesh.hang("E", "I")
+            ends += [*uplink.peers, *(inlet for peer in uplink.peers for inlet in peer.inlets)]
             there = mesh["E"].client()
             there.consumer("orders", credit=10)
             there.producer("others")
@@ -403,10 +409,7 @@ class TestLoss:
             uplink.cut()
             there.leave()
         client.leave()
-        assert mesh.left_over() == {}
-        worker = mesh["I"].router
-        assert (worker._heard, worker._tracked, worker._trackers, worker._services) == ({}, {}, {}, {})
-        assert (mesh["E"].router._services, mesh["E"].router._reserve) == ({}, {})
+        assert (mesh.left_over(), kept_by_key(*ends)) == ({}, [])
 
     def test_one_that_never_opened_is_none(self, edge):
         far = far_interior(edge, answers=False)
@@ -420,6 +423,16 @@ class TestLoss:
         far.detach(far.link_to(None))
         delivery = client.send(sender, message_to("orders"))
         assert outcome(delivery) == (RELEASED, True)
+
+    def test_without_a_link_up_another_uplink_takes_over(self, edge):
+        first, second = far_interior(edge, "A"), far_interior(edge, "B")
+        first.peer.shell = None
+        first.detach(first.link_to(None))
+        assert second.ends() == LINKS
+        client = edge.client()
+        client.send(client.producer(None), message_to("orders"), settled=True)
+        assert len(second.received(second.link_to(None))) == 1
+        assert first.take()[-1] == ("closed", "amqp:not-allowed")
 
     @pytest.mark.parametrize("address", [TRACKING, HEARTBEAT, "E"])
     def test_without_one_of_the_other_links_the_rest_goes_on(self, edge, address):
@@ -473,6 +486,19 @@ class TestEnd:
         mesh.pump()
         assert mesh["I"].interests() == {"M0orders": 3}
         assert client.take()[-1] == ("closed", "amqp:connection:forced")
+
+    def test_an_edge_router_that_ends_uses_none_of_its_reserve(self):
+        mesh = EdgeMesh("A", "B")
+        first, second = mesh.hang("E", "A"), mesh.hang("E", "B")
+        edge = mesh["E"].router
+        edge.drain()
+        for _ in range(3):
+            mesh.pump(2.0)
+            edge.is_drained()
+        edge.close_all()
+        mesh.pump()
+        assert (edge.peers, mesh["A"].interests(), mesh["B"].interests()) == ({}, {}, {})
+        assert [uplink.line.is_cut for uplink in (first, second)] == [True, True]
 
     def test_an_interior_router_ends_and_the_edge_router_goes_to_another(self):
         mesh = EdgeMesh("A", "B")
@@ -561,7 +587,7 @@ class TestRefusals:
             )
             router.pump()
             assert refusals(far) == [(address, True, "amqp:frame-size-too-small")]
-        assert (router.router._trackers, router.router._services) == ({}, {})
+        assert (far.peer.inlets, far.peer.outlets, kept_by_key(far.peer)) == ({}, {}, [])
 
     def test_a_router_that_ends_takes_no_new_links_of_addresses(self, router):
         far = far_edge(router).attach()
@@ -696,8 +722,9 @@ class TestLies:
         client.consumer("orders", credit=10)
         assert far.notices() == [["M0orders", True]]
         client.send(client.producer(None), message_to("_edge/X/a"), settled=True)
+        ends = [far.peer, *far.peer.inlets]
         far.vanish()
-        assert (router.router._trackers, router.router._services, router.router._heard) == ({}, {}, {})
+        assert kept_by_key(*ends) == []
 
     def test_an_interior_router_with_the_id_of_the_edge_router_is_one_like_others(self, edge):
         far = far_interior(edge, "E")
@@ -767,9 +794,10 @@ class TestLies:
         if link.is_attached and link.credit:
             far.send(link, to_router("orders", annotations={"trace": ["0/B"]}), settled=True)
         assert len(client.received(consumer)) <= 1
+        ends = [far.peer, *far.peer.inlets]
         far.vanish()
         edge.router.look_after_edges(edge.now + 100)
-        assert edge.router._heard == {}
+        assert kept_by_key(*ends) == []
 
     def test_credit_that_it_takes_back_holds_messages_up(self, edge):
         far = far_interior(edge)
@@ -791,10 +819,10 @@ class TestLies:
 
     def test_an_edge_router_that_ends_its_sessions_has_no_links_left(self, router):
         far = far_edge(router).attach()
+        inlets = list(far.peer.inlets)
         far.session.end(Error(condition="x:y"))
         router.pump()
-        worker = router.router
-        assert (worker.addresses, worker._trackers, worker._heard, worker._services) == ({}, {}, {}, {})
+        assert (router.router.addresses, kept_by_key(far.peer, *inlets)) == ({}, [])
         assert far.peer.is_open
 
     def test_the_capability_of_downlinks_and_the_address_of_tracking_are_tracking(self, router):

@@ -280,6 +280,7 @@ class TestConsumers:
         assert mesh["I"].interests().keys() == {"HE"}
         client.send(sender, message())
         assert client.received(first) == [message()]
+        client.detach(client.consumer("orders"))
         client.detach(first)
         client.detach(sender)
         mesh["I"].router.forget_pattern("orders")
