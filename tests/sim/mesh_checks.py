@@ -37,18 +37,30 @@ def check_router(host: "MeshRouter") -> None:
     """Check that no link has more under way than it may have, and that no count is below nothing."""
     for peer in host.router.peers.values():
         for inlet in peer.inlets:
-            link, name = inlet.link, f"{host.id}: {inlet.link.name}"
-            used = link.credit + (0 if inlet.trunk is not None else link.unsettled_count + inlet.waiting)
-            # One that is just coming is not counted as waiting before it is known where it goes.
-            check(
-                used <= inlet.capacity + 1 or link.credit == 0,
-                f"{name} has credit {link.credit}, {link.unsettled_count} unsettled and {inlet.waiting} waiting, "
-                f"of {inlet.capacity}",
-            )
-            check(inlet.waiting >= 0 and inlet.parked >= 0, f"{name} has {inlet.parked}, {inlet.waiting} waiting")
+            # Texts are for what is broken only: this is done at the end of each turn of each router.
+            if _has_too_much(inlet):
+                raise Broken(f"{host.id}: {_account_of(inlet)}")
     for address in host.router.addresses.values():
         for way in address.ways:
-            check(way.outstanding >= 0, f"{host.id}: {way.outstanding} under way for {address.key}")
+            if way.outstanding < 0:
+                raise Broken(f"{host.id}: {way.outstanding} under way for {address.key}")
+
+
+def _has_too_much(inlet: Any) -> bool:
+    credit = inlet.link.credit
+    if inlet.waiting < 0 or inlet.parked < 0 or credit > inlet.capacity:
+        return True
+    # Routers give credit back at once. A message that is just coming is not counted as waiting before it is known
+    # where it goes.
+    is_counted = credit > 0 and inlet.trunk is None
+    return is_counted and credit + inlet.link.unsettled_count + inlet.waiting > inlet.capacity + 1
+
+
+def _account_of(inlet: Any) -> str:
+    return (
+        f"{inlet.link.name} has credit {inlet.link.credit}, {inlet.link.unsettled_count} unsettled, "
+        f"{inlet.waiting} waiting and {inlet.parked} parked, of {inlet.capacity}"
+    )
 
 
 # --- the network
@@ -106,10 +118,10 @@ def _best_trunk(simulation: "MeshSimulation", host: "MeshRouter", neighbour: str
     """Return the trunk to use to a neighbour: the cheapest, and of these the one with the lowest number."""
     found = []
     for line in simulation.trunks:
-        ids = [router.id for router in line.routers]
-        if line.is_whole and sorted(ids) == sorted((host.id, neighbour)):
-            cost = max(end.connection.context.cost for end in line.ends)
-            found.append((cost, line.ends[ids.index(host.id)].connection.context.number))
+        for router, other, end in zip(line.routers, line.routers[::-1], line.ends, strict=True):
+            if router is host and other.id == neighbour and line.is_whole:
+                cost = max(end.connection.context.cost for end in line.ends)
+                found.append((cost, end.connection.context.number))
     return min(found)[1]
 
 

@@ -57,7 +57,8 @@ class MeshRouter:
         self.simulation = simulation
         self.world = simulation.world
         self.index = index
-        self.settings = replace(simulation.settings, id=f"R{index}", mode=RouterMode.INTERIOR)
+        self.id = f"R{index}"
+        self.settings = replace(simulation.settings, id=self.id, mode=RouterMode.INTERIOR)
         self.router = Router(self.settings, simulation.token, Watcher(self))
         self.lines: list[Line] = []
         self.is_alive = True
@@ -72,11 +73,6 @@ class MeshRouter:
         self.engine: MeshEngine | None = None
         self.start_engine()
         self._beat()
-
-    @property
-    def id(self) -> str:
-        """Its id in the network."""
-        return self.settings.id
 
     @property
     def is_engine_apart(self) -> bool:
