@@ -224,7 +224,9 @@ class AddressTable:
 
     def _remove(self, worker: int) -> None:
         # What the list of changes has of it stays there until it is forgotten: it is told by the list of members.
-        self._interest_count -= len(self._members.pop(worker).interests)
+        interests = self._members.pop(worker).interests
+        self._interest_count -= len(interests)
+        self._retold.update(dict.fromkeys(interests))
 
     def _record(self, author: int, keys: Iterable[str]) -> None:
         """Count one more change, of these keys of the author, which all others have to be told of."""

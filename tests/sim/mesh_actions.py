@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from tests.sim.actions import ADDRESSES, LINKS_MAX, Actions
+from routerd.wire import Source
+from tests.sim.actions import ADDRESSES, LINKS_MAX, SERVICE, Actions
 from tests.sim.mesh_router import MeshRouter
 from tests.sim.mesh_simulation import MeshSimulation
 from tests.sim.mesh_trunks import TrunkLine
@@ -61,6 +62,7 @@ class MeshActions(Actions):
             (1, self.connect),
             (1, self.disconnect),
             (0.3, self.join),
+            (0.3, self.join_edge),
         ]
         luck = self._random.choice((0.1, 0.3, 1.0))
         choices = peaceful
@@ -97,6 +99,20 @@ class MeshActions(Actions):
             if self._random.random() < 0.1:
                 consumer.patience = NEVER_S
             self._note_consumer(consumer)
+
+    def request(self) -> None:
+        """A client asks for a service, and wants the answer at an address of its own, by way of the network."""
+        client = self._open()
+        if client is None:
+            return
+        replies = self._one([each for each in client.consumers if each.address.startswith("amqp:/")])
+        service = self._one([each for each in client.producers if each.address == SERVICE])
+        if replies is None and len(client.consumers) < LINKS_MAX:
+            self._note_consumer(client.consume("dynamic", source=Source(dynamic=True)))
+        elif service is None:
+            client.produce(SERVICE)
+        elif replies is not None and service.can_send:
+            service.send(SERVICE, reply_to=replies.address)
 
     # --- trunks
 
@@ -146,10 +162,10 @@ class MeshActions(Actions):
 
     def connect(self) -> None:
         """A router is configured to have one more trunk."""
-        indices = sorted(self._mesh.routers)
-        if len(indices) > 1:
-            near, far = self._random.sample(indices, 2)
-            self._mesh.connect_routers(near, far)
+        far = self._one(self._mesh.interiors())
+        near = self._one([each for each in self._mesh.alive() if each is not far])
+        if near and far:
+            self._mesh.connect_routers(near.index, far.index)
 
     def disconnect(self) -> None:
         """A trunk is taken out of the configuration of its router, and closed."""
@@ -179,7 +195,7 @@ class MeshActions(Actions):
     def crash(self) -> None:
         """A router dies."""
         router = self._router()
-        if router and len(self._mesh.routers) > 1:
+        if router and len(self._mesh.interiors()) > 1:
             self._mesh.crash(router, self._random.choice((0.1, 0.5, 5.0, 20.0)))
 
     def drain_router(self) -> None:
@@ -208,6 +224,10 @@ class MeshActions(Actions):
     def join(self) -> None:
         """One more router comes."""
         self._mesh.join_router()
+
+    def join_edge(self) -> None:
+        """One more edge router comes."""
+        self._mesh.join_edge()
 
     # --- engines
 

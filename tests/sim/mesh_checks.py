@@ -1,9 +1,10 @@
 """What must hold in a router of a mesh at any time, and in the whole mesh once it has been left alone."""
 
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from routerd.core import HINTS, AddressSpace, Treatments
+from routerd.core import HINTS, UPLINK, AddressSpace, Treatments
 from tests.sim.checks import check, check_quiet
 from tests.sim.mesh_protocol import Links, cost_of, tree_from
 from tests.sim.network import Line, is_quiet
@@ -71,25 +72,45 @@ def check_network(simulation: "MeshSimulation") -> None:
     links = simulation.links()
     trees = {id: tree_from(id, links) for id in links}
     consumers = {host.id: consumers_at(simulation, host) for host in simulation.alive()}
+    wanted = {host.id: wanted_at(simulation, host, consumers) for host in simulation.alive()}
+    for host in simulation.interiors():
+        _check_routes(simulation, host, trees, links)
+        _check_addresses(host, trees[host.id], wanted)
     for host in simulation.alive():
         check_router(host)
-        _check_routes(simulation, host, trees, links)
-        _check_addresses(host, trees[host.id], consumers)
-        _check_credit(host, trees[host.id], consumers)
+        own = {interest.key: interest.consumers for interest in host.router.all_interests().interests}
+        check(own == wanted[host.id], f"{host.id} takes others to want {own}, and not {wanted[host.id]}")
+        reached = [] if host.interior is None else [*trees.get(host.interior, ())]
+        _check_credit(host, [host.id, *(one for one in _with_edges(simulation, reached) if one != host.id)], consumers)
         for address in host.router.addresses.values():
-            passes_by = address.ways or address.key[:1] == "R"
+            passes_by = address.ways or address.key[:1] == "R" or address.key == UPLINK
             check(bool(passes_by or not address.is_idle), f"{host.id} keeps {address.key}, which nobody uses")
+
+
+def _with_edges(simulation: "MeshSimulation", interiors: list[str]) -> list[str]:
+    return [host.id for host in simulation.alive() if host.interior in interiors]
 
 
 def consumers_at(simulation: "MeshSimulation", host: "MeshRouter") -> dict[str, int]:
     """Return by key how many consumers clients have at a router, as these know it."""
-    space = AddressSpace(host.id)
+    space = AddressSpace(host.id, is_edge=host.is_edge)
     found: dict[str, int] = {}
     for client in simulation.clients:
         if client.worker == host.index:
             for consumer in client.consumers:
                 if consumer.is_attached:
                     key = space.key(consumer.address)
+                    found[key] = found.get(key, 0) + 1
+    return found
+
+
+def wanted_at(simulation: "MeshSimulation", host: "MeshRouter", consumers: dict[str, dict[str, int]]) -> dict[str, int]:
+    """Return by key how many links a router has to consumers, edge routers among them."""
+    found = dict(consumers[host.id])
+    for edge in simulation.alive():
+        if edge.is_edge and edge.interior == host.id:
+            for key in [*consumers[edge.id], f"H{edge.id}"]:
+                if key[:1] in ("M", "H"):
                     found[key] = found.get(key, 0) + 1
     return found
 
@@ -125,21 +146,19 @@ def _best_trunk(simulation: "MeshSimulation", host: "MeshRouter", neighbour: str
     return min(found)[1]
 
 
-def _check_addresses(host: "MeshRouter", reached: dict[str, Any], consumers: dict[str, dict[str, int]]) -> None:
+def _check_addresses(host: "MeshRouter", reached: dict[str, Any], wanted: dict[str, dict[str, int]]) -> None:
     treatments = Treatments(host.settings)
-    own = {interest.key: interest.consumers for interest in host.router.all_interests().interests}
-    check(own == consumers[host.id], f"{host.id} takes its clients to want {own}, and not {consumers[host.id]}")
     mapping = {mapped.router: dict(mapped.added) for mapped in host.router.network.mapping()}
     for other in reached:
         if other == host.id:
             continue
-        keys = [key for key in consumers[other] if key[:1] == "M"]
+        keys = [key for key in wanted[other] if key[:1] in ("M", "H")]
         true = {key: HINTS[treatments.of_key(key).distribution] for key in keys}
         told = mapping.get(other, {})
         check(told == true, f"{host.id} believes that {other} has {told}, and it has {true}")
 
 
-def _check_credit(host: "MeshRouter", reached: dict[str, Any], consumers: dict[str, dict[str, int]]) -> None:
+def _check_credit(host: "MeshRouter", reached: list[str], consumers: dict[str, dict[str, int]]) -> None:
     """Producers have credit if there are consumers, and none if not."""
     for peer in host.router.peers.values():
         for inlet in peer.inlets:
@@ -213,19 +232,30 @@ def check_nothing_is_left(simulation: "MeshSimulation") -> None:
     for host in simulation.alive():
         router = host.router
         # Routers themselves stay addresses, once something was sent to one.
-        keys = [key for key in router.addresses if key[:1] != "R" or key[1:] not in router.network.routes]
+        places = {UPLINK, *(f"R{id}" for id in router.network.routes)}
+        own = places.union(wanted_at(simulation, host, defaultdict(dict)))
+        keys = [key for key in router.addresses if key not in own]
         check(not keys, f"{host.id} has left {keys}")
-        check(router.peers.keys() == router.trunks.keys(), f"{host.id} has left connections {[*router.peers]}")
-        for trunk in router.trunks.values():
-            peer = trunk.peer
+        clients = [number for number, peer in router.peers.items() if not (peer.is_router or peer.is_edge)]
+        check(not clients, f"{host.id} has left connections {clients}")
+        for peer in router.peers.values():
+            trunk = peer.trunk
+            if trunk is None:
+                continue
             found = {
+                "addresses": [end.link.name for end in (*peer.inlets, *peer.outlets) if _is_for_clients(end)],
                 "hungry": [*trunk.hungry],
                 "starved": [*peer.starved],
                 "control": len(trunk.queue),
                 "streams": trunk.wanted_streams or trunk.opening,
                 "links": len(peer.inlets) + len(peer.outlets) - len(peer.connection.links),
-                "too few": max(0, LINKS_OF_A_TRUNK - len(peer.inlets) - len(peer.outlets)),
+                "too few": peer.is_router and max(0, LINKS_OF_A_TRUNK - len(peer.inlets) - len(peer.outlets)),
                 "sessions": [one.channel for one in peer.connection.sessions() if not one.links()],
             }
             left = {what: one for what, one in found.items() if one}
             check(not left, f"{host.id} has left at trunk {peer.number}: {left}")
+
+
+def _is_for_clients(end: Any) -> bool:
+    """Whether a link between an edge and its interior router is for an address that clients use."""
+    return end.address is not None and end.address.key[:1] == "M"

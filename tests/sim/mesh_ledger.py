@@ -20,6 +20,8 @@ class MeshLedger(Ledger):
     def __init__(self, simulation: "MeshSimulation") -> None:
         super().__init__(simulation)  # type: ignore[arg-type]
         self._mesh = simulation
+        self._entered: dict[int, str] = {}
+        """By message the interior router by which it entered the network, if it said there which it is."""
         self._passed: dict[int, list[str]] = {}
         self.hops: Counter[int] = Counter()
         """How many messages of one consumer came to so many routers."""
@@ -27,28 +29,51 @@ class MeshLedger(Ledger):
     def send(self, producer: "Producer", address: str, is_settled: bool, **details: Any) -> Sent:
         """Enter a message; only consumers that its router must know of by now are sure of a copy."""
         sent = super().send(producer, address, is_settled, **details)
-        self._passed[sent.number] = [f"R{producer.client.worker}"]
+        router = self._mesh.routers[producer.client.worker]
+        self._passed[sent.number] = []
+        if not router.is_edge:
+            self._enter(sent.number, router.id)
         sent.audience = [each for each in sent.audience if self._mesh.is_known_to(producer.client, each)]
         return sent
 
-    # --- at routers
+    # --- at routers; a message does not count before enough of it is there to tell which it is
 
-    def passed(self, router: str, octets: bytes, is_partial: bool, *, is_from_client: bool) -> None:
-        """A message, or the beginning of one, has come to a router; it does not count if it lacks its number yet."""
+    def came_up(self, router: str, octets: bytes) -> None:
+        """A message of an edge router enters the network at its interior router."""
         number = number_in(octets)
-        if number is None or is_from_client:
+        if number is not None:
+            if self._passed[number]:
+                raise Broken(f"{self.sent[number]} enters at {router}, and has passed {self._passed[number]}")
+            self._enter(number, router)
+
+    def _enter(self, number: int, router: str) -> None:
+        self._entered[number] = router
+        self._passed[number].append(router)
+
+    def came_down(self, router: str, octets: bytes, is_partial: bool) -> None:
+        """A message has come to an edge router."""
+        number = number_in(octets)
+        if number is not None and not is_partial:
+            self._check_trace(self.sent[number], router, trace_of(octets))
+
+    def passed(self, router: str, octets: bytes, is_partial: bool) -> None:
+        """A message has come to a router from another one."""
+        number = number_in(octets)
+        if number is None:
             return
-        sent = self.sent[number]
-        before = self._passed[number]
-        trace = before if is_partial else trace_of(octets)
-        if trace[:1] != before[:1] or router in trace or len(set(trace)) < len(trace):
-            raise Broken(f"{sent} entered at {before[0]}, and comes to {router} with the trace {trace}")
-        if sent.is_multicast:
-            if router in before and not self._mesh.had_trouble_since(sent):
-                raise Broken(f"{sent} comes to {router} by two ways; it has passed {before}, this time {trace}")
-        elif router in before or before != [one for one in trace if one in before]:
-            raise Broken(f"{sent} comes to {router} and has passed {before}; its trace is {trace}")
+        sent, before = self.sent[number], self._passed[number]
+        if not is_partial:
+            self._check_trace(sent, router, trace_of(octets))
+        if router in before and not (sent.is_multicast and self._mesh.had_trouble_since(sent)):
+            raise Broken(f"{sent} comes to {router} again: it has passed {before}")
         before.append(router)
+
+    def _check_trace(self, sent: Sent, router: str, trace: list[str]) -> None:
+        before, entry = self._passed[sent.number], self._entered.get(sent.number)
+        if not trace or entry not in (None, trace[0]) or router in trace or len(set(trace)) < len(trace):
+            raise Broken(f"{sent} entered at {entry}, and comes to {router} with the trace {trace}")
+        if not sent.is_multicast and before != [one for one in trace if one in before]:
+            raise Broken(f"{sent} comes to {router} and has passed {before}; its trace is {trace}")
 
     # --- at consumers
 

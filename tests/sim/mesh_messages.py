@@ -11,11 +11,12 @@ from tests.sim.mesh_probe import probe
 from tests.sim.mesh_simulation import MeshSimulation
 
 ROUTERS = 8
+EDGES = 2
 STEPS = 240
 CLIENTS = 10
 REST_EVERY = 80
 """Steps; at each other rest all messages come to an end."""
-LARGE = {"routers": 50, "steps": 60, "clients": 20}
+LARGE = {"routers": 50, "edges": 5, "steps": 60, "clients": 20}
 """A mesh with few messages for its size."""
 CALM_SEEDS = 5
 """Of so many seeds, one is for a run without misfortunes."""
@@ -36,13 +37,13 @@ class Failed(AssertionError):
     """A run in which something was broken; it says how to have it again."""
 
 
-def run(seed: int, routers: int = ROUTERS, steps: int = STEPS, clients: int = CLIENTS) -> Result:
+def run(seed: int, routers: int = ROUTERS, edges: int = EDGES, steps: int = STEPS, clients: int = CLIENTS) -> Result:
     """Run, check, and return what there was to check; raises Failed."""
     simulation: MeshSimulation | None = None
     step = 0
     try:
         is_calm = seed % CALM_SEEDS == 0
-        simulation = MeshSimulation(seed, routers, is_calm=is_calm)
+        simulation = MeshSimulation(seed, routers, edges, is_calm=is_calm)
         actions = MeshActions(simulation, clients)
         for step in range(1, steps + 1):
             actions.step()
@@ -58,8 +59,8 @@ def run(seed: int, routers: int = ROUTERS, steps: int = STEPS, clients: int = CL
         trace = "\n".join(simulation.world.trace) if simulation else ""
         raise Failed(
             f"{trace}\nseed {seed} fails at step {step} of {steps}: {type(error).__name__}: {error}\n"
-            f"again: python -m tests.sim.mesh_messages --first {seed} --seeds 1 --routers {routers} --steps {steps} "
-            f"--clients {clients}"
+            f"again: python -m tests.sim.mesh_messages --first {seed} --seeds 1 --routers {routers} --edges {edges} "
+            f"--steps {steps} --clients {clients}"
         ) from error
     world, ledger = simulation.world, simulation.ledger
     hops = {f"{number} hops": times for number, times in ledger.hops.items()}
@@ -72,6 +73,7 @@ def main() -> int:
     parser.add_argument("--first", type=int, default=1, help="the first seed")
     parser.add_argument("--seeds", type=int, default=20, help="how many")
     parser.add_argument("--routers", type=int, default=ROUTERS, help="routers at the beginning of each run")
+    parser.add_argument("--edges", type=int, default=EDGES, help="edge routers besides")
     parser.add_argument("--steps", type=int, default=STEPS, help="steps of each run")
     parser.add_argument("--clients", type=int, default=CLIENTS, help="clients at a time")
     parser.add_argument("--go-on", action="store_true", help="do not stop at the first failure")
@@ -81,7 +83,7 @@ def main() -> int:
     start = time.process_time()
     for seed in range(options.first, options.first + options.seeds):
         try:
-            result = run(seed, options.routers, options.steps, options.clients)
+            result = run(seed, options.routers, options.edges, options.steps, options.clients)
         except Failed as failure:
             failed += 1
             cause = failure.__cause__

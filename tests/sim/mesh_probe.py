@@ -75,13 +75,16 @@ def _may_lack_it(consumer: "Consumer", sent: Sent) -> bool:
 
 def _check_nearest(simulation: "MeshSimulation", sent: Sent, consumer: "Consumer") -> None:
     links = simulation.links()
-    start = f"R{sent.producer.client.worker}"
+    start, end = (simulation.routers[one.client.worker] for one in (sent.producer, consumer))
+    paths = tree_from(start.interior, links) if start.interior in links else {}
     key = f"M0{sent.address}"
-    costs = {
-        host.id: cost_of(path, links)
+    # To what an edge router has itself it sends nothing over its uplink.
+    costs = {start.id: -1 if start.is_edge else 0} | {
+        host.id: cost_of(paths[host.interior], links)
         for host in simulation.alive()
-        if key in consumers_at(simulation, host) and (path := tree_from(start, links).get(host.id)) is not None
+        if host is not start and host.interior in paths
     }
-    place = f"R{consumer.client.worker}"
-    if costs[place] > min(costs.values()):
-        raise Broken(f"{sent} came to {place}, though there are nearer ones: {costs}")
+    able = {host.id for host in simulation.alive() if key in consumers_at(simulation, host)}
+    costs = {id: cost for id, cost in costs.items() if id in able}
+    if costs[end.id] > min(costs.values()):
+        raise Broken(f"{sent} came to {end.id}, though there are nearer ones: {costs}")

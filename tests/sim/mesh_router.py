@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from routerd.core import (
+    EDGE,
     HEARTBEAT_S,
     INTER_ROUTER,
     Inlet,
@@ -19,7 +20,7 @@ from routerd.core import (
 from routerd.wire import Connection, ConnectionConfig, Int, RemoteError, Symbol
 from tests.sim.mesh_engine import MeshEngine
 from tests.sim.network import End, Line
-from tests.sim.world import Broken
+from tests.sim.world import Broken, World
 
 if TYPE_CHECKING:
     from tests.sim.mesh_simulation import MeshSimulation
@@ -28,6 +29,7 @@ COST = Symbol("qd.inter-router-cost")
 SESSIONS_MAX = 0x7FFF
 DRAIN_STEP_S = 0.05
 BEAT_S = 1.0
+LINGER_S = 5.0
 EVENTS_KEPT = 1000
 """Those of trunks that wait for an engine that is away."""
 
@@ -40,25 +42,51 @@ class Watcher(Observer):
 
     def message_received(self, inlet: Inlet, data: bytes | bytearray, start: int, end: int, is_partial: bool) -> None:
         """Enter the message in the ledger."""
-        if not inlet.is_control:
-            self._host.simulation.ledger.passed(
-                self._host.id, bytes(data[start:end]), is_partial, is_from_client=inlet.trunk is None
-            )
+        if not inlet.is_control and inlet.trunk is not None:
+            ledger, octets = self._host.simulation.ledger, bytes(data[start:end])
+            if self._host.is_edge:
+                ledger.came_down(self._host.id, octets, is_partial)
+            elif inlet.peer.is_edge:
+                ledger.came_up(self._host.id, octets)
+            else:
+                ledger.passed(self._host.id, octets, is_partial)
 
     def violation(self, peer: Peer, error: RemoteError) -> None:
         """Fail."""
         raise Broken(f"{self._host.id} says of connection {peer.number} that it broke the protocol: {error!r}")
 
 
-class MeshRouter:
-    """One start of a router; a later one of the same id is another object."""
+class Shell:
+    """What a router may ask of the transport of a connection."""
 
-    def __init__(self, simulation: "MeshSimulation", index: int, engine_delay: float) -> None:
+    def __init__(self, world: World, end: End) -> None:
+        self._world = world
+        self._end = end
+
+    def flush(self, now: float) -> None:
+        """Write what the engine has."""
+        self._end.flush(now)
+
+    def end_soon(self) -> None:
+        """Cut the connection before long."""
+        self._world.later(LINGER_S, self._end.lose)
+
+    def abort(self) -> None:
+        """Cut the connection."""
+        self._world.later(0.0, self._end.lose)
+
+
+class MeshRouter:
+    """One start of a router; a later one of the same id is another object. An edge router has no routing engine."""
+
+    def __init__(self, simulation: "MeshSimulation", index: int, engine_delay: float, *, is_edge: bool) -> None:
         self.simulation = simulation
         self.world = simulation.world
         self.index = index
-        self.id = f"R{index}"
-        self.settings = replace(simulation.settings, id=self.id, mode=RouterMode.INTERIOR)
+        self.is_edge = is_edge
+        self.id = f"E{index}" if is_edge else f"R{index}"
+        mode = RouterMode.EDGE if is_edge else RouterMode.INTERIOR
+        self.settings = replace(simulation.settings, id=self.id, mode=mode)
         self.router = Router(self.settings, simulation.token, Watcher(self))
         self.lines: list[Line] = []
         self.is_alive = True
@@ -77,7 +105,15 @@ class MeshRouter:
     @property
     def is_engine_apart(self) -> bool:
         """Whether the engine has a process of its own, which may end while messages are forwarded."""
-        return self._engine_delay > 0
+        return self._engine_delay > 0 and not self.is_edge
+
+    @property
+    def interior(self) -> str | None:
+        """The id of the interior router that it is, or has for its uplink."""
+        if not self.is_edge:
+            return self.id
+        uplink = self.router.uplink
+        return None if uplink is None else str(uplink.interior)
 
     # --- time in this process
 
@@ -114,7 +150,7 @@ class MeshRouter:
 
     def start_engine(self) -> None:
         """Start the engine, or the next one; to go on from where the one before ended, if there was one."""
-        if self.is_alive and self.engine is None:
+        if self.is_alive and self.engine is None and not self.is_edge:
             self._epoch += 1
             self.engine = MeshEngine(self, self._epoch, self.simulation.next_instance(), self._engine_delay)
             self.engine.begin()
@@ -143,9 +179,11 @@ class MeshRouter:
         """Return this router's end of a client's connection."""
         return self._connection(self.router.new_peer(**options), config, is_client=False)
 
-    def trunk_end(self, *, cost: int, capacity: int, is_initiator: bool, **options: Any) -> Connection:
+    def trunk_end(
+        self, *, cost: int, capacity: int, is_initiator: bool, is_to_edge: bool, **options: Any
+    ) -> Connection:
         """Return this router's end of a connection to another."""
-        peer = self.router.new_peer(INTER_ROUTER, capacity=capacity)
+        peer = self.router.new_peer(EDGE if is_to_edge else INTER_ROUTER, capacity=capacity)
         peer.cost, peer.is_initiator = cost, is_initiator
         config = ConnectionConfig(
             container_id=self.id,
@@ -169,7 +207,7 @@ class MeshRouter:
         """Begin with a connection whose transport is there."""
         self.lines = [each for each in self.lines if not each.is_over]
         self.lines.append(line)
-        end.connection.context.shell = end
+        end.connection.context.shell = Shell(self.world, end)
         self.do(self._begin, end)
 
     def _begin(self, end: End) -> None:
@@ -227,7 +265,7 @@ class MeshRouter:
             self._unheard.extend(events)
         awake, router.awake = router.awake, []
         for connection in awake:
-            shell: End | None = connection.context.shell
+            shell: Shell | None = connection.context.shell
             if shell is not None:
                 shell.flush(self.world.now)
         self.simulation.check_router(self)

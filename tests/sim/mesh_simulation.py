@@ -20,6 +20,8 @@ from tests.sim.world import Broken, World
 CONVERGED_S = 12.0
 """So long after the last trouble every router knows the network as it is."""
 TROUBLE_S = 8.0
+NEAR = 12
+"""A router that joins is connected to some of so many that came last."""
 KNOWN_S = 5.0
 """So long after a consumer's attach every router that can be reached sends it messages."""
 SETTLED_S = 2.0
@@ -39,7 +41,7 @@ SETTINGS = RouterSettings(
 class MeshSimulation:
     """Everything that there is in one run."""
 
-    def __init__(self, seed: int, size: int, *, is_calm: bool) -> None:
+    def __init__(self, seed: int, size: int, edges: int, *, is_calm: bool) -> None:
         self.world = World(seed)
         self.is_calm = is_calm
         """Whether nothing goes wrong, and no consumer leaves."""
@@ -68,11 +70,14 @@ class MeshSimulation:
         self.side: set[int] = set()
         """Routers that are cut off from all others, but not from each other."""
         self._size = 0
+        self._edges: set[int] = set()
         self._instances = count(1_700_000_000)
         self._names = count(1)
         self._tokens = count(1)
         for _ in range(size):
             self.join_router()
+        for _ in range(edges):
+            self.join_edge()
         self.world.run_for(CONVERGED_S)
 
     def token(self) -> str:
@@ -94,10 +99,20 @@ class MeshSimulation:
         self._size += 1
         index = self._size
         random = self.world.random
-        others = [one for one in range(1, index) if one > index - 12]
+        others = [one for one in range(1, index) if one not in self._edges][-NEAR:]
         for other in random.sample(others, min(len(others), random.choice((1, 1, 2, 2, 3)))):
             self.connect_routers(index, other)
         self.start_router(index)
+
+    def join_edge(self) -> None:
+        """Have one more edge router, with an uplink, and perhaps others in reserve."""
+        interior = [one for one in range(1, self._size + 1) if one not in self._edges]
+        self._size += 1
+        self._edges.add(self._size)
+        random = self.world.random
+        for other in random.sample(interior, min(len(interior), random.choice((1, 2, 2, 3)))):
+            self.connect_routers(self._size, other)
+        self.start_router(self._size)
 
     def connect_routers(self, near: int, far: int) -> None:
         """Configure a router to have a trunk to another one; each may have its own idea of the cost."""
@@ -110,8 +125,9 @@ class MeshSimulation:
     def start_router(self, index: int) -> None:
         """Start a router, or start it again."""
         self.trouble()
-        self.routers[index] = MeshRouter(self, index, self.world.random.choice(ENGINE_DELAYS_S))
-        self.note(f"R{index} starts")
+        delay = self.world.random.choice(ENGINE_DELAYS_S)
+        router = self.routers[index] = MeshRouter(self, index, delay, is_edge=index in self._edges)
+        self.note(f"{router.id} starts")
 
     def crash(self, router: MeshRouter, away_s: float) -> None:
         """Let a router die without a word, and start again after a while."""
@@ -149,8 +165,12 @@ class MeshSimulation:
         self._changes.append(self.world.later(seconds, call, *arguments))
 
     def alive(self) -> list[MeshRouter]:
-        """Return the routers that run."""
+        """Return the routers that run, edge routers among them."""
         return list(self.routers.values())
+
+    def interiors(self) -> list[MeshRouter]:
+        """Return the interior routers that run."""
+        return [router for router in self.alive() if not router.is_edge]
 
     # --- trunks
 
@@ -270,16 +290,23 @@ class MeshSimulation:
                 came = end
         if client.worker != consumer.client.worker and came > self.world.now - KNOWN_S:
             return False
-        return f"R{consumer.client.worker}" in self.reached_from(f"R{client.worker}")
+        if client.worker == consumer.client.worker:
+            return client.worker in self.routers
+        start, end = (self._place_of(one.worker) for one in (client, consumer.client))
+        return start is not None and end in self.reached_from(start)
+
+    def _place_of(self, index: int) -> str | None:
+        router = self.routers.get(index)
+        return None if router is None else router.interior
 
     # --- the network as it is
 
     def links(self) -> Links:
         """Return what there is of links between routers, each as costly as its cheapest trunk."""
-        links: Links = {router.id: {} for router in self.alive()}
+        links: Links = {router.id: {} for router in self.interiors()}
         for line in self.trunks:
             near, far = line.routers
-            if line.is_whole and near.is_alive and far.is_alive:
+            if line.is_whole and near.is_alive and far.is_alive and not near.is_edge:
                 cost = max(each.connection.context.cost for each in line.ends)
                 cost = min(cost, links[near.id].get(far.id, cost))
                 links[near.id][far.id] = links[far.id][near.id] = cost

@@ -1,4 +1,4 @@
-"""The trunks that routers are configured to have: made again when they are lost, and what can happen to them."""
+"""The trunks and uplinks that routers are configured to have: made again when they are lost."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ LATE_S = 2.0
 
 
 class Connector:
-    """Keeps a trunk from one router to another, as the first one is configured to."""
+    """Keeps a connection from one router to another, as the first is configured to; an edge router has uplinks."""
 
     def __init__(self, simulation: "MeshSimulation", ends: tuple[int, int], costs: tuple[int, int]) -> None:
         self._simulation = simulation
@@ -30,7 +30,7 @@ class Connector:
         self._keep()
 
     def __repr__(self) -> str:
-        return f"R{self.ends[0]}-R{self.ends[1]}"
+        return f"{self.ends[0]}-{self.ends[1]}"
 
     def remove(self) -> None:
         """Close the trunk, and make no other."""
@@ -64,7 +64,9 @@ class Connector:
         if near.is_hung or near.is_draining or far.is_draining:
             return
         ends = [
-            router.trunk_end(cost=cost, capacity=self._capacity, is_initiator=router is near, **size)
+            router.trunk_end(
+                cost=cost, capacity=self._capacity, is_initiator=router is near, is_to_edge=near.is_edge, **size
+            )
             for router, cost, size in zip((near, far), self.costs, self._sizes, strict=True)
         ]
         line = self._line = TrunkLine(self._world, ends[0], near, ends[1], far, self._delay)
@@ -74,7 +76,7 @@ class Connector:
 
 
 class TrunkLine(Line):
-    """The transport of a trunk."""
+    """The transport of a connection between routers."""
 
     def cut_late(self) -> None:
         """Break it, and have one end hear of it much later."""

@@ -38,7 +38,7 @@ def test_a_failure_says_how_to_have_it_again(monkeypatch):
         raise ValueError("on purpose")
 
     monkeypatch.setattr(MeshSimulation, "rest", break_something)
-    again = "--first 3 --seeds 1 --routers 4 --steps 100 --clients 10"
+    again = "--first 3 --seeds 1 --routers 4 --edges 2 --steps 100 --clients 10"
     with pytest.raises(Failed, match=rf"python -m tests.sim.mesh_messages {again}$") as caught:
         run(3, routers=4, steps=100)
     assert "seed 3 fails at step 80 of 100: ValueError: on purpose" in str(caught.value)
