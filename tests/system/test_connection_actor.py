@@ -13,10 +13,11 @@ import pytest
 from actors.address_table import AddressTableActor
 from actors.connection import ConnectionActor
 from actors.errors import NoAnswer, PeerGone
+from actors.peers import TableNews
 from actors.process import ProcessConfig
 from actors.pulse import Pulse
 from routerd.config import ListenerConfig
-from routerd.core import Changes, Delta, Interest, RouterSettings, Sibling, StaleMember
+from routerd.core import Changes, Delta, Interest, RouterSettings, Sibling, StaleMember, TrunkEvent
 from routerd.io import ListenFailed, WorkerConfig, reserve
 from routerd.management import Configuration
 from tests.system.launched import eventually
@@ -30,8 +31,14 @@ WITHIN_S = 10.0
 class Engine:
     """A routing engine that nothing is asked of."""
 
-    async def learn(self, version: Version, members: tuple[Sibling, ...]) -> None:
+    async def learn(self, news: TableNews) -> None:
         return
+
+    async def take_trunk_events(self, worker: int, incarnation: int, events: list[TrunkEvent]) -> None:
+        raise AssertionError
+
+    async def nodes(self) -> Any:
+        raise AssertionError
 
 
 class Management:
@@ -68,8 +75,8 @@ class Table:
         self._called("update")
         return await self._table.update(worker, incarnation, batch)
 
-    async def members(self) -> tuple[Version, tuple[Sibling, ...]]:
-        return await self._table.members()
+    async def everything(self) -> TableNews:
+        return await self._table.everything()
 
     async def interests(self) -> dict[str, int]:
         """Return who wants what, apart from requests to management."""
@@ -104,6 +111,7 @@ class Hosted:
             process,
             self.table,
             Management(),
+            Engine(),
             Configuration(0, ()),
             new_incarnation=lambda: next(numbers),
             leave=self.has_left.set,
