@@ -40,7 +40,7 @@ class Departures(Settlement):
         self.router_id = router_id
         self.is_edge_router = is_edge
         self.network = Network()
-        # How many routers a message may have passed: those to the farthest one, and one more.
+        # How many routers a message may have passed: all there are.
         self.hops_max = 1
         self.passages = Passages(router_id, is_edge)
         # Deliveries that came from one router and went to another.

@@ -110,7 +110,8 @@ class Trunks(Siblings):
         if news.version <= self.network.version and not news.is_full:
             return
         touched = self.network.apply(news)
-        self.hops_max = self.network.radius + 1
+        # Not by the radius, which counts the hops of our own paths: others' of the same cost may have more.
+        self.hops_max = len(self.network.routes) + 1
         keys = dict.fromkeys(self.addresses) if news.is_full or news.routes is not None else touched
         if news.through is not None:
             # What waits for a way in the tree of its origin may have one now, or none any more.

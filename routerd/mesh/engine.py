@@ -99,8 +99,12 @@ class RoutingEngine:
 
     def trunk_closed(self, trunk: int, now: float) -> None:
         """Note that a connection to another router is lost; acts at once."""
+        is_doubled = self._neighbours.is_doubled(trunk)
         if self._neighbours.close(trunk, now):
             self._knowledge.review_links(now)
+        if is_doubled:
+            # No link changes, so nobody announces anything; but what was sent on the trunk may be lost.
+            self._ask_all(now + RESUME_WAIT_S)
         self._advance(now)
 
     def receive(self, trunk: int, message: ControlMessage, now: float) -> None:
@@ -315,11 +319,15 @@ class RoutingEngine:
         regular = in_flux if in_flux < self._flux_end() else self._advertised + self._config.ra_interval_s
         return min(regular, self._advertise_at)
 
+    def _ask_all(self, at: float) -> None:
+        """Ask all routers for what may have been missed."""
+        for node in self._knowledge.states.nodes.values():
+            self._questions.ask_links(node, at)
+            self._questions.ask_addresses(node, at)
+
     def _resume(self, now: float) -> None:
         self._advertise_at = self._resumed_at = now + RESUME_WAIT_S
-        for node in self._knowledge.states.nodes.values():
-            self._questions.ask_links(node, self._resumed_at)
-            self._questions.ask_addresses(node, self._resumed_at)
+        self._ask_all(self._resumed_at)
         self._topology.changed(now, is_urgent=True)
         self._advance(now)
 

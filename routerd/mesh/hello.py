@@ -76,6 +76,13 @@ class Neighbours:
         self._trunks.pop(number, None)
         return self._review(now)
 
+    def is_doubled(self, number: int) -> bool:
+        """Whether there is another trunk to the same neighbour."""
+        trunk = self._trunks.get(number)
+        if trunk is None or trunk.router is None:
+            return False
+        return any(other is not trunk and other.router == trunk.router for other in self._trunks.values())
+
     def hear(self, number: int, router: str, has_heard_us: bool, now: float) -> bool:
         """Note a greeting; return whether the neighbours' trunks changed."""
         trunk = self._trunks[number]

@@ -585,3 +585,15 @@ def test_in_a_large_mesh_the_paths_of_others_are_computed_tick_by_tick():
     commands = fed.until(fed.now + 0.1)
     assert len(fed.engine.routes.nodes) == 101
     assert of_kind(commands, OriginsChanged) == []
+
+
+def test_the_loss_of_one_of_two_trunks_to_a_neighbour_makes_questions():
+    fed = Fed()
+    fed.adjoin(1, "B")
+    fed.learn(1, "B", {"A": 1})
+    fed.open(2)
+    fed.tell(2, Hello("B", 20, ("A",)))
+    fed.until(fed.now + 1.0)
+    fed.engine.trunk_closed(2, fed.now)
+    told = fed.until(fed.now + 0.3)
+    assert (sent(told, "LSR"), [trunk for trunk, _ in sent(told, "MAR")]) == ([(1, lsr("B"))], [1])
