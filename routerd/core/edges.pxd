@@ -1,6 +1,7 @@
 from routerd.core.inlet cimport Inlet
 from routerd.core.trunk cimport Trunk
 from routerd.core.trunks cimport Trunks
+from routerd.wire.link cimport Link
 
 
 cdef class Edges(Trunks):
@@ -17,5 +18,6 @@ cdef class Edges(Trunks):
     cdef dict _heard
     cdef dict _services
 
+    cpdef void own_link_answered(self, Link link)
     cpdef void serve_trunk(self, Trunk trunk)
     cdef void control_arrived(self, Inlet inlet, bytes octets)

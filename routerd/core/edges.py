@@ -72,6 +72,8 @@ class Uplink:
         """By address key, for what its consumers are to get."""
         self.senders: dict[str, Sender] = {}
         """By address key; they carry nothing, but have the interior router tell whether anybody receives."""
+        # The keys of both, until the interior router has answered.
+        self.unanswered: dict[Link, str] = {}
         self.heartbeat: Sender | None = None
         self.beats = 0
 
@@ -107,6 +109,13 @@ class Edges(Trunks):
             self._activate(peer, performative.container_id)
         else:
             self._reserve[peer] = performative.container_id
+
+    def own_link_answered(self, link: Link) -> None:
+        """Go on with a link that we have attached; it may not be wanted any more."""
+        Trunks.own_link_answered(self, link)
+        key = None if self.uplink is None else self.uplink.unanswered.pop(link, None)
+        if key is not None:
+            self._consumed[key] = self._produced[key] = None
 
     def is_in_reserve(self, peer: Peer) -> bool:
         """Whether a connection waits for the uplink to be lost."""
@@ -279,11 +288,12 @@ class Edges(Trunks):
                 inlet = self._receiver_of(uplink.trunk.peer, uplink.trunk, session, key[2:], capability)
                 inlet.address = address
                 uplink.receivers[key] = inlet.link
+                uplink.unanswered[inlet.link] = key
         elif link is not None and is_wanted:
             if link.context is not None:
                 # Another consumer may have come in the turn in which the last one left.
                 link.context.address = address
-        elif link is not None:
+        elif link is not None and link not in uplink.unanswered:
             del uplink.receivers[key]
             if link.is_attached:
                 link.detach()
@@ -301,7 +311,8 @@ class Edges(Trunks):
                 return
             capability = self._waypoint(key, is_producer=True)
             uplink.senders[key] = self._sender_of(peer, uplink.trunk, session, key[2:], capability).link
-        elif link is not None and not is_wanted:
+            uplink.unanswered[uplink.senders[key]] = key
+        elif link is not None and not is_wanted and link not in uplink.unanswered:
             del uplink.senders[key]
             if link.is_attached:
                 link.detach()

@@ -29,10 +29,10 @@ class MeshLedger(Ledger):
     def send(self, producer: "Producer", address: str, is_settled: bool, **details: Any) -> Sent:
         """Enter a message; only consumers that its router must know of by now are sure of a copy."""
         sent = super().send(producer, address, is_settled, **details)
-        router = self._mesh.routers[producer.client.worker]
         self._passed[sent.number] = []
-        if not router.is_edge:
-            self._enter(sent.number, router.id)
+        entry = self._mesh.interior_of(producer.client.worker)
+        if entry is not None:
+            self._enter(sent.number, entry)
         sent.audience = [each for each in sent.audience if self._mesh.is_known_to(producer.client, each)]
         return sent
 
@@ -49,12 +49,6 @@ class MeshLedger(Ledger):
     def _enter(self, number: int, router: str) -> None:
         self._entered[number] = router
         self._passed[number].append(router)
-
-    def came_down(self, router: str, octets: bytes, is_partial: bool) -> None:
-        """A message has come to an edge router."""
-        number = number_in(octets)
-        if number is not None and not is_partial:
-            self._check_trace(self.sent[number], router, trace_of(octets))
 
     def passed(self, router: str, octets: bytes, is_partial: bool) -> None:
         """A message has come to a router from another one."""
@@ -80,7 +74,7 @@ class MeshLedger(Ledger):
     def started(self, consumer: "Consumer", number: int) -> Receipt:
         """A consumer gets a message; messages may overtake each other where there are two ways, or new ones."""
         sent = self.sent[number]
-        if sent.address.startswith("closest") or self._mesh.had_trouble_since(sent):
+        if self._has_two_ways(sent, consumer) or self._mesh.had_trouble_since(sent):
             consumer.latest.pop(sent.producer, None)
         if sent.is_multicast and self._mesh.had_trouble_since(sent) and self._has_it(sent, consumer):
             # While routers are of two minds about the paths, a copy may come by either.
@@ -90,6 +84,11 @@ class MeshLedger(Ledger):
         if not sent.is_multicast:
             self.hops[len(self._passed.get(number, ()))] += 1
         return receipt
+
+    def _has_two_ways(self, sent: Sent, consumer: "Consumer") -> bool:
+        # Of an edge router's consumers its interior router knows, too, and may send back what came from there.
+        start, end = sent.producer.client.worker, consumer.client.worker
+        return sent.address.startswith("closest") or (start == end and self._mesh.interior_of(start) is None)
 
     @staticmethod
     def _has_it(sent: Sent, consumer: "Consumer") -> bool:

@@ -42,11 +42,9 @@ class Watcher(Observer):
 
     def message_received(self, inlet: Inlet, data: bytes | bytearray, start: int, end: int, is_partial: bool) -> None:
         """Enter the message in the ledger."""
-        if not inlet.is_control and inlet.trunk is not None:
+        if not inlet.is_control and inlet.trunk is not None and not self._host.is_edge:
             ledger, octets = self._host.simulation.ledger, bytes(data[start:end])
-            if self._host.is_edge:
-                ledger.came_down(self._host.id, octets, is_partial)
-            elif inlet.peer.is_edge:
+            if inlet.peer.is_edge:
                 ledger.came_up(self._host.id, octets)
             else:
                 ledger.passed(self._host.id, octets, is_partial)

@@ -295,6 +295,10 @@ class MeshSimulation:
         start, end = (self._place_of(one.worker) for one in (client, consumer.client))
         return start is not None and end in self.reached_from(start)
 
+    def interior_of(self, index: int) -> str | None:
+        """Return the id of a router, whether it runs or not, unless it is an edge router."""
+        return None if index in self._edges else f"R{index}"
+
     def _place_of(self, index: int) -> str | None:
         router = self.routers.get(index)
         return None if router is None else router.interior

@@ -144,6 +144,19 @@ class TestDownlinks:
 
 
 class TestConsumers:
+    def test_one_that_leaves_before_the_link_for_it_is_answered_leaves_none_behind(self, edge):
+        far = far_interior(edge)
+        far.answers = False
+        client = edge.client()
+        client.consumer("orders", credit=10)
+        [link] = [one for one in far.links.values() if not one.is_attached]
+        client.leave()
+        edge.pump()
+        link.session.begin()
+        link.attach(source=link.remote_source, target=link.remote_target)
+        edge.pump()
+        assert (link.is_attached, edge.router.uplink.receivers) == (False, {})
+
     def test_the_first_one_brings_a_link_and_the_last_one_takes_it_away(self, edge):
         far = far_interior(edge)
         clients = [edge.client() for _ in range(2)]
