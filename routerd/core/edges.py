@@ -29,7 +29,6 @@ from routerd.wire import (
     Error,
     Header,
     Int,
-    Link,
     Message,
     Open,
     Properties,
@@ -43,6 +42,7 @@ from routerd.wire import (
     UInt,
     WireError,
 )
+from routerd.wire.link import Link
 
 DOWNLINK = "qd.router-edge-downlink"
 TRACKING = "_$qd.edge_addr_tracking"

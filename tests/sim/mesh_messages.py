@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from tests.sim.mesh_actions import MeshActions
 from tests.sim.mesh_probe import probe
+from tests.sim.mesh_rest import finish, leave, rest
 from tests.sim.mesh_simulation import MeshSimulation
 
 ROUTERS = 8
@@ -48,11 +49,11 @@ def run(seed: int, routers: int = ROUTERS, edges: int = EDGES, steps: int = STEP
         for step in range(1, steps + 1):
             actions.step()
             if step % (2 * REST_EVERY) == 0:
-                simulation.finish()
+                finish(simulation)
                 probe(simulation)
             elif step % REST_EVERY == 0:
-                simulation.rest()
-        simulation.leave_all()
+                rest(simulation)
+        leave(simulation)
         if is_calm:
             simulation.ledger.check_all_have_arrived()
     except Exception as error:

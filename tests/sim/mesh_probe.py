@@ -7,6 +7,7 @@ from tests.sim.client import Client
 from tests.sim.ledger import Sent
 from tests.sim.mesh_checks import consumers_at
 from tests.sim.mesh_protocol import cost_of, tree_from
+from tests.sim.mesh_rest import finish_messages
 from tests.sim.world import Broken
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def probe(simulation: "MeshSimulation") -> None:
     sent: list[Sent] = []
     simulation.note("probe")
     simulation.is_finishing = True
-    simulation.finish_all()
+    finish_messages(simulation)
     clients = [_come(simulation, index) for index in random.sample(routers, min(PROBED_MAX, len(routers)))]
     simulation.world.run_for(OPEN_S)
     for client in clients:
@@ -40,7 +41,7 @@ def probe(simulation: "MeshSimulation") -> None:
                 producer.send(str(producer.address))
                 sent.append(simulation.ledger.sent[-1])
     simulation.world.run_for(STEP_S)
-    simulation.finish_all()
+    finish_messages(simulation)
     simulation.is_finishing = False
     for one in sent:
         check_probe(simulation, one)

@@ -9,13 +9,13 @@ from routerd.wire import Connection, ConnectionConfig
 from tests.sim.client import Client
 from tests.sim.ledger import Sent
 from tests.sim.links import Consumer
-from tests.sim.mesh_checks import check_lines, check_network, check_nothing_is_left, check_router, check_settled
+from tests.sim.mesh_checks import check_router
 from tests.sim.mesh_ledger import MeshLedger
 from tests.sim.mesh_protocol import Links
 from tests.sim.mesh_router import MeshRouter
 from tests.sim.mesh_trunks import Connector, TrunkLine
 from tests.sim.network import Line
-from tests.sim.world import Broken, World
+from tests.sim.world import World
 
 CONVERGED_S = 12.0
 """So long after the last trouble every router knows the network as it is."""
@@ -24,9 +24,6 @@ NEAR = 12
 """A router that joins is connected to some of so many that came last."""
 KNOWN_S = 5.0
 """So long after a consumer's attach every router that can be reached sends it messages."""
-SETTLED_S = 2.0
-NO_END = float("inf")
-FINISH_ROUNDS = 300
 COSTS = (1, 1, 1, 2, 5)
 ENGINE_DELAYS_S = (0.0, 0.002, 0.02)
 SETTINGS = RouterSettings(
@@ -332,80 +329,10 @@ class MeshSimulation:
         """Check what holds in a router at any time."""
         check_router(router)
 
-    def rest(self) -> None:
-        """Let the network find its mind, and check that everybody is of the same."""
-        self.note("rest")
-        self._settle()
-        check_network(self)
-        check_lines(self)
-
-    def _settle(self, without_changes_s: float = KNOWN_S) -> None:
-        """Let the network come to rest, and see that it will not be disturbed for a while."""
-        self.world.run_for(KNOWN_S)
-        while True:
-            now = self.world.now
-            self._changes = [time for time in self._changes if time >= now]
-            near = [time for time in self._changes if time <= now + without_changes_s]
-            told = [end + KNOWN_S for _, end in self._absences]
-            until = max([self.trouble_until - TROUBLE_S + CONVERGED_S, *near, *told])
-            if now >= until:
-                return
-            self.world.run_for(until - now)
-
-    def come_to_rest(self) -> None:
-        """Let all that are away come back, and the network find its mind."""
-        self.heal()
-        self._settle(NO_END)
-
-    def finish(self) -> None:
-        """Let all messages come to an end, and check that each has one."""
-        self.rest()
-        self.note("finish")
-        self.is_finishing = True
-        self.come_to_rest()
-        self.finish_all()
-        self.is_finishing = False
-        check_network(self)
-        check_lines(self)
-        check_settled(self)
-        self.ledger.check_all_are_told()
-
-    def finish_all(self) -> None:
-        """Have consumers decide and grant, and streams go on, until nothing more comes of it."""
-        before = (-1, -1)
-        for _ in range(FINISH_ROUNDS):
-            has_more = self._finish_some()
-            self.world.run_for(SETTLED_S)
-            after = self.ledger.progress()
-            if after == before and not has_more:
-                return
-            before = after
-        raise Broken("messages do not come to an end")
-
-    def _finish_some(self) -> bool:
-        has_more = False
-        for client in self.clients:
-            for consumer in client.consumers:
-                if consumer.is_attached and consumer.undecided:
-                    has_more = True
-                    for delivery in list(consumer.undecided):
-                        consumer.decide(delivery)
-                if consumer.is_attached and consumer.link.credit == 0:
-                    has_more = True
-                    consumer.top_up()
-            for producer in client.producers:
-                if producer.is_attached and producer.stream is not None:
-                    has_more = True
-                    producer.go_on()
-        return has_more
-
-    def leave_all(self) -> None:
-        """Have all clients go, and check that nothing is left of them."""
-        self.finish()
-        self.note("all leave")
-        for client in self.clients:
-            client.leave()
-        self.world.run_for(KNOWN_S)
-        check_network(self)
-        check_lines(self)
-        check_nothing_is_left(self)
+    def quiet_at(self, without_changes_s: float) -> float:
+        """Return when the network will be at rest, if nothing else happens, and not be disturbed for so long."""
+        now = self.world.now
+        self._changes = [time for time in self._changes if time >= now]
+        near = [time for time in self._changes if time <= now + without_changes_s]
+        told = [end + KNOWN_S for _, end in self._absences]
+        return max([self.trouble_until - TROUBLE_S + CONVERGED_S, *near, *told])

@@ -2,8 +2,8 @@
 
 import pytest
 
+from tests.sim import mesh_messages
 from tests.sim.mesh_messages import CALM_SEEDS, LARGE, Failed, run
-from tests.sim.mesh_simulation import MeshSimulation
 
 SEEDS = range(1, 11)
 
@@ -34,10 +34,10 @@ def test_a_seed_leads_to_the_same_each_time():
 
 
 def test_a_failure_says_how_to_have_it_again(monkeypatch):
-    def break_something(self):
+    def break_something(simulation):
         raise ValueError("on purpose")
 
-    monkeypatch.setattr(MeshSimulation, "rest", break_something)
+    monkeypatch.setattr(mesh_messages, "rest", break_something)
     again = "--first 3 --seeds 1 --routers 4 --edges 2 --steps 100 --clients 10"
     with pytest.raises(Failed, match=rf"python -m tests.sim.mesh_messages {again}$") as caught:
         run(3, routers=4, steps=100)
