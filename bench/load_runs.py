@@ -64,24 +64,32 @@ class Loadgen:
 
     program: str
 
-    def rate(self, place: str | None, count: int, *arguments: str) -> float:
-        """Return the messages that one client received from another in a second, through a router or directly."""
-        return float(self._run(place, ("recv", "send"), (count, count), arguments)["recv"]["rate"])
+    def rate(self, place: str | None, count: int, *arguments: str, receive_at: str | None = None) -> float:
+        """Return the messages that one client received from another in a second, through a router or directly.
+
+        `receive_at` is where the receiver connects, if that is elsewhere.
+        """
+        figures = self._run((receive_at or place, place), ("recv", "send"), (count, count), arguments)
+        return float(figures["recv"]["rate"])
 
     def round_trip_us(self, place: str | None, count: int) -> tuple[float, float]:
         """Return the median and the 99th percentile of requests, one in flight."""
         # A responder without a count answers until it is ended, so that it does not leave with replies unsent.
-        figures = self._run(place, ("rep", "req"), (0, count), ())["req"]
+        figures = self._run((place, place), ("rep", "req"), (0, count), ())["req"]
         return float(figures["p50"]), float(figures["p99"])
 
     def _run(
-        self, place: str | None, modes: tuple[str, str], counts: tuple[int, int], arguments: tuple[str, ...]
+        self,
+        places: tuple[str | None, str | None],
+        modes: tuple[str, str],
+        counts: tuple[int, int],
+        arguments: tuple[str, ...],
     ) -> dict[str, dict[str, str]]:
-        host, _, port = (place or f"127.0.0.1:{_free_port()}").rpartition(":")
-        listening = ["listen=1"] if place is None else []
+        own = f"127.0.0.1:{_free_port()}"
+        listening = ["listen=1"] if places[0] is None else []
         first, second = (
-            [self.program, mode, host, port, "bench", f"n={count}", *arguments]
-            for mode, count in zip(modes, counts, strict=True)
+            [self.program, mode, *(place or own).rsplit(":", 1), "bench", f"n={count}", *arguments]
+            for place, mode, count in zip(places, modes, counts, strict=True)
         )
         pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True}
         with subprocess.Popen([*first, *listening], **pipes) as passive:

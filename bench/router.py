@@ -76,16 +76,11 @@ class Bench:
         """Return the processor time that the router has used."""
         return 0.0 if self.router is None else self.router.cpu_s()
 
-    def measure_with_loadgen(self, case: str, target: float, count: int, *arguments: str) -> list[Row]:
+    def measure_with_loadgen(
+        self, case: str, target: float, count: int, *arguments: str, receive_at: str | None = None
+    ) -> list[Row]:
         """Return the same as loadgen.c sees it, where there is a build of it."""
-        loadgen = self.loadgen
-        if loadgen is None:
-            return []
-        rates = [
-            (loadgen.rate(None, count, *arguments), loadgen.rate(self.place, count, *arguments))
-            for _ in range(self.effort.repetitions)
-        ]
-        return ratio_rows(f"{case}, loadgen", target, rates)
+        return loadgen_rows(self.loadgen, self.effort, case, target, (self.place, receive_at), count, *arguments)
 
 
 def one_to_one(bench: Bench) -> list[Row]:
@@ -104,7 +99,9 @@ def other_actor(bench: Bench) -> list[Row]:
     """Sender and receiver on different connection actors."""
     if bench.router is None or not bench.router.is_on_ray:
         return []
-    return bench.measure_rates("other connection actor", 0.3, [], ["--receive-at", bench.router.dedicated_place])
+    case, other = "other connection actor", bench.router.dedicated_place
+    rows = bench.measure_rates(case, 0.3, [], ["--receive-at", other])
+    return rows + bench.measure_with_loadgen(case, 0.3, 1_000_000, receive_at=other)
 
 
 def large(bench: Bench) -> list[Row]:
@@ -254,6 +251,26 @@ def _rows_of(case: str, bench: Bench) -> list[Row]:
         # The other cases are worth having all the same.
         print(f"{case}: {error}", file=sys.stderr)
         return []
+
+
+def loadgen_rows(
+    loadgen: Loadgen | None,
+    effort: Effort,
+    case: str,
+    target: float,
+    places: tuple[str, str | None],
+    count: int,
+    *arguments: str,
+) -> list[Row]:
+    """Return the rates of loadgen.c, where there is a build of it, between two places."""
+    if loadgen is None:
+        return []
+    send_at, receive_at = places
+    rates = [
+        (loadgen.rate(None, count, *arguments), loadgen.rate(send_at, count, *arguments, receive_at=receive_at))
+        for _ in range(effort.repetitions)
+    ]
+    return ratio_rows(f"{case}, loadgen", target, rates)
 
 
 def ratio_rows(case: str, target: float | None, rates: list[tuple[float, float]]) -> list[Row]:

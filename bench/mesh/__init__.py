@@ -3,9 +3,9 @@
 import argparse
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from bench.load_runs import LoadFailed
+from bench.load_runs import LoadFailed, Loadgen
 from bench.mesh import addresses, growth, memory, paths, routers
 from bench.report import Row
 from bench.router import QUICK, THOROUGH, Effort
@@ -20,10 +20,11 @@ class Scale:
     addresses: int
     sizes: tuple[int, ...]
     """Of the meshes that are simulated."""
+    loadgen: Loadgen | None = None
 
 
 CASES: dict[str, Callable[[Scale], list[Row]]] = {
-    "two-routers": lambda scale: routers.two_routers(scale.effort),
+    "two-routers": lambda scale: routers.two_routers(scale.effort, scale.loadgen),
     "hops": lambda scale: routers.hops(scale.effort),
     "addresses": lambda scale: addresses.rows(scale.addresses),
     "memory": lambda scale: memory.rows(scale.addresses),
@@ -40,6 +41,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument(
         "--size", action="append", type=int, metavar="N", help="of a mesh to simulate; 1000 takes an hour"
     )
+    parser.add_argument("--loadgen", metavar="PATH", help="a build of loadgen.c, for a second opinion")
     return parser.parse_args(arguments)
 
 
@@ -48,7 +50,9 @@ def run(options: argparse.Namespace | None = None) -> list[Row]:
     options = options or parse([])
     scale = Scale(QUICK, 10_000, (10, 50)) if options.quick else Scale(THOROUGH, addresses.ADDRESSES, growth.SIZES)
     if options.size:
-        scale = Scale(scale.effort, scale.addresses, tuple(options.size))
+        scale = replace(scale, sizes=tuple(options.size))
+    if options.loadgen:
+        scale = replace(scale, loadgen=Loadgen(options.loadgen))
     return [row for case in options.case or CASES for row in _rows_of(case, scale)]
 
 

@@ -8,22 +8,25 @@ processes of their own.
 import statistics
 from collections.abc import Sequence
 
-from bench.load_runs import routerbench
+from bench.load_runs import Loadgen, routerbench
 from bench.mesh.line import Line
 from bench.report import Row
-from bench.router import LARGE, Effort, ratio_rows
+from bench.router import LARGE, Effort, loadgen_rows, ratio_rows
 
 OVER = ("directly", "over 1 router", "over 2 routers", "over 3 routers", "over 4 routers")
 LONGEST = len(OVER) - 1
 """Routers in a line."""
 PERCENT = 100
+LOADGEN_MESSAGES = 1_000_000
 
 
-def two_routers(effort: Effort) -> list[Row]:
+def two_routers(effort: Effort, loadgen: Loadgen | None = None) -> list[Row]:
     """One sender at one router, and one receiver at its neighbour."""
     with Line(2) as line:
+        first, last = (router.place for router in line.routers)
         return [
             *_rate_rows(line, effort, "two routers", ["--credit", "1000"], target=0.3),
+            *loadgen_rows(loadgen, effort, "two routers", 0.3, (first, last), LOADGEN_MESSAGES),
             *_rate_rows(line, effort, "two routers, pre-settled", ["--credit", "1000", "--settled"]),
             *_rate_rows(
                 line, effort, "two routers, 64 KiB", ["--size", str(LARGE), "--credit", "100"], listener="narrow"

@@ -27,7 +27,7 @@ from routerd.management import AddressRow, ConnectionRow, LinkRow, PoolRow, Work
 
 T = TypeVar("T")
 
-ROWS_AT_ONCE = 20
+ROWS_AT_ONCE = 4
 """Rows that are made before messages get their turn again."""
 
 
