@@ -5,8 +5,10 @@ from collections.abc import Callable
 from actors.processes import Condition, Process
 from actors.pulse import Sign
 
-PERIOD_S = 0.25
-"""How often a pulse beats, and is looked at."""
+PERIOD_S = 0.5
+"""How often a pulse beats, and is looked at: to be woken is most of what a router costs that nobody uses."""
+DOUBT_PERIOD_S = 0.1
+"""How often one is looked at that has missed a beat."""
 STOPPED_S = 0.2
 """How long a process may be stopped: one that stands still holds up the others."""
 SILENT_S = 2.0
@@ -36,22 +38,24 @@ class Vigil:
     def see(self, sign: Sign | None, now: float) -> str | None:
         """Take what is seen now; return why the process must be ended, if it must.
 
-        What it has done with processor time is asked for only when a beat has been missed.
+        How it is, and what it has done with processor time, is asked for only when a beat has been missed.
         """
         late_s = now - self._seen_at - PERIOD_S
         self._seen_at = now
         has_beaten, self._sign = sign != self._sign, sign
-        condition = None if sign is None else self._condition_of(sign.process)
+        condition = None if sign is None or has_beaten else self._condition_of(sign.process)
         if condition is None:
-            # It has ended, as Ray knows, or has not begun.
+            # It lives, or it has ended, as Ray knows, or has not begun.
             self._missed_at = self._stopped_at = None
             return None
         if late_s > PERIOD_S:
             self._forgive(late_s)
-        if not has_beaten:
-            return self._stopped(condition, now) or self._silent(condition, now)
-        self._missed_at = None
-        return self._stopped(condition, now)
+        return self._stopped(condition, now) or self._silent(condition, now)
+
+    @property
+    def is_in_doubt(self) -> bool:
+        """Whether the process has missed a beat."""
+        return self._missed_at is not None
 
     def _forgive(self, late_s: float) -> None:
         """Leave out time in which the watcher did not run either: the whole host may have stood still."""
@@ -61,7 +65,6 @@ class Vigil:
             self._stopped_at += late_s
 
     def _stopped(self, condition: Condition, now: float) -> str | None:
-        # Looked at even while it beats: the last beat may have come just before.
         if condition.state != "T":
             self._stopped_at = None
         elif self._stopped_at is None:

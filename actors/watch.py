@@ -11,7 +11,7 @@ from actors.peers import Member
 from actors.process import ProcessConfig, pulse_path
 from actors.processes import condition_of, kill, wanted_s
 from actors.pulse import Pulse, PulseReader, read_sign
-from actors.vigil import PERIOD_S, Vigil
+from actors.vigil import DOUBT_PERIOD_S, PERIOD_S, Vigil
 from routerd.io import Worker, module_log
 
 ABSENT_S = 5.0
@@ -38,9 +38,13 @@ class Watch:
     async def keep(self) -> None:
         """Go on for ever."""
         while True:
+            next_beat = time.monotonic() + PERIOD_S
             self.beat()
             self.look()
-            await asyncio.sleep(PERIOD_S)
+            while any(vigil.is_in_doubt for vigil in self._vigils.values()) and time.monotonic() < next_beat:
+                await asyncio.sleep(DOUBT_PERIOD_S)
+                self.look()
+            await asyncio.sleep(next_beat - time.monotonic())
 
     def beat(self) -> None:
         """Beat, unless the worker has not answered yet."""

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from actors.processes import Process, condition_of
 from bench.load_runs import LoadFailed, routerbench
 from bench.report import Row
-from bench.router_process import RouterProcess
+from bench.router_process import RouterProcess, family_cpu_s
 
 STARTS = 3
 DEATHS = 3
@@ -25,6 +25,28 @@ WITHIN_S = 30.0
 POLL_S = 0.01
 MIB = 1 << 20
 ONE_ACTOR = ("--connection-actors", "1")
+ACTORS_AT_REST = 4
+"""Of a router: its table, its engine, its management and one for connections."""
+READY = "ready\n"
+EMPTY_RAY = """
+import os, sys
+import ray
+from actors.own_ray import OwnRay
+
+class Empty:
+    async def ready(self):
+        pass
+
+os.mkdir(sys.argv[1], 0o700)
+own = OwnRay(sys.argv[1])
+own.start("empty")
+actors = [ray.remote(Empty).options(num_cpus=0).remote() for _ in range(int(sys.argv[2]))]
+ray.get([actor.ready.remote() for actor in actors])
+print("ready", flush=True)
+sys.stdin.read()
+own.stop()
+"""
+"""A program: Ray may only be imported where it is the subject."""
 LITTLE_LOAD = ("--seconds", "0.05", "--warmup", "0", "--patience", "10")
 
 
@@ -52,16 +74,28 @@ def starts() -> list[Row]:
 
 
 def rest() -> list[Row]:
-    """What a router on a Ray of its own takes while nobody uses it, all its processes and Ray's together."""
+    """What a router on a Ray of its own takes while nobody uses it, all its processes and Ray's together.
+
+    And what of it is Ray's: the same Ray with as many actors, which have nothing to do.
+    """
     with RouterProcess(*ONE_ACTOR) as router:
         time.sleep(SETTLE_S)
-        before_s = router.cpu_s()
-        time.sleep(REST_S)
-        share = (router.cpu_s() - before_s) / REST_S
-        return [
-            Row("at rest: CPU", share * 100, "% of a core", 3, at_most=True),
-            Row("at rest: memory", router.total_memory_bytes() / MIB, "MiB", 700, at_most=True),
-        ]
+        share = _share_at_rest(router.cpu_s)
+        memory = router.total_memory_bytes() / MIB
+    with _empty_ray(ACTORS_AT_REST) as cpu_s:
+        time.sleep(SETTLE_S)
+        empty_share = _share_at_rest(cpu_s)
+    return [
+        Row("at rest: CPU", share * 100, "% of a core", 3, at_most=True),
+        Row(f"at rest: CPU of Ray with {ACTORS_AT_REST} empty actors", empty_share * 100, "% of a core"),
+        Row("at rest: memory", memory, "MiB", 700, at_most=True),
+    ]
+
+
+def _share_at_rest(cpu_s: Callable[[], float]) -> float:
+    before_s = cpu_s()
+    time.sleep(REST_S)
+    return (cpu_s() - before_s) / REST_S
 
 
 def deaths() -> list[Row]:
@@ -111,6 +145,23 @@ def _forwards(router: RouterProcess) -> bool:
         return bool(routerbench(router.place, *LITTLE_LOAD)["received"] > 0)
     except LoadFailed:
         return False
+
+
+@contextmanager
+def _empty_ray(actors: int) -> Iterator[Callable[[], float]]:
+    """Run the Ray that a router has, with actors that do nothing: what tells the processor time it has used."""
+    with tempfile.TemporaryDirectory(prefix="bench-ray-", dir="/tmp") as folder:
+        program = [sys.executable, "-c", EMPTY_RAY, f"{folder}/runtime", str(actors)]
+        with subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            for line in process.stdout:
+                if line == READY:
+                    break
+            else:
+                raise LoadFailed("an empty Ray does not start")
+            yield lambda: family_cpu_s(process.pid)
+            process.stdin.close()
 
 
 @contextmanager

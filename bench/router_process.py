@@ -135,7 +135,7 @@ class RouterProcess:
 
     def cpu_s(self) -> float:
         """Return the processor time that the router and all the processes that it started have used."""
-        return sum(map(_cpu_s, self._family()))
+        return family_cpu_s(self._process.pid)
 
     def memory_bytes(self) -> int:
         """Return what the router and all the processes that it started hold for themselves alone."""
@@ -163,6 +163,11 @@ class RouterProcess:
                 break
             time.sleep(_POLL_S)
         raise RouterDidNotStart("".join(self._log.read_text().splitlines(keepends=True)[-15:]))
+
+
+def family_cpu_s(pid: int) -> float:
+    """Return the processor time that a process and all that it started have used."""
+    return sum(map(_cpu_s, [pid, *(process.pid for process in descendants(pid))]))
 
 
 def _cpu_s(pid: int) -> float:

@@ -62,7 +62,8 @@ def grown(size: int) -> Grown:
 
 def used_trunks(links: Links) -> list[tuple[str, str]]:
     """Return the trunks that shortest paths lead over."""
-    return [(one, other) for one, other in trunks(links) if costs_from(one, links)[other] == links[one][other]]
+    costs = {one: costs_from(one, links) for one in links}
+    return [(one, other) for one, other in trunks(links) if costs[one][other] == links[one][other]]
 
 
 def _cold_rows(one: Grown) -> list[Row]:

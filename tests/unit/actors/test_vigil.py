@@ -4,10 +4,12 @@ from collections.abc import Callable
 
 from actors.processes import Condition, Process
 from actors.pulse import Sign
-from actors.vigil import BUSY_S, PERIOD_S, SILENT_S, STOPPED_S, Vigil
+from actors.vigil import BUSY_S, DOUBT_PERIOD_S, PERIOD_S, SILENT_S, STOPPED_S, Vigil
 
 PROCESS = Process(pid=4711, started=1000)
 OTHER = Process(pid=4711, started=2000)
+LOOK_S = (PERIOD_S + DOUBT_PERIOD_S) / 2
+"""Between two looks: one that is in doubt is looked at more often."""
 
 
 class Watched:
@@ -20,9 +22,11 @@ class Watched:
         self.state = "S"
         self.wanted_s = 0.0
         self.is_there = True
+        self.times_looked = 0
         self.times_asked = 0
 
     def look(self, process: Process) -> Condition | None:
+        self.times_looked += 1
         assert self.sign is not None
         assert process == self.sign.process
         return Condition(process, 1, self.state) if self.is_there else None
@@ -31,7 +35,7 @@ class Watched:
         self.times_asked += 1
         return self.wanted_s
 
-    def see(self, after_s: float = PERIOD_S) -> str | None:
+    def see(self, after_s: float = LOOK_S) -> str | None:
         self.now += after_s
         return self.vigil.see(self.sign, self.now)
 
@@ -50,10 +54,10 @@ class Watched:
         return None
 
 
-def test_a_process_that_beats_is_left_alone_and_its_time_not_even_asked_for() -> None:
+def test_a_process_that_beats_is_left_alone_and_not_even_looked_at() -> None:
     watched = Watched()
     assert watched.watch(60, watched.beat) is None
-    assert watched.times_asked == 0
+    assert (watched.times_looked, watched.times_asked) == (0, 0)
 
 
 def test_a_process_that_is_stopped_is_ended_at_the_second_look() -> None:
@@ -63,7 +67,7 @@ def test_a_process_that_is_stopped_is_ended_at_the_second_look() -> None:
     ended = watched.watch(5)
     assert ended is not None
     assert STOPPED_S <= ended[0] <= 2 * PERIOD_S
-    assert ended[1] == "it has been stopped for 0.2 s"
+    assert ended[1] == "it has been stopped for 0.3 s"
 
 
 def test_a_process_is_seen_to_be_stopped_though_it_has_just_beaten() -> None:
@@ -72,7 +76,20 @@ def test_a_process_is_seen_to_be_stopped_though_it_has_just_beaten() -> None:
     watched.state = "T"
     watched.beat()
     assert watched.see() is None
-    assert watched.see() == "it has been stopped for 0.2 s"
+    assert watched.see() is None
+    assert watched.see() == "it has been stopped for 0.3 s"
+
+
+def test_a_process_is_in_doubt_from_the_beat_that_it_misses_to_the_next() -> None:
+    watched = Watched()
+    watched.see()
+    doubts = []
+    for has_beaten in (True, False, False, True):
+        if has_beaten:
+            watched.beat()
+        watched.see()
+        doubts.append(watched.vigil.is_in_doubt)
+    assert doubts == [False, True, True, False]
 
 
 def test_a_process_that_goes_on_in_time_is_left_alone() -> None:
@@ -102,7 +119,7 @@ def test_a_process_that_does_nothing_and_does_not_beat_is_ended() -> None:
     ended = watched.watch(60)
     assert ended is not None
     assert SILENT_S <= ended[0] <= SILENT_S + 2 * PERIOD_S
-    assert ended[1] == "it has given no sign of life for 2.0 s, and wanted 0% of a core"
+    assert ended[1] == "it has given no sign of life for 2.1 s, and wanted 0% of a core"
 
 
 def test_a_process_that_works_or_waits_for_a_core_has_more_time_to_beat() -> None:
@@ -110,7 +127,7 @@ def test_a_process_that_works_or_waits_for_a_core_has_more_time_to_beat() -> Non
     watched.see()
 
     def work() -> None:
-        watched.wanted_s += PERIOD_S
+        watched.wanted_s += LOOK_S
 
     ended = watched.watch(60, work)
     assert ended is not None
