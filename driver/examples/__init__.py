@@ -1,0 +1,1 @@
+"""Deployments in small, each run by a command."""

@@ -1,0 +1,209 @@
+"""The transport driver that oslo.messaging loads for `amqp://`."""
+
+import logging
+import os
+import threading
+import time
+from collections.abc import Iterable
+from typing import Any
+
+from oslo_config import cfg
+from oslo_messaging import exceptions
+from oslo_messaging._drivers import base
+
+from .addressing import Destination, Service
+from .bus import MessageBus
+from .errors import Undecodable
+from .incoming import IncomingNotification, IncomingRequest
+from .listener import Listener, Read
+from .messages import notification_body, read_notification, read_reply, read_request, request_body
+from .metrics import ServerMetrics
+from .outgoing import CALL, CAST, NOTIFY, REPLY, Outgoing, Terms
+from .settings import Settings, read_settings
+from .subscription import Receipt
+from .url import hosts_of, vhost_of
+
+_log = logging.getLogger(__name__)
+
+
+class AMQPDriver(base.BaseDriver):
+    """Connects when it is first used, and anew in a process that was forked."""
+
+    def __init__(
+        self,
+        conf: cfg.ConfigOpts,
+        url: Any,
+        default_exchange: str | None = None,
+        allowed_remote_exmods: Iterable[str] | None = None,
+    ) -> None:
+        super().__init__(conf, url, default_exchange, list(allowed_remote_exmods or ()))
+        self.settings: Settings = read_settings(conf, url)
+        self._hosts = hosts_of(url, self.settings.sasl_default_realm)
+        self._vhost = vhost_of(url)
+        self.metrics = ServerMetrics(conf)
+        self.reply_terms = self._terms(REPLY, retry=self.settings.default_reply_retry)
+        self._lock = threading.Lock()
+        self._bus: MessageBus | None = None
+        self._pid = os.getpid()
+        self._left_to_the_parent: list[MessageBus] = []
+
+    def require_features(self, requeue: bool = False) -> None:
+        """Everything there is, is supported."""
+
+    def send(
+        self,
+        target: Any,
+        ctxt: Any,
+        message: Any,
+        wait_for_reply: bool | None = None,
+        timeout: float | None = None,
+        call_monitor_timeout: float | None = None,
+        retry: int | None = None,
+        transport_options: Any = None,
+    ) -> Any:
+        """Send a cast, or a call and return what came back."""
+        kind = CALL if wait_for_reply else CAST
+        terms = self._terms(kind, retry, timeout, call_monitor_timeout, transport_options)
+        destination = Destination(
+            target.topic, target.exchange, None if target.fanout else target.server, bool(target.fanout), Service.RPC
+        )
+        outgoing = Outgoing(terms, destination, request_body(ctxt, message, call_monitor_timeout))
+        self.deliver(outgoing, timeout or self.settings.default_send_timeout, is_timeout_given=bool(timeout))
+        if not wait_for_reply:
+            return None
+        try:
+            reply, failure = read_reply(outgoing.reply, self._allowed_remote_exmods)
+        except Undecodable as error:
+            words = f"The reply from {outgoing.where} cannot be read: {error}"
+            raise exceptions.MessageDeliveryFailure(words) from error
+        if failure is not None:
+            raise failure
+        return reply
+
+    def send_notification(
+        self, target: Any, ctxt: Any, message: Any, version: float, retry: int | None = None
+    ) -> None:
+        """Send a notification; returns when the bus has accepted it."""
+        destination = Destination(target.topic, target.exchange, service=Service.NOTIFY)
+        outgoing = Outgoing(self._terms(NOTIFY, retry), destination, notification_body(ctxt, message, version))
+        self.deliver(outgoing, self.settings.default_notify_timeout, is_timeout_given=False)
+
+    def listen(self, target: Any, batch_size: int, batch_timeout: float | None) -> base.PollStyleListenerAdapter:
+        """Listen to the requests for a target."""
+        destination = Destination(target.topic, target.exchange, target.server, service=Service.RPC)
+        listener = self._listener([destination], self.settings.rpc_server_credit, self._read_request)
+        return base.PollStyleListenerAdapter(listener, batch_size, batch_timeout)
+
+    def listen_for_notifications(
+        self, targets_and_priorities: Any, pool: str | None, batch_size: int, batch_timeout: float | None
+    ) -> base.PollStyleListenerAdapter:
+        """Listen to the notifications of some topics and priorities."""
+        if pool:
+            raise NotImplementedError('"pool" is not supported by the AMQP 1.0 driver')
+        # Without the exchange: the notifier does not have it either, so that both meet at the default exchange.
+        destinations = [
+            Destination(f"{target.topic}.{priority}", service=Service.NOTIFY)
+            for target, priority in targets_and_priorities
+        ]
+        listener = self._listener(destinations, self.settings.notify_server_credit, _read_notification)
+        return base.PollStyleListenerAdapter(listener, batch_size, batch_timeout)
+
+    def cleanup(self) -> None:
+        """Close the connection; what waits fails. A driver that is used again connects again."""
+        with self._own_lock():
+            bus, self._bus = self._bus, None
+        if bus is not None and self._pid == os.getpid():
+            bus.stop()
+
+    # What incoming messages use.
+
+    def deliver(self, outgoing: Outgoing, limit_s: float, is_timeout_given: bool) -> None:
+        """Send a message and wait until it is done; raises what its sender has to know."""
+        began_s = time.monotonic()
+        bus = self.bus()
+        bus.send(outgoing)
+        if not _wait(outgoing, began_s, limit_s):
+            bus.cancel(outgoing)
+            raise _too_late(outgoing, limit_s, is_timeout_given)
+        if outgoing.error is not None:
+            raise outgoing.error
+
+    def post(self, outgoing: Outgoing) -> None:
+        """Send a message without waiting for anything."""
+        self.bus().send(outgoing)
+
+    def bus(self) -> MessageBus:
+        """Return what this process is connected by."""
+        bus = self._bus
+        if bus is not None and self._pid == os.getpid():
+            return bus
+        with self._own_lock():
+            if self._bus is None:
+                self._bus = MessageBus(self._hosts, self.settings, self._default_exchange, self._vhost)
+                self._bus.start()
+            return self._bus
+
+    def _own_lock(self) -> threading.Lock:
+        # A child must not use what belongs to its parent, nor a lock that a thread of the parent may have held.
+        if self._pid != os.getpid():
+            if self._bus is not None:
+                _log.warning("Process %d was forked from %d and connects for itself", os.getpid(), self._pid)
+                self._left_to_the_parent.append(self._bus)
+            self._bus, self._lock, self._pid = None, threading.Lock(), os.getpid()
+        return self._lock
+
+    def _terms(
+        self,
+        kind: str,
+        retry: int | None,
+        ttl_s: float | None = None,
+        call_monitor_timeout_s: float | None = None,
+        transport_options: Any = None,
+    ) -> Terms:
+        settings = self.settings
+        is_mandatory = bool(getattr(transport_options, "at_least_once", False))
+        is_asked_for = (kind == CALL and retry is not None and retry > 0) or (kind == REPLY and retry != 0)
+        return Terms(
+            kind=kind,
+            is_settled=kind in settings.pre_settled and not is_mandatory,
+            retry=None if retry is None or retry < 0 else retry,
+            is_resent=kind in settings.resend_released or is_asked_for,
+            is_mandatory=is_mandatory,
+            ttl_s=ttl_s or None,
+            call_monitor_timeout_s=call_monitor_timeout_s,
+        )
+
+    def _listener(self, destinations: list[Destination], window: int, read: Read) -> Listener:
+        listener = Listener(self.bus(), destinations, window, read)
+        listener.subscribe()
+        return listener
+
+    def _read_request(self, receipt: Receipt) -> IncomingRequest:
+        return IncomingRequest(receipt, read_request(receipt.message.body), self)
+
+
+def _read_notification(receipt: Receipt) -> IncomingNotification:
+    return IncomingNotification(receipt, read_notification(receipt.message.body))
+
+
+def _wait(outgoing: Outgoing, began_s: float, limit_s: float) -> bool:
+    until_s = began_s + limit_s
+    monitor_s = outgoing.terms.call_monitor_timeout_s
+    if not monitor_s:
+        return outgoing.wait(until_s)
+    while True:
+        heard_until_s = max(began_s, outgoing.heard_at_s) + monitor_s
+        if outgoing.wait(min(until_s, heard_until_s)):
+            return True
+        if time.monotonic() >= min(until_s, max(began_s, outgoing.heard_at_s) + monitor_s):
+            return False
+
+
+def _too_late(outgoing: Outgoing, limit_s: float, is_timeout_given: bool) -> Exception:
+    terms = outgoing.terms
+    if terms.call_monitor_timeout_s and terms.call_monitor_timeout_s < limit_s:
+        return exceptions.MessagingTimeout(
+            f"{terms.kind} to {outgoing.where}: nothing was heard of it for {terms.call_monitor_timeout_s} s"
+        )
+    words = f"{terms.kind} to {outgoing.where} was not over within {limit_s} s"
+    return exceptions.MessagingTimeout(words) if is_timeout_given else exceptions.MessageDeliveryFailure(words)

@@ -1,0 +1,108 @@
+"""The link that replies come in over, one for all calls of a transport, and the calls that wait for them."""
+
+import logging
+import time
+import uuid
+from typing import TYPE_CHECKING, Any
+
+from .codec import decoded
+from .credit import Credit
+from .errors import ShuttingDown, Undecodable
+from .links import ReceivingLink
+from .outgoing import Outgoing
+
+if TYPE_CHECKING:
+    from .bus import MessageBus
+
+_log = logging.getLogger(__name__)
+
+NOT_IMPLEMENTED = "amqp:not-implemented"
+"""What a peer says that makes up no addresses."""
+
+
+class Replies:
+    """Everything here is called with the lock of the connection held."""
+
+    def __init__(self, bus: "MessageBus") -> None:
+        self._bus = bus
+        self._calls: dict[Any, Outgoing] = {}
+        self._link: ReceivingLink | None = None
+        self.credit = Credit(bus.settings.reply_link_credit, "replies")
+        self._own_address: str | None = None
+        self.address: str | None = None
+        """Where replies are to be sent to; None while there is no link."""
+
+    def attach(self) -> None:
+        """Attach the link, with an address that the peer makes up, or with ours where it can't."""
+        if self._bus.engine is None or self._link is not None:
+            return
+        name = f"openstack.org/om/receiver/[rpc-response]/{uuid.uuid4().hex}"
+        target = self._own_address or "rpc-response"
+        self._link = self._bus.engine.receiving_link(name, self._own_address, target, 0, self)
+
+    def expect(self, outgoing: Outgoing) -> None:
+        """Wait for the reply to a call that is sent now."""
+        self._calls[outgoing.message_id] = outgoing
+
+    def forget(self, outgoing: Outgoing) -> None:
+        """Wait no more for the reply to a call."""
+        self._calls.pop(outgoing.message_id, None)
+
+    def attached(self) -> None:
+        assert self._link is not None
+        self.address = self._link.source_address
+        self.credit.begin(self._link)
+        self._bus.send_waiting()
+
+    def detached(self, reason: str) -> None:
+        self._link = None
+        if self.address is not None:
+            self._bus.connection.abandon(f"the link for replies was detached, {reason}")
+            return
+        if self._own_address is None and reason.startswith(NOT_IMPLEMENTED):
+            # RabbitMQ knows no dynamic sources, but makes a queue for whoever attaches to one.
+            self._own_address = f"reply.{uuid.uuid4().hex}"
+            self.attach()
+            return
+        _log.warning("The peer gives no address for replies, so calls have to wait: %s", reason)
+        self._bus.take_a_retry(f"there is no address for its reply, {reason}")
+        self._bus.connection.later(self._bus.settings.link_retry_delay, self.attach)
+
+    def disconnected(self, reason: str) -> None:
+        """The connection was lost: no reply can come to the calls that were sent."""
+        self._link = self.address = self._own_address = None
+        calls, self._calls = self._calls, {}
+        for outgoing in calls.values():
+            outgoing.fail(f"its reply cannot come any more, {reason}")
+
+    def shut_down(self) -> None:
+        """Fail the calls that wait."""
+        for outgoing in self._calls.values():
+            outgoing.fail_with(ShuttingDown())
+        self._calls.clear()
+
+    def received(self, delivery: Any, data: bytes) -> None:
+        link = self._link
+        assert link is not None
+        try:
+            message = decoded(data)
+        except Undecodable as error:
+            _log.warning("Rejected a message to %s: %s", self.address, error)
+            link.reject(delivery, str(error))
+        else:
+            self._match(link, delivery, message)
+        self.credit.one_came(link)
+        self.credit.renew(link)
+
+    def _match(self, link: ReceivingLink, delivery: Any, message: Any) -> None:
+        outgoing = self._calls.get(message.correlation_id)
+        if outgoing is None:
+            _log.warning("A reply to %s came for no call that waits: id %s", self.address, message.correlation_id)
+            link.disown(delivery)
+            return
+        link.accept(delivery)
+        if message.body is None:
+            outgoing.heard_at_s = time.monotonic()
+            return
+        del self._calls[message.correlation_id]
+        outgoing.succeed(message.body)

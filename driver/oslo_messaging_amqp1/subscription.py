@@ -1,0 +1,173 @@
+"""One link that messages for a listener come in over, with its credit."""
+
+import logging
+import threading
+import uuid
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol
+
+from .addressing import Destination
+from .codec import Message, decoded
+from .credit import Credit
+from .errors import Undecodable
+from .links import ReceivingLink
+
+if TYPE_CHECKING:
+    from .bus import MessageBus
+
+_log = logging.getLogger(__name__)
+
+
+def rejection(error: Undecodable) -> Callable[[ReceivingLink, Any], None]:
+    """Return how to settle a message that nobody can read."""
+    reason = str(error)
+    return lambda link, delivery: link.reject(delivery, reason)
+
+
+class Receipt:
+    """A message that came in over a subscription and is to be settled there."""
+
+    __slots__ = ("_delivery", "_is_settled", "_link", "message", "subscription")
+
+    def __init__(self, subscription: "Subscription", link: ReceivingLink, delivery: Any, message: Message) -> None:
+        self.subscription = subscription
+        self.message = message
+        self._link = link
+        self._delivery = delivery
+        self._is_settled = False
+
+    def settle(self, how: Callable[[ReceivingLink, Any], None], is_urgent: bool = True) -> None:
+        """Settle it, once, on whichever thread is at the connection; what is not urgent may wait for what goes next."""
+        if self._is_settled:
+            # Proton may have given the delivery to another message by now.
+            return
+        self._is_settled = True
+        self.subscription.submit(lambda: self.subscription.settle(self._link, self._delivery, how), is_urgent)
+
+
+class Inbox(Protocol):
+    """Who gets what comes in."""
+
+    def put(self, receipt: Receipt) -> None:
+        """Take a message; called with the lock of the connection held."""
+
+    def is_stopped(self) -> bool:
+        """Whether nothing more is wanted."""
+
+
+class Subscription:
+    """Kept by the bus over reconnections; but for submit() and wait(), it is called with the connection's lock held."""
+
+    def __init__(self, bus: "MessageBus", destination: Destination, number: int, window: int, inbox: Inbox) -> None:
+        self._bus = bus
+        self.destination = destination
+        self._number = number
+        self._window = window
+        self._inbox = inbox
+        self._link: ReceivingLink | None = None
+        self._is_over = False
+        self._complaints: set[str] = set()
+        self._settled_once = threading.Event()
+        self.address = ""
+        self.credit = Credit(window, "")
+        self.refusal: str | None = None
+        """Why the first attempt to attach did not succeed."""
+
+    def wait(self, limit_s: float) -> bool:
+        """Wait until it is known how the first attempt to attach went."""
+        return self._settled_once.wait(limit_s)
+
+    @property
+    def is_attached(self) -> bool:
+        """Whether messages can come in."""
+        return self._link is not None and self._link.is_attached
+
+    def submit(self, work: Callable[[], None], is_urgent: bool) -> None:
+        """Do something with the lock of the connection held."""
+        if is_urgent:
+            self._bus.connection.submit(work)
+        else:
+            self._bus.connection.submit_soon(work)
+
+    def attach(self) -> None:
+        """Attach the link if there is a connection."""
+        engine = self._bus.engine
+        if engine is None or self._is_over or self._link is not None or self._inbox.is_stopped():
+            return
+        self.address = self._bus.source_address(self.destination, self._number)
+        self.credit = Credit(self._window, self.address)
+        name = f"openstack.org/om/receiver/[{self.address}]/{uuid.uuid4().hex}"
+        self._link = engine.receiving_link(name, self.address, self.address, self._window, self)
+
+    def detach(self) -> None:
+        """Detach the link, for ever."""
+        self._is_over = True
+        if self._link is not None:
+            self._link.detach()
+            self._link = None
+
+    def withdraw(self) -> None:
+        """Take the credit back, so that the peer sends what comes to somebody else."""
+        if self._link is not None:
+            self._link.grant(-self._link.credit)
+
+    def attached(self) -> None:
+        _log.debug("Subscribed to %s", self.address)
+        self._settled_once.set()
+
+    def detached(self, reason: str) -> None:
+        self._link = None
+        if self._is_over:
+            return
+        _log.warning("The subscription to %s was ended: %s", self.address, reason)
+        if not self._settled_once.is_set():
+            self.refusal = reason
+            self._settled_once.set()
+        self._bus.connection.later(self._bus.settings.link_retry_delay, self.attach)
+
+    def disconnected(self) -> None:
+        """The connection was lost; the link is made again with the next."""
+        self._link = None
+
+    def not_connected(self, reason: str) -> None:
+        """No host could be connected to so far."""
+        if not self._settled_once.is_set():
+            _log.warning("Subscribing to %s has to wait for a connection: %s", self.destination.topic, reason)
+            self._settled_once.set()
+
+    def shut_down(self) -> None:
+        """The connection is closed for good."""
+        self._is_over = True
+        self._link = None
+        self._settled_once.set()
+
+    def received(self, delivery: Any, data: bytes) -> None:
+        link = self._link
+        assert link is not None
+        self.credit.one_came(link)
+        try:
+            message = decoded(data)
+        except Undecodable as error:
+            self.complain(error)
+            self.settle(link, delivery, rejection(error))
+            return
+        if self._inbox.is_stopped() and delivery is not None:
+            link.let_go(delivery)
+        else:
+            self._inbox.put(Receipt(self, link, delivery, message))
+            self._bus.connection.begin_grace()
+
+    def complain(self, error: Undecodable) -> None:
+        """Log that a message could not be read, once for each cause."""
+        if len(self._complaints) < 100 and str(error) not in self._complaints:
+            self._complaints.add(str(error))
+            _log.error("Rejected a message to %s: %s", self.address, error)
+
+    def settle(self, link: ReceivingLink, delivery: Any, how: Callable[[ReceivingLink, Any], None]) -> None:
+        """Settle a message and renew the credit."""
+        if not link.is_usable:
+            _log.debug("A message to %s is not settled, since its link is gone", self.address)
+            return
+        how(link, delivery)
+        if not self._inbox.is_stopped():
+            self.credit.renew(link)
