@@ -19,30 +19,42 @@ ENVIRONMENT := .venv/.environment
 BUILT := .venv/.built-$(ROUTERD_CYTHON)
 TEST_TOOLS := .venv/.test-tools
 FUZZ_TOOLS := .venv/.fuzz-tools
+ANALYTICS := .venv/.analytics
 RHEA := tests/interop/rhea
+DRIVER_BIN := driver/.venv/bin
+DRIVER_ENVIRONMENT := driver/.venv/.environment
 
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup run demo-mesh test soak bench fuzz lint clean system-packages proton test-tools test-built test-uncompiled
+.PHONY: help setup analytics run demo-mesh demo-analytics demo-nova test soak bench fuzz lint clean system-packages proton test-tools test-built test-uncompiled driver-setup test-driver
 
 help:  ## list the targets
 	@sed -nE 's/^([a-z-]+):.*  ## (.*)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
 
 setup: $(BUILT)  ## make .venv with the router in it, and compile its compiled modules
 
+analytics: setup $(ANALYTICS)  ## add what routeranalyze needs to .venv
+
 run: setup  ## start a router that clients on this host can connect to, at port 5672
-	$(BIN)/routerd -c configs/standalone.conf $(ROUTERD_ARGUMENTS)
+	$(BIN)/routerd -c configs/standalone.conf --record-directory records $(ROUTERD_ARGUMENTS)
 
 demo-mesh: setup  ## run four joined routers with RPC between them, while a server, a trunk and a router fail
 	$(BIN)/python -m bench.demo_mesh $(DEMO_ARGUMENTS)
 
-test: system-packages lint test-built test-uncompiled  ## check everything: lint, types, all tests, and wire, core and mesh again uncompiled
+demo-analytics: setup analytics  ## run three routers with load, a slow consumer and a trunk that is cut; the report is demo/report.html
+	$(BIN)/python -m bench.demo_analytics $(DEMO_ARGUMENTS)
+
+demo-nova: setup driver-setup  ## run a Nova in small with the driver over three joined routers, while a router fails
+	cd driver && MOBULA_PYTHON=$(CURDIR)/$(BIN)/python .venv/bin/python -m examples.nova $(DEMO_ARGUMENTS)
+
+test: system-packages lint test-built test-uncompiled test-driver  ## check everything: lint, types, all tests, and wire, core and mesh again uncompiled
 
 soak: test-tools setup  ## run the tests that take minutes: 2 GiB messages, 10 000 connections, deaths of actors, 1000 meshes
 	$(BIN)/python -m pytest -m soak $(PYTEST_ARGUMENTS)
 	$(BIN)/python -m tests.sim.mesh_messages --first 1001 --seeds 1000 --go-on
+	$(BIN)/python -m tests.sim.mesh_protocol --first 1001 --seeds 1000
 
-bench: setup  ## run every benchmark and append the figures to bench/RESULTS.md
+bench: setup analytics driver-setup  ## run every benchmark and append the figures to bench/RESULTS.md
 	@set -e; { printf '\n## %s, commit %s, %s cores\n\n```\n' \
 	"$$(date -u +%Y-%m-%d)" "$$(git describe --always --dirty 2>/dev/null || echo unknown)" "$$(nproc)"; \
 	for name in $$($(BIN)/python -m bench --list); do echo "$$ python -m bench $$name"; $(BIN)/python -m bench $$name; done; \
@@ -54,9 +66,11 @@ fuzz: setup $(FUZZ_TOOLS)  ## run the coverage-guided fuzzer
 lint: setup $(TEST_TOOLS)  ## ruff, mypy strict and cython-lint
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	cd driver && ../$(BIN)/mypy
 	PATH="$(CURDIR)/$(BIN):$$PATH" cython-lint $(shell find routerd bench -name '*.pxd')
 
 clean:  ## delete everything that was made
+	rm -rf driver/.venv driver/*.egg-info
 	rm -rf .venv build dist *.egg-info .coverage .hypothesis .pytest_cache .mypy_cache .ruff_cache $(RHEA)/node_modules
 	find routerd bench -name '*.so' -delete
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -77,7 +91,11 @@ $(BUILT): $(ENVIRONMENT) build_ext.py $(SOURCES)
 	@touch $@
 
 $(TEST_TOOLS): $(ENVIRONMENT)
-	$(PIP_PROJECT) '.[tests]'
+	$(PIP_PROJECT) '.[tests,analytics]'
+	@touch $@
+
+$(ANALYTICS): $(ENVIRONMENT)
+	$(PIP_PROJECT) '.[analytics]'
 	@touch $@
 
 $(FUZZ_TOOLS): $(ENVIRONMENT)
@@ -97,6 +115,18 @@ $(RHEA)/node_modules/.package-lock.json: $(RHEA)/package.json $(RHEA)/package-lo
 	else echo "npm is not installed: the tests with rhea will be skipped"; fi
 
 test-tools: $(TEST_TOOLS) proton $(RHEA)/node_modules/.package-lock.json
+
+driver-setup: $(DRIVER_ENVIRONMENT)  ## make driver/.venv with the oslo.messaging driver in it
+
+$(DRIVER_ENVIRONMENT): driver/pyproject.toml driver/constraints.txt | system-packages
+	test -x $(DRIVER_BIN)/python || $(PYTHON) -m venv driver/.venv
+	@tests/interop/install-proton.sh $(DRIVER_BIN)/python
+	$(DRIVER_BIN)/pip --disable-pip-version-check install --quiet --constraint driver/constraints.txt --editable './driver[tests]'
+	@touch $@
+
+# Routers are started from the tree, in its own environment.
+test-driver: setup driver-setup  ## test the oslo.messaging driver, alone and against routers
+	cd driver && MOBULA_PYTHON=$(CURDIR)/$(BIN)/python .venv/bin/python $(PYTEST) $(DRIVER_PYTEST_ARGUMENTS)
 
 test-built: setup test-tools
 	ROUTERD_FORM_UNDER_TEST=$$($(BIN)/python build_ext.py) $(BIN)/python $(PYTEST) $(PYTEST_ARGUMENTS)

@@ -7,11 +7,23 @@ from functools import partial
 from typing import Any
 
 from actors.errors import CallFailed, PeerGone
+from actors.ledger_desk import LedgerDesk
 from actors.peers import Engine, Member, TableNews, Version
 from actors.plan import connection_role
 from actors.process import Background, ProcessConfig, pulse_path, settle
 from actors.watch import Watch, watch_far
-from routerd.core import AddressTable, Changes, CoreError, Delta, Interest, Sibling, StaleMember
+from routerd.core import (
+    AddressTable,
+    Changes,
+    CoreError,
+    Delta,
+    Interest,
+    PolicySettings,
+    Report,
+    Sibling,
+    StaleMember,
+    Verdict,
+)
 from routerd.io import module_log
 
 TELL_AGAIN_S = 0.1
@@ -22,11 +34,12 @@ _log = module_log("ROUTER_CORE")
 
 
 class AddressTableActor:
-    """Hosts the address table of the router.
+    """Hosts the address table of the router, and the ledger of its connections.
 
-    Owns which worker wants which address, and who is a member. Nothing survives a restart: the new table has a higher
-    epoch and invites all workers, who join with all that they have; they forward on meanwhile, by what they know. A
-    call that failed may have been carried out. A worker repeats it, or joins when the table asks for that.
+    Owns which worker wants which address, who is a member, and how many connections count against limits. Nothing
+    survives a restart: the new table has a higher epoch and invites all workers, who join with all that they have; they
+    forward on meanwhile, by what they know. A call that failed may have been carried out. A worker repeats it, or joins
+    when the table asks for that.
     """
 
     def __init__(
@@ -37,11 +50,16 @@ class AddressTableActor:
         engine: Engine,
         *,
         has_network: bool = False,
+        max_connections: int = PolicySettings().max_connections,
     ) -> None:
-        """`has_network`: other routers have to learn of the addresses of this one."""
+        """`has_network`: other routers have to learn of the addresses of this one.
+
+        `max_connections` is how many all workers may have accepted at a time.
+        """
         self._table = AddressTable(epoch)
         self._process = process
         self._reachable = members
+        self._desk = LedgerDesk(max_connections, members)
         self._engine = engine
         self._background = Background()
         self._incarnations: dict[int, int] = {}
@@ -56,6 +74,7 @@ class AddressTableActor:
     def begin(self) -> None:
         """Invite the workers, and watch over the other actors. To be called in the event loop."""
         pulse = settle(self._process)
+        self._desk.begin()
         self._background.start("The watch", Watch(self._process, pulse).keep)
         self._background.start("Telling the routing engine", self._tell_engine)
         for worker in self._reachable:
@@ -84,6 +103,10 @@ class AddressTableActor:
         if self._has_network:
             self._engine_news.set()
         return await self._known_by_all(version)
+
+    async def report(self, worker: int, incarnation: int, report: Report) -> Verdict:
+        """Take what a worker reports of the connections that count against limits, and answer what it asks."""
+        return await self._desk.answer(worker, incarnation, report)
 
     async def everything(self) -> TableNews:
         """Return what a routing engine that has just been started has to know; it is told of changes from then on."""
@@ -146,6 +169,7 @@ class AddressTableActor:
             return
         _log.warning("Worker %d has left: %s", worker, error)
         del self._incarnations[worker]
+        self._desk.lose(worker)
         self._table.leave(worker, incarnation)
         self._engine_news.set()
         self._invite(worker)

@@ -5,14 +5,16 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from actors.errors import CallFailed
+from actors.ledger_reports import LedgerReports
 from actors.peers import Engine, Management, Table, Version
 from actors.process import Background, ProcessConfig, clear_sockets, count_start, settle
 from actors.trunk_reports import TrunkReports
 from actors.watch import Watch
-from routerd.core import Changes, CoreError, Delta, NetworkNews, StaleMember, TrunkEvent
+from routerd.core import Changes, CoreError, Delta, NetworkNews, Report, StaleMember, TrunkEvent
 from routerd.io import ListenFailed, ManagedWorker, MemberGone, NetworkView, Worker, WorkerConfig, module_log
 from routerd.management import Configuration
 
@@ -52,6 +54,7 @@ class ConnectionActor:
         self._table = table
         self._management = management
         self._trunk_reports = TrunkReports(config.index, engine, lambda: self._running().config.incarnation)
+        self._ledger_reports = LedgerReports(config.index, table, lambda: self._worker)
         self._configuration = configuration
         """Of the start of the router; the worker has that of now."""
         self._managed: ManagedWorker | None = None
@@ -78,6 +81,7 @@ class ConnectionActor:
         self._config = replace(self._config, role=self._process.role, restarts=count_start(self._process))
         self._background.start("The worker", self._work)
         self._background.start("Telling the routing engine", self._trunk_reports.keep_telling)
+        self._background.start("Telling the ledger", self._ledger_reports.keep_telling)
 
     async def ready(self) -> list[str]:
         """Return what the worker listens on, once all workers know of it. Raises ListenFailed."""
@@ -100,6 +104,10 @@ class ConnectionActor:
         """Join the table, whether or not this worker believes to be a member."""
         self._is_join_due = True
         self._news.set()
+
+    async def recall_sockets(self, incarnation: int) -> int:
+        """Have the worker give back what it may accept and has not; return how many sockets it keeps."""
+        return await asyncio.wrap_future(self._incarnation(incarnation).recall_sockets())
 
     async def network_view(self, incarnation: int) -> NetworkView:
         """Return what the worker knows of the network, and its trunks."""
@@ -155,7 +163,8 @@ class ConnectionActor:
         config = replace(self._config, incarnation=self._new_incarnation())
         if configuration.version > 0:
             config = config.configured(configuration)
-        worker = Worker(config, self._on_changes, self._ask, self._on_trunks)
+        on_report = partial(self._on_report, config.incarnation) if config.workers > 1 else None
+        worker = Worker(config, self._on_changes, self._ask, self._on_trunks, on_report)
         try:
             self._listening = await asyncio.to_thread(worker.start)
         except ListenFailed as failure:
@@ -221,6 +230,7 @@ class ConnectionActor:
             self._is_join_due = True
             raise
         self._confirmed(worker, everything.sequence)
+        worker.renew_account()
         self._has_joined.set()
 
     async def _update(self, worker: Worker) -> None:
@@ -242,6 +252,11 @@ class ConnectionActor:
         """Called in the worker's thread."""
         assert self._loop is not None
         self._loop.call_soon_threadsafe(self._trunk_reports.take, events)
+
+    def _on_report(self, incarnation: int, report: Report) -> None:
+        """Called in the worker's thread."""
+        assert self._loop is not None
+        self._loop.call_soon_threadsafe(self._ledger_reports.take, incarnation, report)
 
     def _take(self, changes: Changes) -> None:
         if len(self._pending) >= PENDING_MAX:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from routerd.core import Changes, Delta, Interest, NetworkNews, Sibling, TrunkEvent
+from routerd.core import Changes, Delta, Interest, NetworkNews, Report, Sibling, TrunkEvent, Verdict
 from routerd.io import NetworkView
 from routerd.management import Configuration
 
@@ -31,6 +31,9 @@ class Table(Protocol):
     async def update(self, worker: int, incarnation: int, batch: tuple[Changes, ...]) -> Version:
         """Take changes of a member, in their order; returns once every member knows them."""
 
+    async def report(self, worker: int, incarnation: int, report: Report) -> Verdict:
+        """Take what a worker reports of the connections that count against limits, and answer what it asks."""
+
     async def everything(self) -> TableNews:
         """Return what a routing engine that has just been started has to know; it is told of changes from then on."""
 
@@ -43,6 +46,9 @@ class Member(Protocol):
 
     async def invite(self) -> None:
         """Have the worker join, whether or not it believes to be a member."""
+
+    async def recall_sockets(self, incarnation: int) -> int:
+        """Have the worker give back what it may accept and has not; return how many sockets it keeps."""
 
     async def ping(self) -> float:
         """Return the lag of the event loop in seconds."""

@@ -9,7 +9,7 @@ from ray.exceptions import RayActorError, RayError, RayTaskError
 
 from actors.errors import CallFailed, NoAnswer, PeerGone
 from actors.peers import TableNews, Version
-from routerd.core import Changes, Delta, NetworkNews, Sibling, TrunkEvent
+from routerd.core import Changes, Delta, NetworkNews, Report, Sibling, TrunkEvent, Verdict
 from routerd.io import MemberGone, NetworkView
 from routerd.management import Configuration, NodeRow, Unanswered
 
@@ -70,6 +70,10 @@ class RemoteTable(RemoteActor):
         """Call `update`."""
         return cast(Version, await self.call("update", worker, incarnation, batch, within_s=BARRIER_S))
 
+    async def report(self, worker: int, incarnation: int, report: Report) -> Verdict:
+        """Call `report`."""
+        return cast(Verdict, await self.call("report", worker, incarnation, report, within_s=BARRIER_S))
+
     async def everything(self) -> TableNews:
         """Call `everything`."""
         return cast(TableNews, await self.call("everything"))
@@ -85,6 +89,10 @@ class RemoteMember(RemoteActor):
     async def invite(self) -> None:
         """Call `invite`."""
         await self.call("invite")
+
+    async def recall_sockets(self, incarnation: int) -> int:
+        """Call `recall_sockets`."""
+        return cast(int, await self.call("recall_sockets", incarnation))
 
     async def ping(self) -> float:
         """Call `ping`."""

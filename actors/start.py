@@ -92,12 +92,25 @@ class RouterTable(_Hosted, AddressTableActor):
     """The address table as an actor."""
 
     def __init__(
-        self, process: ProcessConfig, workers: tuple[int, ...], namespace: str, has_network: bool
+        self,
+        process: ProcessConfig,
+        workers: tuple[int, ...],
+        namespace: str,
+        has_network: bool,
+        max_connections: int,
     ) -> None:
         names = {worker: actor_name(process.router_id, connection_role(worker)) for worker in workers}
         members = {worker: RemoteMember(name, namespace) for worker, name in names.items()}
         engine = RemoteEngine(actor_name(process.router_id, ENGINE), namespace)
-        AddressTableActor.__init__(self, time.time_ns(), process, members, engine, has_network=has_network)
+        AddressTableActor.__init__(
+            self,
+            time.time_ns(),
+            process,
+            members,
+            engine,
+            has_network=has_network,
+            max_connections=max_connections,
+        )
         self.begin()
 
 
@@ -245,7 +258,8 @@ class Router:
         router, configuration = self._config.router, self._configuration
         has_network = router.mode is RouterMode.INTERIOR
         table = self._process(TABLE, ENGINE, MANAGEMENT, *connections)
-        self._start(TABLE, _Table, table, workers, namespace, has_network)
+        connections_max = self._config.policy.max_connections
+        self._start(TABLE, _Table, table, workers, namespace, has_network, connections_max)
         engine = self._process(ENGINE, TABLE)
         self._start(ENGINE, _Engine, router, configuration, self._started_at, engine, workers, namespace)
         for place in layout:
@@ -291,6 +305,11 @@ class Router:
             router=self._config.router,
             listeners=place.listeners,
             connectors=place.connectors,
+            ssl_profiles=self._config.ssl_profiles,
+            record=self._config.record,
+            policy=self._config.policy,
+            vhosts=self._config.vhosts,
+            auth_services=self._config.auth_services,
             index=place.worker,
             workers=workers,
             dedicated_workers=workers - self._options.connection_actors,

@@ -11,6 +11,12 @@ BENCHMARKS = {
     "mesh": "messages over several routers, and what it costs each router to know all others and their addresses",
     "router": "a router between its clients, against the clients alone",
     "management": "how long management takes, and what it costs messages on their way",
+    "oslo": "calls of oslo.messaging over a router, over RabbitMQ and without a bus, and who uses the processor",
+    "security": "what TLS costs: messages and connections with it against those in clear text",
+    "policy": "what a policy of many rules costs, an attach and a message",
+    "logins": "how soon many clients that were all cut off are back, by SASL",
+    "recording": "what recording costs: messages through a router that records, against one that does not",
+    "analytics": "how long the study of recorded decisions takes, and what a recorded decision takes on disk",
     "life": "how long a router takes to start and to get over the death of an actor, and what it costs at rest",
 }
 

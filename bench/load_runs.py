@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,13 +36,13 @@ def routerbench(place: str | None, *arguments: str, may_lose: bool = False) -> d
 class Held:
     """Idle connections with so many links each, all to addresses of their own, held until `release`."""
 
-    def __init__(self, place: str, connections: int, links: int = 0) -> None:
+    def __init__(self, place: str, connections: int, links: int = 0, options: Sequence[str] = ()) -> None:
         command = [sys.executable, "-m", "routerd.cli.routerbench", "--idle", "--connect", place]
         size = ["--connections", str(connections), "--links", str(links)]
         if links:
             size += ["--addresses", str(connections * links), "--address", "held.{}"]
         self._process = subprocess.Popen(
-            [*command, *size, "--seconds", "3600", "--patience", "60"],
+            [*command, *size, *options, "--seconds", "3600", "--patience", "60"],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,

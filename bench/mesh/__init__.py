@@ -1,4 +1,4 @@
-"""A mesh: messages over several routers, addresses of others, paths through many routers, and how its cost grows."""
+"""A mesh: messages over several routers, addresses of others, paths, many edge routers, and how its cost grows."""
 
 import argparse
 import sys
@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from bench.load_runs import LoadFailed, Loadgen
-from bench.mesh import addresses, growth, memory, paths, routers
+from bench.mesh import addresses, edges, growth, memory, paths, routers
 from bench.report import Row
 from bench.router import QUICK, THOROUGH, Effort
 
@@ -20,6 +20,7 @@ class Scale:
     addresses: int
     sizes: tuple[int, ...]
     """Of the meshes that are simulated."""
+    edges: int
     loadgen: Loadgen | None = None
 
 
@@ -29,6 +30,7 @@ CASES: dict[str, Callable[[Scale], list[Row]]] = {
     "addresses": lambda scale: addresses.rows(scale.addresses),
     "memory": lambda scale: memory.rows(scale.addresses),
     "paths": lambda scale: paths.rows(),
+    "edges": lambda scale: edges.rows(scale.edges),
     "growth": lambda scale: growth.rows(scale.sizes),
 }
 
@@ -39,7 +41,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="one short repetition and less of all, for development")
     parser.add_argument("--case", action="append", choices=CASES, help="only this one; may be given again")
     parser.add_argument(
-        "--size", action="append", type=int, metavar="N", help="of a mesh to simulate; 1000 takes an hour"
+        "--size", action="append", type=int, metavar="N", help="of a mesh to simulate; 1000 takes a quarter of an hour"
     )
     parser.add_argument("--loadgen", metavar="PATH", help="a build of loadgen.c, for a second opinion")
     return parser.parse_args(arguments)
@@ -48,7 +50,9 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
 def run(options: argparse.Namespace | None = None) -> list[Row]:
     """Measure every case, or those that were asked for."""
     options = options or parse([])
-    scale = Scale(QUICK, 10_000, (10, 50)) if options.quick else Scale(THOROUGH, addresses.ADDRESSES, growth.SIZES)
+    scale = Scale(THOROUGH, addresses.ADDRESSES, growth.SIZES, edges.EDGES)
+    if options.quick:
+        scale = Scale(QUICK, 10_000, (10, 50), 200)
     if options.size:
         scale = replace(scale, sizes=tuple(options.size))
     if options.loadgen:

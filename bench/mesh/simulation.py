@@ -207,7 +207,7 @@ class Simulation:
         self._put(self._now + self._delays[end >> 1], end ^ 1, message)
 
     def _size(self, message: ControlMessage) -> int:
-        """Return the octets of a message; its body is the same all along its way, and texts of one length weigh alike."""
+        """Return the octets of a message: of its body, the same all along its way, and around it, by lengths alone."""
         opcode, trace = message.opcode, message.trace
         shape = opcode, len(message.to), len(message.ingress or ""), len(trace), sum(map(len, trace))
         around = self._around.get(shape)

@@ -7,11 +7,12 @@ from pathlib import Path
 
 from routerd.cli.version import version
 from routerd.config import RouterConfig
-from routerd.io import module_log
+from routerd.io import module_log, warn_if_open
 
 _server_log = module_log("SERVER")
 _router_log = module_log("ROUTER")
 _connections_log = module_log("CONN_MGR")
+_policy_log = module_log("POLICY")
 _KIB_PER_MIB, _KIB_PER_GIB = 1 << 10, 1 << 20
 
 
@@ -23,8 +24,17 @@ def announce_configuration(config: RouterConfig) -> None:
     _router_log.info("Version: %s", version())
     for warning in config.warnings:
         _router_log.warning("%s", warning)
+    policy = config.policy
+    folder = next((values["policyDir"] or "" for name, values in config.sections if name == "policy"), "")
+    _policy_log.info(
+        "Policy configured maxConnections: %d, policyDir: '%s',access rules enabled: '%s', use hostname patterns: '%s'",
+        *(policy.max_connections, folder, _word(policy.is_enforced), _word(policy.uses_name_patterns)),
+    )
+    if policy.default_vhost:
+        _policy_log.info("Policy fallback defaultVhost is defined: '%s'", policy.default_vhost)
     for listener in config.listeners:
         _connections_log.info("Configured Listener: %s proto=any, role=%s", listener.address, listener.role.value)
+        warn_if_open(listener)
     for connector in config.connectors:
         _connections_log.info("Configured Connector: %s proto=any, role=%s", connector.address, connector.role.value)
 
@@ -38,6 +48,10 @@ def announce_readiness(listening: Iterable[str], threads: int) -> None:
     _server_log.notice(
         "Process VmSize %.2f MiB (%.2f GiB available memory)", size / _KIB_PER_MIB, available / _KIB_PER_GIB
     )
+
+
+def _word(is_so: bool) -> str:
+    return "true" if is_so else "false"
 
 
 def _kib(file: str, name: str) -> int:

@@ -14,7 +14,7 @@ from typing import Any, TextIO
 
 from oslo_config import cfg
 
-from routerd.config import LevelUnknown, parse_enable
+from routerd.config import DEFAULT_USER_FILE, LevelUnknown, parse_enable
 
 ENVIRONMENT_PREFIX = "ROUTERD_"
 NAMESPACE = "mobula"
@@ -53,7 +53,8 @@ OPTIONS: tuple[cfg.Opt, ...] = (
     cfg.StrOpt(
         "record_directory",
         metavar="PATH",
-        help="Where recorded decisions are written. Not supported yet: it has to be left out.",
+        help="The folder that decisions are recorded in. Where the configuration file has no section `record`, sums "
+        "and one decision in 100 are recorded then; else it takes the place of the folder that the section names.",
     ),
     cfg.FloatOpt(
         "shutdown_grace",
@@ -97,6 +98,13 @@ OPTIONS: tuple[cfg.Opt, ...] = (
         help="Leave the router running in Ray when this command ends. It needs a Ray to join.",
     ),
     cfg.StrOpt(
+        "user_file",
+        metavar="PATH",
+        sample_default=DEFAULT_USER_FILE,
+        help="The router's own users, as 'routermanage user' writes them. Where nothing is said they are in "
+        f"{DEFAULT_USER_FILE}, if there is such a file. A configuration of Cyrus SASL takes precedence.",
+    ),
+    cfg.StrOpt(
         "runtime_directory",
         metavar="PATH",
         help="Where the sockets go that the processes of the router talk through; other users must not be able to "
@@ -120,6 +128,7 @@ class Options:
     log_level: str | None
     in_process: bool
     detach: bool
+    user_file: str | None
     runtime_directory: str | None
 
 
@@ -171,7 +180,7 @@ def read_options(arguments: Mapping[str, Any], environment: Mapping[str, str]) -
     values = {field.name: conf[field.name] for field in fields(Options)}
     if values["connection_actors"] is None:
         values["connection_actors"] = max(1, len(os.sched_getaffinity(0)) - 1)
-    for name in ("record_directory", "runtime_directory"):
+    for name in ("record_directory", "user_file", "runtime_directory"):
         # The processes of the router have folders of their own to begin with.
         values[name] = values[name] and os.path.abspath(values[name])
     return _checked(Options(**values))

@@ -100,6 +100,8 @@ def option_parser() -> argparse.ArgumentParser:
     )
     where.add_argument("--hostname", help="the virtual host to ask for")
     where.add_argument("--sasl", action="store_true", help="connect with SASL ANONYMOUS, for peers that insist on SASL")
+    where.add_argument("--tls", action="store_true", help="connect with TLS")
+    where.add_argument("--ca", metavar="FILE", help="the authorities to trust, as PEM; connects with TLS")
     where.add_argument(
         "--address", default="routerbench", help="the address, {} being the number of one of several; %(default)s"
     )
@@ -191,6 +193,8 @@ def plan_of(options: argparse.Namespace) -> Plan:
         patience_s=options.patience,
         hostname=options.hostname,
         is_sasl=options.sasl,
+        is_tls=options.tls or options.ca is not None,
+        ca_file=options.ca,
         **links,
     )
 

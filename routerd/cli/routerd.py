@@ -18,17 +18,31 @@ from routerd.cli.lifetime import Lifetime, Router
 from routerd.cli.options import OptionError, Options, read_options, write_sample
 from routerd.cli.runtime_folder import RuntimeFolderError, runtime_folder
 from routerd.cli.version import version, version_text
-from routerd.config import ConfigRejected, LogModuleConfig, RouterConfig, load_config
+from routerd.config import (
+    DEFAULT_USER_FILE,
+    ConfigRejected,
+    LogModuleConfig,
+    RouterConfig,
+    UserFileError,
+    load_config,
+    read_users,
+    with_directory,
+)
 from routerd.core import RouterMode
 from routerd.io import (
+    AuthenticationUnusable,
     InProcessRouter,
     ListenFailed,
     LogFileError,
     LogReceiver,
+    TlsProfileBroken,
+    check_profiles,
+    check_record_directory,
     configure_logs,
     module_log,
     reserve,
 )
+from routerd.management import ChangeRefused
 
 LOG_SOCKET = "log"
 """In the runtime folder: where the actors send what is to be written to standard error or output."""
@@ -50,9 +64,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         options = read_options(vars(arguments), os.environ)
         if arguments.stop is not None:
             return _stop(arguments.stop, options)
-        if options.record_directory is not None:
-            raise OptionError("record_directory: decisions cannot be recorded yet; leave it out")
         config = _adapted(load_config(arguments.config), options, has_test_hooks=arguments.test_hooks)
+        check_profiles(config.ssl_profiles, (*config.listeners, *config.connectors))
+        if config.router.user_file is not None and not arguments.user:
+            read_users(config.router.user_file)
+    except UserFileError as error:
+        _complain(f"Cannot use the user file {error}")
+        return FAILURE
+    except TlsProfileBroken as error:
+        _complain(f"Cannot load configuration file {arguments.config}: {error}")
+        return FAILURE
     except (OptionError, ConfigRejected) as error:
         _complain(str(error))
         return FAILURE
@@ -98,6 +119,9 @@ def _run(config: RouterConfig, options: Options, parent: Parent, at_exit: ExitSt
         raise StartFailed(f"Listener error on {failure}") from failure
     except (LogFileError, RuntimeFolderError):
         raise
+    except AuthenticationUnusable as error:
+        _main_log.critical("Router start-up failed: %s", error)
+        raise StartFailed(f"Router start-up failed: {error}") from error
     except Exception as error:
         _main_log.critical("Router start-up failed: %s", error, exc_info=True)
         raise StartFailed(f"Router start-up failed: {error}") from error
@@ -183,12 +207,30 @@ def _adapted(config: RouterConfig, options: Options, *, has_test_hooks: bool) ->
         default = next((module for module in modules if module.module == "DEFAULT"), LogModuleConfig(module="DEFAULT"))
         modules = (*others, replace(default, enable=options.log_level))
     modules = tuple(replace(module, output_file=_absolute(module.output_file)) for module in modules)
-    router = replace(config.router, version=version(), has_test_hooks=has_test_hooks)
+    users = options.user_file or (DEFAULT_USER_FILE if os.path.exists(DEFAULT_USER_FILE) else None)
+    router = replace(config.router, version=version(), has_test_hooks=has_test_hooks, user_file=users)
+    if router.sasl_config_dir is not None:
+        folders = ":".join(map(os.path.abspath, router.sasl_config_dir.split(":")))
+        router = replace(router, sasl_config_dir=folders)
     config = _with_one_worker(config) if router.mode is RouterMode.EDGE else config
     sections = tuple(
         (name, _adapted_log(values, modules) if name == "log" else values) for name, values in config.sections
     )
-    return replace(config, router=router, logs=replace(logs, modules=modules), sections=sections)
+    config = replace(config, router=router, logs=replace(logs, modules=modules), sections=sections)
+    return _with_records(config, options.record_directory)
+
+
+def _with_records(config: RouterConfig, directory: str | None) -> RouterConfig:
+    """Return the configuration with a folder for records that can be used; raises OptionError."""
+    given = next((values for name, values in config.sections if name == "record"), None)
+    record, values = with_directory(config.record, given, directory)
+    try:
+        check_record_directory(record)
+    except ChangeRefused as refusal:
+        raise OptionError(f"record_directory, or the section `record`: {refusal}") from refusal
+    others = tuple((name, one) for name, one in config.sections if name != "record")
+    sections = others if values is None else (*others, ("record", values))
+    return replace(config, record=record, sections=sections)
 
 
 def _with_one_worker(config: RouterConfig) -> RouterConfig:

@@ -14,6 +14,8 @@ from routerd.cli.manage.output import dumps
 from routerd.cli.manage.requests import NOTHING, OPERATIONS, Command, parse_json, prepare
 from routerd.cli.manage.schema_names import entity_type, full_type, type_names
 from routerd.cli.manage.suggestions import did_you_mean
+from routerd.cli.manage.users import USER, VARIABLE, manage_users
+from routerd.config import DEFAULT_USER_FILE
 
 PROGRAM = "routermanage"
 EXAMPLES = """\
@@ -28,6 +30,7 @@ operations:
   get-mgmt-nodes                      the management nodes of the network
   get-schema, get-json-schema         all types with their attributes
   get-log [limit=N]                   the last lines of the log
+  user add|passwd|del NAME, user list the users in the router's user file; no router is asked
   any other [ATTR=VALUE ...]          sent with these as its properties, and --body
 
 examples:
@@ -35,6 +38,7 @@ examples:
   routermanage create --type address --name orders prefix=orders distribution=multicast
   routermanage update --type log --identity log/ROUTER enable=debug+
   routermanage update --type connection --identity 7 adminStatus=deleted
+  routermanage user add alice --user-file users --password-file secret
   echo '[{"type": "address", "prefix": "a"}, {"type": "address", "prefix": "b"}]' | routermanage create --stdin
 
 exit status: 0; 1 when the router cannot be reached (told on stderr) or refuses (told on stdout); 2 for arguments that
@@ -55,7 +59,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(routermanage_script(options.completion, parser))
         return SUCCESS
     if options.operation is None:
-        parser.error(f"an operation is needed: {', '.join(OPERATIONS)}, or another that the router has")
+        parser.error(f"an operation is needed: {', '.join(OPERATIONS)}, user, or another that the router has")
+    if options.operation.lower() == USER:
+        return run(parser, PROGRAM, partial(manage_users, options))
     return run(parser, PROGRAM, partial(_manage, options))
 
 
@@ -82,6 +88,13 @@ def option_parser() -> Parser:
     what.add_argument("--properties", metavar="JSON", help="more properties of such an operation, as a map")
     what.add_argument(
         "--indent", type=int, default=2, metavar="N", help="indent JSON by N; -1 writes one line [%(default)s]"
+    )
+    users = parser.add_argument_group("users of the router")
+    users.add_argument(
+        "--user-file", metavar="FILE", help=f"the user file; where nothing is said ${VARIABLE}, or {DEFAULT_USER_FILE}"
+    )
+    users.add_argument(
+        "--password-file", metavar="FILE", help="a file with the new password in its first line, `-` is stdin"
     )
     add_target_options(parser)
     add_connection_options(parser, PROGRAM)

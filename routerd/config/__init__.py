@@ -5,6 +5,7 @@ a section makes what the router works with: `router_config` (all of it), `listen
 for what is configured at run time.
 """
 
+from routerd.config.auth_service import AuthServiceConfig
 from routerd.config.connector import INTER_ROUTER_MAX, ConnectorConfig
 from routerd.config.effects import Effect, effect_of, resolved
 from routerd.config.errors import ConfigError, ConfigErrors, ConfigRejected
@@ -12,13 +13,23 @@ from routerd.config.listener import FailoverUrl, ListenerConfig, Role
 from routerd.config.load import load_config, parse_config
 from routerd.config.log import LogConfig, LogModuleConfig
 from routerd.config.log_levels import LevelUnknown, parse_enable
+from routerd.config.record import RecordConfig, RecordLevel
+from routerd.config.record_section import with_directory
+from routerd.config.remote_hosts import resolve_if_possible
 from routerd.config.router_config import RouterConfig
+from routerd.config.ssl_profile import UID_LETTERS, UID_LETTERS_MAX, SslProfileConfig
+from routerd.config.user_file import DEFAULT_USER_FILE, UserFileError, Users, editing, read_users
+from routerd.config.vhost_section import VhostNames
 from routerd.management import LOG_LEVELS, LOG_MODULES
 
 __all__ = [
+    "DEFAULT_USER_FILE",
     "INTER_ROUTER_MAX",
     "LOG_LEVELS",
     "LOG_MODULES",
+    "UID_LETTERS",
+    "UID_LETTERS_MAX",
+    "AuthServiceConfig",
     "ConfigError",
     "ConfigErrors",
     "ConfigRejected",
@@ -29,11 +40,21 @@ __all__ = [
     "ListenerConfig",
     "LogConfig",
     "LogModuleConfig",
+    "RecordConfig",
+    "RecordLevel",
     "Role",
     "RouterConfig",
+    "SslProfileConfig",
+    "UserFileError",
+    "Users",
+    "VhostNames",
+    "editing",
     "effect_of",
     "load_config",
     "parse_config",
     "parse_enable",
+    "read_users",
+    "resolve_if_possible",
     "resolved",
+    "with_directory",
 ]

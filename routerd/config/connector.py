@@ -42,10 +42,15 @@ class ConnectorConfig:
     """Who the router is to the peer."""
     sasl_password: str | None = field(default=None, repr=False)
     """As it is sent."""
+    ssl_profile: str | None = None
+    """The name of the profile that TLS is used with; None is no TLS."""
     verify_hostname: bool = True
+    """The peer's certificate has to be for the host."""
     allow_redirect: bool = True
     """The peer may name a container to go to instead."""
     open_properties: Mapping[str, object] = field(default_factory=dict)
+    policy_vhost: str | None = None
+    """The vhost whose policy holds, by its group `$connector`."""
     dedicated_actor: bool = False
     """A connection actor serves this connector and nothing else."""
     message_log_components: tuple[str, ...] = ()

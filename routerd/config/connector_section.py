@@ -19,22 +19,33 @@ from routerd.config.connector import INTER_ROUTER_MAX, ConnectorConfig
 from routerd.config.entities import Entity
 from routerd.config.listener import Role
 from routerd.config.passwords import PASSWORDS_ALLOWED, is_plain, password_of
+from routerd.config.ssl_profile_section import check_profile_named
 from routerd.core import RouterMode
 from routerd.management import ValueRefused
+from routerd.wire.sasl import SCRAM_MECHANISMS
 
-USABLE_MECHANISMS = ("ANONYMOUS", "PLAIN", "EXTERNAL")
+WITH_PASSWORD = (*SCRAM_MECHANISMS, "PLAIN")
+USABLE_MECHANISMS = ("EXTERNAL", *WITH_PASSWORD, "ANONYMOUS")
 """Those that connectors can use; others may be named beside them."""
 
 
 def connector_configs(
-    entities: Iterable[Entity], mode: RouterMode, environment: Mapping[str, str] = os.environ
+    entities: Iterable[Entity],
+    mode: RouterMode,
+    environment: Mapping[str, str] = os.environ,
+    profiles: Iterable[str] | None = None,
 ) -> tuple[ConnectorConfig, ...]:
-    """Return what the sections say; what is wrong with them is noted at them."""
+    """Return what the sections say; what is wrong with them is noted at them.
+
+    `profiles` are the names of all sections `sslProfile`, None where others look whether the one named is there.
+    """
     connectors: list[ConnectorConfig] = []
     lines: dict[str, int | None] = {}
     to_routers = 0
     for entity in entities:
         check_role(entity, mode)
+        if profiles is not None:
+            check_profile_named(entity, profiles)
         connector = _connector(entity, environment)
         connectors.append(connector)
         if connector.role is Role.EDGE and mode is RouterMode.INTERIOR:
@@ -87,9 +98,11 @@ def _connector(entity: Entity, environment: Mapping[str, str]) -> ConnectorConfi
         sasl_mechanisms=_mechanisms(entity),
         sasl_username=values["saslUsername"],
         sasl_password=password,
+        ssl_profile=values["sslProfile"],
         verify_hostname=values["verifyHostname"],
         allow_redirect=values["allowRedirect"],
         open_properties=values["openProperties"] or {},
+        policy_vhost=values["policyVhost"],
         dedicated_actor=values["dedicatedActor"],
         message_log_components=logged_parts(entity),
     )
@@ -111,7 +124,7 @@ def _password(entity: Entity, environment: Mapping[str, str]) -> str | None:
 def _check_credentials(entity: Entity) -> None:
     for given, missing in (("saslUsername", "saslPassword"), ("saslPassword", "saslUsername")):
         if entity.values[given] is not None and entity.values[missing] is None:
-            entity.warn(given, f"is of no use to PLAIN without '{missing}'")
+            entity.warn(given, f"is of no use without '{missing}'")
 
 
 def _mechanisms(entity: Entity) -> tuple[str, ...] | None:
@@ -120,7 +133,8 @@ def _mechanisms(entity: Entity) -> tuple[str, ...] | None:
         return None
     usable = [one for one in names if one in USABLE_MECHANISMS]
     if not usable:
-        entity.refuse("saslMechanisms", "none of these mechanisms is supported yet", *USABLE_MECHANISMS)
-    elif usable == ["PLAIN"] and None in (entity.values["saslUsername"], entity.values["saslPassword"]):
-        entity.refuse("saslMechanisms", "PLAIN needs 'saslUsername' and 'saslPassword'", "both of them", "ANONYMOUS")
+        entity.refuse("saslMechanisms", "none of these mechanisms is supported", *USABLE_MECHANISMS)
+    elif set(usable) <= set(WITH_PASSWORD) and None in (entity.values["saslUsername"], entity.values["saslPassword"]):
+        reason = f"{usable[0]} needs 'saslUsername' and 'saslPassword'"
+        entity.refuse("saslMechanisms", reason, "both of them", "ANONYMOUS")
     return names

@@ -7,6 +7,7 @@ from pathlib import Path
 from routerd.config.connection_attributes import MESSAGE_COMPONENTS, RESERVED_PREFIXES, RESERVED_PROPERTIES
 from routerd.config.connector import INTER_ROUTER_MAX
 from routerd.config.connector_section import USABLE_MECHANISMS
+from routerd.config.ssl_profile import DEFAULT_PROTOCOLS, PROTOCOLS, UID_LETTERS_MAX
 from routerd.management import LOG_LEVELS, SECTIONS, Attribute, EntityType, ValueType
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "configuration.md"
@@ -64,7 +65,7 @@ A list of sections, each a list of its name and a map. Lines that begin with `#`
   router does not start then. `routerd --check -c FILE` does only this.
 """
 
-_EXAMPLES = {
+_EXAMPLES: dict[str, str] = {
     "router": """router {
     id: Router.A
     defaultDistribution: balanced
@@ -109,6 +110,52 @@ connector {
     saslMechanisms: ANONYMOUS
 }
 """,
+    "authServicePlugin": """authServicePlugin {
+    name: identity
+    host: identity.example.com
+    port: 5672
+    realm: example.com
+}
+# Whoever connects here is who that service says.
+listener {
+    port: 5672
+    authenticatePeer: yes
+    saslPlugin: identity
+}
+""",
+    "sslProfile": """sslProfile {
+    name: clients
+    certFile: /etc/routerd/router.crt
+    privateKeyFile: /etc/routerd/router.key
+}
+sslProfile {
+    name: routers
+    caCertFile: /etc/routerd/authorities.crt
+    certFile: /etc/routerd/router.crt
+    privateKeyFile: /etc/routerd/router.key
+    protocols: TLSv1.3
+    uidFormat: n
+}
+listener {
+    port: amqps
+    sslProfile: clients
+    requireSsl: yes
+}
+# Whoever connects here shows a certificate of one of the authorities.
+listener {
+    port: 55671
+    sslProfile: routers
+    requireSsl: yes
+    saslMechanisms: EXTERNAL
+    authenticatePeer: yes
+}
+connector {
+    host: other.example.com
+    port: 55671
+    sslProfile: routers
+    saslMechanisms: EXTERNAL
+}
+""",
     "address": """address {
     prefix: news
     distribution: multicast
@@ -127,6 +174,44 @@ address {
 log {
     module: PROTOCOL
     enable: trace+
+}
+""",
+    "record": """record {
+    level: sampled
+    directory: /var/lib/mobula/records
+    retentionHours: 720
+}
+""",
+}
+
+_EXAMPLES |= {
+    "policy": """policy {
+    maxConnections: 10000
+    enableVhostPolicy: yes
+}
+""",
+    "vhost": """policy {
+    enableVhostPolicy: yes
+}
+vhost {
+    hostname: $default
+    maxConnectionsPerHost: 100
+    allowUnknownUser: yes
+    groups: {
+        "operators": {
+            "users": "ann, bob",
+            "remoteHosts": "10.0.0.1-10.0.0.9, ::1",
+            "allowDynamicSource": true,
+            "sources": "*",
+            "targets": "*"
+        },
+        "$default": {
+            "remoteHosts": "*",
+            "maxMessageSize": 1048576,
+            "sources": "events.*, inbox.${user}",
+            "targetPattern": "inbox.*"
+        }
+    }
 }
 """,
 }
@@ -164,14 +249,54 @@ one is among them; others are passed over. `PLAIN` needs `saslUsername` and `sas
 * `pass:TEXT`, or as it is, with a warning.
 
 It is looked for once, when the file is read. `openProperties` and `messageLoggingComponents` are as for listeners.""",
+    "authServicePlugin": """A listener that names it as `saslPlugin` offers what the service offers, passes on what the
+peer says, and believes what the service decides. See [security.md](security.md) for what a service has to do.""",
+    "sslProfile": f"""Each has a `name`. A listener needs `certFile`; a connector without `caCertFile` trusts whom the
+system trusts. `privateKeyFile` can be left out where `certFile` has the key, too. The password of a key is written as
+for connectors, or as `literal:TEXT`. `protocols` are of {", ".join(f"`{one}`" for one in PROTOCOLS)}, with blanks
+between them; without them it is {" and ".join(f"`{one}`" for one in DEFAULT_PROTOCOLS)}. `ciphers` hold up to TLS 1.2.
+
+`uidFormat` has up to {UID_LETTERS_MAX} letters: `c` country, `s` state, `l` locality, `o` organisation, `u` unit, `n`
+common name, `1`, `2` and `5` the SHA-1, SHA-256 and SHA-512 fingerprints. The user of a certificate is these parts with
+`;` between them, or the whole subject. `uidNameMappingFile` is a JSON object from such users to others.
+
+Files that are missing or wrong stop the start. Files that change are used for new connections.
+[security.md](security.md) says more.""",
     "address": """Each section has either `prefix` or `pattern`; a prefix `p` is the pattern `p/#`. Words stand
 between `.` or `/`, which are the same here. `*` is one word, `#` any number of words. Of the patterns that match an
 address the most exact counts: word by word, a plain word comes before `*`, and that before `#`. No two sections can
 have the same pattern.""",
+    "record": """There is at most one such section; all of it can be changed at run time. The option `record_directory`
+of the process takes the place of `directory`; without a section it records at level `sampled`.
+[recording.md](recording.md) says what it costs and how to study what has been recorded.""",
     "log": f"""The levels are {", ".join(f"`{one}`" for one in LOG_LEVELS)}, each higher than
 the one before; they can be shortened, and several stand with blanks or commas between them. A module without a section,
 or whose section leaves something out, is as DEFAULT; DEFAULT has `info+`, timestamps, no
 sources and `stderr` where it says nothing itself.""",
+}
+
+
+_NOTES |= {
+    "policy": """There is one such section. `maxConnections` holds always, what vhosts say only with
+`enableVhostPolicy: yes`. `policyDir` names a folder: of every file in it whose name ends in `.json` the `vhost`
+sections are read, and no others. With `enableVhostNamePatterns`, `*` is one word of a name and `#` any number of words.
+[security.md](security.md#policy) tells what is held against what.""",
+    "vhost": """`aliases` are names with commas between them; no two vhosts have a name in common. No user is named
+in two groups. `groups` is a map of names and settings:
+
+| setting of a group | value | default | meaning |
+|---|---|---|---|
+GROUP_ROWS
+
+* `users` are names with commas between them; `*` is everybody who is named in no group. Users of no group are in
+  `$default` where `allowUnknownUser` is true. The group `$connector` is for connections that the router makes.
+* `remoteHosts` are addresses, ranges of them, names that are one address each, or `*`. Without it nobody gets in.
+* Of `sources` and `sourcePattern`, and of `targets` and `targetPattern`, a group has one; without either it allows
+  nothing. The first are names, or beginnings of names that end in `*`; the second are patterns, as of `address`.
+  `${user}` is the user; in a pattern it is the first or the last word.
+* 0 is no bound for `maxSenders`, `maxReceivers` and `maxMessageSize`, and as the listener has it for the sizes of
+  frames, windows and sessions. Limits of connections are as they are: 0 lets nobody in.
+* What is no setting is passed over with a warning. Of words only `true` is yes.""",
 }
 
 
@@ -192,6 +317,8 @@ def _chapter(entity_type: EntityType) -> str:
     section = entity_type.section or ""
     settable = [one for one in entity_type.attributes.values() if one.is_settable and one.name != "type"]
     rows = "\n".join(map(_row, settable))
+    groups = "\n".join(map(_row, SECTIONS["vhostUserGroupSettings"].own_attributes))
+    notes = _NOTES[section].replace("GROUP_ROWS", groups)
     return f"""## `{section}`
 
 {entity_type.description}
@@ -200,7 +327,7 @@ def _chapter(entity_type: EntityType) -> str:
 |---|---|---|---|
 {rows}
 
-{_NOTES[section]}
+{notes}
 
 ```
 {_EXAMPLES[section]}```

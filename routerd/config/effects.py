@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from routerd.config.address_section import address_settings
+from routerd.config.auth_service import AuthServiceConfig
+from routerd.config.auth_service_section import auth_services
 from routerd.config.connector import ConnectorConfig
 from routerd.config.connector_section import connector_configs, with_password
 from routerd.config.entities import Entity, Findings
@@ -12,14 +14,32 @@ from routerd.config.listener import ListenerConfig
 from routerd.config.listener_section import listener_configs
 from routerd.config.log import LogModuleConfig
 from routerd.config.log_section import log_modules
-from routerd.core import AddressSettings, RouterMode
+from routerd.config.record import RecordConfig
+from routerd.config.record_section import record_configs
+from routerd.config.remote_hosts import Resolve, resolve_host
+from routerd.config.ssl_profile import SslProfileConfig
+from routerd.config.ssl_profile_section import ssl_profiles, with_resolved
+from routerd.config.vhost_section import vhost_settings
+from routerd.core import AddressSettings, RouterMode, VhostSettings
 from routerd.management import ChangeRefused, ConfiguredEntity
 
-Effect = AddressSettings | ConnectorConfig | ListenerConfig | LogModuleConfig
+Effect = (
+    AddressSettings
+    | AuthServiceConfig
+    | ConnectorConfig
+    | ListenerConfig
+    | LogModuleConfig
+    | RecordConfig
+    | SslProfileConfig
+    | VhostSettings
+)
 
 
 def effect_of(
-    entity: ConfiguredEntity, mode: RouterMode, environment: Mapping[str, str] = os.environ
+    entity: ConfiguredEntity,
+    mode: RouterMode,
+    environment: Mapping[str, str] = os.environ,
+    resolve: Resolve = resolve_host,
 ) -> Effect | None:
     """Return what the workers of a router in this mode make of an entity, None for nothing. Raises ChangeRefused."""
     findings = Findings("")
@@ -34,6 +54,14 @@ def effect_of(
             found = listener_configs([section], mode)
         case "log":
             found = log_modules([section])
+        case "record":
+            found = record_configs([section])
+        case "authServicePlugin":
+            found = auth_services([section])
+        case "sslProfile":
+            found = ssl_profiles([section], environment)
+        case "vhost":
+            found = vhost_settings([section], resolve=resolve)
     if findings.errors:
         error = findings.errors[0]
         raise ChangeRefused(f"{error.attribute}: {error.reason}" if error.attribute else error.reason)
@@ -43,11 +71,14 @@ def effect_of(
 def resolved(
     entity: ConfiguredEntity, mode: RouterMode, environment: Mapping[str, str] = os.environ
 ) -> ConfiguredEntity:
-    """Return an entity with the password itself instead of its place, which others may not reach.
+    """Return an entity with its password instead of the place of that, and files by names that hold everywhere.
 
     Raises ChangeRefused, for what `effect_of` refuses, too.
     """
     effect = effect_of(entity, mode, environment)
-    if not isinstance(effect, ConnectorConfig):
-        return entity
-    return replace(entity, values=with_password(entity.values, effect))
+    match effect:
+        case ConnectorConfig():
+            return replace(entity, values=with_password(entity.values, effect))
+        case SslProfileConfig():
+            return replace(entity, values=with_resolved(entity.values, effect))
+    return entity

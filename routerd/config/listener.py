@@ -1,5 +1,6 @@
 """What is configured for a listener."""
 
+import ipaddress
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
@@ -54,8 +55,17 @@ class ListenerConfig:
     sasl_mechanisms: tuple[str, ...] | None = None
     """None is all there are."""
     authenticate_peer: bool = False
+    """A peer has to prove who it is; one that leaves SASL out, or says that it is nobody, is refused."""
+    sasl_plugin: str | None = None
+    """The name of the service that is asked who a peer is."""
     require_encryption: bool = False
+    ssl_profile: str | None = None
+    """The name of the profile that makes this a TLS port."""
+    require_ssl: bool = False
+    """Whether a connection must use TLS, rather than may; with a profile only."""
     open_properties: Mapping[str, object] = field(default_factory=dict)
+    policy_vhost: str | None = None
+    """The vhost whose policy holds, whatever a client asks for."""
     failover_urls: tuple[FailoverUrl, ...] = ()
     is_multi_tenant: bool = False
     dedicated_actor: bool = False
@@ -69,6 +79,18 @@ class ListenerConfig:
         return f"{self.host}:{self.port}"
 
     @property
+    def is_open_to_all(self) -> bool:
+        """Whether other hosts can connect, and nobody has to prove anything."""
+        return not self.authenticate_peer and not _is_this_host(self.host)
+
+    @property
     def identity(self) -> str:
         """What management calls the listener (4.1)."""
         return f"listener/{self.address}:{self.name}" if self.name else f"listener/{self.address}"
+
+
+def _is_this_host(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host in ("localhost", "ip6-localhost")

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from routerd.config.auth_service_section import check_service_named
 from routerd.config.connection_attributes import (
     NO_PORT,
     check_host,
@@ -16,19 +17,32 @@ from routerd.config.connection_attributes import (
 )
 from routerd.config.entities import Entity
 from routerd.config.listener import ListenerConfig, Role
+from routerd.config.ssl_profile_section import check_profile_named
 from routerd.config.values import URLS_ALLOWED, failover_urls
 from routerd.core import RouterMode
 
-SUPPORTED_MECHANISMS = frozenset({"ANONYMOUS"})
-"""Those that listeners offer; others may be named beside them."""
+ANONYMOUS = "ANONYMOUS"
 
 
-def listener_configs(entities: Iterable[Entity], mode: RouterMode) -> tuple[ListenerConfig, ...]:
-    """Return what the sections say; what is wrong with them is noted at them."""
+def listener_configs(
+    entities: Iterable[Entity],
+    mode: RouterMode,
+    profiles: Iterable[str] | None = None,
+    services: Iterable[str] | None = None,
+) -> tuple[ListenerConfig, ...]:
+    """Return what the sections say; what is wrong with them is noted at them.
+
+    `profiles` are the names of all sections `sslProfile`, None where others look whether the one named is there;
+    `services` those of all sections `authServicePlugin`.
+    """
     listeners: list[ListenerConfig] = []
     at: dict[tuple[str, int], list[tuple[ListenerConfig, int | None]]] = {}
     for entity in entities:
         check_role(entity, mode)
+        if profiles is not None:
+            check_profile_named(entity, profiles)
+        if services is not None:
+            check_service_named(entity, services)
         listener = _listener(entity)
         listeners.append(listener)
         if listener.port != NO_PORT:
@@ -42,8 +56,8 @@ def _listener(entity: Entity) -> ListenerConfig:
     values = entity.values
     strip = values["stripAnnotations"]
     mechanisms = mechanisms_of(entity)
-    if mechanisms and not SUPPORTED_MECHANISMS.intersection(mechanisms):
-        entity.refuse("saslMechanisms", "none of these mechanisms is supported yet", *sorted(SUPPORTED_MECHANISMS))
+    if values["authenticatePeer"] and mechanisms == (ANONYMOUS,):
+        entity.warn("saslMechanisms", "nobody can connect: ANONYMOUS proves nothing, and 'authenticatePeer' is set")
     check_host(entity, "socketAddressFamily")
     check_open_properties(entity)
     return ListenerConfig(
@@ -63,13 +77,24 @@ def _listener(entity: Entity) -> ListenerConfig:
         link_capacity=values["linkCapacity"] or 0,
         sasl_mechanisms=mechanisms,
         authenticate_peer=values["authenticatePeer"],
+        sasl_plugin=values["saslPlugin"],
         require_encryption=values["requireEncryption"],
+        ssl_profile=values["sslProfile"],
+        require_ssl=_requires_ssl(entity),
         open_properties=values["openProperties"] or {},
+        policy_vhost=values["policyVhost"],
         failover_urls=text_of(entity, "failoverUrls", failover_urls, URLS_ALLOWED, ()),
         is_multi_tenant=values["multiTenant"],
         dedicated_actor=values["dedicatedActor"],
         message_log_components=logged_parts(entity),
     )
+
+
+def _requires_ssl(entity: Entity) -> bool:
+    is_required: bool = entity.values["requireSsl"]
+    if is_required and entity.values["sslProfile"] is None:
+        entity.refuse("requireSsl", "TLS needs an 'sslProfile'", "sslProfile as well", "no")
+    return is_required
 
 
 def _check_clash(entity: Entity, one: ListenerConfig, others: list[tuple[ListenerConfig, int | None]]) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from routerd.config.address_section import address_settings
+from routerd.config.auth_service_section import auth_services
 from routerd.config.connector import ConnectorConfig
 from routerd.config.connector_section import connector_configs, with_password
 from routerd.config.entities import Entity, Findings, entities_of
@@ -13,8 +14,15 @@ from routerd.config.file import read_sections, read_text
 from routerd.config.listener_section import listener_configs
 from routerd.config.log import LogConfig
 from routerd.config.log_section import log_modules
+from routerd.config.policy_section import implied_policy, policy_settings, vhosts_of_folder
+from routerd.config.record import RecordConfig
+from routerd.config.record_section import record_configs
+from routerd.config.remote_hosts import Resolve, resolve_host
 from routerd.config.router_config import RouterConfig
 from routerd.config.router_section import random_suffix, router_settings
+from routerd.config.ssl_profile import SslProfileConfig
+from routerd.config.ssl_profile_section import ssl_profiles, with_resolved
+from routerd.config.vhost_section import vhost_settings
 from routerd.core import RouterMode
 from routerd.management import SECTIONS, check_entity
 
@@ -30,33 +38,51 @@ def parse_config(
     *,
     new_suffix: Callable[[], str] = random_suffix,
     environment: Mapping[str, str] = os.environ,
+    resolve: Resolve = resolve_host,
 ) -> RouterConfig:
     """Return what the text of a configuration file says, whose name tells its form; raises ConfigErrors.
 
     Everything that is wrong is in the errors, except after one of syntax. `new_suffix` makes ids of routers unique;
-    `environment` has the variables that passwords may be in.
+    `environment` has the variables that passwords may be in; `resolve` finds the addresses of hosts that are named.
     """
     findings = Findings(name)
     entities = entities_of(read_sections(text, name), findings)
     _check_names(entities)
     router = _router(entities, findings)
     mode = RouterMode(router.values["mode"])
-    connectors = connector_configs(_of_type("connector", entities), mode, environment)
+    profiles = ssl_profiles(_of_type("sslProfile", entities), environment)
+    profile_names = [one.name for one in profiles]
+    services = auth_services(_of_type("authServicePlugin", entities), profile_names)
+    service_names = [one.name for one in services]
+    connectors = connector_configs(_of_type("connector", entities), mode, environment, profile_names)
     addresses = address_settings(_of_type("address", entities))
+    policy = next(iter(_of_type("policy", entities)), None) or implied_policy(findings)
+    vhosts_beside, files_beside = vhosts_of_folder(policy)
+    vhosts = vhost_settings(
+        [*_of_type("vhost", entities), *vhosts_beside],
+        uses_patterns=policy.values["enableVhostNamePatterns"],
+        resolve=resolve,
+    )
     config = RouterConfig(
         router=router_settings(router, addresses, new_suffix),
-        listeners=listener_configs(_of_type("listener", entities), mode),
+        listeners=listener_configs(_of_type("listener", entities), mode, profile_names, service_names),
         connectors=connectors,
+        ssl_profiles=profiles,
+        policy=policy_settings(policy),
+        vhosts=vhosts,
+        auth_services=services,
+        record=next(iter(record_configs(_of_type("record", entities))), RecordConfig()),
         logs=LogConfig(
             modules=log_modules(_of_type("log", entities)),
             timestamp_format=router.values["timestampFormat"],
             timestamps_in_utc=bool(router.values["timestampsInUTC"]),
         ),
-        sections=_sections(router, entities, connectors),
-        warnings=findings.warnings,
+        sections=_sections(router, [*entities, *vhosts_beside], connectors, profiles),
+        warnings=tuple(warning for one in (findings, *files_beside) for warning in one.warnings),
     )
-    if findings.errors:
-        raise ConfigErrors(sorted(findings.errors, key=lambda error: error.line or 0))
+    errors = [error for one in (findings, *files_beside) for error in one.errors]
+    if errors:
+        raise ConfigErrors(sorted(errors, key=lambda error: error.line or 0))
     return config
 
 
@@ -65,14 +91,23 @@ def _of_type(section: str, entities: list[Entity]) -> list[Entity]:
 
 
 def _sections(
-    router: Entity, entities: list[Entity], connectors: tuple[ConnectorConfig, ...]
+    router: Entity,
+    entities: list[Entity],
+    connectors: tuple[ConnectorConfig, ...],
+    profiles: tuple[SslProfileConfig, ...],
 ) -> tuple[tuple[str, Mapping[str, Any]], ...]:
     implied = [] if router in entities else [router]
-    rest = iter(connectors)
-    return tuple(
-        (one.type.name, with_password(one.values, next(rest)) if one.type.section == "connector" else dict(one.values))
-        for one in (*implied, *entities)
-    )
+    connector, profile = iter(connectors), iter(profiles)
+
+    def values_of(one: Entity) -> Mapping[str, Any]:
+        match one.type.section:
+            case "connector":
+                return with_password(one.values, next(connector))
+            case "sslProfile":
+                return with_resolved(one.values, next(profile))
+        return dict(one.values)
+
+    return tuple((one.type.name, values_of(one)) for one in (*implied, *entities))
 
 
 def _router(entities: list[Entity], findings: Findings) -> Entity:

@@ -4,10 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from routerd.config.auth_service import AuthServiceConfig
 from routerd.config.connector import ConnectorConfig
 from routerd.config.listener import ListenerConfig
 from routerd.config.log import LogConfig
-from routerd.core import RouterSettings
+from routerd.config.record import RecordConfig
+from routerd.config.ssl_profile import SslProfileConfig
+from routerd.core import PolicySettings, RouterSettings, VhostSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,7 +20,12 @@ class RouterConfig:
     router: RouterSettings
     listeners: tuple[ListenerConfig, ...] = ()
     connectors: tuple[ConnectorConfig, ...] = ()
+    ssl_profiles: tuple[SslProfileConfig, ...] = ()
+    auth_services: tuple[AuthServiceConfig, ...] = ()
+    policy: PolicySettings = field(default_factory=PolicySettings)
+    vhosts: tuple[VhostSettings, ...] = ()
     logs: LogConfig = field(default_factory=LogConfig)
+    record: RecordConfig = field(default_factory=RecordConfig)
     sections: tuple[tuple[str, Mapping[str, Any]], ...] = field(default=(), compare=False, repr=False)
     """What all else was made of, in the order of the file: names of entity types, and values of attributes.
 

@@ -24,6 +24,7 @@ cdef class Departures(Settlement):
     cdef Outlet picked
     cdef Delivery read_last
     cdef Passage passage_read
+    cdef Passage routed
     cdef bytes _plain_entry
     cdef Py_ssize_t _plain_count
 

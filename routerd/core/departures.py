@@ -51,6 +51,8 @@ class Departures(Settlement):
         # The delivery whose annotations `passages` has read last, as long as its octets are there.
         self.read_last: Delivery | None = None
         self.passage_read = self.passages.unmarked
+        # How the message that is being routed has come; None for one that entered here.
+        self.routed: Passage | None = None
         self._plain_entry, self._plain_count = self.passages.entry(None, 0)
 
     def may_take(self, address: "Address", way: "Way", passage: "Passage | None") -> bool:

@@ -15,6 +15,8 @@ cdef class Edges(Trunks):
     cdef dict _trackers
     cdef dict _untold
     cdef dict _tracking_due
+    cdef dict _telling_due
+    cdef dict _reach
     cdef dict _heard
     cdef dict _services
 

@@ -58,6 +58,7 @@ NOT_FOUND = 3
 WAYPOINT = "qd.waypoint."
 
 _WRONG_WAY = Error(condition="amqp:not-allowed", description="this address is not for a link of that direction")
+_EVERYBODY = "everybody"
 _USELESS = Error(condition="amqp:not-allowed", description="an edge router needs a session here")
 _NOT_AN_EDGE = Error(condition="qd:forbidden", description="this address is for edge routers only")
 
@@ -96,6 +97,9 @@ class Edges(Trunks):
         self._tracked: dict[Peer, dict[str, bool]] = {}
         self._untold: dict[Peer, dict[str, None]] = {}
         self._tracking_due: dict[Address, None] = {}
+        self._telling_due: dict[Peer, None] = {}
+        # By address key, what `_reach_of` said last, to those who send there; nothing where it said None.
+        self._reach: dict[str, object] = {}
         self._heard: dict[Peer, float] = {}
         self._services: dict[Inlet, str] = {}
 
@@ -158,6 +162,10 @@ class Edges(Trunks):
             due, self._tracking_due = self._tracking_due, {}
             for address in due:
                 self._have_told(address)
+            telling, self._telling_due = self._telling_due, {}
+            for peer in telling:
+                if peer in self._trackers:
+                    self._tell_edge(peer)
         Trunks.end_turn(self)
 
     def serve_trunk(self, trunk: Trunk) -> None:
@@ -414,7 +422,7 @@ class Edges(Trunks):
             self._tracked[peer], self._untold[peer] = {}, {}
             for inlet in peer.inlets:
                 if inlet.address is not None:
-                    self.destinations_changed(inlet.address)
+                    self.edge_sends(peer, inlet.address)
         return True
 
     def edge_outlet_ended(self, outlet: Outlet) -> None:
@@ -427,6 +435,15 @@ class Edges(Trunks):
             del self._trackers[outlet.peer]
             self._tracked.pop(outlet.peer, None)
             self._untold.pop(outlet.peer, None)
+            if not self._trackers:
+                self._reach.clear()
+
+    def edge_sends(self, peer: Peer, address: Address) -> None:
+        """Note that a connection has another link to an address; an edge router is told whether it has consumers."""
+        if peer in self._trackers:
+            self._untold[peer][address.key] = None
+            self._telling_due[peer] = None
+            self._tracking_due[address] = None
 
     def destinations_changed(self, address: Address) -> None:
         """Note that who can receive from an address may have changed."""
@@ -434,10 +451,20 @@ class Edges(Trunks):
             self._tracking_due[address] = None
 
     def _have_told(self, address: Address) -> None:
-        """Tell the edge routers that send to an address whether it has consumers, as soon as there is credit for it."""
+        """Tell the edge routers that send to an address whether it has consumers, as soon as there is credit for it.
+
+        Those of an address may be thousands, and so may its consumers; who comes or goes among many changes nothing.
+        """
+        key, reach = address.key, self._reach_of(address)
+        if reach is self._reach.get(key):
+            return
+        if reach is None:
+            del self._reach[key]
+        else:
+            self._reach[key] = reach
         for peer in {inlet.peer: None for inlet in address.inlets}:
             if peer in self._trackers:
-                self._untold[peer][address.key] = None
+                self._untold[peer][key] = None
                 self._tell_edge(peer)
 
     def _tell_edge(self, peer: Peer) -> None:
@@ -454,11 +481,20 @@ class Edges(Trunks):
     def _is_reached(self, key: str, edge: Peer) -> bool:
         """Whether an address has consumers other than this edge router's own."""
         address = self.addresses.get(key)
-        return address is not None and (
-            address.remote_count > 0
-            or bool(address.ways)
-            or any(outlet.peer is not edge for outlet in address.outlets[: address.local_count])
-        )
+        reach = None if address is None else self._reach_of(address)
+        return reach is _EVERYBODY or (reach is not None and reach is not edge)
+
+    def _reach_of(self, address: Address) -> object:
+        """Return who has all consumers of an address for itself, so that only others reach any; None for nobody."""
+        if address.remote_count > 0 or address.ways:
+            return _EVERYBODY
+        if address.local_count == 0:
+            return None
+        first = address.outlets[0].peer
+        for at in range(1, address.local_count):
+            if address.outlets[at].peer is not first:
+                return _EVERYBODY
+        return first
 
     def _answer_lookup(self, peer: Peer, octets: bytes) -> None:
         """Say that an address is no link route."""

@@ -1,5 +1,6 @@
 import cython
 from routerd.core.inlet cimport Inlet
+from routerd.core.passage cimport Passage
 from routerd.wire.delivery cimport Delivery
 
 cdef object _ACCEPTED
@@ -21,6 +22,7 @@ cdef class FanOut:
     cdef public bytearray octets
     cdef public list under_way
     cdef public Py_ssize_t frames
+    cdef public Passage passage
 
     @cython.locals(rank=int)
     cpdef void combine(self, object outcome)

@@ -6,6 +6,7 @@ from routerd.wire import ACCEPTED, RELEASED, Modified, Rejected
 
 if TYPE_CHECKING:
     from routerd.core.inlet import Inlet
+    from routerd.core.passage import Passage
     from routerd.wire.delivery import Delivery
 
 MAYBE_SEEN = Modified(delivery_failed=True)
@@ -20,6 +21,7 @@ class FanOut:
 
     delivery: "Delivery | None"
     outcome: Any
+    passage: "Passage | None"
 
     def __init__(self, inlet: "Inlet", delivery: "Delivery") -> None:
         self.inlet = inlet
@@ -37,6 +39,8 @@ class FanOut:
         self.octets = bytearray()
         self.under_way: list[Delivery] = []
         self.frames = 0
+        # The way that it has come, for the recorder.
+        self.passage = None
 
     def combine(self, outcome: Any) -> None:
         """Count a copy's outcome: rejected prevails over accepted, that over modified, and that over released."""

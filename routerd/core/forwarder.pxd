@@ -25,10 +25,12 @@ cdef int _MIXED
 cdef int _SETTLED
 cdef bytes _NOTHING
 cdef object _NO_TO
+cdef object _FORBIDDEN_REQUEST
 
 
 cdef class Forwarder(Multicast):
     cdef Sections _sections
+    cdef public object answer_forbidden
 
     cpdef object destination(self, Inlet inlet, str to)
     cdef Address trunk_destination(self, Passage passage, str to)
@@ -52,12 +54,12 @@ cdef class Forwarder(Multicast):
     )
     cdef bint _lags(self, Address address, Inlet inlet) except -1
     cdef object _queue_for(self, Address address, Inlet inlet)
-    @cython.locals(link=Sender, is_settled=bint, out=Delivery, address=Address, target=Address)
+    @cython.locals(link=Sender, is_settled=bint, out=Delivery, address=Address, target=Address, record=object)
     cdef void _forward(
         self, Inlet inlet, Outlet outlet, Way way, Delivery delivery, object data, Py_ssize_t start, Py_ssize_t end
     )
     cdef void _continue(self, Inlet inlet, Delivery delivery, object data, Py_ssize_t start, Py_ssize_t end)
-    @cython.locals(outlet=Outlet, link=Sender)
+    @cython.locals(outlet=Outlet, link=Sender, number=int)
     cdef void _continue_one(
         self, Inlet inlet, Delivery delivery, Delivery out, object data, Py_ssize_t start, Py_ssize_t end
     )
@@ -78,6 +80,8 @@ cdef class Forwarder(Multicast):
     cdef Passage _passage_of(self, Parked parked)
     @cython.locals(parked=Parked)
     cpdef void release_parked(self, Address address)
+    @cython.locals(inlet=Inlet, octets=bytearray, passage=Passage, number=int, stamp=double, size="long long")
+    cdef void _note_unsent_parked(self, Parked parked, int cause)
     @cython.locals(fan=FanOut)
     cpdef void serve_outlet(self, Outlet outlet)
     @cython.locals(address=Address, way=Way)

@@ -7,12 +7,28 @@ for what a consumer may have seen before it vanished.
 """
 
 from collections import deque
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from routerd.core.address import Address
 from routerd.core.fan_out import MAYBE_SEEN, FanOut
 from routerd.core.multicast import Multicast
 from routerd.core.parked import Collected, Parked
+from routerd.core.policy.message_guard import FORBIDDEN_REQUEST
+from routerd.core.recorder_hooks import AUTOMATIC
+from routerd.core.recorder_names import (
+    CONSUMER_LOST,
+    LOOP,
+    NO_CAUSE,
+    NO_CONSUMER,
+    NO_ROUTE,
+    POLICY,
+    RECORDED_DROPPED,
+    RECORDED_REJECTED,
+    RECORDED_RELEASED,
+    TOO_LARGE,
+    TOO_MANY_WAIT,
+)
 from routerd.core.router_annotations import may_carry_annotations
 from routerd.core.settlement import too_large
 from routerd.wire import ACCEPTED, RELEASED, DecodeError, Error, NeedsMore, Rejected, is_outcome
@@ -45,6 +61,7 @@ _MAYBE_SEEN = MAYBE_SEEN
 _MIXED = 2
 _SETTLED = 1
 _NOTHING = b""
+_FORBIDDEN_REQUEST = FORBIDDEN_REQUEST
 _NO_TO = Error(
     condition="amqp:precondition-failed", description="the message says in no `to` property where it goes"
 )
@@ -56,6 +73,8 @@ class Forwarder(Multicast):
     def __init__(self, observer: "Observer", router_id: str, is_edge: bool = False) -> None:
         Multicast.__init__(self, observer, router_id, is_edge)
         self._sections = Sections(_NOTHING)
+        # Answers a request to management that its sender may not make.
+        self.answer_forbidden: Callable[[bytes], None] | None = None
 
     def destination(self, inlet: "Inlet", to: str) -> "Address | Error | None":
         """Return where a message of an anonymous inlet goes; None where nobody is, an error where nobody may send."""
@@ -92,7 +111,11 @@ class Forwarder(Multicast):
             if inlet.trunk is not None:
                 inlet.top_up()
                 self._arrive(inlet, delivery, data, start, end)
-            elif address is None or ((inlet.strips or address.ways) and may_carry_annotations(data, start, end)):
+            elif (
+                address is None
+                or inlet.guard is not None
+                or ((inlet.strips or address.ways) and may_carry_annotations(data, start, end))
+            ):
                 self._read_sections(inlet, delivery, data, start, end)
             else:
                 self._route(inlet, address, delivery, data, start, end, None)
@@ -115,19 +138,23 @@ class Forwarder(Multicast):
             to = passage.to
             if inlet.address is None and to is None and passage.error is None:
                 to = self._to_of(data, start, end, delivery.is_partial)
+            if inlet.guard is not None and self._is_refused(inlet, to, delivery, data, start, end):
+                return
         except NeedsMore:
             self._begin_collecting(inlet, delivery, data, start, end)
             return
         except DecodeError as error:
-            self.give_up(inlet, delivery, Rejected(error=Error(condition=error.condition, description=str(error))))
+            refusal = Rejected(error=Error(condition=error.condition, description=str(error)))
+            self.drop(inlet, delivery, refusal, inlet.address, None, NO_CAUSE, data, start, end)
             return
         if passage.error is not None:
-            self.give_up(inlet, delivery, Rejected(error=passage.error))
+            refusal = Rejected(error=passage.error)
+            self.drop(inlet, delivery, refusal, inlet.address, passage, NO_CAUSE, data, start, end)
         elif not to and inlet.address is None:
-            self.give_up(inlet, delivery, Rejected(error=_NO_TO))
+            self.drop(inlet, delivery, Rejected(error=_NO_TO), None, passage, NO_CAUSE, data, start, end)
         elif (passage.hops > self.hops_max or passage.has_passed_us) and not self.is_edge_router:
             # The paths are changing, and it runs in circles.
-            self.give_up(inlet, delivery, _RELEASED)
+            self.drop(inlet, delivery, _RELEASED, inlet.address, passage, LOOP, data, start, end)
         else:
             address = inlet.address
             if address is None:
@@ -136,7 +163,7 @@ class Forwarder(Multicast):
                 # An address that comes into use may send what waits there, and so read other annotations.
                 self.passages.place, self.passages.stop = place, stop
             if address is None:
-                self.give_up(inlet, delivery, _RELEASED)
+                self.drop(inlet, delivery, _RELEASED, None, passage, NO_CONSUMER, data, start, end)
                 return
             self.read_last = delivery
             self.passage_read = passage
@@ -155,6 +182,9 @@ class Forwarder(Multicast):
     ) -> None:
         if not inlet.is_fabric and inlet.trunk is None:
             address.ingress += 1
+        self.routed = passage
+        if self.recorder is not None and inlet.is_fabric:
+            self.routed = self.passage_or_none(data, start, end, delivery.is_partial)
         queue = self._queue_for(address, inlet)
         if address.is_multicast:
             if not queue and (address.missing == 0 or inlet.is_fabric):
@@ -174,10 +204,10 @@ class Forwarder(Multicast):
         if not address.has_outlet(inlet.is_fabric) or (
             address.ways and not inlet.is_fabric and not self.has_destination(address, passage)
         ):
-            self.give_up(inlet, delivery, _RELEASED)
+            self.drop(inlet, delivery, _RELEASED, address, passage, AUTOMATIC, data, start, end)
         elif inlet.trunk is not None and delivery.remote_settled and self._lags(address, inlet):
             # Credit of routers comes back at once, so nothing else bounds what waits for a consumer that lags.
-            self.give_up(inlet, delivery, _RELEASED)
+            self.drop(inlet, delivery, _RELEASED, address, passage, TOO_MANY_WAIT, data, start, end)
         else:
             self._park(queue, Parked(inlet, address, delivery), data, start, end)
 
@@ -206,7 +236,8 @@ class Forwarder(Multicast):
                     target = outlet.address if way is None else way.address
                     end = self.marked(inlet, target, delivery, data, start, end, delivery.is_partial)
                 except (NeedsMore, DecodeError):
-                    self.give_up(inlet, delivery, _RELEASED)
+                    target = outlet.address if way is None else way.address
+                    self.drop(inlet, delivery, _RELEASED, target, self.routed, NO_ROUTE, data, start, end)
                     return
                 data = self.passages.spliced
                 start = 0
@@ -218,13 +249,20 @@ class Forwarder(Multicast):
             else:
                 data, start, end = self.annotations.without_if_clear(data, start, end, delivery.is_partial)
         if link.remote_max_message_size and end - start > link.remote_max_message_size:
-            self.give_up(inlet, delivery, too_large(link))
+            target = outlet.address if way is None else way.address
+            self.drop(inlet, delivery, too_large(link), target, self.routed, TOO_LARGE, data, start, end)
             return
+        record = None
+        if self.recorder is not None:
+            record = self.note_departure(
+                inlet, outlet, way, self.routed, delivery.stamp, delivery.size, data, start, end, False
+            )
         is_settled = delivery.remote_settled
         if link.snd_settle_mode != _MIXED:
             is_settled = link.snd_settle_mode == _SETTLED
         out = link.begin(None, is_settled, delivery.message_format, delivery)
         out.stamp = delivery.stamp
+        out.record = record
         link.write(out, data, start, end, delivery.is_partial)
         if link.credit == 0:
             outlet.ran_dry(self.now)
@@ -261,10 +299,15 @@ class Forwarder(Multicast):
     ) -> None:
         outlet: Outlet | None = out.link.context
         if outlet is None or not outlet.is_open or not out.link.is_attached:
+            if out.record is not None:
+                self.note_loss(out, delivery.remote_settled)
             self.give_up(inlet, delivery, _MAYBE_SEEN)
             return
         link = outlet.link
         if delivery.is_aborted:
+            if out.record is not None:
+                # An abort settles, whatever the message was.
+                self.note_abort(out, out.settled)
             link.abort(out)
             self.forget_way(out)
             out.context = delivery.context = inlet.current = None
@@ -275,10 +318,15 @@ class Forwarder(Multicast):
             link.abort(out)
             self.forget_way(out)
             out.context = None
+            if out.record is not None:
+                number = RECORDED_DROPPED if delivery.remote_settled else RECORDED_REJECTED
+                self.note_outcome(out, number, TOO_LARGE)
             self.give_up(inlet, delivery, too_large(link))
             self.serve_outlet(outlet)
             return
         link.write(out, data, start, end, delivery.is_partial)
+        if out.record is not None:
+            self.note_more(out, end - start)
         if delivery.is_partial:
             self._hold_back(inlet, outlet)
             return
@@ -300,6 +348,8 @@ class Forwarder(Multicast):
         self, queue: "deque[Parked]", parked: Parked, data: bytes | bytearray, start: int, end: int
     ) -> None:
         queue.append(parked)
+        if self.recorder is not None:
+            self.recorder.events.waits(parked.address)
         if parked.inlet.is_fabric:
             parked.address.note_credit()
         delivery = parked.delivery
@@ -392,10 +442,15 @@ class Forwarder(Multicast):
                     return False
                 queue.popleft()
                 self._leave_queue(parked)
-                self.give_up(parked.inlet, parked.delivery, _RELEASED)
+                self.drop(
+                    parked.inlet, parked.delivery, _RELEASED, address, passage, AUTOMATIC, octets, 0, len(octets)
+                )
                 return True
         queue.popleft()
         self._leave_queue(parked)
+        self.routed = passage
+        if self.recorder is not None and parked.inlet.is_fabric:
+            self.routed = self.passage_or_none(octets, 0, len(octets), True)
         delivery = parked.delivery
         delivery.context = None
         if outlet is None:
@@ -418,7 +473,17 @@ class Forwarder(Multicast):
             while queue and not address.has_outlet(is_local_only):
                 parked = queue.popleft()
                 self._leave_queue(parked)
+                self._note_unsent_parked(parked, AUTOMATIC)
                 self.give_up(parked.inlet, parked.delivery, _RELEASED)
+
+    def _note_unsent_parked(self, parked: Parked, cause: int) -> None:
+        """Record a message that has waited for nothing."""
+        if self.recorder is not None:
+            inlet, octets = parked.inlet, parked.octets
+            passage = None if inlet.trunk is None else self._passage_of(parked)
+            number = RECORDED_DROPPED if parked.is_settled else RECORDED_RELEASED
+            stamp, size = parked.delivery.stamp, parked.delivery.size
+            self.note_stay(inlet, parked.address, passage, stamp, size, octets, 0, len(octets), number, cause)
 
     def serve_outlet(self, outlet: "Outlet") -> None:
         """Send what waits for an outlet, its copies of multicast messages first."""
@@ -504,6 +569,8 @@ class Forwarder(Multicast):
             return
         if link.is_sender:
             outlet: Outlet = end
+            if outlet.dry_since != 0.0 and link.credit > 0 and self.recorder is not None:
+                self.recorder.events.credit_came(outlet, self.now)
             outlet.note_flow(self.now)
             if outlet.is_open:
                 if outlet.peer.starved:
@@ -531,11 +598,15 @@ class Forwarder(Multicast):
 
     def outlet_lost(self, outlet: "Outlet") -> None:
         """Settle with the producers what a consumer's link leaves behind."""
+        if outlet.dry_since != 0.0 and self.recorder is not None:
+            self.recorder.events.credit_came(outlet, self.now)
         outlet.is_open = False
         outlet.let_go()
         for out in _unsettled(outlet.link):
             context = out.context
             out.context = None
+            if out.record is not None:
+                self.note_loss(out, False)
             self.forget_way(out)
             if type(context) is Delivery:
                 self._consumer_lost(context)
@@ -547,7 +618,7 @@ class Forwarder(Multicast):
                 out.settle()
         waiting, outlet.waiting = outlet.waiting, None
         for fan in [] if waiting is None else waiting:
-            self._copy_lost(fan)
+            self._copy_lost(fan, outlet.address, CONSUMER_LOST)
 
     def _consumer_lost(self, delivery: Delivery) -> None:
         inlet: Inlet | None = delivery.link.context
@@ -589,6 +660,8 @@ class Forwarder(Multicast):
             outlet: Outlet | None = context.link.context
             if delivery.is_partial:
                 self.forget_way(context)
+                if context.record is not None:
+                    self.note_abort(context, delivery.remote_settled)
             if delivery.is_partial and outlet is not None and context.link.is_attached:
                 outlet.link.abort(context)
                 self.serve_outlet(outlet)
@@ -597,6 +670,7 @@ class Forwarder(Multicast):
         elif type(context) is Parked:
             if not (context.is_settled and context.is_complete):
                 self._unpark(context)
+                self._note_unsent_parked(context, NO_CAUSE)
         elif type(context) is FanOut and context.delivery is delivery:
             context.delivery = None
             if delivery.is_partial:
@@ -611,6 +685,8 @@ class Forwarder(Multicast):
         is_partial = delivery.is_partial
         address: Any = inlet.address
         try:
+            if inlet.guard is not None and self._is_refused(inlet, None, delivery, data, start, end):
+                return
             if address is None:
                 address = self._destination_of(inlet, data, start, end, is_partial)
             if inlet.strips and may_carry_annotations(data, start, end):
@@ -621,14 +697,30 @@ class Forwarder(Multicast):
             self._begin_collecting(inlet, delivery, data, start, end)
             return
         except DecodeError as error:
-            self.give_up(inlet, delivery, Rejected(error=Error(condition=error.condition, description=str(error))))
+            refusal = Rejected(error=Error(condition=error.condition, description=str(error)))
+            self.drop(inlet, delivery, refusal, inlet.address, None, NO_CAUSE, data, start, end)
             return
         if address is None:
-            self.give_up(inlet, delivery, _RELEASED)
+            self.drop(inlet, delivery, _RELEASED, None, None, NO_CONSUMER, data, start, end)
         elif isinstance(address, Error):
-            self.give_up(inlet, delivery, Rejected(error=address))
+            self.drop(inlet, delivery, Rejected(error=address), None, None, NO_CAUSE, data, start, end)
         else:
             self._route(inlet, address, delivery, data, start, end, None)
+
+    def _is_refused(
+        self, inlet: "Inlet", to: str | None, delivery: Delivery, data: bytes | bytearray, start: int, end: int
+    ) -> bool:
+        """Give up a message that policy does not allow; raises NeedsMore and DecodeError."""
+        error = inlet.guard.refusal(to, data, start, end, delivery.is_partial)
+        if error is None:
+            return False
+        if error is _FORBIDDEN_REQUEST and self.answer_forbidden is not None:
+            # Who asks is told by an answer, as of all that management does not do.
+            self.give_up(inlet, delivery, _ACCEPTED)
+            self.answer_forbidden(bytes(data[start:end]))
+        else:
+            self.drop(inlet, delivery, Rejected(error=error), inlet.address, None, POLICY, data, start, end)
+        return True
 
     def _destination_of(
         self, inlet: "Inlet", data: bytes | bytearray, start: int, end: int, is_partial: bool

@@ -25,6 +25,7 @@ cdef class Inlet:
     cdef public bint is_open
     cdef public bint is_quiet
     cdef public bint is_watched
+    cdef public object guard
     cdef readonly bint strips
     cdef readonly Py_ssize_t capacity
     cdef readonly Py_ssize_t least_room
@@ -33,6 +34,7 @@ cdef class Inlet:
     cdef public Py_ssize_t waiting
     cdef public Delivery current
     cdef public Collected collected
+    cdef public object flow
     cdef public long long deliveries
     cdef public long long presettled
     cdef public long long dropped_presettled

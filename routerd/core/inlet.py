@@ -1,6 +1,6 @@
 """Where messages enter: a producer's link, or a sibling's link for one address."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from routerd.core.address import Address
@@ -48,6 +48,8 @@ class Inlet:
         # While the router ends: nothing is on its way here any more.
         self.is_quiet = False
         self.is_watched = peer.is_watched
+        # What policy has looked at in each message; None is nothing.
+        self.guard: Any = None
         self.strips = peer.strips_in
         self.capacity = peer.capacity
         self.least_room = max(1, peer.capacity >> 3)
@@ -57,6 +59,8 @@ class Inlet:
         self.waiting = 0
         self.current = None
         self.collected = None
+        # Where the recorder counts the messages of this link, since the last one.
+        self.flow: Any = None
         self.deliveries = 0
         self.presettled = 0
         self.dropped_presettled = 0

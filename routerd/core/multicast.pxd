@@ -1,10 +1,10 @@
 import cython
 from routerd.core.address cimport Address
-from routerd.core.departures cimport Departures
 from routerd.core.fan_out cimport FanOut
 from routerd.core.inlet cimport Inlet
 from routerd.core.outlet cimport Outlet
 from routerd.core.passage cimport Passage
+from routerd.core.recorder_hooks cimport Recorded
 from routerd.core.router_annotations cimport may_carry_annotations
 from routerd.core.settlement cimport too_large
 from routerd.core.way cimport Way
@@ -17,7 +17,7 @@ cdef int _MIXED
 cdef int _SETTLED
 
 
-cdef class Multicast(Departures):
+cdef class Multicast(Recorded):
     cpdef void serve_outlet(self, Outlet outlet)
     @cython.locals(count=Py_ssize_t, fan=FanOut, more=bint, outlet=Outlet, link=Outlet, ways=list, way=Way)
     cdef void fan_out(
@@ -30,14 +30,17 @@ cdef class Multicast(Departures):
         Py_ssize_t end,
         Passage passage,
     )
-    @cython.locals(link=Sender, is_settled=bint, out=Delivery)
+    @cython.locals(link=Sender, is_settled=bint, out=Delivery, address=Address)
     cdef void send_copy(
         self, FanOut fan, Outlet outlet, Way way, object data, Py_ssize_t start, Py_ssize_t end, bint more
     )
     @cython.locals(fan=FanOut, outlet=Outlet)
     cpdef void serve_way(self, Way way)
     cpdef void way_lost(self, Way way)
-    cdef void _copy_lost(self, FanOut fan)
+    cdef void _copy_lost(self, FanOut fan, Address address, int cause)
+    cdef void _note_sent(self, FanOut fan, Delivery out)
+    @cython.locals(number=int, size="long long", octets=bytearray)
+    cdef void _note_unsent(self, FanOut fan, Address address, int outcome, int cause)
     cdef void _wait_for_way(self, FanOut fan, Way way)
     cdef void _wait_for(self, FanOut fan, Outlet outlet)
     cdef void leave_wait(self, FanOut fan)
@@ -47,3 +50,6 @@ cdef class Multicast(Departures):
     @cython.locals(out=Delivery, outlet=Outlet, delivery=Delivery)
     cdef void abort_copies(self, FanOut fan)
     cdef void _all_sent(self, FanOut fan)
+
+
+cdef long long _size_of(FanOut fan) except -1

@@ -3,8 +3,19 @@
 from collections import deque
 from typing import TYPE_CHECKING
 
-from routerd.core.departures import Departures
 from routerd.core.fan_out import FanOut
+from routerd.core.recorder_hooks import AUTOMATIC, Recorded
+from routerd.core.recorder_names import (
+    NO_CAUSE,
+    NO_ROUTE,
+    RECORDED_ACCEPTED,
+    RECORDED_DROPPED,
+    RECORDED_PRESETTLED,
+    RECORDED_REJECTED,
+    RECORDED_RELEASED,
+    TOO_LARGE,
+    TOO_MANY_WAIT,
+)
 from routerd.core.router_annotations import may_carry_annotations
 from routerd.core.settlement import too_large
 from routerd.wire import ACCEPTED, RELEASED, DecodeError, NeedsMore
@@ -23,7 +34,7 @@ _MIXED = 2
 _SETTLED = 1
 
 
-class Multicast(Departures):
+class Multicast(Recorded):
     """Sends the copies of messages."""
 
     def serve_outlet(self, outlet: "Outlet") -> None:
@@ -42,9 +53,10 @@ class Multicast(Departures):
         count = address.local_count if inlet.is_fabric else len(address.outlets)
         ways = self.ways_for(address, passage) if address.ways and not inlet.is_fabric else None
         if count == 0 and not ways:
-            self.give_up(inlet, delivery, _RELEASED)
+            self.drop(inlet, delivery, _RELEASED, address, passage, AUTOMATIC, data, start, end)
             return
         fan = FanOut(inlet, delivery)
+        fan.passage = self.routed
         more = delivery.is_partial
         fan.is_complete = not more
         if more:
@@ -90,6 +102,7 @@ class Multicast(Departures):
                 start = 0
             except (NeedsMore, DecodeError):
                 # It came when there was no way yet; another router could not tell what it is.
+                self._note_unsent(fan, way.address, RECORDED_RELEASED, NO_ROUTE)
                 if not fan.is_settled:
                     fan.open_copies += 1
                     fan.combine(_RELEASED)
@@ -102,11 +115,19 @@ class Multicast(Departures):
         if not fan.is_settled:
             fan.open_copies += 1
         if link.remote_max_message_size and end - start > link.remote_max_message_size:
+            address = outlet.address if way is None else way.address
+            self._note_unsent(fan, address, RECORDED_REJECTED, TOO_LARGE)
             if not fan.is_settled:
                 fan.combine(too_large(link))
             return
+        record = None
+        if self.recorder is not None:
+            record = self.note_departure(
+                fan.inlet, outlet, way, fan.passage, fan.stamp, _size_of(fan), data, start, end, True
+            )
         out = link.begin(None, is_settled, fan.message_format, None if fan.is_settled else fan)
         out.stamp = fan.stamp
+        out.record = record
         link.write(out, data, start, end, more)
         if link.credit == 0:
             outlet.ran_dry(self.now)
@@ -125,6 +146,19 @@ class Multicast(Departures):
                 fan.combine(_ACCEPTED)
         if more:
             fan.under_way.append(out)
+        elif is_settled and record is not None:
+            self._note_sent(fan, out)
+
+    def _note_sent(self, fan: FanOut, out: Delivery) -> None:
+        self.note_outcome(out, RECORDED_PRESETTLED if fan.is_settled else RECORDED_ACCEPTED, NO_CAUSE)
+
+    def _note_unsent(self, fan: FanOut, address: "Address", outcome: int, cause: int) -> None:
+        """Record a copy that is not sent."""
+        if self.recorder is not None:
+            number = RECORDED_DROPPED if fan.is_settled else outcome
+            size = _size_of(fan)
+            octets = fan.octets
+            self.note_stay(fan.inlet, address, fan.passage, fan.stamp, size, octets, 0, len(octets), number, cause)
 
     def serve_way(self, way: "Way") -> None:
         """Send the copies that wait for a way."""
@@ -144,9 +178,10 @@ class Multicast(Departures):
         """Release the copies that wait for a way that is no more."""
         waiting, way.waiting = way.waiting, None
         for fan in [] if waiting is None else waiting:
-            self._copy_lost(fan)
+            self._copy_lost(fan, way.address, NO_ROUTE)
 
-    def _copy_lost(self, fan: FanOut) -> None:
+    def _copy_lost(self, fan: FanOut, address: "Address", cause: int) -> None:
+        self._note_unsent(fan, address, RECORDED_RELEASED, cause)
         self.leave_wait(fan)
         if not fan.is_settled:
             fan.open_copies += 1
@@ -158,7 +193,10 @@ class Multicast(Departures):
             way.waiting = deque()
         if fan.is_settled and len(way.waiting) >= fan.inlet.capacity:
             fan.inlet.dropped_presettled += 1
+            self._note_unsent(fan, way.address, RECORDED_DROPPED, TOO_MANY_WAIT)
             return
+        if self.recorder is not None:
+            self.recorder.events.waits(way.address)
         way.waiting.append(fan)
         fan.waiting += 1
         if not fan.is_settled:
@@ -170,7 +208,10 @@ class Multicast(Departures):
         if fan.is_settled and len(outlet.waiting) >= outlet.peer.capacity:
             # A settled copy is nobody's promise: a consumer that lags that far behind misses it.
             outlet.dropped_presettled += 1
+            self._note_unsent(fan, outlet.address, RECORDED_DROPPED, TOO_MANY_WAIT)
             return
+        if self.recorder is not None:
+            self.recorder.events.waits(outlet.address)
         outlet.waiting.append(fan)
         fan.waiting += 1
         if not fan.is_settled:
@@ -203,18 +244,26 @@ class Multicast(Departures):
             outlet: Outlet | None = out.link.context
             if outlet is None or not out.link.is_attached:
                 fan.under_way.remove(out)
+                if out.record is not None:
+                    self.note_loss(out, fan.is_settled)
                 continue
             link = outlet.link
             if link.remote_max_message_size and out.size + end - start > link.remote_max_message_size:
                 link.abort(out)
                 self.forget_way(out)
                 fan.under_way.remove(out)
+                if out.record is not None:
+                    self.note_outcome(out, RECORDED_DROPPED if fan.is_settled else RECORDED_REJECTED, TOO_LARGE)
                 if out.context is fan:
                     out.context = None
                     fan.combine(too_large(link))
                 self.serve_outlet(outlet)
                 continue
             link.write(out, data, start, end, delivery.is_partial)
+            if out.record is not None:
+                self.note_more(out, end - start)
+                if not delivery.is_partial and out.settled:
+                    self._note_sent(fan, out)
             is_full = outlet.peer.is_blocked or link.session.has_backlog
             if delivery.is_partial and is_full and not (is_held or inlet.is_shared):
                 is_held = True
@@ -233,6 +282,8 @@ class Multicast(Departures):
         for out in fan.under_way:
             outlet: Outlet | None = out.link.context
             out.context = None
+            if out.record is not None:
+                self.note_abort(out, fan.is_settled)
             self.forget_way(out)
             if outlet is not None and out.link.is_attached:
                 outlet.link.abort(out)
@@ -252,3 +303,8 @@ class Multicast(Departures):
             fan.inlet.top_up()
         else:
             self.check_copies(fan)
+
+
+def _size_of(fan: FanOut) -> int:
+    """Return how much of a message has come."""
+    return len(fan.octets) if fan.delivery is None else fan.delivery.size

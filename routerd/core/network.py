@@ -50,6 +50,8 @@ class NetworkNews:
     """Routers whose addresses are no more."""
     checkpoint: object = None
     """What a new routing engine goes on from; the workers keep it."""
+    link_state: Mapping[str, int] | None = None
+    """What this router advertises of its trunks: the cost to each neighbour."""
 
 
 @dataclass(slots=True)
@@ -61,6 +63,7 @@ class Network:
     radius: int = 0
     through: Mapping[str, frozenset[str]] = field(default_factory=dict)
     checkpoint: object = None
+    link_state: Mapping[str, int] = field(default_factory=dict)
     _routers: dict[str, str | tuple[str, ...]] = field(default_factory=dict)
     """By address key who has it. Nearly all are at one router, which then stands here by itself."""
     _keys: dict[str, dict[str, int]] = field(default_factory=dict)
@@ -105,6 +108,7 @@ class Network:
             self._routers.clear()
             self._keys.clear()
             self.routes, self.radius, self.through = {}, 0, {}
+            self.link_state = {}
         for router in news.forgotten:
             for key in self._keys.pop(router, {}):
                 self._unmap(router, key)
@@ -118,6 +122,8 @@ class Network:
             self.through = news.through
         if news.checkpoint is not None:
             self.checkpoint = news.checkpoint
+        if news.link_state is not None:
+            self.link_state = news.link_state
         self.version = news.version
         return touched
 

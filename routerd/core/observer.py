@@ -6,6 +6,7 @@ if TYPE_CHECKING:
     from routerd.core.inlet import Inlet
     from routerd.core.outlet import Outlet
     from routerd.core.peer import Peer
+    from routerd.core.policy.grant import Grant
     from routerd.wire import Error, Link, Open, RemoteError
 
 
@@ -23,6 +24,24 @@ class Observer:
 
     def authentication_failed(self, peer: "Peer") -> None:
         """A peer did not say, or could not prove, who it is."""
+
+    def connection_allowed(self, peer: "Peer", user: str, host: str, vhost: str, group: str) -> None:
+        """Policy let a connection in."""
+
+    def connection_denied(self, peer: "Peer", user: str, host: str, vhost: str, reason: str) -> None:
+        """Policy refused a connection."""
+
+    def session_denied(self, peer: "Peer", grant: "Grant") -> None:
+        """Policy refused a session."""
+
+    def link_denied(self, peer: "Peer", grant: "Grant", link: "Link", what: str) -> None:
+        """Policy refused a link, by the rule or limit that is named."""
+
+    def message_size_denied(self, peer: "Peer", link: int) -> None:
+        """A message was too large; the connection is closed for it. `link` is the number of its link."""
+
+    def policy_summary(self, peer: "Peer", grant: "Grant") -> None:
+        """A connection is over that policy held for."""
 
     def link_attached(self, end: "Inlet | Outlet") -> None:
         """A link was attached."""

@@ -36,6 +36,8 @@ cdef class Outlet:
     cdef public long long stalls
     cdef public double dry_since
     cdef public object source
+    cdef public object recorded_in
+    cdef public int recorded_as
 
     @cython.locals(link=Sender, session=Session)
     cpdef bint can_send(self) except -1

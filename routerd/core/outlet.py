@@ -55,6 +55,9 @@ class Outlet:
         # How often the credit was used up, or window or transport were full; since when there is no credit, 0 if any.
         self.stalls = 0
         self.dry_since = 0.0
+        # What the recorder calls it, and in which register.
+        self.recorded_in: Any = None
+        self.recorded_as = 0
         # The terminus to answer with, until the attach is answered.
         self.source: Any = None
 

@@ -18,6 +18,7 @@ cdef class Passage:
     cdef readonly int phase
     cdef readonly str ingress
     cdef readonly Py_ssize_t hops
+    cdef readonly str path
     cdef public str key
     cdef readonly bint has_passed_us
     cdef readonly frozenset passed

@@ -53,6 +53,7 @@ class Passage:
         trace = values.get(_TRACE)
         steps = trace if type(trace) is list and self.error is None else []
         self.hops = len(steps)
+        self.path = "/".join(step.removeprefix(AREA) for step in steps)
         # Where it goes, as a key, once somebody has looked.
         self.key = ""
         self.passed = frozenset(step[len(AREA) :] for step in steps if step.startswith(AREA))

@@ -18,6 +18,11 @@ cdef class Peer:
     cdef readonly bint strips_out
     cdef readonly bint is_multi_tenant
     cdef public str tenant
+    cdef public str user
+    cdef public object service_rules
+    cdef public str policy_vhost
+    cdef public object grant
+    cdef public unsigned long long max_message_size
     cdef public int sibling
     cdef public bint is_open
     cdef public double opened_at

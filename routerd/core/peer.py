@@ -7,6 +7,7 @@ from routerd.core.settings import DEFAULT_LINK_CAPACITY
 if TYPE_CHECKING:
     from routerd.core.inlet import Inlet
     from routerd.core.outlet import Outlet
+    from routerd.core.policy.service_rules import ServiceRules
     from routerd.core.trunk import Trunk
     from routerd.wire import Connection
 
@@ -57,6 +58,16 @@ class Peer:
         self.is_multi_tenant = is_multi_tenant
         # The vhost whose own addresses this connection uses; empty for those of the router.
         self.tenant = ""
+        # Who the peer proved to be: "anonymous" by ANONYMOUS, empty without a SASL layer.
+        self.user = ""
+        # What a service said that the peer may do; None if it said nothing.
+        self.service_rules: ServiceRules | None = None
+        # The vhost whose policy holds, whatever the peer's open says; None is the one that it names.
+        self.policy_vhost: str | None = None
+        # What policy allows here; None where it does not hold.
+        self.grant: Any = None
+        # The largest message that a producer may send, in octets; 0 is no bound.
+        self.max_message_size = 0
         self.sibling = -1
         self.is_open = False
         self.opened_at = 0.0

@@ -29,6 +29,7 @@ cdef object _CLOSED_BY_OPERATOR
 
 cdef class Router(Edges):
     cdef public bint is_alone
+    cdef public object gate
     cdef readonly dict peers
     cdef readonly object totals
     cdef readonly bint is_draining
@@ -40,15 +41,22 @@ cdef class Router(Edges):
 
     @cython.locals(peer=Peer)
     cpdef void on_opened(self, Connection connection, object performative)
+    @cython.locals(connection=Connection)
+    cdef void _open(self, Peer peer, object performative)
     @cython.locals(peer=Peer)
     cpdef void on_closed(self, Connection connection, object error)
+    @cython.locals(peer=Peer)
+    cpdef void on_authenticated(self, Connection connection)
     cpdef void on_authentication_failed(self, Connection connection)
     cpdef void on_violation(self, Connection connection, object error)
+    @cython.locals(peer=Peer)
     cpdef void on_session_begun(self, Session session, object performative)
+    cpdef void on_session_ended(self, Session session, object error)
     cpdef void set_blocked(self, Peer peer, bint is_blocked)
 
     @cython.locals(peer=Peer)
     cpdef void on_link_attached(self, Link link, object performative)
+    cdef bint _is_denied(self, Peer peer, Link link, object performative) except -1
     cdef bint _is_taken(self, Peer peer, Link link, object performative) except -1
     @cython.locals(outlet=Outlet)
     cdef void _consumer_attached(self, Peer peer, Link link, object performative)

@@ -17,6 +17,7 @@ from routerd.core.observer import Observer
 from routerd.core.outlet import Outlet
 from routerd.core.passage import section
 from routerd.core.peer import FABRIC, NORMAL, Peer
+from routerd.core.policy.gate import LINK_DENIED, MESSAGE_TOO_LARGE, Gate
 from routerd.core.settings import DEFAULT_LINK_CAPACITY, AddressSettings, Distribution, RouterSettings
 from routerd.core.totals import Totals
 from routerd.core.treatment import Treatment
@@ -26,6 +27,7 @@ from routerd.wire import (
     Coordinator,
     Error,
     LinkState,
+    MessageSizeExceeded,
     Open,
     RemoteError,
     Scope,
@@ -90,6 +92,8 @@ class Router(Edges):
         """Be the worker of this index, one of so many: no two of them number connections or links alike."""
         Edges.__init__(self, settings, Observer() if observer is None else observer, worker, workers, token)
         self.is_alone = is_alone
+        # Holds what begins against policy; None where none is configured.
+        self.gate: Gate | None = None
         self.peers: dict[int, Peer] = {}
         self.totals = Totals()
         self.is_draining = False
@@ -128,12 +132,25 @@ class Router(Edges):
     def on_opened(self, connection: Connection, performative: Open) -> None:
         """Answer the open; a sibling's links can be attached from now on."""
         peer: Peer = connection.context
+        if self.gate is not None and self.gate.holds(peer, performative):
+            return
+        self._open(peer, performative)
+
+    def go_on(self, peer: Peer, performative: Open | None) -> None:
+        """Go on with a connection that waited; without its open it was refused."""
+        if performative is not None:
+            self._open(peer, performative)
+        peer.connection.release(self.now)
+
+    def _open(self, peer: Peer, performative: Open) -> None:
+        connection = peer.connection
         if connection.state is _OPEN_RCVD:
-            connection.open()
+            connection.open(None if self.gate is None else self.gate.told(peer))
         peer.is_open = True
         peer.opened_at = self.now
-        if peer.is_multi_tenant and performative.hostname:
-            peer.tenant = performative.hostname
+        if peer.is_multi_tenant:
+            # Policy may know the vhost by another name than the peer, which is the one that counts.
+            peer.tenant = (performative.hostname or "") if peer.grant is None else peer.grant.vhost
         if peer.is_fabric:
             self.sibling_connected(peer, performative)
         elif peer.is_router:
@@ -148,6 +165,8 @@ class Router(Edges):
         peer.is_open = False
         peer.error = error
         self.peers.pop(peer.number, None)
+        if self.gate is not None:
+            self.gate.closed(peer)
         if peer.is_fabric:
             self.sibling_lost(peer)
         elif peer.is_router:
@@ -155,6 +174,12 @@ class Router(Edges):
         elif peer.is_edge:
             self.edge_lost(peer)
         self.observer.connection_closed(peer, error)
+
+    def on_authenticated(self, connection: Connection) -> None:
+        """Note who the peer is."""
+        peer: Peer = connection.context
+        if connection.sasl is not None and connection.sasl.identity is not None:
+            peer.user = connection.sasl.identity
 
     def on_authentication_failed(self, connection: Connection) -> None:
         """Report it."""
@@ -166,11 +191,34 @@ class Router(Edges):
         if error.scope is Scope.CONNECTION and peer.shell is not None:
             peer.shell.end_soon()
         self.observer.violation(peer, error)
+        if self.gate is not None and peer.grant is not None and isinstance(error, MessageSizeExceeded):
+            self.gate.message_too_large(peer, _number_of_faulty(peer))
+            if connection.state is _OPENED:
+                connection.close(MESSAGE_TOO_LARGE)
+            if peer.shell is not None:
+                peer.shell.end_soon()
 
     def on_session_begun(self, session: Session, performative: Any) -> None:
         """Answer a session that the peer began."""
-        if session.state is _BEGIN_RCVD:
+        if session.state is not _BEGIN_RCVD:
+            return
+        peer: Peer = session.connection.context
+        if self.gate is None or peer.grant is None:
             session.begin()
+            return
+        error = self.gate.session_error(peer)
+        if error is None:
+            session.begin(incoming_window=self.gate.session_window(peer))
+            session.context = peer.grant
+        else:
+            session.begin()
+            session.end(error)
+
+    def on_session_ended(self, session: Session, error: Error | None) -> None:
+        """Count it no more, if it counted."""
+        if session.context is not None and self.gate is not None:
+            session.context = None
+            self.gate.session_ended(session.connection.context)
 
     def set_blocked(self, peer: Peer, is_blocked: bool) -> None:
         """Note whether the transport of a connection has room; when it has again, what waited for it goes on."""
@@ -198,6 +246,8 @@ class Router(Edges):
             self.trunk_attached(peer, link, performative)
         elif self._kept and link in self._kept:
             self._kept[link].attached(link, performative)
+        elif (peer.grant is not None or peer.service_rules is not None) and self._is_denied(peer, link, performative):
+            pass
         elif not peer.is_inner and self.edge_link_attached(peer, link, performative):
             return
         elif self.is_draining:
@@ -210,6 +260,16 @@ class Router(Edges):
             self._consumer_attached(peer, link, performative)
         else:
             self._producer_attached(peer, link, performative)
+
+    def _is_denied(self, peer: Peer, link: Link, performative: Attach) -> bool:
+        error: Error | None = None
+        if peer.service_rules is not None and not peer.service_rules.allow(link, performative, peer.user):
+            error = LINK_DENIED
+        elif peer.grant is not None and self.gate is not None:
+            error = self.gate.link_error(peer, link, performative)
+        if error is not None:
+            self.refuse(link, error)
+        return error is not None
 
     def keep(self, link: Link, keeper: LinkKeeper) -> None:
         """Tell a keeper what becomes of a link, and have nothing to do with it."""
@@ -255,6 +315,8 @@ class Router(Edges):
         self.consumers_changed(address)
         if address.local_count == 1:
             self.consumers_came(address)
+            if self.recorder is not None and address.remote_count == 0:
+                self.recorder.events.address_added(address.key, self.now)
         if self.is_alone:
             self.answer(outlet)
         else:
@@ -271,6 +333,8 @@ class Router(Edges):
         outlet.address.note_credit()
         outlet.note_flow(self.now)
         self.observer.link_attached(outlet)
+        if self.recorder is not None:
+            self.recorder.events.consumer_attached(outlet, self.now)
         # Credit, and the wish to have it drained, may have come before the answer.
         self.serve_outlet(outlet)
         self._answer_drain(outlet)
@@ -294,6 +358,8 @@ class Router(Edges):
                 self.forget_if_idle(address)
             return
         inlet = Inlet(self.take_link_number(), peer, cast(Receiver, link), address)
+        if peer.grant is not None and self.gate is not None:
+            inlet.guard = self.gate.guard_for(peer, None if address is None else target.address)
         if peer.is_edge:
             inlet.trunk = peer.trunk
             inlet.is_withheld = address is not None
@@ -302,12 +368,14 @@ class Router(Edges):
         inlet.is_open = link.is_attached
         if address is not None:
             self.producers_changed(address)
-            self.destinations_changed(address)
+            self.edge_sends(peer, address)
             self._mark_entries(inlet, address, peer.tenant, target.address)
             address.enter(inlet)
             if address.missing or address.ways:
                 self.refresh(address)
         self.observer.link_attached(inlet)
+        if self.recorder is not None:
+            self.recorder.events.producer_attached(inlet, self.now)
         inlet.top_up()
 
     def _mark_entries(self, inlet: Inlet, address: Address, tenant: str, text: str) -> None:
@@ -437,9 +505,13 @@ class Router(Edges):
             self._changed[address.key] = None
             self.consumers_changed(address)
             self.consumers_went(address)
+            if self.recorder is not None and address.local_count == address.remote_count == 0:
+                self.recorder.events.address_removed(address.key, self.now)
         self.totals.add(outlet)
         if was_open:
             self.observer.link_lost(outlet, error)
+            if self.recorder is not None:
+                self.recorder.events.consumer_detached(outlet, self.now)
 
     def _inlet_ended(self, inlet: Inlet, error: Error | None) -> None:
         self.inlet_lost(inlet)
@@ -456,6 +528,8 @@ class Router(Edges):
             self.forget_if_idle(address)
         self.totals.add(inlet)
         self.observer.link_lost(inlet, error)
+        if self.recorder is not None:
+            self.recorder.events.producer_detached(inlet, self.now)
 
 
     # --- the end
@@ -525,7 +599,14 @@ class Router(Edges):
                     end.link.detach(error=_SHUTTING_DOWN)
             if peer.is_open and not peer.connection.is_finished:
                 peer.is_open = False
-                peer.connection.close(_SHUTTING_DOWN)
+                # One that was closed before waits for the answer to that.
+                if peer.connection.state is _OPENED:
+                    peer.connection.close(_SHUTTING_DOWN)
+
+
+def _number_of_faulty(peer: Peer) -> int:
+    """Return the number of the producer's link that has just been detached for an error."""
+    return next((inlet.number for inlet in peer.inlets if inlet.link.has_error), 0)
 
 
 def _has_answers(inlet: Inlet) -> bool:

@@ -69,6 +69,8 @@ class RouterSettings:
     """The folder with the SASL configuration."""
     sasl_config_name: str = "qdrouterd"
     """The name of the SASL configuration there, without `.conf`."""
+    user_file: str | None = None
+    """Where the router's own users are; None is nowhere."""
     has_test_hooks: bool = False
     """Whether it has the addresses and the haste that tests of clients use (2.1)."""
     allows_resumable_link_routes: bool = True

@@ -3,6 +3,7 @@ from routerd.core.fan_out cimport FanOut
 from routerd.core.inlet cimport Inlet
 from routerd.core.outlet cimport Outlet
 from routerd.core.parked cimport Parked
+from routerd.core.recorder cimport Recorder
 from routerd.core.router_annotations cimport RouterAnnotations
 from routerd.core.way cimport Way
 from routerd.wire.connection cimport Connection
@@ -20,14 +21,17 @@ cdef class Settlement(Handler):
     cdef public list awake
     cdef readonly object observer
     cdef readonly RouterAnnotations annotations
+    cdef public Recorder recorder
 
     cpdef void on_output(self, Connection connection)
+    @cython.locals(number=int)
     cpdef void on_disposition(self, Delivery delivery)
     @cython.locals(inlet=Inlet, is_news=bint)
     cdef void _consumer_decided(self, Delivery out, Delivery delivery)
     cdef void _copy_decided(self, Delivery out, FanOut fan)
     @cython.locals(inlet=Inlet)
     cdef void _producer_settled(self, Delivery delivery)
+    cdef void note_outcome(self, Delivery out, int outcome, int cause)
     @cython.locals(way=Way)
     cdef void came_back(self, Delivery out)
     cdef void forget_way(self, Delivery out)
@@ -43,5 +47,6 @@ cdef class Settlement(Handler):
 
 
 cpdef object too_large(Link link)
+cpdef int outcome_number(object state) except -1
 cdef void _count_in(Inlet inlet, object state)
 cdef void _count_outcome(Outlet outlet, object state)

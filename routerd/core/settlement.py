@@ -8,6 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from routerd.core.fan_out import FanOut
 from routerd.core.parked import Parked
+from routerd.core.recorder_names import (
+    CONSUMER_DECIDED,
+    NO_CAUSE,
+    RECORDED_ACCEPTED,
+    RECORDED_MODIFIED,
+    RECORDED_PRESETTLED,
+    RECORDED_REJECTED,
+    RECORDED_RELEASED,
+)
 from routerd.core.router_annotations import RouterAnnotations
 from routerd.wire import ACCEPTED, RELEASED, Error, FrameTooLarge, Modified, Rejected, is_outcome
 from routerd.wire.delivery import Delivery
@@ -17,6 +26,7 @@ if TYPE_CHECKING:
     from routerd.core.inlet import Inlet
     from routerd.core.observer import Observer
     from routerd.core.outlet import Outlet
+    from routerd.core.recorder import Recorder
     from routerd.core.way import Way
     from routerd.wire.connection import Connection
     from routerd.wire.link import Link
@@ -31,6 +41,7 @@ class Settlement(Handler):
 
     now: float
     awake: "list[Connection]"
+    recorder: "Recorder | None"
 
     def __init__(self, observer: "Observer") -> None:
         self.now = 0.0
@@ -38,6 +49,8 @@ class Settlement(Handler):
         # Connections with output, for the shell to flush at the end of its turn.
         self.awake = []
         self.annotations = RouterAnnotations()
+        # Records decisions and their outcomes; None while that is switched off.
+        self.recorder = None
 
     def on_output(self, connection: "Connection") -> None:
         """Remember the connection until the shell flushes it."""
@@ -50,6 +63,9 @@ class Settlement(Handler):
             return
         if delivery.way is not None and (delivery.remote_settled or is_outcome(delivery.remote_state)):
             self.came_back(delivery)
+        if delivery.record is not None and (delivery.remote_settled or is_outcome(delivery.remote_state)):
+            number = outcome_number(delivery.remote_state)
+            self.note_outcome(delivery, number, CONSUMER_DECIDED if number else NO_CAUSE)
         context = delivery.context
         if context is None:
             if not delivery.settled and not delivery.remote_settled and is_outcome(delivery.remote_state):
@@ -105,10 +121,18 @@ class Settlement(Handler):
             context.context = None
             if context.way is not None:
                 self.came_back(context)
+            if context.record is not None:
+                self.note_outcome(context, RECORDED_PRESETTLED, NO_CAUSE)
             if not context.settled:
                 context.settle()
         if inlet is not None:
             inlet.top_up()
+
+    def note_outcome(self, out: Delivery, outcome: int, cause: int) -> None:
+        """Record what became of a message."""
+        record, out.record = out.record, None
+        if self.recorder is not None and record is not None:
+            self.recorder.settled(record, outcome, cause, self.now)
 
     def came_back(self, out: Delivery) -> None:
         """Count a delivery that went to another router as decided, or lost."""
@@ -141,6 +165,8 @@ class Settlement(Handler):
         delivery.context = None
         if out.settled:
             outlet.presettled += 1
+        if out.record is not None:
+            self.note_outcome(out, RECORDED_PRESETTLED if delivery.remote_settled else RECORDED_ACCEPTED, NO_CAUSE)
         if not delivery.remote_settled:
             self.settle(inlet, delivery, _ACCEPTED)
             return
@@ -205,6 +231,17 @@ def too_large(link: "Link") -> Rejected:
             description=f"the consumer takes messages of {link.remote_max_message_size} octets at most",
         )
     )
+
+
+def outcome_number(state: Any) -> int:
+    """Return an outcome by its place among OUTCOME_WORDS; one that says nothing gives it back."""
+    if state is _ACCEPTED:
+        return RECORDED_ACCEPTED
+    if state is _RELEASED or state is None:
+        return RECORDED_RELEASED
+    if isinstance(state, Rejected):
+        return RECORDED_REJECTED
+    return RECORDED_MODIFIED if isinstance(state, Modified) else RECORDED_ACCEPTED
 
 
 def _count_in(inlet: "Inlet", state: Any) -> None:

@@ -115,8 +115,9 @@ class Siblings(Forwarder):
 
     def complete(self, link: Link, source: Any, target: Any) -> bool:
         # A peer's attach may fit our frames, and the answer to it not the peer's.
+        size = 0 if link.is_sender else link.session.connection.context.max_message_size
         try:
-            link.attach(source=source, target=target)
+            link.attach(source=source, target=target, max_message_size=size)
         except FrameTooLarge as error:
             self.refuse(link, Error(condition="amqp:frame-size-too-small", description=str(error)))
             return False

@@ -109,7 +109,10 @@ class Trunks(Siblings):
         """Take what the routing engine says of the network."""
         if news.version <= self.network.version and not news.is_full:
             return
+        before = self.network.routes, self.network.link_state
         touched = self.network.apply(news)
+        if self.recorder is not None:
+            self.recorder.events.network_changed(*before, self.network, self.now)
         # Not by the radius, which counts the hops of our own paths: others' of the same cost may have more.
         self.hops_max = len(self.network.routes) + 1
         keys = dict.fromkeys(self.addresses) if news.is_full or news.routes is not None else touched

@@ -17,6 +17,8 @@ cdef class Way:
     cdef public Py_ssize_t nearest
     cdef public Py_ssize_t outstanding
     cdef public object waiting
+    cdef public object recorded_in
+    cdef public int recorded_as
 
     @cython.locals(outlet=Outlet)
     cpdef Outlet pick(self, int priority, bint is_partial)

@@ -1,7 +1,7 @@
 """A way to other routers: where the messages of an address leave for those that have it behind the same neighbour."""
 
 from collections import deque
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from routerd.core.address import Address
@@ -37,6 +37,9 @@ class Way:
         self.outstanding = 0
         # Copies of multicast messages that could not leave yet.
         self.waiting = None
+        # What the recorder calls it, and in which register.
+        self.recorded_in: Any = None
+        self.recorded_as = 0
 
     def pick(self, priority: int, is_partial: bool) -> "Outlet | None":
         """Return the link for a message of this priority, or None when it cannot leave now."""

@@ -1,5 +1,6 @@
 """Sockets, clocks and threads: the log, the ports that a router keeps."""
 
+from routerd.io.authentication import AuthenticationUnusable, warn_if_open
 from routerd.io.configuration_keeper import ConfigurationKeeper
 from routerd.io.in_process import InProcessRouter
 from routerd.io.log_levels import Level
@@ -19,16 +20,20 @@ from routerd.io.logs import (
     module_log,
     recent_log_entries,
 )
-from routerd.io.managed_worker import ManagedWorker, own_log_rows
+from routerd.io.managed_worker import ManagedWorker, check_record_directory, own_log_rows
 from routerd.io.management_messages import ManagementMessages
 from routerd.io.network_view import NetworkView
 from routerd.io.ports import Endpoint, ListenFailed, Reservation, bind, endpoints_of, reserve
 from routerd.io.router_backing import Member, MemberGone, RouterBacking, configuration_of
 from routerd.io.routing_host import RoutingHost, new_instance
+from routerd.io.tls import TlsFailed, TlsSession
+from routerd.io.tls_profile import TlsProfileBroken
+from routerd.io.tls_profiles import check_profiles
 from routerd.io.worker import Worker
 from routerd.io.worker_config import WorkerConfig
 
 __all__ = [
+    "AuthenticationUnusable",
     "ConfigurationKeeper",
     "Endpoint",
     "InProcessRouter",
@@ -46,11 +51,16 @@ __all__ = [
     "Reservation",
     "RouterBacking",
     "RoutingHost",
+    "TlsFailed",
+    "TlsProfileBroken",
+    "TlsSession",
     "Worker",
     "WorkerConfig",
     "adopt_logger",
     "bind",
     "change_log",
+    "check_profiles",
+    "check_record_directory",
     "configuration_of",
     "configure_logs",
     "endpoints_of",
@@ -65,4 +75,5 @@ __all__ = [
     "own_log_rows",
     "recent_log_entries",
     "reserve",
+    "warn_if_open",
 ]

@@ -3,7 +3,7 @@
 from routerd.config import ConnectorConfig, ListenerConfig, Role
 from routerd.core import RouterSettings
 from routerd.io.worker_config import WorkerConfig
-from routerd.wire import ConnectionConfig, Int, Symbol
+from routerd.wire import MIN_MAX_FRAME_SIZE, ConnectionConfig, Int, Symbol
 
 PRODUCT = "mobula"
 CAPABILITIES = ("ANONYMOUS-RELAY", "qd.streaming-links")
@@ -14,7 +14,9 @@ FABRIC_FRAME_SIZE = 1 << 16
 FABRIC_IDLE_S = 0.0
 
 
-def client_config(router: RouterSettings, listener: ListenerConfig, number: int) -> ConnectionConfig:
+def client_config(
+    router: RouterSettings, listener: ListenerConfig, number: int, sasl_frame_size: int = MIN_MAX_FRAME_SIZE
+) -> ConnectionConfig:
     """Return what a connection at a listener is made with."""
     properties: dict[object, object] = {
         Symbol("product"): PRODUCT,
@@ -34,6 +36,7 @@ def client_config(router: RouterSettings, listener: ListenerConfig, number: int)
     properties.update(_between_routers(listener))
     return ConnectionConfig(
         container_id=router.id,
+        sasl_frame_size=sasl_frame_size,
         max_frame_size=listener.max_frame_size,
         channel_max=listener.max_sessions - 1,
         incoming_window=listener.session_frames or max(SESSION_FRAMES, 2 * listener.link_capacity),

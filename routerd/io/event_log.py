@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from routerd.core import Inlet, Observer, Outlet, Peer
+from routerd.core import Grant, Inlet, Observer, Outlet, Peer
 from routerd.io.logs import module_log
 from routerd.io.message_log import log_message
 from routerd.wire import Error, Link, Open, RemoteError
@@ -10,8 +10,12 @@ from routerd.wire import Error, Link, Open, RemoteError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+REASON_MAX = 200
+"""Characters of why an authentication failed, the peer's name among them."""
+
 _core = module_log("ROUTER_CORE")
 _server = module_log("SERVER")
+_policy = module_log("POLICY")
 
 
 class EventLog(Observer):
@@ -23,11 +27,12 @@ class EventLog(Observer):
             return
         sasl = peer.connection.sasl
         _core.info(
-            "[C%d] Connection Opened: dir=%s host=%s vhost=%s encrypted=no auth=%s user=%s container_id=%s props=%s",
+            "[C%d] Connection Opened: dir=%s host=%s vhost=%s encrypted=%s auth=%s user=%s container_id=%s props=%s",
             peer.number,
             "out" if peer.is_initiator else "in",
             peer.shell.host,
             performative.hostname or "",
+            getattr(peer.shell, "tls_protocol", None) or "no",
             (sasl and sasl.mechanism) or "no",
             (sasl and sasl.identity) or "(null)",
             performative.container_id,
@@ -47,7 +52,61 @@ class EventLog(Observer):
         """A warning with what was tried."""
         sasl = peer.connection.sasl
         mechanism = "none" if sasl is None or sasl.mechanism is None else sasl.mechanism
-        _server.warning("[C%d] Authentication failed [mech=%s]", peer.number, mechanism)
+        failure = getattr(sasl, "failure", None)
+        # What the peer chose itself is in the reason: never more of it than a line is for, and no control characters.
+        reason = "the exchange was broken off" if sasl is None or sasl.outcome is None else "the peer refuses"
+        if failure is not None:
+            reason = ascii(failure.reason[:REASON_MAX])[1:-1]
+        host = "" if peer.shell is None else peer.shell.host
+        _server.warning("[C%d] Authentication failed [mech=%s] host=%s: %s", peer.number, mechanism, host, reason)
+
+    def connection_allowed(self, peer: Peer, user: str, host: str, vhost: str, group: str) -> None:
+        """One line for who looks into what policy does."""
+        if _policy.is_debug:
+            _policy.debug(
+                "[C%d] ALLOW AMQP Open for user '%s', rhost '%s', vhost '%s', group '%s'",
+                *(peer.number, _plain(user), host, _plain(vhost), group),
+            )
+
+    def connection_denied(self, peer: Peer, user: str, host: str, vhost: str, reason: str) -> None:
+        """One line with the reason, which the peer is not told."""
+        text = "DENY AMQP Open for user '%s', rhost '%s', vhost '%s': %s"
+        _policy.info(text, _plain(user), host, _plain(vhost), reason)
+
+    def session_denied(self, peer: Peer, grant: Grant) -> None:
+        """One line."""
+        text = "[C%d] DENY AMQP Begin Session due to session limit. user: %s, rhost: %s, vhost: %s"
+        _policy.info(text, peer.number, _plain(grant.user), grant.host, _plain(grant.vhost))
+
+    def link_denied(self, peer: Peer, grant: Grant, link: Link, what: str) -> None:
+        """One line with the rule or limit."""
+        _policy.info(
+            "[C%d] DENY AMQP Attach %s link '%s' for user '%s', rhost '%s', vhost '%s' based on %s",
+            peer.number,
+            "receiver" if link.is_sender else "sender",
+            _plain(link.name),
+            _plain(grant.user),
+            grant.host,
+            _plain(grant.vhost),
+            what,
+        )
+
+    def message_size_denied(self, peer: Peer, link: int) -> None:
+        """A warning: the connection is closed for it."""
+        _policy.warning("[C%d][L%d] DENY AMQP Transfer maxMessageSize exceeded", peer.number, link)
+
+    def policy_summary(self, peer: Peer, grant: Grant) -> None:
+        """One line with what was refused, if anything was."""
+        if grant.denials:
+            _policy.info(
+                "[C%d] Connection closed with sessions_denied=%d, senders_denied=%d, receivers_denied=%d,"
+                " max_message_size_denied=%d",
+                peer.number,
+                grant.sessions_denied,
+                grant.senders_denied,
+                grant.receivers_denied,
+                grant.message_size_denied,
+            )
 
     def message_received(
         self, inlet: Inlet, data: bytes | bytearray, start: int, end: int, is_partial: bool
@@ -107,6 +166,11 @@ class EventLog(Observer):
             "yes" if end.link.is_sender and end.link.credit == 0 and end.deliveries == 0 else "no",
             _reason(error),
         )
+
+
+def _plain(text: str) -> str:
+    """Return what a peer chose itself: never more of it than a line is for, and no control characters."""
+    return ascii(text[:REASON_MAX])[1:-1]
 
 
 def _reason(error: Error | None) -> str:

@@ -2,19 +2,32 @@
 
 import asyncio
 import contextlib
+import os
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
 
-from routerd.config import ConnectorConfig, ListenerConfig, LogModuleConfig, effect_of
-from routerd.core import AddressSettings
+from routerd.config import (
+    AuthServiceConfig,
+    ConnectorConfig,
+    ListenerConfig,
+    LogModuleConfig,
+    RecordConfig,
+    RecordLevel,
+    SslProfileConfig,
+    effect_of,
+)
+from routerd.core import AddressSettings, VhostSettings
 from routerd.io.log_lines import LogEntry
 from routerd.io.logs import change_log, log_counts, module_log, recent_log_entries
 from routerd.io.ports import bind, endpoints_of
+from routerd.io.reports import policy_row
+from routerd.io.tls_profile import TlsProfile, TlsProfileBroken
+from routerd.io.tls_profiles import check_use
 from routerd.io.worker import Worker
-from routerd.management import Change, ChangeRefused, Configuration, ConfiguredEntity, LogRow
+from routerd.management import Change, ChangeRefused, Configuration, ConfiguredEntity, LogRow, shown
 
 _log = module_log("AGENT")
 
@@ -34,6 +47,10 @@ class _Prepared:
     logs: list[LogModuleConfig] = field(default_factory=list)
     listeners: list[tuple[ListenerConfig, list[socket.socket]]] = field(default_factory=list)
     connectors: list[ConnectorConfig] = field(default_factory=list)
+    profiles: list[TlsProfile] = field(default_factory=list)
+    services: list[AuthServiceConfig] = field(default_factory=list)
+    vhosts: list[VhostSettings] = field(default_factory=list)
+    records: list[RecordConfig] = field(default_factory=list)
 
     def give_up(self) -> None:
         """Close what was opened for it."""
@@ -56,6 +73,7 @@ class ManagedWorker:
             "links": worker.reports.packed_links,
             "addresses": worker.reports.packed_addresses,
             "pools": worker.reports.pools,
+            "policy": lambda: worker.call(policy_row, worker.router),
             "set_trace": worker.set_trace,
             "close_connection": worker.close_connection,
         }
@@ -91,6 +109,8 @@ class ManagedWorker:
             raise StaleConfiguration(f"the worker has version {self.configuration.version}, not {change.base}")
         prepared = _Prepared(change)
         try:
+            self._check_profiles(change)
+            self._check_services(change)
             for entity in change.added:
                 self._prepare(prepared, entity)
         except BaseException:
@@ -104,12 +124,18 @@ class ManagedWorker:
         if prepared is None:
             raise StaleConfiguration("no change has been prepared")
         # From here on it is done, as far as it can be: the others do it, too.
-        steps = [self._remove(identity) for identity in prepared.change.removed]
+        replaced = {one.identity for one in prepared.change.added if one.type.section == "vhost"}
+        # A vhost is put in the place of another in one step: in between, connections would be for the default one.
+        steps = [self._remove(identity) for identity in prepared.change.removed if identity not in replaced]
         # None begins before those ahead of it are done: what is replaced goes first.
+        steps += [_done(self._worker.add_profile, profile) for profile in prepared.profiles]
+        steps += [_done(self._worker.add_auth_service, service) for service in prepared.services]
+        steps += [_done(self._worker.configure_vhost, settings) for settings in prepared.vhosts]
         steps += [_done(self._worker.configure_address, settings) for settings in prepared.addresses]
         steps += [_done(self._worker.listen, *listening) for listening in prepared.listeners]
         steps += [_done(self._worker.connect, connector) for connector in prepared.connectors]
         steps += [asyncio.to_thread(change_log, module) for module in prepared.logs]
+        steps += [_done(self._worker.record, record) for record in prepared.records]
         for step in steps:
             try:
                 await step
@@ -146,6 +172,16 @@ class ManagedWorker:
             case LogModuleConfig():
                 _check_file(effect.output_file)
                 prepared.logs.append(effect)
+            case RecordConfig():
+                check_record_directory(effect)
+                prepared.records.append(effect)
+            case SslProfileConfig():
+                with _refusing_broken_profiles():
+                    prepared.profiles.append(TlsProfile(effect))
+            case AuthServiceConfig():
+                prepared.services.append(effect)
+            case VhostSettings():
+                prepared.vhosts.append(effect)
             case ListenerConfig() if self._worker.serves(effect):
                 sockets: list[socket.socket] = []
                 try:
@@ -160,8 +196,42 @@ class ManagedWorker:
             case ConnectorConfig() if self._worker.config.owns(effect):
                 prepared.connectors.append(effect)
 
+    def _check_profiles(self, change: Change) -> None:
+        """See to it that what is to be there has profiles that can be used for it."""
+        after = self.configuration.changed(change).entities
+        profiles = {one.name: one for one in after if one.type.section == "sslProfile"}
+        added = {one.identity for one in change.added}
+        for entity in after:
+            named = entity.values.get("sslProfile")
+            if named is None or (named in profiles and entity.identity not in added):
+                continue
+            if named not in profiles and entity.identity in added:
+                raise ChangeRefused(f"sslProfile: there is no sslProfile with the name {shown(named)}")
+            if named not in profiles:
+                raise ChangeRefused(f"sslProfile {shown(named)} is in use by {entity.identity}")
+            config, user = effect_of(profiles[named], self._mode), effect_of(entity, self._mode)
+            if isinstance(config, SslProfileConfig) and isinstance(user, ListenerConfig | ConnectorConfig):
+                with _refusing_broken_profiles():
+                    check_use(TlsProfile(config), user)
+
+    def _check_services(self, change: Change) -> None:
+        """See to it that the services that listeners name are there."""
+        after = self.configuration.changed(change).entities
+        services = {one.name for one in after if one.type.section == "authServicePlugin"}
+        added = {one.identity for one in change.added}
+        for entity in after:
+            named = entity.values.get("saslPlugin")
+            if named is None or named in services:
+                continue
+            if entity.identity in added:
+                raise ChangeRefused(f"saslPlugin: there is no authServicePlugin with the name {shown(named)}")
+            raise ChangeRefused(f"authServicePlugin {shown(named)} is in use by {entity.identity}")
+
     async def _remove(self, identity: str) -> None:
         entity = next(one for one in self.configuration.entities if one.identity == identity)
+        if entity.type.section == "vhost":
+            await _done(self._worker.forget_vhost, entity.values["hostname"])
+            return
         effect = effect_of(entity, self._mode)
         match effect:
             case AddressSettings():
@@ -170,10 +240,39 @@ class ManagedWorker:
                 await _done(self._worker.stop_listening, effect.identity)
             case ConnectorConfig():
                 await _done(self._worker.stop_connecting, effect.identity)
+            case SslProfileConfig():
+                await _done(self._worker.remove_profile, effect.name)
+            case AuthServiceConfig():
+                await _done(self._worker.remove_auth_service, effect.name)
 
 
 async def _done(begin: Callable[..., Future[None]], *arguments: Any) -> None:
     await asyncio.wrap_future(begin(*arguments))
+
+
+@contextlib.contextmanager
+def _refusing_broken_profiles() -> Iterator[None]:
+    try:
+        yield
+    except TlsProfileBroken as error:
+        raise ChangeRefused(str(error)) from error
+
+
+def check_record_directory(record: RecordConfig) -> None:
+    """See to it that there is a folder for record files; raises ChangeRefused."""
+    if record.level is RecordLevel.OFF:
+        return
+    if record.directory is None:
+        raise ChangeRefused("directory: say in which folder decisions are to be recorded")
+    if not os.path.isabs(record.directory):
+        # The processes of a router have folders of their own.
+        raise ChangeRefused(f"directory: '{record.directory}' has to begin with a slash")
+    try:
+        os.makedirs(record.directory, exist_ok=True)
+    except OSError as error:
+        raise ChangeRefused(f"directory: '{record.directory}' cannot be made: {error.strerror}") from error
+    if not os.access(record.directory, os.W_OK | os.X_OK):
+        raise ChangeRefused(f"directory: '{record.directory}' cannot be written to: Permission denied")
 
 
 def _check_file(name: str | None) -> None:

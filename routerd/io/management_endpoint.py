@@ -5,6 +5,7 @@ from concurrent.futures import Future
 
 from routerd.core import LoopBack, Router
 from routerd.io.logs import module_log
+from routerd.io.management_messages import forbidden_answer
 from routerd.wire import Delivery
 
 CAPACITY = 100
@@ -27,10 +28,16 @@ class ManagementEndpoint:
         for address in ("$management", "_local/$management", f"_topo/0/{router.settings.id}/$management"):
             inside.consume(address, self._take, capacity=CAPACITY)
         self._answers = inside.produce()
+        router.answer_forbidden = self._forbid
 
     def _take(self, request: bytes, delivery: Delivery) -> None:
         delivery.accept()
         self._ask(request).add_done_callback(lambda answer: self._post(self._send, answer))
+
+    def _forbid(self, request: bytes) -> None:
+        answer = forbidden_answer(request)
+        if answer is not None:
+            self._answers.send(answer, settled=True)
 
     def _send(self, answer: "Future[bytes | None]") -> None:
         failure = answer.exception()

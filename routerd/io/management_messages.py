@@ -41,6 +41,20 @@ class ManagementMessages:
             return _encoded(Answer(500, f"EncodeError: {error}", {}), properties)
 
 
+def forbidden_answer(octets: bytes) -> bytes | None:
+    """Return the answer to a request that its sender may not make; None for one that asks for none."""
+    try:
+        message = Message.decode(octets)
+    except WireError:
+        return None
+    properties = message.properties
+    if properties is None or not isinstance(properties.reply_to, str):
+        return None
+    is_creation = (message.application_properties or {}).get("operation") == "CREATE"
+    answer = Answer(403, "You are not allowed to perform this operation.", None if is_creation else {})
+    return _encoded(answer, properties)
+
+
 def _value(body: Any) -> Any:
     match body:
         case AmqpValue(value):

@@ -13,7 +13,7 @@ from typing import Any
 
 from routerd.config import ConnectorConfig, ListenerConfig
 from routerd.core import COUNTERS, PRIORITY_MAX, RELAY, Address, Inlet, Network, Outlet, Peer, Router
-from routerd.management import AddressRow, ConnectionRow, LinkRow, PoolRow, WorkerRow
+from routerd.management import AddressRow, ConnectionRow, LinkRow, PolicyRow, PoolRow, VhostRow, WorkerRow
 from routerd.wire import Connection, Delivery, Link
 
 RATE_S = 5.0
@@ -172,6 +172,10 @@ def connection_rows(router: Router, now: float) -> Iterator[ConnectionRow]:
             is_open=peer.is_open,
             is_blocked=peer.is_blocked,
             is_traced=getattr(peer.shell, "is_traced", False),
+            is_encrypted=getattr(peer.shell, "is_encrypted", False),
+            tls_protocol=getattr(peer.shell, "tls_protocol", None),
+            tls_cipher=getattr(peer.shell, "tls_cipher", None),
+            tls_ssf=getattr(peer.shell, "tls_ssf", 0),
             is_in_reserve=router.is_in_reserve(peer),
             producers=len(peer.inlets),
             consumers=len(peer.outlets),
@@ -250,6 +254,38 @@ def pool_rows(router: Router) -> list[PoolRow]:
         PoolRow(name=name, object_octets=kind.__basicsize__, in_use=count, allocated=count)
         for name, (kind, count) in counts.items()
     ]
+
+
+def policy_row(router: Router) -> PolicyRow:
+    """Return what policy has let in and refused."""
+    gate = router.gate
+    if gate is None:
+        return PolicyRow()
+    counters = gate.counters
+    vhosts = [
+        VhostRow(
+            hostname=hostname,
+            connections_approved=one.connections_approved,
+            connections_denied=one.connections_denied,
+            connections_current=one.connections_current,
+            by_user={user: tuple(names) for user, names in one.by_user.items()},
+            by_host={host: tuple(names) for host, names in one.by_host.items()},
+            sessions_denied=one.sessions_denied,
+            senders_denied=one.senders_denied,
+            receivers_denied=one.receivers_denied,
+            message_size_denied=one.message_size_denied,
+        )
+        for hostname, one in gate.vhosts.items()
+    ]
+    return PolicyRow(
+        connections_processed=counters.connections_processed,
+        connections_denied=counters.connections_denied,
+        connections_current=gate.account.sockets,
+        links_denied=counters.links_denied,
+        message_size_denied=counters.message_size_denied,
+        total_denials=counters.total_denials,
+        vhosts=vhosts,
+    )
 
 
 def _host(peer: Peer) -> str:

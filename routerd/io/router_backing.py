@@ -15,10 +15,12 @@ from routerd.config import (
     ListenerConfig,
     Role,
     RouterConfig,
+    VhostNames,
     effect_of,
     resolved,
 )
 from routerd.core import RouterMode, RouterSettings
+from routerd.io.authentication import warn_if_open
 from routerd.io.logs import module_log
 from routerd.io.managed_worker import ManagedWorker, StaleConfiguration
 from routerd.io.ports import ListenFailed, Reservation, reserve
@@ -33,11 +35,13 @@ from routerd.management import (
     LinkRow,
     LogRow,
     NodeRow,
+    PolicyRow,
     PoolRow,
     Unanswered,
     WorkerRow,
     file_entities,
     find_entity_type,
+    shown,
 )
 
 T = TypeVar("T")
@@ -188,6 +192,10 @@ class RouterBacking:
             )
         return list(sums.values())
 
+    async def policy(self) -> list[PolicyRow]:
+        """Return what policy has let in and refused at all workers."""
+        return await self._all("policy")
+
     # --- what can be done
 
     async def create(self, entity: ConfiguredEntity) -> None:
@@ -204,6 +212,7 @@ class RouterBacking:
     async def update(self, old: ConfiguredEntity, new: ConfiguredEntity) -> None:
         """Put an entity in the place of another."""
         async with self._changing:
+            self._check_names(new)
             await self._change(Change(self.configuration.version, added=(new,), removed=(old.identity,)))
 
     async def delete(self, entity: ConfiguredEntity) -> None:
@@ -290,6 +299,7 @@ class RouterBacking:
 
     def _admit(self, entity: ConfiguredEntity) -> None:
         """Hold a new listener or connector against what there is; a listener's port is kept from then on."""
+        self._check_names(entity)
         effect = self._effect_of(entity)
         match effect:
             case ListenerConfig() | ConnectorConfig() if effect.dedicated_actor:
@@ -297,11 +307,26 @@ class RouterBacking:
                 raise ChangeRefused(f"a {kind} with an actor of its own can only be in the configuration file")
             case ListenerConfig():
                 self._reserve(effect, entity.identity)
+                warn_if_open(effect)
             case ConnectorConfig(role=Role.INTER_ROUTER):
                 connectors = map(self._effect_of, self._entities("connector"))
                 others = sum(isinstance(one, ConnectorConfig) and one.role is Role.INTER_ROUTER for one in connectors)
                 if others >= INTER_ROUTER_MAX:
                     raise ChangeRefused(f"a router has at most {INTER_ROUTER_MAX} connections with role='inter-router'")
+
+    def _check_names(self, entity: ConfiguredEntity) -> None:
+        """Hold the names of a vhost against those of the others."""
+        if entity.type.section != "vhost":
+            return
+        uses_patterns = any(one.values["enableVhostNamePatterns"] for one in self._entities("policy"))
+        names = VhostNames(uses_patterns)
+        for one in self._entities("vhost"):
+            if one.identity != entity.identity:
+                names.add(one.values, one.identity)
+        clash = names.add(entity.values, entity.identity)
+        if clash is not None:
+            attribute, reason = clash
+            raise ChangeRefused(f"{attribute}: Policy {shown(entity.values['hostname'])} is invalid: {reason}")
 
     def _reserve(self, listener: ListenerConfig, identity: str) -> None:
         """Keep the port of a new listener, which tells whether others have it."""

@@ -5,6 +5,7 @@ It has no clock and no loop: who hosts it tells it the time, asks `next_deadline
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from routerd.core import (
     HINTS,
@@ -189,7 +190,7 @@ class RoutingHost:
                 through=self._through if has_origins else None,
                 mapped=tuple(mapped),
                 forgotten=tuple(forgotten),
-                checkpoint=self._engine.checkpoint(),
+                **self._own_state(),
             )
         return outputs
 
@@ -206,8 +207,16 @@ class RoutingHost:
                 for node in self._engine.nodes()
                 if not node.is_self and node.address_count
             ),
-            checkpoint=self._engine.checkpoint(),
+            **self._own_state(),
         )
+
+    def _own_state(self) -> dict[str, Any]:
+        """Return what a new engine goes on from, and what of it others are told of our trunks."""
+        checkpoint = self._engine.checkpoint()
+        link_state: dict[str, int] = {}
+        for router, cost in checkpoint.trunks.values():
+            link_state[router] = min(cost, link_state.get(router, cost))
+        return {"checkpoint": checkpoint, "link_state": link_state}
 
     def nodes(self) -> list[NodeRow]:
         """Return the routers of the network for management, the own one first."""

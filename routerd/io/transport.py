@@ -26,6 +26,19 @@ class Transport(asyncio.BufferedProtocol):
 
     __slots__ = ("_end_timer", "_socket", "_worker", "connection", "deadline", "host", "is_traced", "peer", "tracer")
 
+    is_ready: bool = True
+    """Whether what the engine has to send can be sent."""
+    failure: str = ""
+    """Why the connection could not be, where that is not the engine's to say."""
+    is_encrypted: bool = False
+    """Whether TLS is on it; what follows is about that, and settled when the worker is told of the connection."""
+    tls_user: str | None = None
+    """Who the peer's certificate says that it is, if it has shown one that is trusted."""
+    tls_protocol: str | None = None
+    tls_cipher: str | None = None
+    tls_ssf: int = 0
+    """The bits of the cipher's key."""
+
     def __init__(self, worker: "Worker", peer: Peer, connection: Connection) -> None:
         self._worker = worker
         self.peer = peer
@@ -46,6 +59,10 @@ class Transport(asyncio.BufferedProtocol):
         self.host = peer_name(transport)
         self._socket.set_write_buffer_limits(WRITE_HIGH_WATER, WRITE_LOW_WATER)
         self.heed_log()
+        self.begin()
+
+    def begin(self) -> None:
+        """Have the worker begin with the connection."""
         self._worker.connected(self)
 
     def get_buffer(self, sizehint: int) -> memoryview:
@@ -90,15 +107,23 @@ class Transport(asyncio.BufferedProtocol):
         """Write what the engine has, and close when it is done."""
         if self._socket is None:
             return
-        if not self.peer.is_blocked:
+        if self.is_ready and not self.peer.is_blocked:
             octets = self.connection.data_to_send(now)
             if octets:
                 if self.tracer is not None:
                     self.tracer.sent(memoryview(octets))
-                self._socket.write(octets)
+                self._write(octets)
         if self.connection.is_finished:
-            self._socket.close()
+            self._close()
             self.end_soon()
+
+    def _write(self, octets: bytearray) -> None:
+        if self._socket is not None:
+            self._socket.write(octets)
+
+    def _close(self) -> None:
+        if self._socket is not None:
+            self._socket.close()
 
     def set_trace(self, is_on: bool) -> None:
         """Trace the frames of this connection, or leave it to the log whether they are traced."""

@@ -20,23 +20,30 @@ from typing import Any, TypeVar
 
 import uvloop
 
-from routerd.config import ConnectorConfig, ListenerConfig
+from routerd.config import AuthServiceConfig, ConnectorConfig, ListenerConfig, RecordConfig
 from routerd.core import (
     FABRIC,
     HEARTBEAT_S,
     AddressSettings,
     Changes,
     Delta,
+    Gate,
     NetworkNews,
+    Peer,
+    Report,
     Router,
     Sibling,
     TrunkEvent,
+    Verdict,
+    VhostSettings,
     add_built_in_endpoints,
 )
+from routerd.io.authentication import Authentication
 from routerd.io.busy_poll import BusyPoll
 from routerd.io.connection_configs import client_config, connector_config, fabric_config
 from routerd.io.connectors import Connectors, ConnectorState, client_sasl
 from routerd.io.deadlines import NEVER, Deadlines
+from routerd.io.entrance import Entrance
 from routerd.io.event_log import EventLog
 from routerd.io.heap import keep_freed_memory
 from routerd.io.logs import module_log
@@ -44,16 +51,22 @@ from routerd.io.management_endpoint import Ask, ManagementEndpoint
 from routerd.io.message_log import is_watched
 from routerd.io.network_view import NetworkView
 from routerd.io.ports import ListenFailed, bind, endpoints_of
+from routerd.io.recording import Recording
 from routerd.io.reports import STUCK_IN_TESTS_S, STUCK_S, Lag, WorkerHost
+from routerd.io.tls_handshakes import Handshakes
+from routerd.io.tls_profile import TlsProfile, TlsProfileBroken
+from routerd.io.tls_profiles import TlsProfiles, check_use
+from routerd.io.tls_transport import transport_at, transport_to
 from routerd.io.transport import Transport
 from routerd.io.worker_config import WorkerConfig
 from routerd.io.worker_reports import WorkerReports
-from routerd.wire import Connection
-from routerd.wire.sasl import AnonymousServer, SaslServer
+from routerd.wire import Connection, Open
+from routerd.wire.sasl import SaslFrame
 
 T = TypeVar("T")
 
 OnTrunks = Callable[[list[TrunkEvent]], None]
+OnReport = Callable[[Report], None]
 Controls = Sequence[tuple[int, bytes]]
 """Trunks, and messages of the routing protocol to be sent on them."""
 
@@ -87,10 +100,12 @@ class Worker:
         on_changes: Callable[[Changes], None],
         ask: Ask | None = None,
         on_trunks: OnTrunks | None = None,
+        on_report: OnReport | None = None,
     ) -> None:
         """`ask` has requests to the router's management answered; without it there is none.
 
-        `on_changes` and `on_trunks` are called in the loop, with what the address table and the routing engine need.
+        `on_changes`, `on_trunks` and `on_report` are called in the loop, with what the address table, the routing
+        engine and the ledger of connections need.
         """
         self.config = config
         self._ask = ask
@@ -104,9 +119,21 @@ class Worker:
             workers=config.workers,
             is_alone=config.fabric_folder is None,
         )
+        self._on_report = on_report
+        self._gate = Gate(
+            config.policy, config.vhosts, self.router.observer, self._proceed, is_alone=config.workers == 1
+        )
+        self.router.gate = self._gate
+        self._entrance = Entrance(self._gate, self._turn_ends)
         self._on_changes = on_changes
         self._buffer = bytearray(READ_SIZE)
         self.buffer_view = memoryview(self._buffer)
+        self.encrypted_view = memoryview(bytearray(READ_SIZE))
+        self._profiles = TlsProfiles(config.ssl_profiles)
+        self.handshakes = Handshakes(lambda step: self._loop.call_soon(step))
+        self._authentication = Authentication(
+            config.router, config.auth_services, self._profiles, self._post, self._send_sasl
+        )
         self._deadlines = Deadlines()
         self._deadline = NEVER
         self._timer: asyncio.TimerHandle | None = None
@@ -122,11 +149,15 @@ class Worker:
         self._turn_began = 0.0
         self._longest_turn_s = 0.0
         self._edges_due = 0.0
+        self.recording = Recording(self.router, config.index, config.incarnation)
+        self._second: asyncio.TimerHandle | None = None
         self.reports = WorkerReports(
             self.router,
             WorkerHost(config.role, time.monotonic(), config.restarts),
             self._start,
             stuck_s=STUCK_IN_TESTS_S if config.router.has_test_hooks else STUCK_S,
+            failures=lambda: self._authentication.failures,
+            recording=self.recording,
         )
 
     # --- for any thread
@@ -174,6 +205,22 @@ class Worker:
         """Listen for one more listener, whose sockets have been bound."""
         return self._start(self._listen_with(listener, sockets))
 
+    def add_profile(self, profile: TlsProfile) -> "Future[None]":
+        """Have listeners and connectors use a profile, in the place of one with its name."""
+        return self._call(self._profiles.add, profile)
+
+    def remove_profile(self, name: str) -> "Future[None]":
+        """Do without a profile that nothing names any more."""
+        return self._call(self._profiles.remove, name)
+
+    def add_auth_service(self, service: AuthServiceConfig) -> "Future[None]":
+        """Have listeners use a service, in the place of one with its name."""
+        return self._call(self._authentication.add_service, service)
+
+    def remove_auth_service(self, name: str) -> "Future[None]":
+        """Do without a service that no listener names any more."""
+        return self._call(self._authentication.remove_service, name)
+
     def stop_listening(self, identity: str) -> "Future[None]":
         """Do without a listener; its connections stay."""
         return self._call(self._stop_listening, identity)
@@ -198,6 +245,10 @@ class Worker:
         """Return what a new routing engine goes on from."""
         return self._call(self._network_view)
 
+    def record(self, config: RecordConfig) -> "Future[None]":
+        """Record decisions as a configuration says from now on."""
+        return self._call(self._record, config)
+
     def call(self, function: Callable[..., T], *arguments: Any) -> "Future[T]":
         """Have the loop call a function, and return what it does."""
         return self._call(function, *arguments)
@@ -209,6 +260,30 @@ class Worker:
     def forget_pattern(self, pattern: str) -> "Future[None]":
         """Treat addresses that come into use from now on as if a pattern were not configured."""
         return self._call(self.router.forget_pattern, pattern)
+
+    def configure_vhost(self, settings: VhostSettings) -> "Future[None]":
+        """Hold what begins from now on against a vhost, in the place of one with its name."""
+        return self._call(self._gate.configure, settings)
+
+    def forget_vhost(self, hostname: str) -> "Future[None]":
+        """Do without a vhost."""
+        return self._call(self._gate.forget, hostname)
+
+    def renew_account(self) -> None:
+        """Report all that counts against limits: the ledger may be another one."""
+        self._post_turn(self._gate.account.renew)
+
+    def take_verdict(self, verdict: Verdict) -> "Future[None]":
+        """Go on with what waited for the ledger."""
+        return self._call(self._gate.account.answered, verdict)
+
+    def report_failed(self) -> "Future[None]":
+        """Report everything again: the ledger may not have heard the last report."""
+        return self._call(self._gate.account.failed)
+
+    def recall_sockets(self) -> "Future[int]":
+        """Give back what this worker may accept and has not; return how many sockets it keeps."""
+        return self._call(self._gate.account.recall)
 
     def close_connection(self, connection: int) -> "Future[bool]":
         """Close the connection of a client; whether there is such a connection."""
@@ -254,6 +329,7 @@ class Worker:
             gc.set_threshold(GC_THRESHOLD, *gc.get_threshold()[1:])
             sys.setswitchinterval(SWITCH_S)
             self._beat(time.monotonic())
+            self._record(self.config.record)
             sampling = loop.create_task(self.reports.sample())
             started.set_result(texts)
             loop.run_forever()
@@ -267,6 +343,7 @@ class Worker:
 
     async def _leave(self) -> None:
         self._close_servers()
+        self._authentication.close()
         for task in self._connecting.values():
             task.cancel()
         for peer in list(self.router.peers.values()):
@@ -276,6 +353,7 @@ class Worker:
         if self.config.fabric_endpoint:
             with contextlib.suppress(OSError):
                 os.unlink(self.config.fabric_endpoint)
+        self.recording.close(time.monotonic())
 
     def _call(self, function: Callable[..., T], *arguments: Any) -> "Future[T]":
         result: Future[T] = Future()
@@ -317,6 +395,7 @@ class Worker:
     # --- listening
 
     async def _listen(self) -> list[str]:
+        self._authentication.start()
         if self.config.router.has_test_hooks:
             add_built_in_endpoints(self.router, time.monotonic(), is_host=self.config.index == 0)
             self._turn_ends()
@@ -325,6 +404,7 @@ class Worker:
             self._turn_ends()
         texts = []
         for listener in self.config.listeners:
+            self._check_profile(listener)
             texts.append(await self._listen_at(listener))
         if self.config.fabric_endpoint:
             self._servers.append(
@@ -346,10 +426,20 @@ class Worker:
         label = f" ({listener.name})" if listener.name else ""
         return f"{listener.host or '*'}:{port}{label}"
 
+    def _check_profile(self, listener: ListenerConfig) -> None:
+        if listener.ssl_profile is None:
+            return
+        try:
+            check_use(self._profiles.get(listener.ssl_profile), listener)
+        except TlsProfileBroken as error:
+            raise ListenFailed(listener.name, listener.host, listener.port, str(error)) from error
+
     async def _listen_with(self, listener: ListenerConfig, sockets: list[socket.socket]) -> None:
         for bound in sockets:
             bound.setblocking(False)
-            server = await self._loop.create_server(lambda: self._accept(listener), sock=bound, backlog=BACKLOG)
+            server = await self._loop.create_server(
+                lambda: self._entrance.protocol(lambda: self._accept(listener)), sock=bound, backlog=BACKLOG
+            )
             self._listening.setdefault(listener.identity, []).append(server)
 
     def _stop_listening(self, identity: str) -> None:
@@ -365,18 +455,20 @@ class Worker:
             is_multi_tenant=listener.is_multi_tenant,
         )
         peer.details = listener
+        peer.policy_vhost = listener.policy_vhost
         peer.cost = listener.cost
         peer.is_watched = is_watched(listener)
+        login = self._authentication.login(listener, peer)
         connection = Connection(
-            client_config(self.config.router, listener, peer.number),
+            client_config(self.config.router, listener, peer.number, login.frame_size),
             self.router,
             is_client=False,
-            sasl=SaslServer([AnonymousServer()]),
+            sasl=login.sasl,
             is_sasl_required=listener.authenticate_peer,
         )
-        return Transport(self, peer, connection)
+        return transport_at(self, peer, connection, listener, self._profiles)
 
-    def _outgoing(self, connector: ConnectorConfig) -> Transport:
+    def _outgoing(self, connector: ConnectorConfig, host: str) -> Transport:
         peer = self.router.new_peer(
             connector.role.value,
             capacity=connector.link_capacity,
@@ -384,13 +476,14 @@ class Worker:
             strips_out=connector.strip_out,
         )
         peer.details = connector
+        peer.policy_vhost = connector.policy_vhost
         peer.cost = connector.cost
         peer.is_initiator = True
         peer.is_watched = is_watched(connector)
         config = connector_config(self.config.router, connector, peer.number)
         connection = Connection(config, self.router, is_client=True, sasl=client_sasl(connector))
         connection.open()
-        return Transport(self, peer, connection)
+        return transport_to(self, peer, connection, connector, host, self._profiles)
 
     # --- connections, called by their transports
 
@@ -398,6 +491,9 @@ class Worker:
         """Begin with a connection."""
         now = time.monotonic()
         listener = transport.peer.details
+        if isinstance(listener, ListenerConfig) and not self._authentication.admits(transport, listener):
+            transport.abort()
+            return
         transport.connection.start(now)
         if isinstance(listener, ListenerConfig) and listener.handshake_timeout_s:
             self._loop.call_later(listener.handshake_timeout_s, self._check_handshake, transport)
@@ -417,6 +513,28 @@ class Worker:
             # A fault of ours: it costs this connection, and no other.
             _log.exception("[C%d] Connection is given up", transport.peer.number)
             transport.abort()
+        self._look_at(transport, was_open, now)
+        if not self._is_flush_due:
+            self._turn_ends(now)
+
+    def _send_sasl(self, transport: Transport, frames: list[SaslFrame]) -> None:
+        """Go on with an exchange that waited; what the peer sent meanwhile is taken, too."""
+        now = time.monotonic()
+        self.router.now = now
+        was_open = transport.peer.is_open
+        transport.connection.send_sasl(frames, now)
+        self._look_at(transport, was_open, now)
+        self._turn_ends(now)
+
+    def _proceed(self, peer: Peer, performative: Open | None) -> None:
+        """Go on with a connection that waited for the ledger."""
+        now = time.monotonic()
+        self.router.now = now
+        self.router.go_on(peer, performative)
+        if isinstance(peer.shell, Transport):
+            self._look_at(peer.shell, False, now)
+
+    def _look_at(self, transport: Transport, was_open: bool, now: float) -> None:
         if transport.connection.is_finished:
             # Where the peer has the last word there is nothing to write, and nobody else to close.
             transport.flush(now)
@@ -424,13 +542,16 @@ class Worker:
             # The open of the peer says how often it wants to hear from us.
             self._deadlines.watch(transport)
             self._connectors.notice(transport)
-        if not self._is_flush_due:
-            self._turn_ends(now)
+            if transport.peer.is_open:
+                self._authentication.settled(transport)
 
     def disconnected(self, transport: Transport) -> None:
         """Report the end of a connection."""
         self.router.now = time.monotonic()
         transport.connection.transport_closed()
+        if isinstance(transport.peer.details, ListenerConfig):
+            self._gate.socket_closed()
+        self._authentication.settled(transport)
         self._deadlines.forget(transport)
         self._connectors.notice(transport)
         self._turn_ends()
@@ -483,8 +604,14 @@ class Worker:
         changes = router.take_changes()
         if changes is not None:
             self._on_changes(changes)
+        if self._on_report is not None:
+            report = self._gate.account.report()
+            if report is not None:
+                self._on_report(report)
         if router.trunks:
             router.open_streams()
+        if router.recorder is not None and router.recorder.is_pressed:
+            self.recording.hand_over(now)
         events = router.take_trunk_events()
         if events and self._on_trunks is not None:
             self._on_trunks(events)
@@ -516,7 +643,23 @@ class Worker:
             self._edges_due = now + HEARTBEAT_S
             self.router.look_after_edges(now)
             self._turn_ends(now)
+        self._profiles.refresh()
         self._loop.call_later(BEAT_S, self._beat, now + BEAT_S)
+
+    def _record(self, config: RecordConfig) -> None:
+        self.recording.apply(config, time.monotonic())
+        if self.recording.is_on and self._second is None:
+            self._await_second()
+
+    def _await_second(self) -> None:
+        now = time.monotonic()
+        self._second = self._loop.call_later(self.recording.seconds_left(now), self._end_second)
+
+    def _end_second(self) -> None:
+        self._second = None
+        self.recording.close_second(time.monotonic())
+        if self.recording.is_on:
+            self._await_second()
 
     def _set_timer(self, deadline: float, now: float) -> None:
         if self._timer is not None:
@@ -625,6 +768,7 @@ class Worker:
         end = time.monotonic() + CLOSE_WAIT_S
         while self._has_clients() and time.monotonic() < end:
             await asyncio.sleep(DRAIN_STEP_S)
+        self.recording.close(time.monotonic())
 
     def _close_servers(self) -> None:
         self._connectors.retire()

@@ -3,8 +3,18 @@
 from dataclasses import dataclass, field, replace
 from zlib import crc32
 
-from routerd.config import ConnectorConfig, ListenerConfig, LogConfig, LogModuleConfig, effect_of
-from routerd.core import AddressSettings, RouterSettings
+from routerd.config import (
+    AuthServiceConfig,
+    ConnectorConfig,
+    ListenerConfig,
+    LogConfig,
+    LogModuleConfig,
+    RecordConfig,
+    SslProfileConfig,
+    effect_of,
+    resolve_if_possible,
+)
+from routerd.core import AddressSettings, PolicySettings, RouterSettings, VhostSettings
 from routerd.io.busy_poll import SPAN_S
 from routerd.management import Configuration
 
@@ -23,6 +33,12 @@ class WorkerConfig:
     """Their ports are numbers that the launcher keeps for the router."""
     connectors: tuple[ConnectorConfig, ...] = ()
     """Those that the workers share, of which each owns some; or the one that this worker is for."""
+    ssl_profiles: tuple[SslProfileConfig, ...] = ()
+    """All there are: what is created at run time may name any."""
+    auth_services: tuple[AuthServiceConfig, ...] = ()
+    """All there are, for the same reason."""
+    policy: PolicySettings = field(default_factory=PolicySettings)
+    vhosts: tuple[VhostSettings, ...] = ()
     index: int = 0
     workers: int = 1
     """How many of them the router has."""
@@ -37,6 +53,7 @@ class WorkerConfig:
     fabric_folder: str | None = None
     """Where the Unix sockets of the workers are; None for a worker that is alone and stays so."""
     logs: LogConfig = field(default_factory=LogConfig)
+    record: RecordConfig = field(default_factory=RecordConfig)
     busy_poll_s: float = SPAN_S
     """For how long the loop looks for more work before it sleeps."""
     shares_ports: bool = True
@@ -68,7 +85,9 @@ class WorkerConfig:
 
     def configured(self, configuration: Configuration) -> "WorkerConfig":
         """Return the same with the listeners, connectors, addresses and log settings of a configuration."""
-        effects = [effect_of(entity, self.router.mode) for entity in configuration.entities]
+        effects = [
+            effect_of(entity, self.router.mode, resolve=resolve_if_possible) for entity in configuration.entities
+        ]
         listeners = {one.identity: one for one in effects if isinstance(one, ListenerConfig)}
         own = tuple(one for one in self.listeners if one.identity in listeners)
         known = {one.identity for one in self.listeners}
@@ -78,6 +97,10 @@ class WorkerConfig:
             listeners=own if self.is_dedicated else (*own, *others),
             connectors=self._connectors_among(tuple(one for one in effects if isinstance(one, ConnectorConfig))),
             router=replace(self.router, addresses=tuple(one for one in effects if isinstance(one, AddressSettings))),
+            vhosts=tuple(one for one in effects if isinstance(one, VhostSettings)),
+            ssl_profiles=tuple(one for one in effects if isinstance(one, SslProfileConfig)),
+            auth_services=tuple(one for one in effects if isinstance(one, AuthServiceConfig)),
+            record=next((one for one in effects if isinstance(one, RecordConfig)), self.record),
             logs=replace(self.logs, modules=tuple(one for one in effects if isinstance(one, LogModuleConfig))),
         )
 

@@ -5,12 +5,13 @@ import pickle
 import time
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import Future
-from dataclasses import fields
+from dataclasses import fields, replace
 from itertools import islice
 from operator import attrgetter
 from typing import Any, Protocol, TypeVar
 
 from routerd.core import Router
+from routerd.io.recording import Recording
 from routerd.io.reports import (
     RATE_S,
     STUCK_S,
@@ -41,8 +42,20 @@ class Start(Protocol):
 class WorkerReports:
     """Reports of one worker; its methods are safe from any thread."""
 
-    def __init__(self, router: Router, host: WorkerHost, start: Start, *, stuck_s: float = STUCK_S) -> None:
+    def __init__(
+        self,
+        router: Router,
+        host: WorkerHost,
+        start: Start,
+        *,
+        stuck_s: float = STUCK_S,
+        failures: Callable[[], int] = int,
+        recording: Recording | None = None,
+    ) -> None:
+        """`failures` tells how often a peer could not prove who it is."""
         self.lag = Lag()
+        self._failures = failures
+        self._recording = Recording(router, 0, 0) if recording is None else recording
         self._router = router
         self._host = host
         self._start = start
@@ -101,7 +114,12 @@ class WorkerReports:
                     next(steps)
             except StopIteration as end:
                 row: WorkerRow = end.value
-                return row
+                return replace(
+                    row,
+                    authentication_failures=self._failures(),
+                    recording_status=self._recording.status,
+                    recording=self._recording.counters.as_map(),
+                )
             await asyncio.sleep(0)
 
     def _link_rows(self) -> Iterator[LinkRow]:

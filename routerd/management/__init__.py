@@ -12,12 +12,15 @@ from routerd.management.rows import (
     LinkRow,
     LogRow,
     NodeRow,
+    PolicyRow,
     PoolRow,
+    VhostRow,
     WorkerRow,
 )
 from routerd.management.schema.catalogue import ALL_TYPES, ENTITY_TYPES, OWN_TYPES, SECTIONS, closest, find_entity_type
 from routerd.management.schema.logs import LOG_LEVELS, LOG_MODULES
 from routerd.management.schema.model import OWN_PREFIX, PREFIX, Attribute, EntityType, Kind, Rights, ValueType
+from routerd.management.schema.records import RECORD_COUNTERS
 from routerd.management.schema.validation import Checked, Problem, check_entity
 from routerd.management.schema.values import SHOWN_MAX, ValueRefused, convert, shown
 
@@ -29,6 +32,7 @@ __all__ = [
     "OWN_PREFIX",
     "OWN_TYPES",
     "PREFIX",
+    "RECORD_COUNTERS",
     "SECTIONS",
     "SHOWN_MAX",
     "AddressRow",
@@ -48,6 +52,7 @@ __all__ = [
     "LinkRow",
     "LogRow",
     "NodeRow",
+    "PolicyRow",
     "PoolRow",
     "Problem",
     "Request",
@@ -55,6 +60,7 @@ __all__ = [
     "Unanswered",
     "ValueRefused",
     "ValueType",
+    "VhostRow",
     "WorkerRow",
     "check_entity",
     "closest",

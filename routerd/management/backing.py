@@ -12,6 +12,7 @@ from routerd.management.rows import (
     LinkRow,
     LogRow,
     NodeRow,
+    PolicyRow,
     PoolRow,
     WorkerRow,
 )
@@ -94,6 +95,9 @@ class Backing(Protocol):
 
     async def pools(self) -> list[PoolRow]:
         """Return the pools of all workers, summed by name."""
+
+    async def policy(self) -> list[PolicyRow]:
+        """Return what policy has let in and refused, a row for each worker that answers."""
 
     async def create(self, entity: ConfiguredEntity) -> None:
         """Have all workers take an entity. Raises ChangeRefused, and then none has."""

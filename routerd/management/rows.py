@@ -1,6 +1,7 @@
 """What the workers of a router report of themselves when somebody asks: plain values that can be pickled."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 
@@ -72,6 +73,11 @@ class ConnectionRow:
     """Whether the peer takes less than there is for it."""
     is_traced: bool
     """Whether its frames are traced whatever the log is set to."""
+    is_encrypted: bool = False
+    tls_protocol: str | None = None
+    tls_cipher: str | None = None
+    tls_ssf: int = 0
+    """The bits of the key that it is encrypted with."""
     is_in_reserve: bool = False
     """Whether it is an edge router's connection that waits for the uplink to be lost."""
     producers: int
@@ -173,6 +179,8 @@ class WorkerRow:
     """Of its process."""
     stuck: int
     links_blocked: int
+    authentication_failures: int = 0
+    """How often a peer could not prove who it is."""
     ingress: dict[str, int]
     """Of all producers there have been: sums of the counters of `LinkRow` from `deliveries` to `delayed_10s`."""
     egress: dict[str, int]
@@ -183,6 +191,9 @@ class WorkerRow:
     inner_out: dict[str, int]
     transit: int = 0
     """Deliveries from one router to another."""
+    recording_status: str = "off"
+    recording: dict[str, int] = field(default_factory=dict)
+    """Counters of what has been recorded, by the names that `RECORD_COUNTERS` has."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,3 +217,33 @@ class PoolRow:
     object_octets: int
     in_use: int
     allocated: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VhostRow:
+    """What the policy of a vhost has let in and refused at a worker."""
+
+    hostname: str
+    connections_approved: int = 0
+    connections_denied: int = 0
+    connections_current: int = 0
+    by_user: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Who is connected, as `address:port`."""
+    by_host: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    sessions_denied: int = 0
+    senders_denied: int = 0
+    receivers_denied: int = 0
+    message_size_denied: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyRow:
+    """What policy has let in and refused at a worker."""
+
+    connections_processed: int = 0
+    connections_denied: int = 0
+    connections_current: int = 0
+    links_denied: int = 0
+    message_size_denied: int = 0
+    total_denials: int = 0
+    vhosts: Sequence[VhostRow] = ()

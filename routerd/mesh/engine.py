@@ -79,6 +79,7 @@ class RoutingEngine:
         """Besides the times at which it is done anyway."""
         self._resumed_at = -inf
         """When the trunks of a resumed engine are taken to be open again."""
+        self._deadline = now
         self._checksums = {node.id: node.addresses for node in state.nodes}
         if resumed is not None:
             self._resume(now)
@@ -94,7 +95,7 @@ class RoutingEngine:
         """Note a connection to another router, with a control link in each direction."""
         if self._neighbours.open(trunk, cost, now):
             self._knowledge.review_links(now)
-        self._questions.deadline = now
+        self._questions.try_again(now)
         self._advance(now)
 
     def trunk_closed(self, trunk: int, now: float) -> None:
@@ -104,14 +105,15 @@ class RoutingEngine:
             self._knowledge.review_links(now)
         if is_doubled:
             # No link changes, so nobody announces anything; but what was sent on the trunk may be lost.
-            self._ask_all(now + RESUME_WAIT_S)
+            self._knowledge.ask_all(now + RESUME_WAIT_S)
         self._advance(now)
 
     def receive(self, trunk: int, message: ControlMessage, now: float) -> None:
         """Take a message of a control link, for this router or for others."""
-        if self._neighbours.is_open(trunk):
-            self._receive(trunk, message, now)
-        self._advance(now)
+        is_taken = self._neighbours.is_open(trunk) and self._receive(trunk, message, now)
+        # Most messages are for others, and change nothing here.
+        if is_taken or now >= self._deadline:
+            self._advance(now)
 
     def want(self, key: str, hint: int, now: float) -> None:
         """Tell all routers that there are consumers of an address here; raises NotAdvertisable."""
@@ -139,25 +141,18 @@ class RoutingEngine:
         if router not in self._knowledge.states.nodes:
             # It came after the checkpoint: unless it is heard of again, it is forgotten with its addresses.
             self._knowledge.learn(router, 0, self._now)
+        self._deadline = self._next_deadline()
 
     def tick(self, now: float) -> None:
         """Do what is due."""
         self._advance(now)
         if now >= self._topology.origins_due:
             self._compute_origins(now)
+            self._deadline = self._next_deadline()
 
     def next_deadline(self) -> float:
         """Return when to call `tick`; it may be now, or early."""
-        return min(
-            self._neighbours.deadline,
-            self._tick_at,
-            self._knowledge.own.due,
-            self._topology.due,
-            self._topology.origins_due,
-            self._questions.deadline,
-            self._addresses_due(),
-            self._next_advertisement(),
-        )
+        return self._deadline
 
     def take_commands(self) -> list[Command]:
         """Return what to do, in order."""
@@ -204,18 +199,22 @@ class RoutingEngine:
 
     # --- how it is done
 
-    def _receive(self, trunk: int, message: ControlMessage, now: float) -> None:
+    def _receive(self, trunk: int, message: ControlMessage, now: float) -> bool:
+        """Take a message or pass it on; whether it may have changed anything here."""
         place, rest = self._place(message.to)
         is_greeting = place != "R" and rest == NEIGHBOUR_ENGINE
         if is_greeting and place == "L":
             # Also one of our own, which says that there is another router with our id.
             self._exchange.take(trunk, rest, message, now)
-        elif is_greeting or self._outbox.is_own(message):
-            return
-        elif place == "R":
+            return True
+        if is_greeting or self._outbox.is_own(message):
+            return False
+        if place == "R":
             self._outbox.pass_on(message, rest)
         elif place == "L" or (place == "T" and self._outbox.pass_on_to_all(trunk, message, now)):
             self._exchange.take(trunk, rest, message, now)
+            return True
+        return False
 
     def _place(self, address: str) -> tuple[str, str]:
         place = self._places.get(address)
@@ -249,6 +248,19 @@ class RoutingEngine:
         is_near = now >= self._advertise_at or now >= self._advertised + self._least_interval_s
         if is_near and now >= self._next_advertisement():
             self._advertise(now)
+        self._deadline = self._next_deadline()
+
+    def _next_deadline(self) -> float:
+        return min(
+            self._neighbours.deadline,
+            self._tick_at,
+            self._knowledge.own.due,
+            self._topology.due,
+            self._topology.origins_due,
+            self._questions.deadline,
+            self._addresses_due(),
+            self._next_advertisement(),
+        )
 
     def _greet(self, now: float) -> None:
         if self._neighbours.expire(now):
@@ -274,13 +286,15 @@ class RoutingEngine:
     def _ask(self, now: float) -> None:
         known = self._knowledge.remote.checksum
         links, addresses = self._questions.take_due(now, self._outbox.can_reach)
+        request = LinkStateRequest(self._knowledge.id).to_body() if links else {}
         for node in links:
-            self._outbox.send(node.id, ROUTER_ENGINE, LinkStateRequest(self._knowledge.id))
+            self._outbox.send(node.id, ROUTER_ENGINE, LinkStateRequest.OPCODE, request)
         for node in addresses:
             if self._checksums.pop(node.id, known(node.id)) != known(node.id):
                 # What was handed back is not what the checkpoint belongs to.
                 node.mobile_seq = 0
-            self._outbox.send(node.id, MOBILE_ENGINE, MobileAddressRequest(self._knowledge.id, node.mobile_seq))
+            asked = MobileAddressRequest(self._knowledge.id, node.mobile_seq)
+            self._outbox.send(node.id, MOBILE_ENGINE, asked.OPCODE, asked.to_body())
 
     def _advertise(self, now: float) -> None:
         knowledge = self._knowledge
@@ -319,15 +333,9 @@ class RoutingEngine:
         regular = in_flux if in_flux < self._flux_end() else self._advertised + self._config.ra_interval_s
         return min(regular, self._advertise_at)
 
-    def _ask_all(self, at: float) -> None:
-        """Ask all routers for what may have been missed."""
-        for node in self._knowledge.states.nodes.values():
-            self._questions.ask_links(node, at)
-            self._questions.ask_addresses(node, at)
-
     def _resume(self, now: float) -> None:
         self._advertise_at = self._resumed_at = now + RESUME_WAIT_S
-        self._ask_all(self._resumed_at)
+        self._knowledge.ask_all(self._resumed_at)
         self._topology.changed(now, is_urgent=True)
         self._advance(now)
 

@@ -1,6 +1,6 @@
 """What other routers tell, and what they are answered (3.4 to 3.6, 3.9)."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from math import inf
 from typing import Any
 
@@ -36,6 +36,9 @@ class Exchange:
         self._questions = knowledge.questions
         # Whether another router has missed what we announced.
         self.is_missed = False
+        self._told_links: Mapping[str, int] | None = None
+        self._told_seq = 0
+        self._told: dict[str, Any] = {}
         self._takers: dict[tuple[str, str], tuple[_Read, _Take]] = {
             (NEIGHBOUR_ENGINE, Hello.OPCODE): (Hello.from_body, self._hello),
             (ROUTER_ENGINE, RouterAdvertisement.OPCODE): (RouterAdvertisement.from_body, self._advertisement),
@@ -118,9 +121,16 @@ class Exchange:
     def _link_state_request(self, trunk: int, asked: LinkStateRequest, now: float) -> None:
         knowledge = self._knowledge
         if asked.id in knowledge.states.nodes or knowledge.learn(asked.id, 0, now):
-            own = knowledge.own
-            update = LinkStateUpdate(knowledge.id, knowledge.instance, own.ls_seq, own.announced)
-            self._outbox.answer(trunk, asked.id, ROUTER_ENGINE, update.OPCODE, update.to_body())
+            self._outbox.answer(trunk, asked.id, ROUTER_ENGINE, LinkStateUpdate.OPCODE, self._own_links())
+
+    def _own_links(self) -> dict[str, Any]:
+        """Return the body of the message that tells our links, the same for all who ask."""
+        own = self._knowledge.own
+        if self._told_links is not own.announced or self._told_seq != own.ls_seq:
+            self._told_links, self._told_seq = own.announced, own.ls_seq
+            update = LinkStateUpdate(self._knowledge.id, self._knowledge.instance, own.ls_seq, own.announced)
+            self._told = update.to_body()
+        return self._told
 
     def _link_state_update(self, trunk: int, told: LinkStateUpdate, now: float) -> None:
         if told.about:
@@ -144,7 +154,7 @@ class Exchange:
             if router not in knowledge.states.nodes and router != knowledge.id:
                 knowledge.learn(router, 0, now)
         node.instance = node.instance or told.instance
-        knowledge.states.store(node, told.ls_seq, {**told.peers}, now)
+        knowledge.states.store(node, told.ls_seq, told.peers, now)
         if not node.lacks_links:
             node.ls_question.drop()
         if not node.is_mobile_known:

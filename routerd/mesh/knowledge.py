@@ -1,5 +1,7 @@
 """What one router knows of its mesh, and what follows when it learns that something changed."""
 
+from math import inf
+
 from routerd.mesh.checkpoint import Checkpoint
 from routerd.mesh.commands import AddressesMapped, RouterForgotten, RoutesChanged
 from routerd.mesh.hello import Neighbours
@@ -8,7 +10,7 @@ from routerd.mesh.mobile_addresses import OwnAddresses, RemoteAddresses
 from routerd.mesh.node import Node
 from routerd.mesh.outbox import Outbox
 from routerd.mesh.questions import Questions
-from routerd.mesh.settings import RESUME_SKIP, MeshConfig
+from routerd.mesh.settings import RESUME_SKIP, RESUME_WAIT_S, MeshConfig
 from routerd.mesh.topology import Topology
 
 
@@ -29,6 +31,8 @@ class Knowledge:
         self.remote = RemoteAddresses(config)
         self.in_flux_since = now
         """When the paths were last computed."""
+        self._lost: dict[str, float] = {}
+        """The routers that were neighbours, and until when."""
         self._restore(state, now)
         self.own = OwnLinks(state.ls_seq + skip, self.neighbours.links)
         self.topology.set_links(self.id, self.own.links)
@@ -60,8 +64,12 @@ class Knowledge:
         for router in links.keys() - before.keys():
             self.outbox.remark("info", f"router {router} is a neighbour, at cost {links[router]}")
             self.questions.ask_links(self.states.nodes[router], now)
+            if now < self._lost.pop(router, -inf) + self.config.hello_max_age_s:
+                # Its end may not have noticed, so nobody announces anything; but what was sent there may be lost.
+                self.ask_all(now + RESUME_WAIT_S)
         for router in before.keys() - links.keys():
             self.outbox.remark("info", f"router {router} is no neighbour any more")
+            self._lost[router] = now
         if links != before:
             self.own.change(links, now)
             self.topology.set_links(self.id, links)
@@ -73,7 +81,13 @@ class Knowledge:
         self.in_flux_since = now
         if self.topology.compute(now, len(self.states.nodes), self.neighbours.trunks):
             self.outbox.put(RoutesChanged(self.topology.routes))
-            self.questions.deadline = now
+            self.questions.try_again(now)
+
+    def ask_all(self, at: float) -> None:
+        """Ask all routers for what may have been missed."""
+        for node in self.states.nodes.values():
+            self.questions.ask_links(node, at)
+            self.questions.ask_addresses(node, at)
 
     def map(self, router: str, added: dict[str, int], removed: tuple[str, ...]) -> None:
         """Have it known which addresses of a router came and went."""
@@ -85,6 +99,7 @@ class Knowledge:
         for node in self.states.forget_stale(self.own.links):
             self.questions.forget(node.id)
             self.remote.forget(node.id)
+            self._lost.pop(node.id, None)
             self.outbox.remark("info", f"router {node.id} is forgotten")
             self.outbox.put(RouterForgotten(node.id))
 

@@ -45,16 +45,19 @@ class Outbox:
         route = self._topology.routes.nodes.get(router)
         return route is not None and self._neighbours.is_open(route.trunk)
 
-    def send(self, router: str, endpoint: str, control: Control) -> None:
+    def send(self, router: str, endpoint: str, opcode: str, body: dict[str, Any]) -> None:
         """Send to a router that can be reached."""
-        route = self._topology.routes.nodes[router]
-        self._send(route.trunk, self._own(f"amqp:/_topo/{AREA}/{router}/{endpoint}", control))
+        to = f"amqp:/_topo/{AREA}/{router}/{endpoint}"
+        trunk = self._topology.routes.nodes[router].trunk
+        self._send(trunk, ControlMessage(to, opcode, body, self._mark, (self._mark,)))
 
     def answer(self, trunk: int, router: str, endpoint: str, opcode: str, body: dict[str, Any]) -> None:
         """Send to a router, back to where it asked from if there is no way to it yet."""
-        way = self._topology.routes.nodes[router].trunk if self.can_reach(router) else trunk
-        to = f"amqp:/_topo/{AREA}/{router}/{endpoint}"
-        self._send(way, ControlMessage(to, opcode, body, self._mark, (self._mark,)))
+        if self.can_reach(router):
+            self.send(router, endpoint, opcode, body)
+        else:
+            to = f"amqp:/_topo/{AREA}/{router}/{endpoint}"
+            self._send(trunk, ControlMessage(to, opcode, body, self._mark, (self._mark,)))
 
     def flood(self, to: str, control: Control) -> None:
         """Send to all routers."""
@@ -65,11 +68,12 @@ class Outbox:
 
     def pass_on(self, message: ControlMessage, router: str) -> None:
         """Send the message of another router on its way to the router that it is for."""
-        if self.can_reach(router) and self._is_passable(message):
-            route = self._topology.routes.nodes[router]
-            # Where it has been it must not go again: the routers there and here are of two minds.
-            if f"{AREA}/{route.next_hop}" not in message.trace:
-                self._send(route.trunk, self._passed(message))
+        route = self._topology.routes.nodes.get(router)
+        if route is None or not self._neighbours.is_open(route.trunk) or not self._is_passable(message):
+            return
+        # Where it has been it must not go again: the routers there and here are of two minds.
+        if f"{AREA}/{route.next_hop}" not in message.trace:
+            self._send(route.trunk, self._passed(message))
 
     def forget_floods(self, router: str) -> None:
         """Take what a router tells to all as new."""
@@ -82,10 +86,14 @@ class Outbox:
         radius = self._topology.routes.radius
         knowing, is_new = self._floods.trunks_that_know(message, message.ingress or self._mark, radius, now)
         knowing.add(trunk)
-        passed = self._passed(message)
+        passed: ControlMessage | None = None
         for mark, way in self._topology.ways:
-            if way not in knowing and mark not in message.trace and self._neighbours.is_open(way):
-                knowing.add(way)
+            if way in knowing or not self._neighbours.is_open(way):
+                continue
+            knowing.add(way)
+            # Whoever passed it on has it, also when another copy of it comes.
+            if mark not in message.trace:
+                passed = passed or self._passed(message)
                 self._send(way, passed)
         return is_new
 

@@ -1,12 +1,14 @@
 import cython
-from routerd.mesh.trees cimport LinkChanges, Network, Tree
+from routerd.mesh.trees cimport Approaches, Network, Tree
 
 cdef int _US
+cdef int _FEW
 
 
 @cython.final
 cdef class Paths:
     cdef readonly int radius
+    cdef readonly int awaited
     cdef str _own_id
     cdef dict _advertised
     cdef dict _mentions
@@ -18,10 +20,14 @@ cdef class Paths:
     cdef Network _network
     cdef dict _routes
     cdef dict _computed
-    cdef bint _keeps_trees
-    cdef list _trees
+    cdef Network _then
+    cdef list _ids_then
+    cdef dict _numbers_then
+    cdef list _links_then
+    cdef dict _touched
+    cdef bint _is_lent
     cdef list _awaiting
-    cdef dict _changed
+    cdef dict _finished
     cdef dict _through
 
     @cython.locals(links=dict)
@@ -29,20 +35,27 @@ cdef class Paths:
     cpdef forget(self, str router)
     cpdef bint compute(self) except -1
     cpdef dict routes(self)
-    @cython.locals(changes=LinkChanges, tree=Tree, ids=list, links=list, origin=Py_ssize_t)
+    @cython.locals(ids=list, origin=Py_ssize_t)
     cpdef begin_origins(self)
-    @cython.locals(tree=Tree, origin=int)
+    @cython.locals(origin=int)
     cpdef bint advance_origins(self, int trees) except -1
     cpdef dict through_us(self)
+
+    @cython.locals(
+        changes=list, approaches=Approaches, ends=dict, most=Py_ssize_t, marks="signed char[::1]", start=int, end=int,
+        origin=Py_ssize_t
+    )
+    cdef _drop_affected(self)
+    @cython.locals(changes=list, before=dict, after=dict)
+    cdef list _changes(self)
 
     @cython.locals(before=dict, mentions=dict)
     cdef _mention(self, str router, dict links)
     @cython.locals(links=dict)
     cdef dict _links_of(self, str router)
     cdef _update(self)
-    @cython.locals(before=dict, links=dict, is_renumbered=bint)
+    @cython.locals(links=dict, is_renumbered=bint)
     cdef _renew_links(self)
-    cdef _note_changes(self, str router, dict links, dict others)
     @cython.locals(count=Py_ssize_t, number=int)
     cdef bint _remove(self, list gone) except -1
     @cython.locals(number=int)

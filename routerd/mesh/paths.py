@@ -1,9 +1,12 @@
 """Shortest paths through the mesh, by what each router advertises of its links (inter-router protocol 3.8).
 
 A router has a number for as long as anything is known of it; we are number 0. The links are kept twice: by id, as they
-were advertised, and by number, in arrays that `compute` brings up to date. The trees of all other routers are kept, and
-computed again only where a change may affect them. The numbers of routers that are gone are given out anew; the trees
-that such a router was in have lost a link of their own by then.
+were advertised, and by number, in arrays that `compute` brings up to date. The numbers of routers that are gone are
+given out anew.
+
+Of the trees of other routers only what lies below us is kept: all trees of a mesh would take its square. They are
+computed in the links of one moment, which stay as they were until the next one; which of them a change since then may
+affect is seen from the few trees that lead backwards from the ends of the changed links.
 """
 
 from array import array
@@ -11,11 +14,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from routerd.mesh.errors import MeshError
-from routerd.mesh.trees import LinkChanges, Network, Tree
+from routerd.mesh.trees import Approaches, Network, Tree
 
 COST_MAX = 2**31
 
 _US = 0
+_FEW = 32
+"""Trees that are computed to find those that changes may affect, however small the mesh is."""
 
 
 class CostOutOfRange(MeshError):
@@ -33,6 +38,8 @@ class Paths:
 
     def __init__(self, own_id: str) -> None:
         self.radius = 0
+        # Trees that had to be computed when that began last.
+        self.awaited = 0
         self._own_id = own_id
         self._advertised: dict[str, dict[str, int]] = {own_id: {}}
         # Who mentions a router, in the order of the first mention.
@@ -49,10 +56,15 @@ class Paths:
         self._routes: dict[str, tuple[str, int, int]] = {}
         # As they were when `compute` was called last.
         self._computed = self._routes
-        self._keeps_trees = False
-        self._trees: list[Tree | None] = [None]
+        # The moment that the paths of others belong to, and who has other links since.
+        self._then = self._network
+        self._ids_then = self._ids
+        self._numbers_then = self._numbers
+        self._links_then = self._links
+        self._touched: dict[str, None] = {own_id: None}
+        self._is_lent = False
         self._awaiting: list[int] = []
-        self._changed: dict[tuple[int, int], None] = {}
+        self._finished: dict[str, None] = {}
         self._through: dict[str, frozenset[str]] = {}
 
     def set_links(self, router: str, costs: Mapping[str, int]) -> None:
@@ -60,7 +72,8 @@ class Paths:
         for peer, cost in costs.items():
             if not 1 <= cost <= COST_MAX:
                 raise CostOutOfRange(router, peer, cost)
-        links = {peer: cost for peer, cost in costs.items() if peer != router}
+        links = dict(costs)
+        links.pop(router, None)
         if links != self._advertised.get(router):
             self._mention(router, links)
             self._advertised[router] = links
@@ -87,34 +100,33 @@ class Paths:
     def begin_origins(self) -> None:
         """Find the routers whose trees have to be computed, by what is known now, for `through_us`."""
         self._update()
-        self._keeps_trees = True
-        ids, links = self._ids, self._links
-        changes = LinkChanges({(start, end): links[start].get(ids[end]) for start, end in self._changed})
-        self._changed.clear()
+        self._drop_affected()
+        self._is_lent = True
+        self._then = self._network
+        ids = self._ids_then = list(self._ids)
+        self._numbers_then = dict(self._numbers)
+        self._links_then = list(self._links)
         self._awaiting = []
         for origin in range(len(ids) - 1, _US, -1):
-            tree = self._trees[origin]
-            if ids[origin] not in self._routes:
-                self._trees[origin] = None
-                self._through.pop(ids[origin], None)
-            elif tree is None:
+            router = ids[origin]
+            if router not in self._routes:
+                self._finished.pop(router, None)
+                self._through.pop(router, None)
+            elif router not in self._finished:
                 self._awaiting.append(origin)
-            elif changes.affect(tree, self._network.rank):
-                self._trees[origin] = None
-                self._awaiting.append(origin)
+        self.awaited = len(self._awaiting)
 
     def advance_origins(self, trees: int) -> bool:
         """Compute so many of the trees that have to be; whether that was the last of them."""
         while trees > 0 and self._awaiting:
             trees -= 1
             origin = self._awaiting.pop()
-            router = self._ids[origin]
+            router = self._ids_then[origin]
             # We may have lost it since.
             if router not in self._routes:
                 continue
-            tree = self._network.tree_from(origin)
-            self._trees[origin] = tree
-            below = self._below_us(tree)
+            below = self._below_us(self._then.tree_from(origin))
+            self._finished[router] = None
             if below:
                 self._through[router] = below
             else:
@@ -124,6 +136,56 @@ class Paths:
     def through_us(self) -> dict[str, frozenset[str]]:
         """Return for each origin the destinations whose paths from there pass us, by the trees computed so far."""
         return dict(self._through)
+
+    # --- what changed
+
+    def _drop_affected(self) -> None:
+        """Have the trees computed again that the changes since `_then` may affect."""
+        if not self._finished:
+            self._touched.clear()
+            return
+        changes = self._changes()
+        approaches = Approaches()
+        approaches.look_at(self._then)
+        ends = {end: None for _, end, _ in changes if end >= 0}
+        most = max(_FEW, len(self._finished) >> 1)
+        for end in ends:
+            most -= approaches.trees_for(end)
+        if most < 0:
+            # It is less work to compute them all.
+            self._finished.clear()
+            return
+        marks = array("b", [0]) * self._then.size
+        for start, end, cost in changes:
+            if end < 0:
+                approaches.mark_those_that_reach(marks, start)
+            else:
+                approaches.mark_affected(marks, start, end, cost)
+        for origin in range(len(self._ids_then)):
+            if marks[origin]:
+                self._finished.pop(self._ids_then[origin], None)
+
+    def _changes(self) -> list[tuple[int, int, int | None]]:
+        """Return the links that are others than then, by the numbers of then, and what they cost now.
+
+        What starts at a router that is new is left out: paths come there by another link that is new as well. An end
+        that is new is below 0.
+        """
+        changes: list[tuple[int, int, int | None]] = []
+        for router in self._touched:
+            start = self._numbers_then.get(router)
+            if start is None:
+                continue
+            before = self._links_then[start]
+            after = self._links[self._numbers[router]] if router in self._numbers else {}
+            for peer, cost in after.items():
+                if before.get(peer) != cost:
+                    changes.append((start, self._numbers_then.get(peer, -1), cost))
+            for peer in before:
+                if peer not in after:
+                    changes.append((start, self._numbers_then[peer], None))
+        self._touched.clear()
+        return changes
 
     # --- what is advertised
 
@@ -157,34 +219,27 @@ class Paths:
             self._renew_routes()
 
     def _renew_links(self) -> None:
-        renewed: list[tuple[str, dict[str, int], dict[str, int]]] = []
+        renewed: list[tuple[str, dict[str, int]]] = []
         gone: list[str] = []
         for router in self._dirty:
-            before = self._links[self._numbers[router]] if router in self._numbers else {}
+            self._touched[router] = None
             links = self._links_of(router)
-            self._note_changes(router, before, links or {})
             if links is None:
                 gone.append(router)
             else:
-                renewed.append((router, before, links))
+                renewed.append((router, links))
         self._dirty.clear()
         is_renumbered = self._remove(gone)
-        for router, _, links in renewed:
+        for router, links in renewed:
             is_renumbered = self._store(router, links) or is_renumbered
-        for router, before, links in renewed:
-            self._note_changes(router, links, before)
+        if self._is_lent:
+            self._is_lent = False
+            self._network = Network()
+            is_renumbered = True
         if is_renumbered:
             self._network.number_routers(len(self._ids), self._numbers)
         if is_renumbered or not self._replace(renewed):
             self._network.lay_out(self._links, self._numbers)
-
-    def _note_changes(self, router: str, links: dict[str, int], others: dict[str, int]) -> None:
-        """Note the links that are not the same among the others, by the numbers of now."""
-        if not self._keeps_trees:
-            return
-        for peer, cost in links.items():
-            if others.get(peer) != cost:
-                self._changed[self._numbers[router], self._numbers[peer]] = None
 
     def _remove(self, gone: list[str]) -> bool:
         """Free the numbers of routers that nothing is known of any more; whether there were any."""
@@ -195,7 +250,7 @@ class Paths:
                 number = self._numbers.pop(router)
                 self._ids[number] = None
                 self._links[number] = {}
-                self._trees[number] = None
+                self._finished.pop(router, None)
                 self._through.pop(router, None)
                 self._free.append(number)
         return len(self._free) > count
@@ -213,12 +268,11 @@ class Paths:
             number = len(self._ids)
             self._ids.append(router)
             self._links.append(links)
-            self._trees.append(None)
         self._numbers[router] = number
         return True
 
-    def _replace(self, renewed: list[tuple[str, dict[str, int], dict[str, int]]]) -> bool:
-        return all(self._network.replace(self._numbers[router], links, self._numbers) for router, _, links in renewed)
+    def _replace(self, renewed: list[tuple[str, dict[str, int]]]) -> bool:
+        return all(self._network.replace(self._numbers[router], links, self._numbers) for router, links in renewed)
 
     # --- from trees to ids
 
@@ -241,7 +295,7 @@ class Paths:
 
     def _below_us(self, tree: Tree) -> frozenset[str]:
         """Return the routers whose paths pass us, in the tree that was computed last."""
-        network = self._network
+        network = self._then
         is_below = array("b", [0]) * network.size
         below: list[Any] = []
         for i in range(1, network.settled_count):
@@ -249,5 +303,5 @@ class Paths:
             parent = tree.parent[router]
             if parent == _US or is_below[parent]:
                 is_below[router] = 1
-                below.append(self._ids[router])
+                below.append(self._ids_then[router])
         return frozenset(below)

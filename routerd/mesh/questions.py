@@ -1,10 +1,12 @@
 """What other routers are to be asked, and when: for their link states and addresses.
 
 A question waits until its router can be reached, is repeated if nothing comes of it, and given up after some times;
-what the router announces next makes a new one.
+what the router announces next makes a new one. While a large mesh starts, hundreds of questions wait for a way and
+hundreds for an answer, so neither are looked through each time that there is something to ask.
 """
 
 from collections.abc import Callable
+from heapq import heappop, heappush
 from math import inf
 
 from routerd.mesh.node import Node, Question
@@ -14,7 +16,12 @@ class Questions:
     """All that are to be asked."""
 
     def __init__(self) -> None:
-        self._waiting: dict[str, Node] = {}
+        self._queue: list[tuple[float, int, Node]] = []
+        self._count = 0
+        # By router, which entry of the queue counts; the others are void.
+        self._entries: dict[str, tuple[float, int]] = {}
+        self._unreachable: dict[str, Node] = {}
+        self._are_ways_new = False
         self.deadline = inf
         """When to call `take_due`; it may be early."""
 
@@ -40,17 +47,23 @@ class Questions:
         if is_new or not node.mobile_question.is_fresh(now):
             self.ask_addresses(node, at)
 
+    def try_again(self, now: float) -> None:
+        """Note that routers may be reached now which were not before."""
+        self._are_ways_new = True
+        self.deadline = now
+
     def forget(self, router: str) -> None:
         """Ask a router nothing any more."""
-        self._waiting.pop(router, None)
+        self._entries.pop(router, None)
+        self._unreachable.pop(router, None)
 
     def take_due(self, now: float, is_reachable: Callable[[str], bool]) -> tuple[list[Node], list[Node]]:
         """Return whom to ask now for links, and whom for addresses."""
         links: list[Node] = []
         addresses: list[Node] = []
-        self.deadline = inf
-        for router, node in [*self._waiting.items()]:
+        for router, node in self._take(now).items():
             if not is_reachable(router):
+                self._unreachable[router] = node
                 continue
             for question, chosen, is_open in (
                 (node.ls_question, links, node.lacks_links),
@@ -63,16 +76,32 @@ class Questions:
                     chosen.append(node)
                 else:
                     question.due = inf
-            self.deadline = min(self.deadline, node.ls_question.due, node.mobile_question.due)
-            if node.ls_question.due == node.mobile_question.due == inf:
-                del self._waiting[router]
+            self._schedule(node, min(node.ls_question.due, node.mobile_question.due))
+        self.deadline = self._queue[0][0] if self._queue else inf
         return links, addresses
+
+    def _take(self, now: float) -> dict[str, Node]:
+        """Return whom there may be something to ask."""
+        nodes: dict[str, Node] = {}
+        if self._are_ways_new:
+            self._are_ways_new = False
+            nodes, self._unreachable = self._unreachable, {}
+        while self._queue and self._queue[0][0] <= now:
+            at, count, node = heappop(self._queue)
+            if self._entries.get(node.id) == (at, count):
+                del self._entries[node.id]
+                nodes[node.id] = node
+        return nodes
 
     def _ask(self, node: Node, question: Question, at: float) -> None:
         question.times = 0
-        self._put(node, question, at)
-
-    def _put(self, node: Node, question: Question, at: float) -> None:
         question.due = min(question.due, at)
-        self._waiting[node.id] = node
-        self.deadline = min(self.deadline, at)
+        self._schedule(node, question.due)
+        self.deadline = min(self.deadline, question.due)
+
+    def _schedule(self, node: Node, at: float) -> None:
+        entry = self._entries.get(node.id)
+        if at < (inf if entry is None else entry[0]):
+            self._count += 1
+            self._entries[node.id] = at, self._count
+            heappush(self._queue, (at, self._count, node))

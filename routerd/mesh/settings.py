@@ -44,8 +44,15 @@ FLOODS_REMEMBERED = 8192
 PLACES_REMEMBERED = 8192
 """How many addresses of control messages have not to be taken apart again."""
 COMPUTE_GAP_S = 0.02
+COMPUTE_GAP_A_ROUTER_S = 0.0001
+"""The time between two computations of paths in a mesh that is not small: so long, or for each router so long."""
 ORIGINS_GAP_S = 0.05
-"""The time between two computations of paths, and of those of other routers, in a mesh that is not small."""
+ORIGINS_REST_S = 1e-5
+ORIGINS_REST_MAX_S = 5.0
+"""The time between two computations of the paths of other routers, and how much longer it is after many of their trees
+had to be computed, by the square of how many. A single change hardly counts, and is followed at once; a large mesh that
+starts changes all the time, and would have all of them computed again and again.
+"""
 SMALL_MESH = 64
 """Up to so many routers, paths are computed at once."""
 TREES_AT_ONCE = 32

@@ -10,7 +10,15 @@ from math import inf
 
 from routerd.mesh.paths import Paths
 from routerd.mesh.routes import Route, Routes
-from routerd.mesh.settings import COMPUTE_GAP_S, ORIGINS_GAP_S, SMALL_MESH, TREES_AT_ONCE
+from routerd.mesh.settings import (
+    COMPUTE_GAP_A_ROUTER_S,
+    COMPUTE_GAP_S,
+    ORIGINS_GAP_S,
+    ORIGINS_REST_MAX_S,
+    ORIGINS_REST_S,
+    SMALL_MESH,
+    TREES_AT_ONCE,
+)
 
 
 class Topology:
@@ -20,7 +28,7 @@ class Topology:
         self._paths = Paths(own_id)
         self._paths.set_links(own_id, {})
         self._size = 0
-        self._computed = self._began_origins = -inf
+        self._computed = self._began_origins = self._rested_origins = -inf
         self._is_slicing = False
         self._is_told = self._are_origins_told = False
         self.routes = Routes(version, 0, {}, {})
@@ -48,7 +56,8 @@ class Topology:
 
     def changed(self, now: float, *, is_urgent: bool = False) -> None:
         """Have paths computed again."""
-        at = now if is_urgent or self.is_small else max(now, self._computed + COMPUTE_GAP_S)
+        gap_s = max(COMPUTE_GAP_S, self._size * COMPUTE_GAP_A_ROUTER_S)
+        at = now if is_urgent or self.is_small else max(now, self._computed + gap_s)
         self.due = min(self.due, at)
 
     def compute(self, now: float, size: int, trunks: Mapping[str, tuple[int, ...]]) -> bool:
@@ -59,16 +68,24 @@ class Topology:
         self._size = size
         self._computed = now
         self.due = inf
-        self.origins_due = max(now, self._began_origins + ORIGINS_GAP_S)
+        self.origins_due = max(now, self._began_origins + ORIGINS_GAP_S, self._rested_origins)
         self._is_slicing = False
         has_changed = self._paths.compute() or trunks != self.routes.neighbours
         if self._is_told and not has_changed:
             return False
         self._is_told = True
-        nodes = {
-            router: Route(router, next_hop, trunks[next_hop][0], cost, hops)
-            for router, (next_hop, cost, hops) in self._paths.routes().items()
-        }
+        known = self.routes.nodes
+        nodes: dict[str, Route] = {}
+        for router, (next_hop, cost, hops) in self._paths.routes().items():
+            trunk = trunks[next_hop][0]
+            route = known.get(router)
+            is_same = route is not None and (route.next_hop, route.trunk, route.cost, route.hops) == (
+                next_hop,
+                trunk,
+                cost,
+                hops,
+            )
+            nodes[router] = route if route is not None and is_same else Route(router, next_hop, trunk, cost, hops)
         self.routes = Routes(self.routes.version + 1, self._paths.radius, nodes, trunks)
         next_hops = dict.fromkeys(route.next_hop for route in nodes.values())
         self.ways = tuple((f"0/{router}", trunks[router][0]) for router in next_hops)
@@ -81,6 +98,8 @@ class Topology:
             self._began_origins = now
             self.origins_version = self.routes.version
             self._paths.begin_origins()
+            rest_s = min(self._paths.awaited**2 * ORIGINS_REST_S, ORIGINS_REST_MAX_S)
+            self._rested_origins = -inf if self.is_small else now + rest_s
         is_done = self._paths.advance_origins(SMALL_MESH if self.is_small else TREES_AT_ONCE)
         if not is_done:
             self.origins_due = now

@@ -8,6 +8,7 @@ radius, a copy that came by a shorter one goes, too.
 
 from collections import OrderedDict
 from collections.abc import Hashable, Mapping
+from math import inf
 
 from routerd.mesh.messages import ControlMessage
 from routerd.mesh.settings import FLOOD_MEMORY_S, FLOODS_REMEMBERED
@@ -32,25 +33,34 @@ class FloodMemory:
 
     def __init__(self) -> None:
         self._floods: OrderedDict[tuple[Hashable, ...], _Flood] = OrderedDict()
+        self._forget_at = inf
 
     def trunks_that_know(self, message: ControlMessage, ingress: str, radius: int, now: float) -> tuple[set[int], bool]:
         """Return the trunks that a message has come by or gone to, for the caller to add to, and whether it is new."""
         floods = self._floods
-        while floods:
-            key, oldest = next(iter(floods.items()))
-            if now < oldest.since + FLOOD_MEMORY_S and len(floods) <= FLOODS_REMEMBERED:
-                break
-            del floods[key]
+        if now >= self._forget_at or len(floods) > FLOODS_REMEMBERED:
+            self._forget_old(now)
         length = len(message.trace)
         identity = (ingress, message.opcode, *_sequences(message.body))
         flood = floods.get(identity)
         if flood is None:
             flood = floods[identity] = _Flood(length, now)
+            self._forget_at = min(self._forget_at, now + FLOOD_MEMORY_S)
             return flood.trunks, True
         if flood.times == 1 and length < flood.length and flood.length > radius:
             flood.times = 2
             flood.trunks = set()
         return flood.trunks, False
+
+    def _forget_old(self, now: float) -> None:
+        floods = self._floods
+        self._forget_at = inf
+        while floods:
+            key, oldest = next(iter(floods.items()))
+            if now < oldest.since + FLOOD_MEMORY_S and len(floods) <= FLOODS_REMEMBERED:
+                self._forget_at = oldest.since + FLOOD_MEMORY_S
+                break
+            del floods[key]
 
     def forget(self, ingress: str) -> None:
         """Take what a router tells as new: it has been started anew, and counts from the beginning."""

@@ -13,7 +13,7 @@ Messages: `sections` and `section_scan` find things in one, `annotation_edit` ch
 from routerd.wire.amqp_error import Error
 from routerd.wire.annotation_edit import AnnotationEdit, edit_message_annotations
 from routerd.wire.connection import Connection
-from routerd.wire.connection_config import ConnectionConfig
+from routerd.wire.connection_config import MIN_MAX_FRAME_SIZE, ConnectionConfig
 from routerd.wire.decoder import Decoder, decode
 from routerd.wire.delivery import Delivery
 from routerd.wire.encoder import encode
@@ -27,6 +27,7 @@ from routerd.wire.errors import (
     InvalidField,
     LinkError,
     LocalError,
+    MessageSizeExceeded,
     RemoteError,
     ResourceLimitExceeded,
     Scope,
@@ -84,6 +85,7 @@ from routerd.wire.types import (
 
 __all__ = [
     "ACCEPTED",
+    "MIN_MAX_FRAME_SIZE",
     "RELEASED",
     "Accepted",
     "AmqpSequence",
@@ -130,6 +132,7 @@ __all__ = [
     "LinkState",
     "LocalError",
     "Message",
+    "MessageSizeExceeded",
     "Modified",
     "NeedsMore",
     "Open",

@@ -45,6 +45,8 @@ cdef class Connection:
     cdef Py_ssize_t _resume_at
     cdef bint _is_header_due
     cdef bint _is_in_sasl
+    cdef bint _is_waiting
+    cdef bytearray _held
     cdef bint _is_authenticated
     cdef bint _is_receiving
     cdef bint _is_reported
@@ -68,6 +70,7 @@ cdef class Connection:
     cdef Py_ssize_t _receive(self, object data, Py_ssize_t start, Py_ssize_t end) except -1
     @cython.locals(partial=bytearray, stop=Py_ssize_t)
     cdef Py_ssize_t _complete_partial(self, object data, Py_ssize_t start, Py_ssize_t end) except -1
+    cdef void _hold(self, object data, Py_ssize_t start, Py_ssize_t end)
     cdef Py_ssize_t _wanted(self, bytearray partial) except -1
     cdef Py_ssize_t _checked_size(self, Py_ssize_t size) except -1
     @cython.locals(view="const unsigned char*", size=Py_ssize_t)

@@ -7,6 +7,7 @@ standard, for the connection, session or link that it concerns, and what the pee
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from routerd.wire.amqp_error import Error, error_about
@@ -16,6 +17,7 @@ from routerd.wire.decoder import Decoder
 from routerd.wire.disposition import DispositionFields
 from routerd.wire.encoder import Encoder
 from routerd.wire.errors import (
+    AuthenticationSkipped,
     DecodeError,
     FrameTooLarge,
     FramingError,
@@ -40,7 +42,7 @@ from routerd.wire.states import CONNECTION_TRANSITIONS, ConnectionMove, Connecti
 from routerd.wire.transfer import TransferFields
 
 if TYPE_CHECKING:
-    from routerd.wire.sasl import SaslClient, SaslServer
+    from routerd.wire.sasl import SaslClient, SaslRelay, SaslServer
 
 
 _BEFORE_OPEN = (ConnectionState.HDR_EXCH, ConnectionState.OPEN_RCVD)
@@ -56,6 +58,8 @@ _CLOSING = (ConnectionState.CLOSE_PIPE, ConnectionState.CLOSE_SENT, ConnectionSt
 
 # Kept at hand: the members of an enum are looked up by a Python call in CPython 3.11.
 _OVER = ConnectionState.END
+HELD_MAX = 1 << 16
+"""Octets that a peer may send while its authentication waits for an answer from elsewhere."""
 _OPEN = 0x10
 _BEGIN = 0x11
 _ATTACH = 0x12
@@ -80,7 +84,7 @@ class Connection:
         handler: Handler,
         *,
         is_client: bool,
-        sasl: "SaslClient | SaslServer | None" = None,
+        sasl: "SaslClient | SaslRelay | SaslServer | None" = None,
         is_sasl_required: bool = True,
     ) -> None:
         self.config = config
@@ -102,6 +106,8 @@ class Connection:
         self._resume_at = 0
         self._is_header_due = True
         self._is_in_sasl = False
+        self._is_waiting = False
+        self._held: bytearray | None = None
         self._is_authenticated = sasl is None
         self._is_receiving = False
         self._is_reported = False
@@ -132,13 +138,20 @@ class Connection:
                 self.output.put_raw(SASL_HEADER)
                 self.wake()
 
-    def open(self) -> None:
-        """Open the connection, or answer the peer's open; while SASL goes on, the open waits for it."""
+    def open(self, told: ConnectionConfig | None = None) -> None:
+        """Open the connection, or answer the peer's open; while SASL goes on, the open waits for it.
+
+        `told` is what our open says instead of the configuration; of this, the peer is held to its frame size alone.
+        """
         if self.state is ConnectionState.START:
             self._is_open_due = True
             return
         self._check_move(ConnectionMove.SEND_OPEN)
-        self.send_performative(0, self.config.open_performative())
+        if told is None:
+            told = self.config
+        else:
+            self.config = replace(self.config, max_frame_size=told.max_frame_size)
+        self.send_performative(0, told.open_performative())
         self._move(ConnectionMove.SEND_OPEN)
 
     def close(self, error: Error | None = None) -> None:
@@ -151,6 +164,17 @@ class Connection:
         self._is_receiving = False
         for session in self.sessions():
             session.fall_silent()
+
+    def hold(self) -> None:
+        """Take nothing more from the peer before `release`; called when it has opened, and is to wait for our open."""
+        self._is_waiting = True
+
+    def release(self, now: float) -> None:
+        """Go on with what the peer sent meanwhile."""
+        self._is_waiting = False
+        held, self._held = self._held, None
+        if held is not None:
+            self.receive_data(held, now)
 
     def session(self) -> Session:
         """Return a new session on the lowest channel that is free, to be begun."""
@@ -181,14 +205,25 @@ class Connection:
         self._clock.heard(now)
         if end < 0:
             end = len(data)
-        while start < end and self.state is not _OVER:
+        while start < end and self.state is not _OVER and not self._is_waiting:
             try:
                 start = self._receive(data, start, end)
             except RemoteError as error:
                 start = self._resume_at
                 self._fail(error)
+        if self._is_waiting and start < end:
+            self._hold(data, start, end)
         # The buffer belongs to the caller again.
         self._decoder.reset(b"", 0, 0)
+
+    def send_sasl(self, frames: Sequence[Any], now: float) -> None:
+        """Send SASL frames that were waited for, and take what was received meanwhile; nothing if that is over."""
+        if not self._is_in_sasl:
+            return
+        self._send_sasl(frames)
+        self._heed_sasl()
+        if not self._is_waiting:
+            self.release(now)
 
     def data_to_send(self, now: float) -> bytearray:
         """Return what is to be written to the transport, and forget it."""
@@ -220,11 +255,12 @@ class Connection:
     def transport_closed(self) -> None:
         """Say that the transport is gone: links and sessions are reported as over, then the connection."""
         self._partial = None
+        self._held = None
         self.state = _OVER
         self._is_receiving = False
         if self._is_in_sasl:
             self._is_in_sasl = False
-            cast("SaslClient | SaslServer", self.sasl).abandon()
+            cast("SaslClient | SaslRelay | SaslServer", self.sasl).abandon()
             self.handler.on_authentication_failed(self)
         self._report_closed(None)
 
@@ -276,9 +312,20 @@ class Connection:
         if self._partial is not None:
             return self._complete_partial(data, start, end)
         start = self._walk(data, start, end)
+        if self._is_waiting:
+            return start
         if start < end and self.state is not _OVER:
             self._partial = bytearray(memoryview(data)[start:end])
         return end
+
+    def _hold(self, data: bytes | bytearray, start: int, end: int) -> None:
+        # A peer may send on before it is told that it is who it says; it is heard when that is known.
+        if self._held is None:
+            self._held = bytearray()
+        self._held += memoryview(data)[start:end]
+        if len(self._held) > HELD_MAX:
+            self._held = None
+            self._fail(ResourceLimitExceeded(f"more than {HELD_MAX} octets came before it was known from whom"))
 
     def _complete_partial(self, data: bytes | bytearray, start: int, end: int) -> int:
         # Takes no more than the frame that was cut: what follows it is read where it stands.
@@ -306,7 +353,7 @@ class Connection:
         return self._checked_size(int.from_bytes(partial[:4], "big"))
 
     def _checked_size(self, size: int) -> int:
-        limit = MIN_MAX_FRAME_SIZE if self._is_in_sasl else self.config.max_frame_size
+        limit = self.config.sasl_frame_size if self._is_in_sasl else self.config.max_frame_size
         if size < 8 or size > limit:
             self._is_framing_lost = True
             raise FramingError(f"a frame of {size} octets, where 8 to {limit} are allowed")
@@ -314,7 +361,7 @@ class Connection:
 
     def _walk(self, data: bytes | bytearray, pos: int, end: int) -> int:
         view = data
-        while end - pos >= 4 and self.state is not _OVER:
+        while end - pos >= 4 and self.state is not _OVER and not self._is_waiting:
             self._resume_at = end
             if self._is_header_due:
                 if end - pos < HEADER_SIZE:
@@ -342,6 +389,7 @@ class Connection:
             if not self.is_client:
                 self.output.put_raw(SASL_HEADER)
                 self._send_sasl(cast("SaslServer", self.sasl).start())
+                self._heed_sasl()
         elif octets == AMQP_HEADER and (self._is_authenticated or not self.is_sasl_required) and not self._is_in_sasl:
             self._is_authenticated = True
             self._is_header_due = False
@@ -365,7 +413,10 @@ class Connection:
             self.output.put_raw(AMQP_HEADER if self._is_authenticated else SASL_HEADER)
             self.wake()
         self.state = _OVER
-        self.handler.on_violation(self, FramingError(f"protocol header {octets!r} is not supported here"))
+        if octets == AMQP_HEADER and not self._is_authenticated:
+            self.handler.on_violation(self, AuthenticationSkipped())
+        else:
+            self.handler.on_violation(self, FramingError(f"protocol header {octets!r} is not supported here"))
         self._report_closed(None)
 
     def _receive_frame(self, data: bytes | bytearray, start: int, end: int) -> None:
@@ -507,11 +558,17 @@ class Connection:
         self._report_closed(performative.error)
 
     def _receive_sasl(self, decoder: Decoder) -> None:
-        sasl = cast("SaslClient | SaslServer", self.sasl)
+        sasl = cast("SaslClient | SaslRelay | SaslServer", self.sasl)
         frame = decode_composite(decoder)
         if decoder.pos != decoder.end:
             raise DecodeError("octets behind a SASL frame's body", offset=decoder.pos)
         self._send_sasl(sasl.receive(frame))
+        self._heed_sasl()
+
+    def _heed_sasl(self) -> None:
+        """Do what the state of the exchange asks for."""
+        sasl = cast("SaslClient | SaslRelay | SaslServer", self.sasl)
+        self._is_waiting = sasl.is_waiting and self.state is not _OVER
         if not sasl.done or self.state is _OVER:
             return
         self._is_in_sasl = False
@@ -526,6 +583,7 @@ class Connection:
 
     def _authentication_failed(self) -> None:
         self._is_in_sasl = False
+        self._is_waiting = False
         self.state = _OVER
         self.handler.on_authentication_failed(self)
         self._report_closed(None)
@@ -544,7 +602,7 @@ class Connection:
     def _send_sasl(self, frames: Sequence[Any]) -> None:
         for frame in frames:
             body = composite_octets(self._encoder, frame)
-            if len(body) + 8 > MIN_MAX_FRAME_SIZE:
+            if len(body) + 8 > self.config.sasl_frame_size:
                 # 5.3.1 leaves no way to say it: credentials that long can't be used with AMQP.
                 self._authentication_failed()
                 return
@@ -584,8 +642,8 @@ class Connection:
         if is_over or self._is_framing_lost:
             self.state = _OVER
             if self._is_in_sasl:
-                self._is_in_sasl = False
-                self.handler.on_authentication_failed(self)
+                cast("SaslClient | SaslRelay | SaslServer", self.sasl).abandon()
+                self._authentication_failed()
             self._report_closed(None)
 
     def _report_sessions(self, error: Error | None) -> None:

@@ -22,6 +22,8 @@ class ConnectionConfig:
     """Largest frame we accept, in octets; the peer is told."""
     send_frame_size: int = 65_536
     """Largest frame we send, in octets, even when the peer would accept larger ones."""
+    sasl_frame_size: int = MIN_MAX_FRAME_SIZE
+    """Largest SASL frame, both ways, in octets. The standard has 512 (5.3.1), which no ticket of Kerberos fits into."""
     channel_max: int = 32_767
     """Highest channel number we accept, so one session less than we can hold."""
     handle_max: int = 65_535
@@ -53,6 +55,7 @@ class ConnectionConfig:
         for name, value, low, high in (
             ("max_frame_size", self.max_frame_size, MIN_MAX_FRAME_SIZE, 0xFFFFFFFF),
             ("send_frame_size", self.send_frame_size, MIN_MAX_FRAME_SIZE, 0xFFFFFFFF),
+            ("sasl_frame_size", self.sasl_frame_size, MIN_MAX_FRAME_SIZE, 0xFFFFFFFF),
             ("channel_max", self.channel_max, 0, 0xFFFF),
             ("handle_max", self.handle_max, 0, 0xFFFFFFFF),
             ("incoming_window", self.incoming_window, 1, 0x7FFFFFFF),

@@ -30,6 +30,7 @@ cdef class Delivery:
     cdef public object remote_state
     cdef public object context
     cdef public object way
+    cdef public object record
 
     cpdef void accept(self)
     cpdef void release(self)

@@ -23,7 +23,7 @@ _ACCEPTED = ACCEPTED
 class Delivery:
     """A delivery as this end of the link knows it; made by the engine, not by callers.
 
-    `context`, `way` and `stamp` are the application's: what it keeps with the delivery, and when it came.
+    `context`, `way`, `record` and `stamp` are the application's: what it keeps with the delivery, and when it came.
     """
 
     link: "Link"
@@ -32,6 +32,7 @@ class Delivery:
     remote_state: Any
     context: Any
     way: Any
+    record: Any
 
     def __init__(self) -> None:
         self.id = 0
@@ -52,6 +53,7 @@ class Delivery:
         self.rcv_settle_mode = 0
         self.stamp = 0.0
         self.way = None
+        self.record = None
 
     @property
     def tag(self) -> bytes:

@@ -72,6 +72,15 @@ class StateError(LocalError):
     """A call that the state of the connection, session, link or delivery does not allow."""
 
 
+class AuthenticationSkipped(RemoteError):
+    """The peer left SASL out, where it has to say who it is."""
+
+    condition = "amqp:connection:policy-error"
+
+    def __init__(self) -> None:
+        super().__init__("Client skipped authentication - forbidden")
+
+
 class ResourceLimitExceeded(RemoteError):
     """The peer asks for more than this engine was configured to hold, or kept silent too long."""
 

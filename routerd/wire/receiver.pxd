@@ -9,6 +9,7 @@ from routerd.wire.transfer cimport TransferFields
 cdef unsigned int _MASK
 cdef unsigned int _HALF
 cdef long long _CREDIT_MAX
+cdef str _TOO_LARGE
 
 
 cdef class Receiver(Link):

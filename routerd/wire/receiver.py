@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from routerd.wire.amqp_error import error_about
 from routerd.wire.delivery import Delivery
 from routerd.wire.errors import (
     LinkFieldInvalid,
@@ -26,6 +27,7 @@ _MASK = 0xFFFFFFFF
 _HALF = 0x80000000
 # More could not be told from a receiver that lags behind (2.6.7).
 _CREDIT_MAX = 0x7FFFFFFF
+_TOO_LARGE = "Message size exceeded"
 
 
 class Receiver(Link):
@@ -94,7 +96,11 @@ class Receiver(Link):
             delivery = self._begin(fields)
         delivery.size += end - fields.payload
         if self.max_message_size and delivery.size > self.max_message_size:
-            raise MessageSizeExceeded(f"link {self.name!r} takes messages of {self.max_message_size} octets at most")
+            error = MessageSizeExceeded(_TOO_LARGE)
+            if delivery.is_tracked:
+                # The outcome goes first: behind the detach, nobody would listen to it.
+                delivery.reject(error_about(error))
+            raise error
         if fields.batchable:
             delivery.is_batchable = True
         if fields.state is not None and not is_outcome(delivery.remote_state):

@@ -74,6 +74,8 @@ cdef class Sections:
     cdef Py_ssize_t _uint(self, int code, unsigned int index) except -2
     @cython.locals(view="const unsigned char*", at=Py_ssize_t, start=Py_ssize_t)
     cdef str _text(self, unsigned int index)
+    @cython.locals(view="const unsigned char*", at=Py_ssize_t, start=Py_ssize_t)
+    cdef bytes _binary(self, unsigned int index)
     @cython.locals(at=Py_ssize_t)
     cdef object _identifier(self, unsigned int index)
     @cython.locals(start=Py_ssize_t, stop=Py_ssize_t)

@@ -157,6 +157,11 @@ class Sections:
         return self._identifier(0)
 
     @property
+    def user_id(self) -> bytes | None:
+        """Who the sender says that it is."""
+        return self._binary(1)
+
+    @property
     def to(self) -> str | None:
         """The address of the node that the message is for."""
         return self._text(2)
@@ -338,6 +343,16 @@ class Sections:
             return view[start : self._field_end].decode("utf-8")
         except UnicodeDecodeError:
             raise DecodeError("a string is not UTF-8", offset=at) from None
+
+    def _binary(self, index: int) -> bytes | None:
+        at = self._field(_PROPERTIES, index)
+        if at < 0:
+            return None
+        view = self._data
+        if view[at] != 0xA0 and view[at] != 0xB0:
+            raise self._unfit(at, "binary")
+        start = at + 2 if view[at] == 0xA0 else at + 5
+        return bytes(view[start : self._field_end])
 
     def _identifier(self, index: int) -> object:
         at = self._field(_PROPERTIES, index)

@@ -5,7 +5,7 @@ import pytest
 from routerd.wire.amqp_error import Error
 from routerd.wire.errors import StateError
 from routerd.wire.outcomes import ACCEPTED, RELEASED, Modified, Received, Rejected
-from routerd.wire.performatives import Disposition, Transfer
+from routerd.wire.performatives import Detach, Disposition, Transfer
 from tests.conformance.raw_peer import Frame, SessionPeer, framed, octets, parsed, split, transfer
 from tests.conformance.test_part2_links import check_detached_with
 from tests.conformance.test_part2_sessions import check_closed_with, check_ended_with
@@ -392,7 +392,13 @@ def test_a_message_above_our_max_message_size_detaches_the_link():
     assert peer.events.violations == []
     peer.octets_sent()
     peer.send(more_of(0, b"x" * 5))
-    check_detached_with(peer, "amqp:link:message-size-exceeded")
+    disposition, detach = peer.sent()
+    assert isinstance(disposition.state, Rejected)
+    assert isinstance(detach, Detach)
+    assert detach.closed
+    assert [each.condition for each in (disposition.state.error, detach.error)] == [
+        "amqp:link:message-size-exceeded"
+    ] * 2
     assert [len(each.octets) for each in peer.events.arrivals] == [10, 6]
     sender = SessionPeer().attached_sender(credit=1, max_message_size=10)
     with pytest.raises(StateError):

@@ -84,6 +84,7 @@ class Play:
             if step.octets:
                 narrate_octets("<-", step.octets)
                 self.receive(step.octets, cuts)
+                self._go_on()
             if step.call is not None:
                 self.application.act(Choices(step.call))
             if step.seconds:
@@ -100,6 +101,12 @@ class Play:
         for end in cuts(len(octets)):
             self.connection.receive_data(octets, self.now, start, end)
             start = end
+
+    def _go_on(self) -> None:
+        """Have answers come that the authentication waits for."""
+        go_on = getattr(self.connection.sasl, "go_on", None)
+        if go_on is not None:
+            go_on(self.connection, self.now)
 
     def write(self) -> bytes:
         """Take what the engine has to write."""

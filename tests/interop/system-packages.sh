@@ -5,7 +5,10 @@ set -uo pipefail
 
 # libsasl2-dev, libssl-dev, pkg-config: python-qpid-proton built with SASL and TLS. libsasl2-modules: its mechanisms.
 # sasl2-bin: saslpasswd2, which writes the users a proton server knows. libqpid-proton11-dev: peers written in C.
-packages=(libsasl2-dev libssl-dev pkg-config libsasl2-modules sasl2-bin libqpid-proton11-dev)
+# krb5-*, libsasl2-modules-gssapi-mit: a Kerberos realm of a test's own, and GSSAPI.
+# rabbitmq-server: a broker under the driver for oslo.messaging, in its tests and in `python -m bench oslo`.
+packages=(libsasl2-dev libssl-dev pkg-config libsasl2-modules sasl2-bin libqpid-proton11-dev rabbitmq-server
+    krb5-kdc krb5-admin-server krb5-user libsasl2-modules-gssapi-mit)
 
 missing=()
 for package in "${packages[@]}"; do
@@ -13,7 +16,7 @@ for package in "${packages[@]}"; do
     [ "$state" = installed ] || missing+=("$package")
 done
 # Node.js may have come from elsewhere than Debian: what counts is the command.
-for command in nodejs:node npm:npm; do
+for command in nodejs:node npm:npm chromium:chromium; do
     command -v "${command#*:}" >/dev/null || missing+=("${command%:*}")
 done
 # The compiled form is tested too.
@@ -37,9 +40,18 @@ fi
 
 echo "Installing the packages that the tests need: ${missing[*]}"
 export DEBIAN_FRONTEND=noninteractive
+# No service is to run for this, least of all a broker at the port that `make run` wants: the tests start their own.
+policy=/usr/sbin/policy-rc.d
+if [ ! -e $policy ]; then
+    printf '#!/bin/sh\nexit 101\n' >$policy && chmod 755 $policy
+    trap 'rm -f $policy' EXIT
+fi
 if ! { apt-get update -qq && apt-get install -qq -y --no-install-recommends "${missing[@]}" </dev/null >/dev/null; }; then
     say_what_is_missing
 fi
+case " ${missing[*]} " in
+    *" rabbitmq-server "*) ! command -v systemctl >/dev/null || systemctl disable --quiet rabbitmq-server || true ;;
+esac
 # What was built without a compiler is built again, now that there is one.
 case " ${missing[*]} " in
     *" gcc "* | *" python3-dev "*) rm -f .venv/.built-* ;;

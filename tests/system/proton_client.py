@@ -37,6 +37,8 @@ class ProtonClient(Handler):
         idle_timeout_s: float = 0,
         max_frame_size: int = 0,
         properties: Mapping[str, Any] | None = None,
+        tls: proton.SSLDomain | None = None,
+        mechanism: str = "ANONYMOUS",
     ) -> None:
         super().__init__()
         self._socket = socket.create_connection(("127.0.0.1", port), timeout=WITHIN_S)
@@ -63,7 +65,11 @@ class ProtonClient(Handler):
             self._transport.max_frame_size = max_frame_size
         if idle_timeout_s:
             self._transport.idle_timeout = idle_timeout_s
-        self._transport.sasl().allowed_mechs("ANONYMOUS")
+        self._transport.sasl().allowed_mechs(mechanism)
+        self.ssl: proton.SSL | None = None
+        if tls is not None:
+            self.ssl = self.keep(proton.SSL(self._transport, tls))
+            self.ssl.peer_hostname = hostname
         self._transport.bind(self.connection)
         self.connection.open()
         self._session = self.session()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bench import wire
+from bench import oslo, wire
 from bench.load_runs import LoadFailed
 from bench.mesh import CASES, growth, memory, paths
 from bench.mesh.simulation import Simulation
@@ -44,7 +44,10 @@ def test_the_benchmarks_are_listed():
     result = subprocess.run(
         [sys.executable, "-m", "bench", "--list"], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    assert result.stdout.split() == ["core", "wire", "mesh", "router", "management", "life"]
+    assert result.stdout.split() == [
+        *("core", "wire", "mesh", "router", "management", "oslo", "security"),
+        *("policy", "logins", "recording", "analytics", "life"),
+    ]
 
 
 def test_an_unknown_benchmark_is_refused_with_the_known_ones():
@@ -72,7 +75,7 @@ def test_the_mesh_benchmark_measures_what_it_says():
 
 
 def test_the_mesh_benchmark_has_a_case_for_each_question():
-    assert list(CASES) == ["two-routers", "hops", "addresses", "memory", "paths", "growth"]
+    assert list(CASES) == ["two-routers", "hops", "addresses", "memory", "paths", "edges", "growth"]
 
 
 def test_the_memory_of_remote_addresses_is_measured_for_each_who_holds_them():
@@ -119,6 +122,13 @@ def test_the_options_of_a_benchmark_are_its_own():
         [sys.executable, "-m", "bench", "wire", "--quick"], cwd=ROOT, capture_output=True, text=True
     )
     assert (refused.returncode, "unrecognized arguments: --quick" in refused.stderr) == (2, True)
+
+
+def test_calls_of_the_driver_are_not_measured_without_its_environment(monkeypatch, capsys):
+    monkeypatch.setenv("MOBULA_DRIVER_PYTHON", "/nowhere/python")
+    assert oslo.run(oslo.parse(["--quick"])) == []
+    told = "/nowhere/python is not there: `make driver-setup` makes it, MOBULA_DRIVER_PYTHON names another"
+    assert capsys.readouterr().err == f"oslo: {told}\n"
 
 
 def test_a_ratio_is_the_median_of_the_ratios_of_the_repetitions():

@@ -28,7 +28,10 @@ from tests.system.launched import eventually
 from tests.system.processes import end_all, family_of
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md")), ROOT / "tests/interop/README.md"]
+PAGES = [
+    *(ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md")), ROOT / "tests/interop/README.md"),
+    *(ROOT / "driver/README.md", *sorted((ROOT / "driver/docs").glob("*.md"))),
+]
 
 BLOCK = re.compile(
     r"(?:<!-- (?:not run here: (?P<reason>[^\n]+)|(?P<going>these go on running)|"

@@ -84,6 +84,9 @@ class Conductor:
 
     def run(self) -> Result:
         """Make the run, and return what was measured."""
+        if self._plan.is_tls:
+            # It takes its time: once for all processes.
+            import routerd.cli.load.tls  # noqa: F401
         started = time.monotonic()
         try:
             for part in parts_of(self._plan):

@@ -67,6 +67,9 @@ class Plan:
     hostname: str | None = None
     is_sasl: bool = False
     """Whether we connect with SASL ANONYMOUS instead of no SASL."""
+    is_tls: bool = False
+    ca_file: str | None = None
+    """The authorities that the router's certificate is held against; None for those of the system."""
 
     def __post_init__(self) -> None:
         for option, value, least in (
@@ -88,6 +91,8 @@ class Plan:
             raise PlanError(f"--{self.mode.value} needs --connections, and no --listen")
         if self.mode is Mode.TRAFFIC and not (self.senders or self.requesters) and not self.receiving:
             raise PlanError("nothing to do: give --senders, --receivers, --requesters or --responders")
+        if self.is_tls and (self.is_direct or self.is_listening):
+            raise PlanError("--tls is for connections to a router: give no --direct and no --listen")
         if (self.senders and self.responders) or (self.requesters and self.receivers):
             raise PlanError("senders go with receivers, and requesters with responders")
 

@@ -7,6 +7,7 @@ import signal
 import socket
 import time
 from multiprocessing.connection import Connection as Pipe
+from typing import Any, cast
 
 from routerd.cli.load.line import Line
 from routerd.cli.load.listener import Listener, Welcome
@@ -49,6 +50,7 @@ class Worker:
         self._to_open: list[tuple[tuple[str, int], list[Role]]] = []
         self._lines: list[Line] = []
         self._attaches_wanted = 0
+        self._tls: Any = None
         self._is_connecting = False
         self._is_gone = False
         self._is_done = False
@@ -193,7 +195,7 @@ class Worker:
         while self._to_open and len(self._lines) - self._loop.open_count < OPENING_MAX:
             place, roles = self._to_open.pop()
             try:
-                sock = socket.create_connection(place, CONNECT_WITHIN_S)
+                sock = self._connected(place)
             except OSError as error:
                 raise CannotRun(f"can't connect to {place[0]}:{place[1]}: {_reason(error)}") from error
             line = Line(
@@ -207,6 +209,18 @@ class Worker:
             )
             self._lines.append(line)
             self._loop.add(line)
+
+    def _connected(self, place: tuple[str, int]) -> socket.socket:
+        sock = socket.create_connection(place, CONNECT_WITHIN_S)
+        if not self._plan.is_tls:
+            return sock
+        # Most runs are without TLS, and need not wait for its import.
+        from routerd.cli.load.tls import TlsSocket, context_of
+
+        if self._tls is None:
+            self._tls = context_of(self._plan.ca_file)
+        # To a line it is a socket.
+        return cast(socket.socket, TlsSocket(sock, self._tls, place[0]))
 
     def _config(self, name: str) -> ConnectionConfig:
         return ConnectionConfig(container_id=f"routerbench-{name}", hostname=self._plan.hostname)

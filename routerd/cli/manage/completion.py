@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from routerd.cli.manage.requests import OPERATIONS
 from routerd.cli.manage.schema_names import attribute_names, entity_type, type_names
+from routerd.cli.manage.users import ACTIONS, USER
 from routerd.management import EntityType
 
 _FILE_METAVAR = "FILE"
@@ -55,7 +56,7 @@ def routermanage_script(shell: str, parser: argparse.ArgumentParser) -> str:
         Vocabulary(
             "routermanage",
             _options(parser, {"--type": tuple(types)}),
-            tuple(OPERATIONS),
+            (*OPERATIONS, USER),
             {name: tuple(attribute_names(kind)) for name, kind in kinds.items()},
             {
                 f"{name}.{attribute.name}": attribute.tags or ("yes", "no")
@@ -156,6 +157,8 @@ def _bash_arguments(vocabulary: Vocabulary, function: str, bare: str, files: str
     case "$operation" in
         {"|".join(_WITH_TYPE_ARGUMENT)})
             COMPREPLY=($(compgen -W '{" ".join(sorted(vocabulary.attributes or ()))}' -- "$cur")) ;;
+        {USER})
+            COMPREPLY=($(compgen -W '{" ".join(ACTIONS)}' -- "$cur")) ;;
         query)
             COMPREPLY=($(compgen -W "$({function}_attributes "$kind")" -- "$cur")) ;;
         create|update)
@@ -225,6 +228,7 @@ def _fish_arguments(vocabulary: Vocabulary) -> list[str]:
         "end",
         f"complete -c {program} -n 'not __fish_seen_subcommand_from {operations}' -a {_fish_quoted(operations)}",
         f"complete -c {program} -n '__fish_seen_subcommand_from query create update' -a '(__{program}_arguments)'",
+        f"complete -c {program} -n '__fish_seen_subcommand_from {USER}' -a {_fish_quoted(' '.join(ACTIONS))}",
         f"complete -c {program} -n '__fish_seen_subcommand_from {' '.join(_WITH_TYPE_ARGUMENT)}' "
         f"-a {_fish_quoted(' '.join(sorted(vocabulary.attributes or ())))}",
     ]

@@ -77,9 +77,9 @@ def connect(bus: Bus, tls: TlsOptions, timeout_s: float) -> SocketStream:
     if not bus.is_tls:
         return SocketStream(sock)
     # Most connections are without TLS, and need not wait for its import.
-    from routerd.cli.manage.tls import wrapped
+    from routerd.cli.manage.tls import secured
 
-    return SocketStream(wrapped(sock, bus, tls))
+    return secured(sock, bus, tls)
 
 
 def unreachable(bus: Bus, error: OSError, timeout_s: float) -> Unreachable:

@@ -9,6 +9,8 @@ from routerd.management.agent.naming import general_identity, shown_name
 from routerd.management.agent.network import NODE_COLUMNS, UNKNOWN_STATE, connector_states
 from routerd.management.agent.numbers import as_general, whole
 from routerd.management.agent.own_columns import ACTOR_COLUMNS, FABRIC_LINK_COLUMNS, fabric_ends
+from routerd.management.agent.policy_columns import policy_values, vhost_values
+from routerd.management.agent.record_changes import recording_values
 from routerd.management.agent.router_columns import AREA, ROUTER_COLUMNS, router_row
 from routerd.management.backing import Backing, ConfiguredEntity
 from routerd.management.rows import PoolRow
@@ -18,8 +20,9 @@ from routerd.management.schema.logs import LOG_LEVELS, LOG_MODULES, LOG_STATS
 from routerd.management.schema.mobula import CONNECTION_ACTOR, FABRIC_LINK
 from routerd.management.schema.model import EntityType
 from routerd.management.schema.process import ALLOCATOR
+from routerd.management.schema.records import RECORD
 from routerd.management.schema.router import ROUTER
-from routerd.management.schema.security import POLICY
+from routerd.management.schema.security import POLICY, VHOST, VHOST_STATS
 from routerd.management.schema.traffic import ROUTER_NODE
 
 
@@ -69,6 +72,15 @@ async def with_live_attributes(entities: Sequence[Entity], backing: Backing) -> 
     for entity in entities:
         if entity.type is ROUTER:
             found.append(await _with_counters(entity, backing))
+        elif entity.type is POLICY:
+            counted = policy_values(await backing.policy())
+            found.append(replace(entity, values={**entity.values, **counted}))
+        elif entity.type is RECORD:
+            counted = recording_values(await backing.workers())
+            found.append(replace(entity, values={**entity.values, **counted}))
+        elif entity.type is VHOST:
+            # Tools look into the map without asking whether there is one.
+            found.append(replace(entity, values={**entity.values, "groups": entity.values["groups"] or {}}))
         elif entity.type is CONNECTOR:
             state = states.get(entity.values["identity"], UNKNOWN_STATE)
             found.append(replace(entity, values={**entity.values, **state}))
@@ -136,13 +148,12 @@ def _allocator(row: PoolRow) -> dict[str, Any]:
     }
 
 
-async def _policies(_backing: Backing) -> list[Entity]:
-    """Return the one policy there is: nothing is configured, and nothing counted against it."""
-    values = {
-        name: as_general(attribute.default if attribute.is_settable else 0)
-        for name, attribute in POLICY.attributes.items()
-    }
-    return [entity_of(POLICY, "policy/None", "policy/None", values)]
+async def _vhost_stats(backing: Backing) -> list[Entity]:
+    configured = [one.values["hostname"] for one in backing.entities if one.type is VHOST]
+    return [
+        entity_of(VHOST_STATS, f"vhostStats/{hostname}", f"vhostStats/{hostname}", values)
+        for hostname, values in vhost_values(configured, await backing.policy()).items()
+    ]
 
 
 async def _actors(backing: Backing) -> list[Entity]:
@@ -181,7 +192,7 @@ SOURCES = (
     Source(ROUTER_NODE, _routers, "router.node/"),
     Source(LOG_STATS, _log_stats),
     Source(ALLOCATOR, _allocators, "allocator/"),
-    Source(POLICY, _policies, "policy/"),
+    Source(VHOST_STATS, _vhost_stats, "vhostStats/"),
     Source(CONNECTION_ACTOR, _actors),
     Source(FABRIC_LINK, _fabric_links, "fabricLink/"),
 )

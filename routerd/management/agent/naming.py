@@ -11,7 +11,9 @@ from routerd.management.backing import ConfiguredEntity
 from routerd.management.schema.addresses import ADDRESS, AUTO_LINK, BINDING, EXCHANGE, LINK_ROUTE
 from routerd.management.schema.logs import LOG, LOG_MODULES
 from routerd.management.schema.model import EntityType
+from routerd.management.schema.records import RECORD
 from routerd.management.schema.router import ROUTER
+from routerd.management.schema.security import POLICY
 
 NUMBERED = frozenset(one.name for one in (ADDRESS, LINK_ROUTE, AUTO_LINK, EXCHANGE, BINDING))
 """The types whose entities have numbers."""
@@ -20,11 +22,15 @@ NUMBERED = frozenset(one.name for one in (ADDRESS, LINK_ROUTE, AUTO_LINK, EXCHAN
 def file_entities(given: Sequence[tuple[EntityType, Mapping[str, Any]]]) -> tuple[ConfiguredEntity, ...]:
     """Return the entities of a configuration file: types and checked attributes of its sections in their order.
 
-    What a router has without a section comes behind them: the router itself, and the modules of the log.
+    What a router has without a section comes behind them: the router itself, its policy, its records, and the modules
+    of the log.
     """
     sections = list(given)
     if all(entity_type is not ROUTER for entity_type, _ in sections):
         sections.append((ROUTER, {}))
+    for entity_type in (POLICY, RECORD):
+        if all(one is not entity_type for one, _ in sections):
+            sections.append((entity_type, {}))
     modules = {values["module"] for entity_type, values in sections if entity_type is LOG}
     sections += [(LOG, {"module": module}) for module in LOG_MODULES if module not in modules]
     entities: list[ConfiguredEntity] = []
@@ -58,8 +64,12 @@ def identity_of(entity_type: EntityType, values: Mapping[str, Any], name: str | 
             return f"{host_and_port}:{name}" if name else host_and_port
         case "log":
             return f"log/{values['module']}"
+        case "record":
+            return "record/decisions"
         case "router":
             return f"router/{values['id']}"
+        case "vhost":
+            return f"vhost/{values['hostname']}"
     return f"{entity_type.name}/{name}"
 
 

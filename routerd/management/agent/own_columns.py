@@ -38,6 +38,7 @@ ACTOR_COLUMNS: Columns = {
     "memoryUsage": _whole_of("memory_octets"),
     "deliveriesStuck": _whole_of("stuck"),
     "linksBlocked": _whole_of("links_blocked"),
+    "authenticationFailures": _whole_of("authentication_failures"),
     "deliveriesIngress": _sum_of("ingress", "deliveries"),
     "deliveriesEgress": _sum_of("egress", "deliveries"),
     "deliveriesFabricIn": _sum_of("fabric_in", "deliveries"),

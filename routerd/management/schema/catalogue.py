@@ -24,6 +24,7 @@ from routerd.management.schema.logs import LOG, LOG_STATS
 from routerd.management.schema.mobula import CONNECTION_ACTOR, FABRIC_LINK
 from routerd.management.schema.model import OWN_PREFIX, PREFIX, EntityType
 from routerd.management.schema.process import ALLOCATOR, CONSOLE, DUMMY
+from routerd.management.schema.records import RECORD
 from routerd.management.schema.router import ROUTER
 from routerd.management.schema.security import (
     AUTH_SERVICE_PLUGIN,
@@ -70,12 +71,14 @@ _ALL = (
 ENTITY_TYPES: Mapping[str, EntityType] = MappingProxyType({one.name: one for one in _ALL})
 """By name, without PREFIX: those that routers of this kind have, and tools know."""
 
-OWN_TYPES: Mapping[str, EntityType] = MappingProxyType({one.name: one for one in (CONNECTION_ACTOR, FABRIC_LINK)})
+OWN_TYPES: Mapping[str, EntityType] = MappingProxyType(
+    {one.name: one for one in (CONNECTION_ACTOR, FABRIC_LINK, RECORD)}
+)
 """By name, without OWN_PREFIX: those that only this router has."""
 
 ALL_TYPES: tuple[EntityType, ...] = (*ENTITY_TYPES.values(), *OWN_TYPES.values())
 
-SECTIONS: Mapping[str, EntityType] = MappingProxyType({one.section: one for one in _ALL if one.section})
+SECTIONS: Mapping[str, EntityType] = MappingProxyType({one.section: one for one in ALL_TYPES if one.section})
 """Those that a configuration file has sections for, by their names there."""
 
 

@@ -95,9 +95,7 @@ LISTENER = EntityType(
             unsupported_tags=("route-container",),
         ),
         COST,
-        Attribute(
-            "sslProfile", STRING, "The name of the `sslProfile` that makes this a TLS port.", CREATE, is_supported=False
-        ),
+        Attribute("sslProfile", STRING, "The name of the `sslProfile` that makes this a TLS port.", CREATE),
         Attribute(
             "saslMechanisms",
             STRING,
@@ -111,17 +109,15 @@ LISTENER = EntityType(
             "Whether a peer must say who it is, with proof.",
             CREATE,
             False,
-            is_supported=False,
         ),
         Attribute(
             "saslPlugin",
             STRING,
             "The name of the `authServicePlugin` that is asked who a peer is.",
             CREATE,
-            is_supported=False,
         ),
         Attribute(
-            "requireEncryption", BOOLEAN, "Whether a connection must be encrypted.", CREATE, False, is_supported=False
+            "requireEncryption", BOOLEAN, "Whether a connection must be encrypted.", CREATE, False
         ),
         Attribute(
             "requireSsl",
@@ -129,7 +125,6 @@ LISTENER = EntityType(
             "Whether a connection must use TLS, rather than may.",
             CREATE,
             False,
-            is_supported=False,
         ),
         Attribute(
             "trustedCertsFile",
@@ -189,7 +184,6 @@ LISTENER = EntityType(
             STRING,
             "The virtual host whose policy holds here, whatever a client asks for.",
             CREATE,
-            is_supported=False,
         ),
         OPEN_PROPERTIES,
         Attribute(
@@ -226,9 +220,7 @@ CONNECTOR = EntityType(
             unsupported_tags=("route-container",),
         ),
         COST,
-        Attribute(
-            "sslProfile", STRING, "The name of the `sslProfile` that TLS is used with.", CREATE, is_supported=False
-        ),
+        Attribute("sslProfile", STRING, "The name of the `sslProfile` that TLS is used with.", CREATE),
         Attribute(
             "saslMechanisms",
             STRING,
@@ -274,7 +266,6 @@ CONNECTOR = EntityType(
             STRING,
             "The virtual host whose policy holds for the connection.",
             CREATE,
-            is_supported=False,
         ),
         OPEN_PROPERTIES,
         Attribute(

@@ -37,6 +37,9 @@ CONNECTION_ACTOR = EntityType(
         Attribute("memoryUsage", INTEGER, "Memory that its process takes.", unit="octets", is_graph=True),
         Attribute("deliveriesStuck", INTEGER, "Deliveries under way for more than 10 s now.", is_graph=True),
         Attribute("linksBlocked", INTEGER, "Outgoing links without credit for 10 s now.", is_graph=True),
+        Attribute(
+            "authenticationFailures", INTEGER, "How often a client could not prove who it is.", is_graph=True
+        ),
         Attribute("deliveriesIngress", INTEGER, "Deliveries received from clients.", is_graph=True),
         Attribute("deliveriesEgress", INTEGER, "Deliveries sent to clients.", is_graph=True),
         Attribute("deliveriesFabricIn", INTEGER, "Deliveries received from other actors.", is_graph=True),

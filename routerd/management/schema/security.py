@@ -38,6 +38,7 @@ SSL_PROFILE = EntityType(
     section="sslProfile",
     own_operations=_CREATE_DELETE,
     is_referential=True,
+    is_supported=True,
     own_attributes=(
         Attribute("ciphers", STRING, "The cipher suites, as OpenSSL lists them.", CREATE),
         Attribute("protocols", STRING, "The versions of TLS.", CREATE, separator=" "),
@@ -50,6 +51,7 @@ SSL_PROFILE = EntityType(
             STRING,
             "The password of the key, or `env:NAME`, `file:PATH`, `pass:TEXT` or `literal:TEXT`.",
             CREATE,
+            is_hidden=True,
         ),
         Attribute("uidFormat", STRING, "Which fields of a client's certificate are its user name.", CREATE),
         Attribute(
@@ -71,6 +73,7 @@ AUTH_SERVICE_PLUGIN = EntityType(
     own_operations=_CREATE_DELETE,
     is_experimental=True,
     is_referential=True,
+    is_supported=True,
     own_attributes=(
         Attribute("authService", STRING, "Host and port of the service in one.", CREATE, is_deprecated=True),
         Attribute("host", STRING, "The host of the service.", CREATE, ""),
@@ -87,6 +90,7 @@ POLICY = EntityType(
     base=CONFIGURATION_ENTITY,
     section="policy",
     is_singleton=True,
+    is_supported=True,
     own_attributes=(
         _limit("maxConnections", "Connections from clients at a time.", CREATE, 65535),
         _limit("maxMessageSize", "The largest message; 0 is no bound.", CREATE, 0, "octets"),
@@ -112,11 +116,12 @@ VHOST = EntityType(
     base=CONFIGURATION_ENTITY,
     section="vhost",
     own_operations=("CREATE", "UPDATE", "DELETE"),
+    is_supported=True,
     own_attributes=(
         Attribute("hostname", STRING, "The name of the virtual host.", CREATE, is_required=True, old_name="id"),
         Attribute("aliases", STRING, "Other names of it.", CREATE | UPDATE, separator=","),
         _limit("maxConnections", "Connections at a time.", CREATE | UPDATE, 65535),
-        _limit("maxMessageSize", "The largest message.", unit="octets"),
+        _limit("maxMessageSize", "The largest message; 0 is no bound.", CREATE | UPDATE, unit="octets"),
         _limit("maxConnectionsPerUser", "Connections of one user at a time.", CREATE | UPDATE, 65535),
         _limit("maxConnectionsPerHost", "Connections from one host at a time.", CREATE | UPDATE, 65535),
         Attribute(
@@ -150,6 +155,13 @@ VHOST_USER_GROUP_SETTINGS = EntityType(
         Attribute("allowWaypointLinks", BOOLEAN, "Whether links may be those of a waypoint.", CREATE, True),
         Attribute("allowDynamicLinkRoutes", BOOLEAN, "Whether link routes may be made while connected.", CREATE, True),
         Attribute("allowAdminStatusUpdate", BOOLEAN, "Whether connections may be closed by management.", CREATE, True),
+        Attribute(
+            "allowManagementChanges",
+            BOOLEAN,
+            "Whether requests to management may create, update and delete.",
+            CREATE,
+            True,
+        ),
         Attribute("allowFallbackLinks", BOOLEAN, "Whether links may be those of a fallback destination.", CREATE, True),
         Attribute("sources", STRING, "The addresses that may be received from.", CREATE, separator=","),
         Attribute("targets", STRING, "The addresses that may be sent to.", CREATE, separator=","),

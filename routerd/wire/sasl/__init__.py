@@ -10,6 +10,7 @@ from routerd.wire.sasl.exchange import (
     ClientMechanismFactory,
     Failure,
     NoCommonMechanism,
+    Pending,
     SaslCode,
     SaslFailed,
     SaslFrame,
@@ -21,9 +22,10 @@ from routerd.wire.sasl.exchange import (
 )
 from routerd.wire.sasl.external import ExternalClient, ExternalServer
 from routerd.wire.sasl.plain import PlainClient, PlainServer
+from routerd.wire.sasl.relay import RelayEnd, SaslRelay
 from routerd.wire.sasl.scram import SCRAM_MECHANISMS, ScramClient, ScramServer
-from routerd.wire.sasl.scram_credentials import ScramCredentials, ScramDecoys
-from routerd.wire.sasl.server import SaslServer
+from routerd.wire.sasl.scram_credentials import ScramCredentials, ScramDecoys, prepared
+from routerd.wire.sasl.server import Mechanisms, SaslServer
 
 __all__ = [
     "SCRAM_MECHANISMS",
@@ -37,14 +39,18 @@ __all__ = [
     "ExternalClient",
     "ExternalServer",
     "Failure",
+    "Mechanisms",
     "NoCommonMechanism",
+    "Pending",
     "PlainClient",
     "PlainServer",
+    "RelayEnd",
     "SaslClient",
     "SaslCode",
     "SaslFailed",
     "SaslFrame",
     "SaslLimits",
+    "SaslRelay",
     "SaslServer",
     "ScramClient",
     "ScramCredentials",
@@ -54,4 +60,5 @@ __all__ = [
     "ServerMechanismFactory",
     "Step",
     "Success",
+    "prepared",
 ]

@@ -43,6 +43,8 @@ class SaslClient:
         self._negotiation = Negotiation(CLIENT)
         self._running: ClientMechanism | None = None
         self._steps = 0
+        self.is_waiting = False
+        """Whether something has to come from elsewhere before the server is to be heard: never here."""
         self.mechanism: str | None = None
         """What we chose, once the server has made its offer."""
         self.outcome: SaslCode | None = None

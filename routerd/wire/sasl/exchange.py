@@ -51,7 +51,12 @@ class Failure:
             raise ValueRangeError("a failure cannot have the code ok")
 
 
-Step: TypeAlias = Challenge | Success | Failure
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """The answer comes later, to `SaslServer.answer`: what has to be asked takes its time, and nobody waits for it."""
+
+
+Step: TypeAlias = Challenge | Success | Failure | Pending
 
 
 class ServerMechanism(Protocol):

@@ -7,6 +7,7 @@ from typing import ClassVar, TypeAlias
 from routerd.wire.errors import ValueRangeError
 from routerd.wire.sasl.authorization import Authorize, act_as
 from routerd.wire.sasl.exchange import Challenge, Failure, SaslFailed, Step
+from routerd.wire.sasl.scram_credentials import prepared_if_possible
 
 CheckPassword: TypeAlias = Callable[[str, str], bool]
 """Called with name and password. It compares in constant time, and takes as long for a name it does not know."""
@@ -34,7 +35,7 @@ class PlainServer:
             return Failure("the PLAIN message is not UTF-8")
         if len(parts) != 3 or not parts[1] or not parts[2]:
             return Failure("the PLAIN message is not [authzid] NUL authcid NUL passwd")
-        wanted, name, password = parts
+        wanted, name, password = parts[0], prepared_if_possible(parts[1]), parts[2]
         if not self.check_password(name, password):
             return Failure(f"wrong name or password for {name!r}")
         return act_as(name, wanted, self.authorize)

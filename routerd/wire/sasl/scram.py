@@ -13,7 +13,7 @@ import scramp  # type: ignore[import-untyped]
 
 from routerd.wire.errors import ValueRangeError
 from routerd.wire.sasl.exchange import Challenge, Failure, SaslFailed, Step, Success
-from routerd.wire.sasl.scram_credentials import ScramCredentials, ScramDecoys
+from routerd.wire.sasl.scram_credentials import ScramCredentials, ScramDecoys, prepared_if_possible
 
 SCRAM_MECHANISMS = ("SCRAM-SHA-512", "SCRAM-SHA-256", "SCRAM-SHA-1")
 """Strongest first."""
@@ -90,7 +90,7 @@ class _ServerExchange:
         return Success(self._username)
 
     def _read_name(self, username: str) -> tuple[bytes, bytes, bytes, int]:
-        self._username = username
+        self._username = prepared_if_possible(username)
         return _stored(self._factory.decoys.credentials(self._factory.name, ""))
 
     def _scram_server(self, stored: Callable[[str], tuple[bytes, bytes, bytes, int]]) -> Any:

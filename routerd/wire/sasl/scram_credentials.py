@@ -4,6 +4,7 @@ import hmac
 from dataclasses import dataclass, field
 
 import scramp  # type: ignore[import-untyped]
+import scramp.utils  # type: ignore[import-untyped]
 
 from routerd.wire.errors import ValueRangeError
 
@@ -18,6 +19,23 @@ def _check(salt_octets: int, iterations: int) -> None:
         raise ValueRangeError(f"a salt of {salt_octets} octets; {SALT_MIN} is the least")
     if not ITERATIONS_MIN <= iterations <= ITERATIONS_MAX:
         raise ValueRangeError(f"{iterations} iterations, not {ITERATIONS_MIN} to {ITERATIONS_MAX}")
+
+
+def prepared(text: str) -> str:
+    """Return a name or password as it is compared (SASLprep, RFC 4013). Raises ValueRangeError."""
+    try:
+        result: str = scramp.utils.saslprep(text)
+    except scramp.ScramException as error:
+        raise ValueRangeError(f"no name or password can be like this: {error}") from None
+    return result
+
+
+def prepared_if_possible(text: str) -> str:
+    """Return a name as it is compared; as it is, if it can be nobody's."""
+    try:
+        return prepared(text)
+    except ValueRangeError:
+        return text
 
 
 @dataclass(frozen=True, slots=True)

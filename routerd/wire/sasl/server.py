@@ -1,13 +1,15 @@
 """The server's role in SASL (5.3.2): offers mechanisms, lets the chosen one judge, tells the outcome."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
-from routerd.wire.errors import IllegalState, ValueRangeError
+from routerd.wire.errors import IllegalState, StateError, ValueRangeError
 from routerd.wire.sasl.exchange import (
     DEFAULT_SASL_LIMITS,
     AuthenticationUnavailable,
     Challenge,
     Failure,
+    Pending,
     SaslCode,
     SaslFrame,
     SaslLimits,
@@ -20,18 +22,33 @@ from routerd.wire.sasl.negotiation import SERVER, Event, Negotiation
 from routerd.wire.sasl_frames import SaslChallenge, SaslInit, SaslMechanisms, SaslOutcome, SaslResponse
 from routerd.wire.types import Symbol
 
+Mechanisms: TypeAlias = Sequence[ServerMechanismFactory]
+HoldBack: TypeAlias = Callable[[Failure], bool]
+
 
 class SaslServer:
-    """One exchange, as its server. The first mechanism is the one we would like best (5.3.3.1)."""
+    """One exchange, as its server. The first mechanism is the one we would like best (5.3.3.1).
+
+    What is offered may depend on the connection: then `mechanisms` is a function, which is asked once the client wants
+    SASL, and says None if it will call `offer` later. A mechanism that has to wait returns `Pending`, and `answer` is
+    called with its step; what these two return is for `Connection.send_sasl`. Meanwhile `is_waiting`.
+    """
 
     def __init__(
-        self, mechanisms: Sequence[ServerMechanismFactory], *, limits: SaslLimits = DEFAULT_SASL_LIMITS
+        self,
+        mechanisms: Mechanisms | Callable[[], Mechanisms | None],
+        *,
+        limits: SaslLimits = DEFAULT_SASL_LIMITS,
+        hold_back: HoldBack | None = None,
     ) -> None:
-        self._factories = {factory.name: factory for factory in mechanisms}
-        if not mechanisms or len(self._factories) != len(mechanisms):
-            raise ValueRangeError(f"mechanisms must be one or more, none twice: {[each.name for each in mechanisms]}")
+        """`hold_back` is called with each failure; if it says so, the client is told when `answer` is called."""
+        self._mechanisms = mechanisms
+        self._factories = {} if callable(mechanisms) else _by_name(mechanisms)
         self._limits = limits
+        self._hold_back = hold_back
         self._negotiation = Negotiation(SERVER)
+        self.is_waiting = False
+        """Whether `offer` or `answer` is still to be called; nothing is to be received before."""
         self._running: ServerMechanism | None = None
         self._steps = 0
         self.mechanism: str | None = None
@@ -51,7 +68,36 @@ class SaslServer:
         return self._negotiation.is_over
 
     def start(self) -> list[SaslFrame]:
-        """Offer the mechanisms."""
+        """Offer the mechanisms, unless it is not known yet what can be offered."""
+        if not callable(self._mechanisms):
+            return self._send_offer()
+        mechanisms = self._mechanisms()
+        if mechanisms is None:
+            self.is_waiting = True
+            return []
+        self._factories = _by_name(mechanisms)
+        return self._send_offer()
+
+    def offer(self, mechanisms: Mechanisms) -> list[SaslFrame]:
+        """Offer what it took time to find out; nothing, if the exchange has been abandoned since."""
+        if not self._was_awaited():
+            return []
+        self._factories = _by_name(mechanisms)
+        return self._send_offer()
+
+    def answer(self, step: Step) -> list[SaslFrame]:
+        """Go on with a step that was pending; with none, if the exchange has been abandoned since."""
+        if not self._was_awaited():
+            return []
+        return self._send_failure(step) if isinstance(step, Failure) and step is self.failure else self._answer(step)
+
+    def _was_awaited(self) -> bool:
+        was_waiting, self.is_waiting = self.is_waiting, False
+        if not was_waiting and not self.done:
+            raise StateError("the exchange waits for no answer")
+        return was_waiting
+
+    def _send_offer(self) -> list[SaslFrame]:
         self._negotiation.move(Event.SEND_MECHANISMS)
         return [SaslMechanisms(sasl_server_mechanisms=tuple(map(Symbol, self._factories)))]
 
@@ -66,6 +112,7 @@ class SaslServer:
     def abandon(self) -> None:
         """Give the exchange up without an outcome: the client left, or took too long."""
         self._running = None
+        self.is_waiting = False
         self._negotiation.move(Event.ABANDON)
 
     def _take(self, frame: SaslFrame) -> list[SaslFrame]:
@@ -99,6 +146,9 @@ class SaslServer:
             return error.failure
 
     def _answer(self, step: Step) -> list[SaslFrame]:
+        if isinstance(step, Pending):
+            self.is_waiting = True
+            return []
         if isinstance(step, Challenge):
             self._negotiation.move(Event.SEND_CHALLENGE)
             return [SaslChallenge(challenge=step.data)]
@@ -107,6 +157,20 @@ class SaslServer:
             self._negotiation.move(Event.SEND_OK)
             self.identity, self.outcome = step.identity, SaslCode.OK
             return [SaslOutcome(code=SaslCode.OK, additional_data=step.data)]
+        self.failure = step
+        if self._hold_back is not None and self._hold_back(step):
+            self.is_waiting = True
+            return []
+        return self._send_failure(step)
+
+    def _send_failure(self, failure: Failure) -> list[SaslFrame]:
         self._negotiation.move(Event.SEND_FAILURE)
-        self.failure, self.outcome = step, step.code
-        return [SaslOutcome(code=step.code)]
+        self.outcome = failure.code
+        return [SaslOutcome(code=failure.code)]
+
+
+def _by_name(mechanisms: Mechanisms) -> dict[str, ServerMechanismFactory]:
+    factories = {factory.name: factory for factory in mechanisms}
+    if not mechanisms or len(factories) != len(mechanisms):
+        raise ValueRangeError(f"mechanisms must be one or more, none twice: {[each.name for each in mechanisms]}")
+    return factories

@@ -27,7 +27,7 @@ def _attribute(name: str) -> Callable[[Sections], object]:
 
 ATTRIBUTES = (
     *("durable", "priority", "ttl", "first_acquirer", "delivery_count"),
-    *("message_id", "to", "subject", "reply_to", "correlation_id"),
+    *("message_id", "user_id", "to", "subject", "reply_to", "correlation_id"),
     *("delivery_annotations", "message_annotations", "application_properties", "footer", "body_kind"),
 )
 QUESTIONS: dict[str, Callable[[Sections], object]] = {
@@ -115,7 +115,8 @@ def _check_end(whole: dict[str, tuple[str, Any]], unended: dict[str, tuple[str, 
 def _check_agreement(message: Message, whole: dict[str, tuple[str, Any]]) -> None:
     """A scan says what decoding says."""
     expected: dict[str, Any] = {"durable": False, "priority": 4, "ttl": None, "first_acquirer": False}
-    expected |= dict.fromkeys(("message_id", "to", "subject", "reply_to", "correlation_id")) | {"delivery_count": 0}
+    expected |= dict.fromkeys(("message_id", "user_id", "to", "subject", "reply_to", "correlation_id"))
+    expected["delivery_count"] = 0
     for part in (message.header, message.properties):
         if part is not None:
             expected |= {field.name: getattr(part, field.name) for field in fields(part)}

@@ -1,5 +1,7 @@
 """The SASL layer, both roles and every mechanism: right tokens, nearly right ones, and octets that are no frames."""
 
+from collections import deque
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -13,10 +15,13 @@ from routerd.wire.sasl import (
     AuthenticationUnavailable,
     ExternalClient,
     ExternalServer,
+    Pending,
     PlainClient,
     PlainServer,
     SaslClient,
+    SaslCode,
     SaslLimits,
+    SaslRelay,
     SaslServer,
     ScramClient,
     ScramCredentials,
@@ -106,7 +111,82 @@ def _may_act(name: str, wanted: str) -> bool:
     return wanted == "other"
 
 
-def server(offered: tuple[str, ...], *, proof_in_outcome: bool) -> SaslServer:
+Later = deque[Callable[[], Any]]
+"""Makes the frames that are waited for."""
+
+
+class _Late:
+    """A mechanism all of whose answers come later."""
+
+    def __init__(self, inner: Any, later: Later, answer: Callable[[Any], Any]) -> None:
+        self.name = inner.name
+        self._inner, self._later, self._answer = inner, later, answer
+
+    def start(self, hostname: str | None) -> "_Late":
+        return _Late(_Named(self.name, self._inner.start(hostname)), self._later, self._answer)
+
+    def step(self, response: bytes | None) -> Pending:
+        try:
+            step = self._inner.step(response)
+        except AuthenticationUnavailable as error:
+            step = error.failure
+        self._later.append(lambda: self._answer(step))
+        return Pending()
+
+
+class _Named:
+    def __init__(self, name: str, mechanism: Any) -> None:
+        self.name, self.step = name, mechanism.step
+
+
+class LateServer(SaslServer):
+    """A server whose offer, answers and refusals all come later."""
+
+    def __init__(self, mechanisms: list[Any]) -> None:
+        self._later: Later = deque()
+        late = [_Late(one, self._later, self.answer) for one in mechanisms]
+        super().__init__(lambda: self._later.append(lambda: self.offer(late)), limits=LIMITS, hold_back=self._keep)
+
+    def go_on(self, connection: Any, now: float) -> None:
+        """Say what was kept."""
+        while self._later:
+            connection.send_sasl(self._later.popleft()(), now)
+
+    def _keep(self, failure: Any) -> bool:
+        self._later.append(lambda: self.answer(failure))
+        return True
+
+
+class LateRelay(SaslRelay):
+    """A relay whose end chooses and responds later."""
+
+    def __init__(self, mechanism: str) -> None:
+        self._later: Later = deque()
+        self._mechanism = mechanism
+        super().__init__(self, hostname="host", limits=LIMITS)
+
+    def go_on(self, connection: Any, now: float) -> None:
+        """Say what was kept."""
+        while self._later:
+            frames = self._later.popleft()
+            if not self.done:
+                connection.send_sasl(frames(), now)
+
+    def offered(self, mechanisms: tuple[str, ...]) -> None:
+        """Choose."""
+        self._later.append(lambda: self.choose(self._mechanism, b"initial"))
+
+    def challenged(self, challenge: bytes) -> None:
+        """Respond."""
+        check(len(challenge) <= LIMITS.token_size_bytes, "a token beyond the limit was passed on")
+        self._later.append(lambda: self.respond(challenge))
+
+    def decided(self, code: SaslCode, additional_data: bytes | None) -> None:
+        """Hear the end."""
+        check(self.outcome is code and self.done, "told of an end that is none")
+
+
+def server(offered: tuple[str, ...], *, proof_in_outcome: bool, is_late: bool = False) -> SaslServer:
     """Return a server that offers some mechanisms."""
     every: dict[str, Any] = {
         name: ScramServer(
@@ -117,7 +197,8 @@ def server(offered: tuple[str, ...], *, proof_in_outcome: bool) -> SaslServer:
     every["PLAIN"] = PlainServer(_check_password, _may_act)
     every["EXTERNAL"] = ExternalServer("certificate", _may_act)
     every["ANONYMOUS"] = AnonymousServer()
-    return SaslServer([every[name] for name in offered], limits=LIMITS)
+    mechanisms = [every[name] for name in offered]
+    return LateServer(mechanisms) if is_late else SaslServer(mechanisms, limits=LIMITS)
 
 
 def _credentials(mechanism: str) -> Any:
@@ -143,7 +224,13 @@ def run(data: bytes) -> None:
     is_client = options & 1 == 1
     some = NAMES if options & 2 else (NAMES[(options >> 4) % len(NAMES)],)
     steps = _compose(choices, is_client, NAMES[(options >> 4) % len(NAMES)])
-    make = (lambda: client(some)) if is_client else (lambda: server(some, proof_in_outcome=options & 8 == 0))
+    is_late = options & 4 == 4
+
+    def make() -> Any:
+        if not is_client:
+            return server(some, proof_in_outcome=options & 8 == 0, is_late=is_late)
+        return LateRelay(some[0]) if is_late else client(some)
+
     played = play(SMALL, steps, b"", is_client=is_client, sasl=make)
     _check_authentication(played, b"".join([step.octets for step in steps]), is_client)
 
@@ -154,7 +241,9 @@ def _check_authentication(played: Play, received: bytes, is_client: bool) -> Non
     if ("authenticated",) not in [event[:1] for event in played.application.events]:
         return
     sasl = connection.sasl
-    if not is_client:
+    if isinstance(sasl, SaslRelay):
+        check(sasl.outcome is SaslCode.OK, "authenticated without an outcome")
+    elif not is_client:
         check(sasl.identity in IDENTITIES, f"{sasl.identity!r} was let in")
         tokens = TO_SERVER.get(sasl.mechanism, [b""])
         check(tokens[-1] in received, f"{sasl.mechanism} let in somebody without proof")

@@ -16,7 +16,7 @@ const DEFAULTS = {
     snd_settle_mode: 'unsettled', rcv_settle_mode: 'first', outcomes: ['accepted'],
     suspend: false, remembered: {}, refuse_error: null,
     max_frame_size: null, idle_timeout_ms: null, hold_ms: 0, silent: false,
-    mechanism: null, user: null, password: null, mechanisms: [], users: {},
+    mechanism: null, user: null, password: null, mechanisms: [], users: {}, ca: null, cert: null, key: null,
     detach_error: null, end_error: null, close_error: null,
 };
 
@@ -55,6 +55,7 @@ class Peer {
         this.listenToEvents();
         if (this.isClient) {
             const options = { ...this.ownOpen, port: this.options.port };
+            if (this.options.ca) Object.assign(options, this.tls());
             if (this.options.mechanism) options.sasl_mechanisms = this.clientMechanisms();
             this.adopt(this.container.connect(options));
             this.connection.socket.on('close', () => this.finish());
@@ -67,6 +68,11 @@ class Peer {
                 socket.on('close', () => this.finish());
             });
         }
+    }
+
+    tls() {
+        const read = (name) => this.options[name] && fs.readFileSync(this.options[name]);
+        return { transport: 'tls', servername: 'localhost', ca: read('ca'), cert: read('cert'), key: read('key') };
     }
 
     clientMechanisms() {

@@ -21,6 +21,7 @@ DEFAULTS = Options(
     log_level=None,
     in_process=False,
     detach=False,
+    user_file=None,
     runtime_directory=None,
 )
 

@@ -109,12 +109,16 @@ WRONG = [
         "role: role='standalone' not allowed to connect to or accept connections from other routers."
         " (got 'inter-router'); allowed: normal",
     ),
-    ("sslProfile: p", "sslProfile: 'sslProfile' is not supported yet (got 'p'); allowed: leave it out"),
-    ("policyVhost: v", "policyVhost: 'policyVhost' is not supported yet (got 'v'); allowed: leave it out"),
+    ("sslProfile: p", "sslProfile: there is no sslProfile with the name 'p'; allowed: add a section sslProfile"),
     (
-        "saslMechanisms: SCRAM-SHA-256 GSSAPI",
-        "saslMechanisms: none of these mechanisms is supported yet (got 'SCRAM-SHA-256 GSSAPI');"
-        " allowed: ANONYMOUS, PLAIN, EXTERNAL",
+        "saslMechanisms: CRAM-MD5 GSSAPI",
+        "saslMechanisms: none of these mechanisms is supported (got 'CRAM-MD5 GSSAPI');"
+        " allowed: EXTERNAL, SCRAM-SHA-512, SCRAM-SHA-256, SCRAM-SHA-1, PLAIN, ANONYMOUS",
+    ),
+    (
+        "saslMechanisms: SCRAM-SHA-256 PLAIN",
+        "saslMechanisms: SCRAM-SHA-256 needs 'saslUsername' and 'saslPassword' (got 'SCRAM-SHA-256 PLAIN');"
+        " allowed: both of them, ANONYMOUS",
     ),
     (
         "saslMechanisms: PLAIN GSSAPI",
@@ -244,7 +248,7 @@ def test_a_password_is_taken_from_its_place_once() -> None:
 def test_half_of_the_credentials_is_warned_of(given: str, missing: str) -> None:
     name = given.partition(":")[0]
     assert read_in({"SECRET": "x"}, given).warnings == (
-        f"r.conf: line 2: connector.{name}: is of no use to PLAIN without '{missing}'",
+        f"r.conf: line 2: connector.{name}: is of no use without '{missing}'",
     )
 
 

@@ -9,7 +9,7 @@ from routerd.config import ListenerConfig, LogConfig, LogModuleConfig, RouterCon
 from routerd.core import AddressSettings, Distribution, RouterSettings
 
 CONFIGS = Path(__file__).resolve().parents[3] / "configs"
-FILES = sorted(path.name for path in CONFIGS.iterdir() if path.name != "README.md")
+FILES = sorted(path.name for path in CONFIGS.iterdir() if path.suffix in (".conf", ".json"))
 
 STANDALONE = RouterConfig(
     router=RouterSettings(

@@ -150,7 +150,8 @@ WRONG = [
         "role: role='standalone' not allowed to connect to or accept connections from other routers."
         " (got 'edge'); allowed: normal",
     ),
-    ("sslProfile: p", "sslProfile: 'sslProfile' is not supported yet (got 'p'); allowed: leave it out"),
+    ("sslProfile: p", "sslProfile: there is no sslProfile with the name 'p'; allowed: add a section sslProfile"),
+    ("requireSsl: yes", "requireSsl: TLS needs an 'sslProfile' (got 'yes'); allowed: sslProfile as well, no"),
     ("http: yes", "http: 'http' is not supported yet (got 'yes'); allowed: leave it out, or no"),
     (
         "saslMechanisms: PLAIN,EXTERNAL",

@@ -8,7 +8,7 @@ from routerd.config import ConfigError, ConfigErrors, load_config, parse_config
 from routerd.management import SECTIONS
 from tests.unit.config.reading import JSON, errors_in, read, section
 
-SUPPORTED = "allowed: router, listener, connector, log, address"
+SUPPORTED = f"allowed: {', '.join(name for name, one in SECTIONS.items() if one.is_supported)}"
 
 
 def test_every_error_of_a_file_is_told_in_the_order_of_its_lines() -> None:
@@ -61,7 +61,7 @@ def test_a_section_like_no_other_is_told_with_all_there_are() -> None:
     assert errors_in(section("zzz")) == [
         "line 1: zzz: No such entity type 'org.apache.qpid.dispatch.zzz'; allowed: router, sslProfile,"
         " authServicePlugin, listener, connector, log, address, linkRoute, autoLink, exchange, binding, console,"
-        " policy, vhost"
+        " policy, vhost, record"
     ]
 
 

@@ -75,6 +75,20 @@ class TestNotices:
             client.detach(consumer)
         assert far.notices() == [["M0orders", True], ["M0orders", False]]
 
+    def test_each_of_many_edge_routers_is_told_once_whoever_else_comes_and_goes(self, router):
+        edges = [far_edge(router).attach() for _ in range(4)]
+        consumers = []
+        for far in edges:
+            far.producer("orders")
+            far.producer("orders")
+            consumers.append(far.consumer("orders"))
+        assert [far.notices() for far in edges] == [[["M0orders", True]]] * 4
+        for far, consumer in zip(edges[1:], consumers[1:], strict=True):
+            far.detach(consumer)
+        # The first one is the only one left, and its own consumer does not count.
+        assert edges[0].notices() == [["M0orders", True], ["M0orders", False]]
+        assert [far.notices() for far in edges[1:]] == [[["M0orders", True]]] * 3
+
     def test_the_edge_routers_own_consumers_do_not_count(self, router):
         far = far_edge(router).attach()
         far.producer("orders")

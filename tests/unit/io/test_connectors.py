@@ -3,6 +3,7 @@
 import asyncio
 import selectors
 from collections.abc import Coroutine, Iterator
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -82,6 +83,7 @@ class Transport:
     def __init__(self, config: ConnectorConfig, number: int) -> None:
         self.peer = Peer(number)
         self.is_over = True
+        self.failure = ""
         self.ended: list[str] = []
         self.connection = Connection(ConnectionConfig(container_id="R"), Handler(), is_client=True)
         self.connection.open()
@@ -115,9 +117,11 @@ class Made:
 
     def __init__(self) -> None:
         self.transports: list[Transport] = []
+        self.hosts: list[str] = []
         self.all = Connectors(self.make)
 
-    def make(self, config: ConnectorConfig) -> Any:
+    def make(self, config: ConnectorConfig, host: str) -> Any:
+        self.hosts.append(host)
         transport = Transport(config, len(self.transports) + 1)
         self.transports.append(transport)
         return transport
@@ -389,7 +393,6 @@ class TestFailovers:
             ([("b", 5673)], ""),
             ([("c", 1), ("c", 1), ("c", "1")], "amqp://b:5673,amqp://c:1"),
             ([{Symbol("network-host"): "c"}], "amqp://b:5673,amqp://c:5672"),
-            ([{Symbol("network-host"): "c", Symbol("scheme"): "amqps"}], "amqp://b:5673,amqps://c:5672"),
             ([{Symbol("network-host"): "c", Symbol("scheme"): 5}], "amqp://b:5673,amqp://c:5672"),
             ([{Symbol("network-host"): "c", Symbol("scheme"): ""}], "amqp://b:5673,amqp://c:5672"),
             ([{"network-host": "c", "port": "7"}], "amqp://b:5673,amqp://c:7"),
@@ -415,6 +418,38 @@ class TestFailovers:
     def test_there_is_an_end_to_them(self, loop: Loop) -> None:
         urls = ["amqp://b:5673", *(f"amqp://c:{port}" for port in range(1, FAILOVERS_MAX + 1))]
         self.check(loop, failovers(*(("c", port) for port in range(1, 1000))), ",".join(urls))
+
+    def test_a_place_that_needs_tls_is_not_connected_to_without(self, loop: Loop, warnings: list[str]) -> None:
+        made = Made()
+        entry = {Symbol("network-host"): "c", Symbol("scheme"): "AMQPS"}
+
+        async def scenario() -> None:
+            made.all.start(CONFIG)
+            await asyncio.sleep(0.1)
+            await made.answered(failovers(entry))
+            assert made.state.failover_urls == "amqp://b:5673,amqps://c:5672"
+            await made.lost()
+            await asyncio.sleep(5.0)
+
+        run(loop, scenario())
+        assert set(loop.places()) == {("b", 5673)}
+        reason = "it is to be had with TLS only, and the connector has no sslProfile"
+        assert f"Connection to c:5672 failed: {reason}" in warnings
+
+    def test_with_a_profile_every_place_is_connected_to_with_tls(self, loop: Loop) -> None:
+        made = Made()
+
+        async def scenario() -> None:
+            made.all.start(replace(CONFIG, ssl_profile="p"))
+            await asyncio.sleep(0.1)
+            clear = {Symbol("network-host"): "d", Symbol("scheme"): "amqp"}
+            await made.answered(failovers(("b", 5673), ("c", 1), clear))
+            assert made.state.failover_urls == "amqps://b:5673,amqps://c:1,amqps://d:5672"
+            await made.lost()
+            await asyncio.sleep(0.2)
+            assert made.hosts == ["b", "c"]
+
+        run(loop, scenario())
 
     def check(self, loop: Loop, properties: dict[Any, Any], urls: str) -> None:
         """Whatever a peer says, the connector remembers these places and goes on."""
@@ -523,7 +558,9 @@ class TestAuthentication:
         ("options", "names"),
         [
             ({}, ["ANONYMOUS"]),
-            (USER, ["PLAIN", "ANONYMOUS"]),
+            (USER, ["SCRAM-SHA-512", "SCRAM-SHA-256", "SCRAM-SHA-1", "PLAIN", "ANONYMOUS"]),
+            ({"sasl_username": "u", "sasl_password": "\x07"}, ["PLAIN", "ANONYMOUS"]),
+            ({**USER, "sasl_mechanisms": ("SCRAM-SHA-256",)}, ["SCRAM-SHA-256"]),
             ({"sasl_username": "u"}, ["ANONYMOUS"]),
             ({"sasl_mechanisms": ("EXTERNAL",)}, ["EXTERNAL"]),
             ({**USER, "sasl_mechanisms": ("ANONYMOUS", "PLAIN")}, ["ANONYMOUS", "PLAIN"]),

@@ -232,6 +232,7 @@ def test_the_report_sums_up_what_is_and_was(workers: Workers) -> None:
     found = report(workers)
     sums = {name: found.pop(name) for name in ("ingress", "egress", "fabric_in", "fabric_out", "inner_in", "inner_out")}
     assert found.pop("memory_octets") > 0
+    assert (found.pop("recording_status"), found.pop("recording")) == ("off", {})
     assert found == {
         "worker": 0,
         "role": "connection.0",
@@ -248,6 +249,7 @@ def test_the_report_sums_up_what_is_and_was(workers: Workers) -> None:
         "event_loop_lag_max_s": 0.5,
         "stuck": 0,
         "links_blocked": 0,
+        "authentication_failures": 0,
         "transit": 0,
     }
     assert {name: (found["deliveries"], found["accepted"], found["modified"]) for name, found in sums.items()} == {

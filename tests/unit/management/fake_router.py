@@ -16,6 +16,7 @@ from routerd.management import (
     LinkRow,
     LogRow,
     NodeRow,
+    PolicyRow,
     PoolRow,
     Request,
     WorkerRow,
@@ -193,6 +194,7 @@ class FakeRouter:
         self.log_rows: list[LogRow] = []
         self.counts: dict[str, dict[str, int]] = {}
         self.pool_rows: list[PoolRow] = []
+        self.policy_rows: list[PolicyRow] = [PolicyRow()]
         self.asked: list[str] = []
         """What was gathered, and what was changed."""
         self.failure: Exception | None = None
@@ -235,6 +237,9 @@ class FakeRouter:
 
     async def pools(self) -> list[PoolRow]:
         return self._gathered("pools", self.pool_rows)
+
+    async def policy(self) -> list[PolicyRow]:
+        return self._gathered("policy", self.policy_rows)
 
     async def create(self, entity: ConfiguredEntity) -> None:
         await self._begun(f"create {entity.identity}")

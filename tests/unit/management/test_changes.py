@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from routerd.management import ENTITY_TYPES, ChangeRefused, ConfiguredEntity, Unanswered
+from routerd.management import ChangeRefused, Unanswered
 from tests.unit.management.fake_router import SECTIONS, Client, FakeRouter, connection, link, refusal, run
 
 P = "org.apache.qpid.dispatch."
@@ -122,15 +122,10 @@ def test_a_change_of_nothing_that_is_there_is_not_found() -> None:
     )
 
 
-def test_what_is_not_the_log_is_not_changed_yet() -> None:
-    found = client()
-    vhost = ENTITY_TYPES["vhost"]
-    values = {name: one.default for name, one in vhost.attributes.items()} | {"hostname": "a"}
-    found.router.entities.append(ConfiguredEntity(type=vhost, identity="vhost/a", name=None, values=values))
-    operations = ["CREATE", "UPDATE", "DELETE", "READ"]
-    assert refusal(found.ask("UPDATE", {"maxConnections": 5}, identity="vhost/a")) == (
+def test_what_has_no_update_is_not_changed() -> None:
+    assert refusal(client().ask("UPDATE", {"host": "h"}, identity="listener/127.0.0.1:5672:L1")) == (
         501,
-        f"Operation 'UPDATE' not implemented for '{P}vhost' {operations}",
+        f"Operation 'UPDATE' not implemented for '{P}listener' {['CREATE', 'DELETE', 'READ']}",
     )
 
 

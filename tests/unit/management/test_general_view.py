@@ -60,7 +60,8 @@ def test_entities_with_nothing_to_show_are_left_out() -> None:
 def test_types_stand_for_those_that_are_built_on_them() -> None:
     kinds = {row[0] for row in client().rows("P.configurationEntity", "type")}
     assert kinds == {f"org.apache.qpid.dispatch.{name}" for name in ("router", "listener", "log", "policy")} | {
-        "org.apache.qpid.dispatch.router.config.address"
+        "org.apache.qpid.dispatch.router.config.address",
+        "org.mobula.record",
     }
     assert client().rows("org.amqp.management", "identity") == [["self"]]
 
@@ -73,7 +74,6 @@ def test_a_query_without_a_type_is_for_all_that_has_a_name() -> None:
     assert [one for one in identities if not one.startswith(("log/", "logStats/"))] == [
         "self",
         "allocator/Delivery",
-        "policy/None",
         "connectionActor/0",
         "router/R1",
         "listener/127.0.0.1:5672:L1",
@@ -81,6 +81,8 @@ def test_a_query_without_a_type_is_for_all_that_has_a_name() -> None:
         "address/0",
         "address/1",
         "address/2",
+        "policy/None",
+        "record/decisions",
     ]
     names = found.query().body["attributeNames"]
     assert len(names) == len(set(names))
@@ -360,6 +362,7 @@ def test_a_connection_actor_is_shown() -> None:
             memory_octets=7,
             stuck=8,
             links_blocked=9,
+            authentication_failures=20,
             ingress=sums | {"deliveries": 10, "presettled": 11, "dropped_presettled": 12, "accepted": 13},
             egress=sums | {"deliveries": 17},
             fabric_in=sums | {"deliveries": 18},
@@ -382,6 +385,7 @@ def test_a_connection_actor_is_shown() -> None:
         "memoryUsage": 7,
         "deliveriesStuck": 8,
         "linksBlocked": 9,
+        "authenticationFailures": 20,
         "deliveriesIngress": 10,
         "deliveriesEgress": 17,
         "deliveriesFabricIn": 18,

@@ -18,7 +18,8 @@ def client() -> Client:
 
 def test_the_types_are_told_with_those_they_are_built_on() -> None:
     types = client().ask("GET-TYPES").body
-    assert list(types) == [*(P + name for name in ENTITY_TYPES), "org.mobula.connectionActor", "org.mobula.fabricLink"]
+    own = ["org.mobula.connectionActor", "org.mobula.fabricLink", "org.mobula.record"]
+    assert list(types) == [*(P + name for name in ENTITY_TYPES), *own]
     assert types[f"{P}management"] == [f"{P}org.amqp.management", f"{P}operationalEntity", f"{P}entity"]
     assert types[f"{P}entity"] == []
     assert types["org.mobula.fabricLink"] == [f"{P}operationalEntity", f"{P}entity"]
@@ -39,7 +40,7 @@ def test_the_attributes_of_a_type_are_told(operation: str) -> None:
             *("name", "identity", "type"),
         ]
     }
-    assert len(client().ask(operation).body) == 31
+    assert len(client().ask(operation).body) == 32
 
 
 def test_the_operations_of_a_type_are_told() -> None:
@@ -47,7 +48,7 @@ def test_the_operations_of_a_type_are_told() -> None:
     assert found.ask("GET-OPERATIONS", entityType="listener").body == {f"{P}listener": ["CREATE", "DELETE", "READ"]}
     assert found.ask("GET-OPERATIONS", entityType="connection").body == {f"{P}connection": ["READ"]}
     assert found.ask("GET-OPERATIONS", entityType="connectionActor").body == {"org.mobula.connectionActor": ["READ"]}
-    assert len(found.ask("GET-OPERATIONS").body) == 31
+    assert len(found.ask("GET-OPERATIONS").body) == 32
 
 
 @pytest.mark.parametrize("operation", ["GET-TYPES", "GET-ATTRIBUTES", "GET-OPERATIONS"])
@@ -81,6 +82,7 @@ def test_the_schema_has_all_types_by_their_short_names() -> None:
         *(one.section or one.name for one in ENTITY_TYPES.values()),
         "connectionActor",
         "fabricLink",
+        "record",
     ]
     assert schema["entityTypes"]["linkRoute"]["fullyQualifiedType"] == f"{P}router.config.linkRoute"
     assert schema["entityTypes"]["fabricLink"]["fullyQualifiedType"] == "org.mobula.fabricLink"

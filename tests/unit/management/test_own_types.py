@@ -5,8 +5,9 @@ import pytest
 from routerd.management import ALL_TYPES, ENTITY_TYPES, OWN_TYPES, Kind, find_entity_type
 
 
-def test_there_are_two_beside_those_that_tools_know() -> None:
-    assert {one.full_name for one in OWN_TYPES.values()} == {"org.mobula.connectionActor", "org.mobula.fabricLink"}
+def test_there_are_three_beside_those_that_tools_know() -> None:
+    names = {"org.mobula.connectionActor", "org.mobula.fabricLink", "org.mobula.record"}
+    assert {one.full_name for one in OWN_TYPES.values()} == names
     assert (*ENTITY_TYPES.values(), *OWN_TYPES.values()) == ALL_TYPES
 
 
@@ -21,8 +22,10 @@ def test_the_types_that_tools_know_are_none_of_ours(name: str) -> None:
 
 
 def test_their_type_is_their_own_full_name() -> None:
+    sections = {"record": (Kind.CONFIGURATION, "record")}
     for one in OWN_TYPES.values():
-        assert (one.attributes["type"].default, one.kind, one.section) == (one.full_name, Kind.OPERATIONAL, None)
+        kind, section = sections.get(one.name, (Kind.OPERATIONAL, None))
+        assert (one.attributes["type"].default, one.kind, one.section) == (one.full_name, kind, section)
 
 
 def test_everything_of_them_is_described_in_a_sentence() -> None:

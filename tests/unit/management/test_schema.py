@@ -90,7 +90,8 @@ def test_an_unknown_name_finds_no_type() -> None:
 
 def test_what_this_router_has_is_marked() -> None:
     assert [name for name, one in SECTIONS.items() if one.is_supported] == [
-        *("router", "listener", "connector", "log", "address"),
+        *("router", "sslProfile", "authServicePlugin", "listener", "connector", "log", "address"),
+        *("policy", "vhost", "record"),
     ]
     refused = {
         f"{section}.{one.name}"
@@ -99,17 +100,9 @@ def test_what_this_router_has_is_marked() -> None:
         if not one.is_supported
     }
     assert refused == {
-        "listener.sslProfile",
-        "listener.saslPlugin",
-        "listener.authenticatePeer",
-        "listener.requireEncryption",
-        "listener.requireSsl",
         "listener.trustedCertsFile",
         "listener.http",
         "listener.httpRootDir",
-        "listener.policyVhost",
-        "connector.sslProfile",
-        "connector.policyVhost",
         "address.enableFallback",
     }
 

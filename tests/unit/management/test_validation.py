@@ -1,6 +1,6 @@
 """Attributes as given make an entity, or the problems say what is wrong with each."""
 
-from routerd.management import ENTITY_TYPES, Problem, check_entity
+from routerd.management import ENTITY_TYPES, SECTIONS, Problem, check_entity
 
 ADDRESS = ENTITY_TYPES["router.config.address"]
 LISTENER = ENTITY_TYPES["listener"]
@@ -113,19 +113,19 @@ def test_what_the_router_sets_itself_is_taken_without_effect() -> None:
 
 
 def test_an_attribute_that_is_not_supported_yet_may_have_its_default() -> None:
-    assert check_entity(LISTENER, {"requireSsl": "no", "http": False}).problems == []
+    assert check_entity(LISTENER, {"http": "no", "httpRootDir": None}).problems == []
 
 
 def test_an_attribute_that_is_not_supported_yet_is_refused_otherwise() -> None:
-    assert check_entity(LISTENER, {"requireSsl": "yes", "sslProfile": "p"}).problems == [
+    assert check_entity(LISTENER, {"http": "yes", "httpRootDir": "p"}).problems == [
         Problem(
-            reason="'requireSsl' is not supported yet",
-            attribute="requireSsl",
+            reason="'http' is not supported yet",
+            attribute="http",
             value="yes",
             allowed=("leave it out, or no",),
         ),
         Problem(
-            reason="'sslProfile' is not supported yet", attribute="sslProfile", value="p", allowed=("leave it out",)
+            reason="'httpRootDir' is not supported yet", attribute="httpRootDir", value="p", allowed=("leave it out",)
         ),
     ]
 
@@ -146,7 +146,7 @@ def test_an_entity_that_is_not_supported_yet_is_checked_and_refused() -> None:
         Problem(reason="Missing required attribute 'direction'", attribute="direction", allowed=("in", "out")),
         Problem(
             reason="'linkRoute' is not supported yet",
-            allowed=("router", "listener", "connector", "log", "address"),
+            allowed=tuple(name for name, one in SECTIONS.items() if one.is_supported),
         ),
     ]
 

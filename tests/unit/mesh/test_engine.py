@@ -597,3 +597,20 @@ def test_the_loss_of_one_of_two_trunks_to_a_neighbour_makes_questions():
     fed.engine.trunk_closed(2, fed.now)
     told = fed.until(fed.now + 0.3)
     assert (sent(told, "LSR"), [trunk for trunk, _ in sent(told, "MAR")]) == ([(1, lsr("B"))], [1])
+
+
+@pytest.mark.parametrize(("away_s", "is_asked"), [(0.5, True), (2.9, True), (3.0, False)])
+def test_all_routers_are_asked_when_a_neighbour_is_back_that_may_not_have_noticed(away_s, is_asked):
+    fed = Fed()
+    fed.adjoin(1, "B")
+    fed.learn(1, "B", {"A": 1, "C": 1})
+    fed.learn(1, "C", {"B": 1})
+    fed.greet(8.0, (1, "B"))
+    fed.close(1)
+    fed.until(fed.now + away_s)
+    # What B and C told in between went into the trunk that is gone.
+    told = fed.adjoin(2, "B")
+    told += fed.until(fed.now + 0.1)
+    asked = {(message.opcode, message.to) for _, message in sent(told) if message.opcode in ("LSR", "MAR")}
+    everything = {(opcode, TO[opcode].replace("/A/", f"/{router}/")) for opcode in ("LSR", "MAR") for router in "BC"}
+    assert asked == (everything if is_asked else {("LSR", TO["LSR"].replace("/A/", "/B/"))})

@@ -41,7 +41,10 @@ def test_a_question_waits_until_its_router_can_be_reached():
     questions, node = Questions(), node_of()
     questions.ask_links(node, 5.0)
     assert (questions.take_due(5.0, nobody), questions.deadline) == (([], []), inf)
-    assert questions.take_due(9.0, everybody) == ([node], [])
+    assert questions.take_due(9.0, everybody) == ([], [])
+    questions.try_again(9.5)
+    assert questions.deadline == 9.5
+    assert questions.take_due(9.5, everybody) == ([node], [])
 
 
 def test_what_is_announced_again_is_not_asked_for_while_the_answer_may_be_under_way():

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from routerd.wire.amqp_error import Error
-from routerd.wire.connection import Connection
+from routerd.wire.connection import HELD_MAX, Connection
 from routerd.wire.connection_config import ConnectionConfig
 from routerd.wire.errors import (
     DecodeError,
@@ -16,8 +16,19 @@ from routerd.wire.errors import (
     StateError,
 )
 from routerd.wire.performatives import Attach, Begin, Close, Disposition, End, Flow, Open
-from routerd.wire.sasl import AnonymousClient, AnonymousServer, PlainClient, PlainServer, SaslClient, SaslServer
-from routerd.wire.sasl_frames import SaslOutcome
+from routerd.wire.sasl import (
+    AnonymousClient,
+    AnonymousServer,
+    Challenge,
+    Failure,
+    Pending,
+    PlainClient,
+    PlainServer,
+    SaslClient,
+    SaslServer,
+    Success,
+)
+from routerd.wire.sasl_frames import SaslInit, SaslOutcome, SaslResponse
 from routerd.wire.states import ConnectionState, SessionState
 from routerd.wire.types import Symbol
 from tests.conformance.raw_peer import (
@@ -643,3 +654,119 @@ def test_the_beginning_of_a_frame_that_is_cut_can_be_seen():
         pair.server.receive_data(cut[at : at + 1], 0.0)
         seen.append(pair.server.cut_frame)
     assert seen == [*(cut[: at + 1] for at in range(len(cut) - 1)), b""]
+
+
+# Authentication that takes its time
+
+
+class Slow:
+    """A mechanism whose answers come from elsewhere."""
+
+    name = "SLOW"
+
+    def start(self, hostname):
+        return self
+
+    def step(self, response):
+        return Pending()
+
+
+SLOW_INIT = SaslInit(mechanism=Symbol("SLOW"), initial_response=b"")
+
+
+def slow_peer(**options):
+    peer = Peer(sasl=SaslServer([Slow()], **options))
+    peer.send(SASL_HEADER, framed(SLOW_INIT, kind=1))
+    peer.octets_sent()
+    return peer
+
+
+def answer(peer, step):
+    peer.engine.send_sasl(peer.engine.sasl.answer(step), peer.now)
+
+
+def test_a_peer_waits_until_it_is_known_who_it_is():
+    peer = slow_peer()
+    assert (peer.octets_sent(), peer.events.names) == (b"", [])
+    answer(peer, Success("me"))
+    assert parsed(peer.octets_sent()).performative == SaslOutcome(code=0)
+    assert peer.events.names == ["authenticated"]
+
+
+def test_what_is_sent_meanwhile_is_taken_when_the_answer_is_there():
+    peer = slow_peer()
+    for octet in AMQP_HEADER + framed(PEERS_OPEN):
+        peer.send(bytes([octet]))
+    assert peer.events.names == []
+    answer(peer, Success("me"))
+    assert peer.events.names == ["authenticated", "opened"]
+
+
+def test_frames_behind_the_choice_wait_too():
+    peer = Peer(sasl=SaslServer([Slow()]))
+    peer.send(SASL_HEADER + framed(SLOW_INIT, kind=1) + AMQP_HEADER + framed(PEERS_OPEN))
+    assert peer.events.names == []
+    answer(peer, Success("me"))
+    assert peer.events.names == ["authenticated", "opened"]
+
+
+def test_a_second_step_keeps_the_rest_waiting():
+    peer = slow_peer()
+    response = framed(SaslResponse(response=b"r"), kind=1)
+    peer.send(response + AMQP_HEADER + framed(PEERS_OPEN))
+    answer(peer, Challenge(b"c"))
+    assert peer.events.names == []
+    answer(peer, Success("me"))
+    assert peer.events.names == ["authenticated", "opened"]
+
+
+def test_there_is_a_bound_to_what_is_kept_meanwhile():
+    peer = slow_peer()
+    peer.send(b"\0" * (HELD_MAX + 1))
+    assert peer.events.names == ["violation", "authentication failed", "closed"]
+    assert (peer.engine.sasl.done, peer.engine.is_finished) == (True, True)
+    answer(peer, Success("me"))
+    assert peer.octets_sent() == b""
+
+
+def test_an_answer_for_a_peer_that_has_left_is_dropped():
+    peer = slow_peer()
+    peer.engine.transport_closed()
+    answer(peer, Success("me"))
+    assert (peer.events.names, peer.engine.sasl.identity) == (["authentication failed", "closed"], None)
+
+
+def test_a_refusal_that_was_held_back_is_told():
+    peer = slow_peer(hold_back=lambda failure: True)
+    answer(peer, failure := Failure("no"))
+    assert peer.octets_sent() == b""
+    answer(peer, failure)
+    assert parsed(peer.octets_sent()).performative == SaslOutcome(code=1)
+    assert peer.events.names == ["authentication failed", "closed"]
+
+
+def test_an_offer_may_take_its_time():
+    peer = Peer(sasl=SaslServer(lambda: None))
+    peer.send(SASL_HEADER, framed(SLOW_INIT, kind=1))
+    assert peer.octets_sent() == SASL_HEADER
+    peer.engine.send_sasl(peer.engine.sasl.offer([Slow()]), peer.now)
+    answer(peer, Success("me"))
+    assert peer.events.names == ["authenticated"]
+
+
+def test_a_peer_that_leaves_sasl_out_is_told_of_by_the_name_that_operators_know():
+    peer = Peer(sasl=SaslServer([AnonymousServer()]))
+    peer.send(AMQP_HEADER)
+    assert peer.octets_sent() == SASL_HEADER
+    assert peer.events.names == ["violation", "closed"]
+
+
+def test_sasl_frames_may_be_larger_where_that_is_configured():
+    ticket = SaslInit(mechanism=Symbol("SLOW"), initial_response=b"t" * 700)
+    peer = Peer(sasl=SaslServer([Slow()]), sasl_frame_size=2000)
+    peer.send(SASL_HEADER, framed(ticket, kind=1))
+    peer.octets_sent()
+    answer(peer, Challenge(b"c" * 900))
+    assert parsed(peer.octets_sent()).performative.challenge == b"c" * 900
+    peer.send(framed(SaslResponse(response=b"r" * 2000), kind=1))
+    assert peer.events.names == ["violation", "authentication failed", "closed"]

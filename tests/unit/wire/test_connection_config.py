@@ -14,6 +14,7 @@ INT_MAX = 2**31 - 1
 RANGES = [
     ("max_frame_size", 512, UINT_MAX),
     ("send_frame_size", 512, UINT_MAX),
+    ("sasl_frame_size", 512, UINT_MAX),
     ("channel_max", 0, 65_535),
     ("handle_max", 0, UINT_MAX),
     ("incoming_window", 1, INT_MAX),
@@ -28,6 +29,7 @@ def test_only_the_container_id_has_no_default():
         "hostname": None,
         "max_frame_size": 65_536,
         "send_frame_size": 65_536,
+        "sasl_frame_size": 512,
         "channel_max": 32_767,
         "handle_max": 65_535,
         "incoming_window": 2_048,

@@ -2,8 +2,9 @@
 
 import pytest
 
+from routerd.wire.amqp_error import Error
 from routerd.wire.errors import StateError, ValueRangeError
-from routerd.wire.outcomes import ACCEPTED, RELEASED, Received
+from routerd.wire.outcomes import ACCEPTED, RELEASED, Received, Rejected
 from routerd.wire.performatives import Attach, Flow, Transfer
 from routerd.wire.states import LinkState
 from routerd.wire.types import Symbol
@@ -300,9 +301,19 @@ def test_a_message_above_our_limit_detaches_the_link(size):
     if size == 10:
         assert (peer.sent(), peer.events.deliveries[0].size) == ([], 10)
     else:
-        check_detached_with(peer, link, "amqp:link:message-size-exceeded")
+        disposition, detach = peer.sent()
+        told = Error(condition=Symbol("amqp:link:message-size-exceeded"), description="Message size exceeded")
+        assert (disposition.first, disposition.state, disposition.settled) == (0, Rejected(error=told), True)
+        assert (detach.error, detach.closed, link.state) == (told, True, LinkState.DETACH_SENT)
+        assert peer.events.violations == [told.condition]
         peer.send(more(b"m"))
         assert len(peer.events.arrivals) == 1
+
+
+def test_a_settled_message_above_our_limit_has_no_outcome():
+    peer, link = receiving(max_message_size=10)
+    peer.send(transfer(0, b"m" * 11, settled=True))
+    check_detached_with(peer, link, "amqp:link:message-size-exceeded")
 
 
 # Resumed deliveries

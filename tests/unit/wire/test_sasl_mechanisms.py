@@ -166,3 +166,11 @@ def test_an_external_client_says_whom_to_act_as():
     client = ExternalClient("orders").start(None)
     assert (client.initial_response(), client.respond(b"")) == (b"orders", b"orders")
     client.finish(None)
+
+
+@pytest.mark.parametrize(("sent", "asked"), [("\u2168", "IX"), ("a\x07", "a\x07")])
+def test_plain_asks_for_the_name_as_it_is_compared(sent, asked):
+    names = []
+    server = PlainServer(lambda name, password: names.append(name) is None)
+    assert server.step(f"\0{sent}\0secret".encode()) == Success(asked)
+    assert names == [asked]

@@ -22,6 +22,7 @@ from routerd.wire.sasl import (
     ScramCredentials,
     ScramServer,
     Success,
+    prepared,
 )
 from routerd.wire.sasl.scram_credentials import ScramDecoys
 
@@ -374,3 +375,29 @@ def test_no_repr_tells_a_secret():
 def test_what_cannot_work_is_refused_when_it_is_made(make):
     with pytest.raises(ValueRangeError):
         make()
+
+
+# Names and passwords as they are compared
+
+
+def test_a_name_is_prepared():
+    assert prepared("I\u00adX \u2168\u00a0") == "IX IX "
+
+
+@pytest.mark.parametrize("text", ["a\0", "\u0627a", "\ue000"])
+def test_a_text_that_cannot_be_prepared_is_refused(text):
+    with pytest.raises(ValueRangeError, match="no name or password can be like this"):
+        prepared(text)
+
+
+def test_a_client_is_called_by_the_name_that_was_prepared():
+    credentials = ScramCredentials.derive("SCRAM-SHA-1", "pencil", salt=b"s" * 16)
+    server = ScramServer("SCRAM-SHA-1", {"IX": credentials}.get, ScramDecoys(b"k" * 32), lambda: "n" * 20).start(None)
+    client = ScramClient("SCRAM-SHA-1", "\u2168", "pencil", lambda: "c" * 20).start(None)
+    final = client.respond(server.step(client.initial_response()).data)
+    assert server.step(final).identity == "IX"
+
+
+def test_a_name_that_cannot_be_prepared_is_refused():
+    server = ScramServer("SCRAM-SHA-1", {}.get, ScramDecoys(b"k" * 32), lambda: "n" * 20).start(None)
+    assert isinstance(server.step(b"n,,n=a\x07,r=" + b"c" * 20), Failure)

@@ -13,6 +13,7 @@ from routerd.wire.sasl import (
     Challenge,
     ExternalServer,
     Failure,
+    Pending,
     PlainServer,
     SaslCode,
     SaslLimits,
@@ -279,3 +280,84 @@ def test_whatever_a_client_sends_is_answered_or_refused(frames):
         assert server.done is (answers != [SaslChallenge])
     assert (server.identity is not None) is (server.outcome is SaslCode.OK)
     assert server.identity in (None, "CN=client", "user")
+
+
+# Steps that take their time
+
+
+def test_a_pending_step_is_answered_later():
+    server = started(Scripted([Pending(), Pending()]))
+    assert (server.receive(init(response=b"one")), server.is_waiting, server.done) == ([], True, False)
+    assert server.answer(Challenge(b"two")) == [SaslChallenge(challenge=b"two")]
+    assert server.receive(SaslResponse(response=b"three")) == []
+    assert server.answer(Success("me", b"data")) == [SaslOutcome(code=0, additional_data=b"data")]
+    assert (server.is_waiting, server.done, server.identity) == (False, True, "me")
+
+
+def test_a_pending_step_may_fail():
+    server = started(Scripted([Pending()]))
+    server.receive(init())
+    assert server.answer(Failure("no", SaslCode.SYS_TEMP)) == [SaslOutcome(code=4)]
+    check_refused(server, SaslCode.SYS_TEMP)
+
+
+def test_nothing_is_taken_while_a_step_is_pending():
+    server = started(Scripted([Pending()]))
+    server.receive(init())
+    with pytest.raises(IllegalState, match="mechanism at work"):
+        server.receive(SaslResponse(response=b""))
+    assert (server.done, server.is_waiting) == (True, False)
+
+
+def test_an_answer_comes_too_late_for_an_exchange_that_was_abandoned():
+    server = started(Scripted([Pending()]))
+    server.receive(init())
+    server.abandon()
+    assert (server.answer(Success("me")), server.identity, server.outcome) == ([], None, None)
+
+
+def test_an_answer_that_nobody_waits_for_is_refused():
+    server = started(Scripted([Challenge(b"")]))
+    with pytest.raises(StateError, match="waits for no answer"):
+        server.answer(Success("me"))
+
+
+def test_what_is_offered_is_asked_for_when_the_client_wants_to_know():
+    offers = [[AnonymousServer()], [AnonymousServer(), Scripted([])]]
+    server = SaslServer(lambda: offers.pop())
+    assert server.start() == [SaslMechanisms(sasl_server_mechanisms=(Symbol("ANONYMOUS"), Symbol("SCRIPTED")))]
+    assert server.receive(init("ANONYMOUS")) == [SaslOutcome(code=0)]
+
+
+def test_what_is_offered_may_be_found_out_later():
+    server = SaslServer(lambda: None)
+    assert (server.start(), server.is_waiting) == ([], True)
+    assert server.offer([AnonymousServer()]) == [SaslMechanisms(sasl_server_mechanisms=(Symbol("ANONYMOUS"),))]
+    assert (server.is_waiting, server.receive(init("ANONYMOUS"))) == (False, [SaslOutcome(code=0)])
+
+
+def test_an_offer_comes_too_late_for_an_exchange_that_was_abandoned():
+    server = SaslServer(lambda: None)
+    server.start()
+    server.abandon()
+    assert (server.offer([AnonymousServer()]), server.done) == ([], True)
+
+
+def test_an_offer_that_is_empty_is_refused():
+    with pytest.raises(ValueRangeError, match="one or more"):
+        SaslServer(list).start()
+
+
+def test_a_failure_may_be_held_back():
+    held = []
+    server = started(Scripted([Failure("no")]), hold_back=lambda failure: held.append(failure) is None)
+    assert (server.receive(init()), server.is_waiting, server.outcome) == ([], True, None)
+    [failure] = held
+    assert (server.failure, server.answer(failure)) == (failure, [SaslOutcome(code=1)])
+    check_refused(server, SaslCode.AUTH)
+
+
+def test_a_failure_is_told_at_once_where_it_is_not_held_back():
+    server = started(Scripted([]), hold_back=lambda failure: False)
+    assert server.receive(init("OTHER")) == [SaslOutcome(code=1)]
+    check_refused(server, SaslCode.AUTH)

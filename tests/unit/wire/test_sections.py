@@ -23,6 +23,7 @@ ACCESSORS = (
     "first_acquirer",
     "delivery_count",
     "message_id",
+    "user_id",
     "to",
     "subject",
     "reply_to",
@@ -58,8 +59,8 @@ def expected_answers(message):
     header = message.header or Header()
     properties = message.properties or Properties()
     expected = {name: getattr(header, name) for name in ACCESSORS[:5]}
-    expected |= {name: getattr(properties, name) for name in ACCESSORS[5:10]}
-    expected |= {name: getattr(message, name) for name in ACCESSORS[10:14]}
+    expected |= {name: getattr(properties, name) for name in ACCESSORS[5:11]}
+    expected |= {name: getattr(message, name) for name in ACCESSORS[11:15]}
     expected["body_kind"] = int(KINDS[type(message.body)])
     return {name: identity(value) for name, value in expected.items()}
 
@@ -84,6 +85,7 @@ def test_a_full_message_answers_every_question():
         "first_acquirer": True,
         "delivery_count": 300,
         "message_id": ULong(7),
+        "user_id": b"me",
         "to": "queue",
         "subject": "s",
         "reply_to": "back",
@@ -173,6 +175,7 @@ def test_a_long_string_is_understood():
         (raw(0x70, 0xC0, 3, 2, 0x40, 0x43), "priority", "0x43 is not the constructor of a ubyte (octet 7)"),
         (raw(0x70, 0xC0, 5, 3, 0x40, 0x40, 0x50, 1), "ttl", "0x50 is not the constructor of a uint (octet 8)"),
         (section(0x73, [None, None, b"to"]), "to", "0xa0 is not the constructor of a string (octet 8)"),
+        (section(0x73, [None, "me"]), "user_id", "0xa1 is not the constructor of a binary (octet 7)"),
         (section(0x73, [Symbol("id")]), "message_id", "0xa3 is not the constructor of a message-id (octet 6)"),
         (section(0x73, [1]), "message_id", "0x55 is not the constructor of a message-id (octet 6)"),
         (raw(0x73, 0xC0, 6, 3, 0x40, 0x40, 0xA1, 1, 0xFF), "to", "a string is not UTF-8 (octet 8)"),
@@ -397,6 +400,11 @@ def test_a_scan_agrees_with_the_full_decode(encoded):
     assert [identity(getattr(body, name)) for name in body.__slots__] == [
         identity(getattr(message.body, name)) for name in body.__slots__
     ]
+
+
+@pytest.mark.parametrize("user_id", [b"", b"u" * 255, b"u" * 256])
+def test_a_user_id_of_any_length_is_found(user_id):
+    assert Sections(Message(properties=Properties(user_id=user_id), body=AmqpValue(1)).encode()).user_id == user_id
 
 
 @given(octets=damaged_messages() | st.binary(max_size=30))

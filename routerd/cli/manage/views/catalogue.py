@@ -37,6 +37,7 @@ VHOST_STATS = View(
 LOG = View(("--log",), "the last lines of its log", log.fetch_log, is_headed=False, is_sortable=False)
 ACTORS = View(("--actors",), "its connection actors", workers.fetch_actors, workers.ACTOR_COLUMNS)
 FABRIC = View(("--fabric",), "the links between its connection actors", workers.fetch_fabric, workers.FABRIC_COLUMNS)
+RECORDS = View(("--records",), "what it records of its decisions", workers.fetch_records, workers.RECORD_COLUMNS)
 MAP = View(("--map",), "its network as a picture; with FILE as an SVG image", picture.fetch_map, is_sortable=False)
 
 _TOGETHER = (
@@ -58,6 +59,6 @@ ALL = View(
 
 VIEWS = (
     *(GENERAL, CONNECTIONS, LINKS, NODES, EDGE, ADDRESSES, MEMORY, POLICY, AUTO_LINKS, LINK_ROUTES),
-    *(VHOSTS, VHOST_GROUPS, VHOST_STATS, LOG, ALL, ACTORS, FABRIC, MAP),
+    *(VHOSTS, VHOST_GROUPS, VHOST_STATS, LOG, ALL, ACTORS, FABRIC, RECORDS, MAP),
 )
 """In the order of the help."""

@@ -1,4 +1,4 @@
-"""What is inside a Mobula router: its connection actors, --actors, and the links between them, --fabric.
+"""What is inside a Mobula router: connection actors, --actors, links between these, --fabric, and records, --records.
 
 Attributes that have no column here, since the router is newer, are shown with -v under their own names.
 """
@@ -14,6 +14,7 @@ from routerd.cli.manage.views.view import Ask
 
 CONNECTION_ACTOR = "org.mobula.connectionActor"
 FABRIC_LINK = "org.mobula.fabricLink"
+RECORD = "org.mobula.record"
 _NOT_SHOWN = frozenset({"type", "identity"})
 _UNKNOWN_TYPE = (400, 404, 501)
 
@@ -34,6 +35,7 @@ ACTOR_COLUMNS: tuple[Column, ...] = (
     of("memoryUsage", "memory", NUMBER, octets),
     of("deliveriesStuck", "stuck", NUMBER, is_trouble=True),
     of("linksBlocked", "blkd", NUMBER, is_trouble=True),
+    of("authenticationFailures", "auth-fail", COUNTER, grouped, is_verbose=True, is_trouble=True),
     of("deliveriesIngress", "in", COUNTER, grouped),
     of("deliveriesEgress", "out", COUNTER, grouped),
     of("deliveriesFabricIn", "fabric-in", COUNTER, grouped),
@@ -72,6 +74,25 @@ FABRIC_COLUMNS: tuple[Column, ...] = (
     of("linkName", "link name", is_verbose=True),
 )
 
+RECORD_COLUMNS: tuple[Column, ...] = (
+    of("level"),
+    of("sample", kind=NUMBER),
+    of("status"),
+    of("rowsWritten", "rows", COUNTER, grouped),
+    of("rowsPending", "pending", NUMBER, grouped),
+    of("rowsLost", "lost", COUNTER, grouped, is_trouble=True),
+    of("filesWritten", "files", COUNTER, grouped),
+    of("filesDeleted", "deleted", COUNTER, grouped),
+    of("octetsWritten", "octets", COUNTER, octets),
+    of("errorCount", "errors", COUNTER, grouped, is_trouble=True),
+    of("directory"),
+    of("name", is_verbose=True),
+    of("rotateSeconds", "rotate s", NUMBER, is_verbose=True),
+    of("rotateMegabytes", "rotate MiB", NUMBER, is_verbose=True),
+    of("retentionHours", "keep h", NUMBER, is_verbose=True),
+    of("retentionMegabytes", "keep MiB", NUMBER, is_verbose=True),
+)
+
 
 def workers_table(
     title: str, columns: Sequence[Column], entities: list[Entity], *, is_verbose: bool = False
@@ -101,3 +122,8 @@ def fetch_actors(node: Node, ask: Ask) -> list[Block]:
 def fetch_fabric(node: Node, ask: Ask) -> list[Block]:
     """Return what --fabric shows."""
     return _fetch(node, ask, FABRIC_LINK, "Fabric Links", FABRIC_COLUMNS)
+
+
+def fetch_records(node: Node, ask: Ask) -> list[Block]:
+    """Return what --records shows."""
+    return _fetch(node, ask, RECORD, "Records", RECORD_COLUMNS)

@@ -240,7 +240,9 @@ def test_anonymous_is_enough_for_those_who_take_it() -> None:
 
 def test_failures_of_tls_are_told_apart() -> None:
     from routerd.cli.manage.bus import Bus
-    from routerd.cli.manage.tls import failure
+    from routerd.cli.manage.failures import WrongUse
+    from routerd.cli.manage.stream import TlsOptions
+    from routerd.cli.manage.tls import context, failure
 
     bus = Bus(host="router.example", port=5671, is_tls=True)
     wrong = ssl.SSLError(1, "[SSL: WRONG_VERSION_NUMBER] wrong version number (_ssl.c:1006)")
@@ -249,6 +251,11 @@ def test_failures_of_tls_are_told_apart() -> None:
         "cannot reach a router at router.example:5671: what listens there does not speak TLS (wrong version number); "
         "amqp:// connects without TLS"
     )
-    assert failure(bus, FileNotFoundError(2, "No such file")).reason == (
-        "a file that --ssl-certificate, --ssl-key or --ssl-trustfile names is not there"
+    wanted = ssl.SSLError(1, "[SSL: TLSV13_ALERT_CERTIFICATE_REQUIRED] tlsv13 alert certificate required (_ssl.c:2580)")
+    wanted.reason = "TLSV13_ALERT_CERTIFICATE_REQUIRED"
+    assert str(failure(bus, wanted)) == (
+        "cannot reach a router at router.example:5671: it wants to see a certificate; "
+        "--ssl-certificate and --ssl-key show one"
     )
+    with pytest.raises(WrongUse, match=r"^--ssl-trustfile /nowhere: No such file or directory$"):
+        context(TlsOptions(trustfile="/nowhere"))

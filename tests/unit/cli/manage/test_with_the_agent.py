@@ -74,7 +74,7 @@ def test_every_view_can_be_shown_in_every_form(router: FakeRouter, view: View, i
     assert report.json()["routers"][0]["router"] == "R1"
 
 
-@pytest.mark.parametrize("view", ["connections", "links", "address", "actors", "fabric"])
+@pytest.mark.parametrize("view", ["connections", "links", "address", "actors", "fabric", "records"])
 def test_a_view_has_all_its_columns(router: FakeRouter, view: str) -> None:
     expected = [column.title for column in VIEWS_BY_NAME[view].columns]
     assert list(table(router, view, is_verbose=True).titles()) == expected

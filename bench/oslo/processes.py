@@ -1,0 +1,77 @@
+"""The processes of the benchmark: the driver's environment, and RabbitMQ."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from bench.load_runs import LoadFailed
+
+ROOT = Path(__file__).resolve().parents[2]
+LOAD = ROOT / "bench/oslo/load.py"
+BROKER = ROOT / "driver/tests/functional/broker.py"
+END_WITHIN_S = 60.0
+
+
+def driver_python() -> str:
+    """Return the interpreter of the driver's environment; LoadFailed says how to get one."""
+    python = os.environ.get("MOBULA_DRIVER_PYTHON") or str(ROOT / "driver/.venv/bin/python")
+    if not shutil.which(python):
+        raise LoadFailed(f"{python} is not there: `make driver-setup` makes it, MOBULA_DRIVER_PYTHON names another")
+    return python
+
+
+class LoadProcess:
+    """A run of load.py."""
+
+    def __init__(self, *arguments: str) -> None:
+        self._command = [driver_python(), "-W", "ignore", str(LOAD), *arguments]
+        self._process = subprocess.Popen(self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.pid = self._process.pid
+
+    def __enter__(self) -> "LoadProcess":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._process.kill()
+        self._process.communicate()
+
+    def answer(self) -> dict[str, Any]:
+        """Return the next thing that it says."""
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        if not line:
+            raise LoadFailed(f"{' '.join(self._command[1:])}: ended with status {self._process.wait()}")
+        answer: dict[str, Any] = json.loads(line)
+        return answer
+
+    def finish(self) -> list[dict[str, Any]]:
+        """End its input; return what it says until it ends."""
+        said, _ = self._process.communicate(timeout=END_WITHIN_S)
+        return [json.loads(line) for line in said.splitlines()]
+
+
+class BrokerProcess:
+    """RabbitMQ, while this process lives; LoadFailed says why it can't be had."""
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, str(BROKER)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert self._process.stdout is not None
+        port = self._process.stdout.readline().strip()
+        if not port:
+            _, reason = self._process.communicate()
+            raise LoadFailed(reason.strip())
+        self.url = f"rabbit://guest:guest@127.0.0.1:{port}/"
+
+    def close(self) -> None:
+        """End it."""
+        self._process.communicate(timeout=END_WITHIN_S)

@@ -1,0 +1,115 @@
+"""What recording costs: messages through a router that records, against one that does not.
+
+Each repetition measures all levels, one after the other, so that they see the same machine; a ratio is the median of
+the ratios of the repetitions. The rates are of clients and router together on few cores; the processor time of the
+router alone, its writing thread included, says more where other work is done beside it.
+"""
+
+import argparse
+import statistics
+import tempfile
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from pyarrow import parquet
+
+from bench.load_runs import routerbench
+from bench.report import Row
+from bench.router_process import CONFIGURATION, RouterProcess
+
+LEVELS = {"off": None, "flows": None, "sampled": 0.95, "all": 0.75}
+"""What is recorded, and how much of the throughput without it is to be left."""
+OCTETS_MAX = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What routerbench is told."""
+
+    name: str
+    arguments: tuple[str, ...]
+
+
+LOADS = (
+    Load("1 to 1", ("--credit", "1000")),
+    Load("4 to 4", ("--senders", "4", "--receivers", "4", "--addresses", "1", "--credit", "1000")),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One measurement."""
+
+    rate: float
+    cpu_us: float
+    """Of the router, a message."""
+
+
+def parse(arguments: Sequence[str]) -> argparse.Namespace:
+    """Read the options of this benchmark."""
+    parser = argparse.ArgumentParser(prog="python -m bench recording", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="one short repetition, for development")
+    parser.add_argument("--repetitions", type=int, default=5, metavar="N", help="how often; %(default)s")
+    parser.add_argument("--seconds", type=float, default=3.0, metavar="S", help="of each run; %(default)s")
+    return parser.parse_args(arguments)
+
+
+def run(options: argparse.Namespace) -> list[Row]:
+    """Measure, and return a row for each figure."""
+    repetitions, seconds = (1, 1.0) if options.quick else (options.repetitions, options.seconds)
+    rows = []
+    with ExitStack() as at_exit:
+        folder = Path(at_exit.enter_context(tempfile.TemporaryDirectory(prefix="bench-records-")))
+        routers = {
+            level: at_exit.enter_context(RouterProcess("--in-process", configuration=_configuration(level, folder)))
+            for level in LEVELS
+        }
+        for load in LOADS:
+            # The first run of a router is slower than all others.
+            for router in routers.values():
+                _measure(router, load, 0.5)
+            runs = [
+                {level: _measure(router, load, seconds) for level, router in routers.items()}
+                for _ in range(repetitions)
+            ]
+            rows += _rows(load, runs)
+        for router in routers.values():
+            router.stop()
+        rows.append(_octets_a_row(folder / "all"))
+    return rows
+
+
+def _configuration(level: str, folder: Path) -> str:
+    record = f"record {{\n    level: {level}\n    directory: {folder / level}\n    rotateSeconds: 5\n}}\n"
+    return CONFIGURATION + ("" if level == "off" else record)
+
+
+def _measure(router: RouterProcess, load: Load, seconds: float) -> Run:
+    before_s = router.cpu_s()
+    found = routerbench(router.place, *load.arguments, "--seconds", str(seconds), "--warmup", "0.3")
+    messages = found["received"] + found["warmup"]["received"]
+    return Run(found["received_per_s"], (router.cpu_s() - before_s) / messages * 1e6)
+
+
+def _rows(load: Load, runs: list[dict[str, Run]]) -> list[Row]:
+    rows = []
+    for level, target in LEVELS.items():
+        case = f"{load.name}, {level}"
+        rows.append(Row(f"{case}: through", statistics.median(one[level].rate for one in runs), "messages/s"))
+        cpu_us = statistics.median(one[level].cpu_us for one in runs)
+        rows.append(Row(f"{case}: CPU of the router", cpu_us, "us a message"))
+        if level != "off":
+            ratio = statistics.median(one[level].rate / one["off"].rate for one in runs)
+            rows.append(Row(f"{case}: ratio", ratio, "of without", target))
+            ratio = statistics.median(one["off"].cpu_us / one[level].cpu_us for one in runs)
+            rows.append(Row(f"{case}: ratio by CPU", ratio, "of without"))
+    return rows
+
+
+def _octets_a_row(folder: Path) -> Row:
+    paths = list((folder / "decisions").rglob("*.parquet"))
+    decisions = sum(parquet.read_metadata(path).num_rows for path in paths)
+    octets = sum(path.stat().st_size for path in paths)
+    return Row("size on disk", octets / max(1, decisions), "octets a decision row", OCTETS_MAX, at_most=True)

@@ -1,0 +1,95 @@
+"""What is looked at in each message of a link whose user may not send just any."""
+
+from collections.abc import Mapping
+
+from routerd.core.addresses import canonical
+from routerd.core.policy.vhost import Group
+from routerd.wire import AmqpValue, DecodeError, Error, InvalidField, Message, NeedsMore, Sections
+
+USER_ID_PROXY = Error(condition="amqp:unauthorized-access", description="user_id proxy violation")
+WRONG_TARGET = Error(condition="amqp:unauthorized-access", description="policy violation on target")
+FORBIDDEN_REQUEST = Error(
+    condition="amqp:unauthorized-access", description="You are not allowed to perform this operation."
+)
+
+_MANAGEMENT = ("$management", "$_management_internal")
+_CONNECTION = "connection"
+_LINK_ROUTE = "connection.linkRoute"
+_PREFIX = "org.apache.qpid.dispatch."
+_CHANGES = ("CREATE", "UPDATE", "DELETE")
+_NOTHING = b""
+
+
+def is_management(text: str) -> bool:
+    """Whether an address is that of management, of this router or of another."""
+    return canonical(text).rpartition("/")[2] in _MANAGEMENT
+
+
+class MessageGuard:
+    """Holds the messages of one link against what a group allows."""
+
+    def __init__(self, group: Group, user: str, address: str | None) -> None:
+        """`address` is where the link leads; None for one whose messages say that themselves."""
+        settings = group.settings
+        self._user = None if settings.allows_user_id_proxy else user.encode()
+        self._targets = group.targets if address is None and not group.targets.allow_anything else None
+        self._user_name = user
+        self._settings = settings
+        allows_all = (
+            settings.allows_management_changes
+            and settings.allows_admin_status_update
+            and settings.allows_dynamic_link_routes
+        )
+        self._reads_requests = not allows_all and (address is None or is_management(address))
+        self._is_anonymous = address is None
+        self._sections = Sections(_NOTHING)
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether there is anything to look at."""
+        return self._user is not None or self._targets is not None or self._reads_requests
+
+    def refusal(self, to: str | None, data: bytes | bytearray, start: int, end: int, is_partial: bool) -> Error | None:
+        """Return why a message is refused, if it is.
+
+        `to` stands in for where it says that it goes. Raises NeedsMore and DecodeError.
+        """
+        sections = self._sections
+        sections.reset(data, start, end, is_partial)
+        try:
+            if self._user is not None and (sections.user_id or self._user) != self._user:
+                return USER_ID_PROXY
+            if self._is_anonymous and to is None:
+                to = sections.to
+        finally:
+            sections.reset(_NOTHING, 0, 0, False)  # lets go of the octets
+        if to and self._targets is not None and not self._targets.allow(to, self._user_name):
+            return WRONG_TARGET
+        if self._reads_requests and (not self._is_anonymous or (to and is_management(to))):
+            if is_partial:
+                raise NeedsMore("whether a request is allowed lies in all of it")
+            return FORBIDDEN_REQUEST if self._is_forbidden(bytes(data[start:end])) else None
+        return None
+
+    def _is_forbidden(self, octets: bytes) -> bool:
+        try:
+            message = Message.decode(octets)
+        except (DecodeError, InvalidField):
+            # Management does not understand it, either.
+            return False
+        properties = message.application_properties or {}
+        operation = str(properties.get("operation", "")).upper().replace("_", "-")
+        if operation not in _CHANGES:
+            return False
+        settings = self._settings
+        if not settings.allows_management_changes:
+            return True
+        types = {_short(properties.get("type")), _short(properties.get("entityType"))}
+        if operation == "UPDATE" and not settings.allows_admin_status_update:
+            body = message.body.value if isinstance(message.body, AmqpValue) else None
+            return _CONNECTION in types and isinstance(body, Mapping) and "adminStatus" in body
+        return operation == "CREATE" and not settings.allows_dynamic_link_routes and _LINK_ROUTE in types
+
+
+def _short(name: object) -> str:
+    return str(name).removeprefix(_PREFIX)

@@ -1,0 +1,105 @@
+"""All vhosts of a router: which one a connection is for, and what its user may do there."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from routerd.core.errors import DuplicatePattern, InvalidPattern
+from routerd.core.pattern_tree import PatternTree
+from routerd.core.policy.settings import CONNECTOR_GROUP, PolicySettings, VhostSettings
+from routerd.core.policy.vhost import Group, Vhost
+
+NO_VHOST = "No policy defined for vhost"
+NO_GROUP = "User is not in a user group and unknown users are denied"
+WRONG_HOST = "User is not allowed to connect from this network host"
+NO_CONNECTOR_GROUP = f"No group '{CONNECTOR_GROUP}' defined for vhost"
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a connection is not let in."""
+
+    reason: str
+
+
+class Rulebook:
+    """What is configured of vhosts, compiled."""
+
+    def __init__(self, settings: PolicySettings, vhosts: Iterable[VhostSettings] = ()) -> None:
+        self.settings = settings
+        self.version = 0
+        """Another one after each change."""
+        self._vhosts: dict[str, Vhost] = {}
+        self._by_name: dict[str, Vhost] = {}
+        self._patterns: PatternTree[Vhost] = PatternTree()
+        for one in vhosts:
+            self.configure(one)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the vhosts."""
+        return tuple(self._vhosts)
+
+    def configure(self, settings: VhostSettings) -> None:
+        """Have a vhost, in the place of another of this name if there is one."""
+        self.forget(settings.hostname)
+        vhost = self._vhosts[settings.hostname] = Vhost(settings, self.settings.max_message_size)
+        for name in (settings.hostname, *settings.aliases):
+            self._by_name.setdefault(name, vhost)
+            self._add_pattern(name, vhost)
+
+    def forget(self, hostname: str) -> None:
+        """Do without a vhost, if it is there."""
+        self.version += 1
+        vhost = self._vhosts.pop(hostname, None)
+        if vhost is None:
+            return
+        for name in [name for name, owner in self._by_name.items() if owner is vhost]:
+            del self._by_name[name]
+        self._patterns = PatternTree()
+        for other in self._vhosts.values():
+            for name in (other.settings.hostname, *other.settings.aliases):
+                self._add_pattern(name, other)
+
+    def _add_pattern(self, name: str, vhost: Vhost) -> None:
+        if not self.settings.uses_name_patterns:
+            return
+        try:
+            self._patterns.add(name, vhost)
+        except (DuplicatePattern, InvalidPattern):
+            # The configuration has been checked; what is wrong here would be two updates that cross.
+            return
+
+    def vhost_for(self, name: str) -> Vhost | None:
+        """Return the vhost that a name means, the default one if none is called so."""
+        found = self._patterns.match(name) if self.settings.uses_name_patterns else self._by_name.get(name)
+        if found is None and self.settings.default_vhost:
+            found = self._vhosts.get(self.settings.default_vhost)
+        return found
+
+    def group_for(self, name: str, user: str, host: str) -> Group | Refusal:
+        """Return the group of a user who connects from a host, or why the connection is refused."""
+        vhost = self.vhost_for(name)
+        if vhost is None:
+            return Refusal(NO_VHOST)
+        group = vhost.group_of(user)
+        if group is None:
+            return Refusal(NO_GROUP)
+        return group if group.hosts.allow(host) else Refusal(WRONG_HOST)
+
+    def connector_group(self, name: str) -> Group | Refusal:
+        """Return the group of a connection that the router makes."""
+        vhost = self.vhost_for(name)
+        if vhost is None:
+            return Refusal(NO_VHOST)
+        return vhost.groups.get(CONNECTOR_GROUP) or Refusal(NO_CONNECTOR_GROUP)
+
+    def current_group(self, vhost: str, user: str, *, is_connector: bool) -> Group | None:
+        """Return the group that a connection that was let in is in now, if it is in one."""
+        found = self._vhosts.get(vhost)
+        if found is None:
+            return None
+        return found.groups.get(CONNECTOR_GROUP) if is_connector else found.group_of(user)
+
+    def settings_of(self, vhost: str) -> VhostSettings:
+        """Return what is configured of a vhost."""
+        return self._vhosts[vhost].settings

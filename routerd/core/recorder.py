@@ -1,0 +1,532 @@
+"""Records what becomes of messages: sums of each flow, and decisions with all that could have been chosen.
+
+Forwarding calls `depart` when a message leaves, and keeps what that returns with the delivery: the flow, or for one
+message in `every` a `Decision`. The outcome is told to `settled`. A message that is not sampled costs a few additions:
+its inlet remembers the flows of those before. Everything is kept in columns of a fixed size, which `take` hands over;
+what does not fit is counted in `lost`, and forwarding goes on.
+"""
+
+from array import array
+from typing import TYPE_CHECKING, Any
+
+from routerd.core.recorder_columns import (
+    CANDIDATES_MAX,
+    CELLS_OF_ROW,
+    ROWS,
+    DecisionColumns,
+    FlowRows,
+    Records,
+    Register,
+)
+from routerd.core.recorder_events import RecordedEvents
+from routerd.core.recorder_names import address_text, container_of, kind_of, link_text, way_kind, way_text
+
+if TYPE_CHECKING:
+    from routerd.core.address import Address
+    from routerd.core.inlet import Inlet
+    from routerd.core.outlet import Outlet
+    from routerd.core.passage import Passage
+    from routerd.core.way import Way
+
+FLOWS_MAX = 1 << 15
+"""Flows, links and paths that are known by number at a time; then all begins anew."""
+WAITING_MAX = 16
+"""Full sets of columns that wait to be taken; what comes then is lost."""
+STEPS_MAX = 16
+"""Flows of an inlet that are looked at one by one, before all flows are asked."""
+SMALL = 8
+"""Candidates that a decision has room for without asking for more."""
+
+_CANDIDATES_MAX = CANDIDATES_MAX
+_SMALL = SMALL
+_STEPS_MAX = STEPS_MAX
+_NUMBER_MAX = 0x7FFFFFFF
+_OFFSET_BASIS = 0xCBF29CE484222325
+_PRIME = 0x100000001B3
+_ALL_BITS = 0xFFFFFFFFFFFFFFFF
+_LOW_BITS = 0x7FFFFFFFFFFFFFFF
+_HIGH_BIT = 0x8000000000000000
+_LAST_OUTCOME = 3
+
+
+class Flow:
+    """The messages of one address that came in by one link, left by another and entered the network at one router."""
+
+    passage: "Passage | None"
+    following: "Flow | None"
+    register: Any
+    egress: str | None
+    egress_kind: str | None
+    egress_router: str | None
+
+    def __init__(self, register: Any, key: str, egress_number: int) -> None:
+        self.register = register
+        self.key = key
+        self.egress_number = egress_number
+        self.index = 0
+        self.passage = None
+        # Another one of the same inlet.
+        self.following = None
+        self.is_active = False
+        self.address = ""
+        self.phase = 0
+        self.distribution = ""
+        self.ingress = ""
+        self.ingress_kind = ""
+        self.origin = ""
+        self.egress = None
+        self.egress_kind = None
+        self.egress_router = None
+        self.clear()
+
+    def clear(self) -> None:
+        """Begin another second."""
+        self.messages = 0
+        self.octets = 0
+        self.accepted = 0
+        self.rejected = 0
+        self.released = 0
+        self.modified = 0
+        self.presettled = 0
+        self.dropped = 0
+
+    def count(self, outcome: int) -> None:
+        """Count an outcome, by its place among OUTCOME_WORDS."""
+        if outcome == 0:
+            self.accepted += 1
+        elif outcome == 1:
+            self.rejected += 1
+        elif outcome == 2:
+            self.released += 1
+        elif outcome == 3:
+            self.modified += 1
+        elif outcome == 4:
+            self.presettled += 1
+        else:
+            self.dropped += 1
+
+
+class Decision:
+    """A sampled message on its way, until its outcome is known; used again for another one then."""
+
+    flow: "Flow | None"
+
+    def __init__(self) -> None:
+        self.flow = None
+        self.stamp = 0.0
+        self.size = 0
+        self.key = 0
+        self.path = -1
+        self.hop = 0
+        self.priority = 0
+        self.choice = -1
+        self.count = 0
+        self.room = _SMALL
+        # Link, cost and outstanding count of each candidate.
+        self.cells = memoryview(array("i", bytes(12 * _SMALL)))
+
+    def grow(self) -> None:
+        """Make room for all the candidates that a decision may have."""
+        cells = array("i", bytes(12 * _CANDIDATES_MAX))
+        cells[: 3 * self.room] = array("i", self.cells)
+        self.cells = memoryview(cells)
+        self.room = _CANDIDATES_MAX
+
+
+class Recorder:
+    """Records the decisions of one worker; `events` has what happens to links, addresses and the network."""
+
+    _columns: DecisionColumns
+    _rows: int
+    _cells: int
+    _times: "memoryview[Any]"
+    _latencies: "memoryview[Any]"
+    _keys: "memoryview[Any]"
+    _flow_numbers: "memoryview[Any]"
+    _path_numbers: "memoryview[Any]"
+    _sizes: "memoryview[Any]"
+    _last_cells: "memoryview[Any]"
+    _priorities: "memoryview[Any]"
+    _choices: "memoryview[Any]"
+    _outcomes: "memoryview[Any]"
+    _causes: "memoryview[Any]"
+    _hops: "memoryview[Any]"
+    _links: "memoryview[Any]"
+    _costs: "memoryview[Any]"
+    _outstanding: "memoryview[Any]"
+
+    def __init__(
+        self,
+        router_id: str,
+        every: int,
+        offset: float,
+        *,
+        is_witness: bool = True,
+        waiting_max: int = WAITING_MAX,
+        rows: int = ROWS,
+    ) -> None:
+        """One decision in `every` is recorded, none if that is 0. `offset` is what makes seconds since 1970 of `now`.
+
+        One worker of a router is the witness of its network. A set of columns has so many `rows`.
+        """
+        self.router_id = router_id
+        self.every = every
+        self.offset = offset
+        self.events = RecordedEvents(router_id, offset, is_witness)
+        self.lost_decisions = 0
+        self.lost_flows = 0
+        self._waiting_max = waiting_max
+        self._rows_max = rows
+        self._cells_max = max(CELLS_OF_ROW * rows, _CANDIDATES_MAX)
+        self._countdown = every
+        self._register = Register()
+        self._flows: dict[tuple[Any, ...], Flow] = {}
+        self._paths: dict[Passage, int] = {}
+        self._active: list[Flow] = []
+        self._sums: list[FlowRows] = []
+        self._full: list[DecisionColumns] = []
+        self._pool: list[Decision] = []
+        self._begin_columns()
+
+    # --- messages
+
+    def depart(self, inlet: "Inlet", outlet: "Outlet", way: "Way | None", passage: "Passage | None", size: int) -> Any:
+        """Count a message that leaves; return its flow, or the decision if it is sampled, to be told the outcome."""
+        address = outlet.address if way is None else way.address
+        number = outlet.number if way is None else -way.trunk
+        flow = inlet.flow
+        steps = 0
+        while flow is not None and (
+            flow.egress_number != number
+            or flow.passage is not passage
+            or flow.key is not address.key
+            or flow.register is not self._register
+        ):
+            steps += 1
+            flow = flow.following if steps < _STEPS_MAX else None
+        if flow is None:
+            flow = self._find(inlet, address, number, passage, outlet, way)
+        flow.messages += 1
+        flow.octets += size
+        if not flow.is_active:
+            self._activate(flow)
+        if self.every:
+            self._countdown -= 1
+            if self._countdown <= 0:
+                self._countdown = self.every
+                return self._decision(flow, passage, size)
+        return flow
+
+    def stay(
+        self, inlet: "Inlet", address: "Address | None", text: str, passage: "Passage | None", size: int
+    ) -> Any:
+        """Count a message that nobody gets, for an address or what was written for one; return as `depart` does."""
+        name = (inlet.number, 0, text if address is None else address.key, self._origin(passage))
+        flow = self._flows.get(name)
+        if flow is None:
+            flow = self._new_flow(name, inlet, address, text)
+        flow.messages += 1
+        flow.octets += size
+        if not flow.is_active:
+            self._activate(flow)
+        if self.every:
+            self._countdown -= 1
+            if self._countdown <= 0:
+                self._countdown = self.every
+                return self._decision(flow, passage, size)
+        return flow
+
+    def add(self, record: Any, octets: int) -> None:
+        """Count more octets of a message that leaves while it comes."""
+        flow: Flow | None = None
+        if type(record) is Flow:
+            flow = record
+        else:
+            decision: Decision = record
+            decision.size += octets
+            flow = decision.flow
+        assert flow is not None
+        if flow.register is self._register:
+            flow.octets += octets
+            if not flow.is_active:
+                self._activate(flow)
+
+    def settled(self, record: Any, outcome: int, cause: int, now: float) -> None:
+        """Take the outcome of a message, by its place among OUTCOME_WORDS, and the cause among CAUSE_WORDS."""
+        decision: Decision | None = None
+        flow: Flow | None = None
+        if type(record) is Flow:
+            flow = record
+        else:
+            decision = record
+            flow = decision.flow
+        assert flow is not None
+        if flow.register is not self._register:
+            # What it names by number is known no more.
+            self.lost_flows += 1
+            if decision is not None:
+                self.lost_decisions += 1
+            return
+        flow.count(outcome)
+        if not flow.is_active:
+            self._activate(flow)
+        if decision is not None:
+            self._write(decision, outcome, cause, now)
+
+    # --- what is known of a decision
+
+    def describe(self, decision: Decision, stamp: float, priority: int, identifier: bytes | None) -> None:
+        """Note when a message came, its priority and its message-id."""
+        decision.stamp = stamp
+        decision.priority = priority
+        decision.key = 0 if identifier is None else _message_key(identifier)
+
+    def consider(self, decision: Decision, outlet: "Outlet", is_chosen: bool) -> None:
+        """Note an outlet as a candidate."""
+        if outlet.recorded_in is not self._register:
+            outlet.recorded_in = self._register
+            outlet.recorded_as = self._link_number(link_text(outlet))
+        self._consider(decision, outlet.recorded_as, 0, outlet.link.unsettled_count, is_chosen)
+
+    def consider_way(self, decision: Decision, way: "Way", is_chosen: bool) -> None:
+        """Note a way to other routers as a candidate."""
+        if way.recorded_in is not self._register:
+            way.recorded_in = self._register
+            way.recorded_as = self._link_number(way_text(way))
+        self._consider(decision, way.recorded_as, way.cost, way.outstanding, is_chosen)
+
+    def _consider(self, decision: Decision, link: int, cost: int, outstanding: int, is_chosen: bool) -> None:
+        if decision.count == decision.room:
+            if decision.room < _CANDIDATES_MAX:
+                decision.grow()
+            elif is_chosen:
+                decision.count -= 1
+            else:
+                return
+        at = 3 * decision.count
+        if is_chosen:
+            decision.choice = decision.count
+        decision.cells[at] = link
+        decision.cells[at + 1] = min(cost, _NUMBER_MAX)
+        decision.cells[at + 2] = min(outstanding, _NUMBER_MAX)
+        decision.count += 1
+
+    # --- what is handed over
+
+    @property
+    def is_pressed(self) -> bool:
+        """Whether full columns wait to be taken."""
+        return len(self._full) > 0
+
+    def tick(self, now: float, offset: float, second_us: int) -> None:
+        """Close a second that began at `second_us`, by the clock of the world."""
+        self.offset = self.events.offset = offset
+        self._sum_up(second_us)
+
+    def take(self) -> Records:
+        """Return all that has been recorded and not been taken."""
+        if self._rows:
+            self._end_columns()
+            self._begin_columns()
+        records = Records(max(1, self.every), self._full, self._sums, self.events.take())
+        self._full, self._sums = [], []
+        return records
+
+    # --- flows
+
+    def _find(
+        self,
+        inlet: "Inlet",
+        address: "Address",
+        number: int,
+        passage: "Passage | None",
+        outlet: "Outlet",
+        way: "Way | None",
+    ) -> Flow:
+        name = (inlet.number, number, address.key, self._origin(passage))
+        found = self._flows.get(name)
+        if found is None:
+            found = self._new_flow(name, inlet, address, "")
+            self._name_egress(found, outlet, way)
+        # The text of the same address may be another object, if it had been forgotten meanwhile.
+        found.key = address.key
+        found.passage = passage
+        # The one that was sought last comes first; one that is there twice does no harm, as steps are counted.
+        if inlet.flow is not found:
+            found.following = inlet.flow
+            inlet.flow = found
+        return found
+
+    def _origin(self, passage: "Passage | None") -> str:
+        return passage.ingress if passage is not None and passage.ingress else self.router_id
+
+    def _new_flow(self, name: tuple[Any, ...], inlet: "Inlet", address: "Address | None", text: str) -> Flow:
+        if len(self._flows) >= FLOWS_MAX:
+            self._turn_over()
+        flow = Flow(self._register, name[2], name[1])
+        flow.index = len(self._register.flows)
+        flow.address, flow.phase = (text, 0) if address is None else address_text(address.key, self.router_id)
+        flow.distribution = "" if address is None else address.distribution.value
+        flow.ingress = link_text(inlet)
+        flow.ingress_kind = kind_of(inlet.peer)
+        flow.origin = name[3]
+        self._register.flows.append(flow)
+        self._flows[name] = flow
+        return flow
+
+    def _name_egress(self, flow: Flow, outlet: "Outlet", way: "Way | None") -> None:
+        if way is not None:
+            flow.egress, flow.egress_kind, flow.egress_router = way_text(way), way_kind(way), way.next_hop
+            return
+        flow.egress, flow.egress_kind = link_text(outlet), kind_of(outlet.peer)
+        flow.egress_router = container_of(outlet.peer) if outlet.peer.is_edge else self.router_id
+
+    def _activate(self, flow: Flow) -> None:
+        flow.is_active = True
+        self._active.append(flow)
+
+    def _sum_up(self, second_us: int) -> None:
+        if not self._active:
+            return
+        if len(self._sums) >= self._waiting_max:
+            self.lost_flows += len(self._active)
+            for flow in self._active:
+                flow.is_active = False
+                flow.clear()
+        else:
+            rows = FlowRows(second_us)
+            for flow in self._active:
+                rows.flows.append(flow)
+                rows.counters.extend(
+                    (
+                        *(flow.messages, flow.octets, flow.accepted, flow.rejected),
+                        *(flow.released, flow.modified, flow.presettled, flow.dropped),
+                    )
+                )
+                flow.is_active = False
+                flow.clear()
+            self._sums.append(rows)
+        self._active = []
+
+    def _turn_over(self) -> None:
+        """Begin with an empty register: flows and links that are no more have filled it."""
+        if self._rows:
+            self._end_columns()
+        self._sum_up(self.events.second_us)
+        for flow in self._register.flows:
+            flow.following = None
+            flow.passage = None
+        self._register = Register()
+        self._flows.clear()
+        self._paths.clear()
+        self._begin_columns()
+
+    def _link_number(self, text: str) -> int:
+        self._register.links.append(text)
+        return len(self._register.links) - 1
+
+    # --- decisions
+
+    def _decision(self, flow: Flow, passage: "Passage | None", size: int) -> Decision:
+        decision = self._pool.pop() if self._pool else Decision()
+        decision.flow = flow
+        decision.size = size
+        decision.count = 0
+        decision.choice = -1
+        decision.path = -1
+        decision.hop = 0
+        if passage is not None:
+            decision.path = self._path_number(passage)
+            decision.hop = min(passage.hops, _CANDIDATES_MAX)
+        return decision
+
+    def _path_number(self, passage: "Passage") -> int:
+        number = self._paths.get(passage)
+        if number is None:
+            number = len(self._register.paths)
+            if number >= FLOWS_MAX:
+                return -1
+            self._register.paths.append(f"{passage.path}/{self.router_id}" if passage.path else self.router_id)
+            self._paths[passage] = number
+        return number
+
+    def _write(self, decision: Decision, outcome: int, cause: int, now: float) -> None:
+        is_full = self._rows == self._rows_max or self._cells + decision.count > self._cells_max
+        if is_full and not self._next_columns():
+            self.lost_decisions += 1
+            self._let_go(decision)
+            return
+        flow = decision.flow
+        at = self._rows
+        self._times[at] = decision.stamp + self.offset
+        self._latencies[at] = now - decision.stamp if outcome <= _LAST_OUTCOME else -1.0
+        self._keys[at] = decision.key
+        self._flow_numbers[at] = 0 if flow is None else flow.index
+        self._path_numbers[at] = decision.path
+        self._sizes[at] = min(decision.size, _NUMBER_MAX)
+        self._priorities[at] = decision.priority
+        self._choices[at] = decision.choice
+        self._outcomes[at] = outcome
+        self._causes[at] = cause
+        self._hops[at] = decision.hop
+        cell = self._cells
+        for i in range(decision.count):
+            self._links[cell] = decision.cells[3 * i]
+            self._costs[cell] = decision.cells[3 * i + 1]
+            self._outstanding[cell] = decision.cells[3 * i + 2]
+            cell += 1
+        self._cells = cell
+        self._last_cells[at] = cell
+        self._rows = at + 1
+        self._let_go(decision)
+
+    def _let_go(self, decision: Decision) -> None:
+        decision.flow = None
+        # There are never more than were under way at a time.
+        self._pool.append(decision)
+
+    def _next_columns(self) -> bool:
+        if len(self._full) >= self._waiting_max:
+            return False
+        self._end_columns()
+        if len(self._register.links) >= FLOWS_MAX:
+            # Decisions that are under way name their candidates by numbers of this register: they are lost.
+            self._rows = 0
+            self._turn_over()
+            return False
+        self._begin_columns()
+        return True
+
+    def _end_columns(self) -> None:
+        self._columns.rows = self._rows
+        self._columns.cells = self._cells
+        self._full.append(self._columns)
+
+    def _begin_columns(self) -> None:
+        columns = self._columns = DecisionColumns(self._register, self._rows_max)
+        self._rows = 0
+        self._cells = 0
+        self._times = memoryview(columns.time_s)
+        self._latencies = memoryview(columns.latency_s)
+        self._keys = memoryview(columns.key)
+        self._flow_numbers = memoryview(columns.flow)
+        self._path_numbers = memoryview(columns.path)
+        self._sizes = memoryview(columns.size)
+        self._last_cells = memoryview(columns.last_cell)
+        self._priorities = memoryview(columns.priority)
+        self._choices = memoryview(columns.choice)
+        self._outcomes = memoryview(columns.outcome)
+        self._causes = memoryview(columns.cause)
+        self._hops = memoryview(columns.hop)
+        self._links = memoryview(columns.cell_link)
+        self._costs = memoryview(columns.cell_cost)
+        self._outstanding = memoryview(columns.cell_outstanding)
+
+
+def _message_key(identifier: bytes) -> int:
+    """Return the 64-bit FNV-1a hash, signed; 0 stands for none, and is as unlikely as any."""
+    view = identifier
+    key = _OFFSET_BASIS
+    for i in range(len(identifier)):
+        key = ((key ^ view[i]) * _PRIME) & _ALL_BITS
+    return (key & _LOW_BITS) - (key & _HIGH_BIT)

@@ -1,0 +1,91 @@
+import cython
+from routerd.core.address cimport Address
+from routerd.core.departures cimport Departures
+from routerd.core.inlet cimport Inlet
+from routerd.core.outlet cimport Outlet
+from routerd.core.passage cimport Passage
+from routerd.core.recorder cimport Decision, Recorder
+from routerd.core.settlement cimport outcome_number
+from routerd.core.way cimport Way
+from routerd.wire.delivery cimport Delivery
+from routerd.wire.sections cimport Sections
+
+cdef int _AUTOMATIC
+cdef int _DEFAULT_PRIORITY
+cdef bytes _NOTHING
+
+
+cdef class Recorded(Departures):
+    @cython.locals(recorder=Recorder, address=Address)
+    cdef object note_departure(
+        self,
+        Inlet inlet,
+        Outlet outlet,
+        Way way,
+        Passage passage,
+        double stamp,
+        long long size,
+        object data,
+        Py_ssize_t start,
+        Py_ssize_t end,
+        bint is_copy,
+    )
+    @cython.locals(recorder=Recorder, is_wanted=bint, text=str)
+    cdef void note_stay(
+        self,
+        Inlet inlet,
+        Address address,
+        Passage passage,
+        double stamp,
+        long long size,
+        object data,
+        Py_ssize_t start,
+        Py_ssize_t end,
+        int outcome,
+        int cause,
+    )
+    @cython.locals(number=int)
+    cdef void drop(
+        self,
+        Inlet inlet,
+        Delivery delivery,
+        object outcome,
+        Address address,
+        Passage passage,
+        int cause,
+        object data,
+        Py_ssize_t start,
+        Py_ssize_t end,
+    )
+    @cython.locals(outlet=Outlet, is_trunk=bint, outcome=int)
+    cdef void note_loss(self, Delivery out, bint is_settled)
+    cdef void note_abort(self, Delivery out, bint is_settled)
+    cdef void note_more(self, Delivery out, long long octets)
+    cdef Passage passage_or_none(self, object data, Py_ssize_t start, Py_ssize_t end, bint is_partial)
+    @cython.locals(header=Sections)
+    cdef str _written_address(self, Passage passage, object data, Py_ssize_t start, Py_ssize_t end)
+    @cython.locals(priority=int, header=Sections)
+    cdef void _describe(
+        self,
+        Recorder recorder,
+        Decision decision,
+        Address address,
+        double stamp,
+        object data,
+        Py_ssize_t start,
+        Py_ssize_t end,
+    )
+    @cython.locals(count=Py_ssize_t, outlet=Outlet, way=Way, is_chosen=bint)
+    cdef void _compare(
+        self,
+        Recorder recorder,
+        Decision decision,
+        Inlet inlet,
+        Address address,
+        Outlet chosen,
+        Way taken,
+        Passage passage,
+    )
+
+
+cdef bytes _octets_of(object identifier)

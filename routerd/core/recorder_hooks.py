@@ -1,0 +1,204 @@
+"""What forwarding tells the recorder, if there is one: which way a message went, out of which, or why it went none."""
+
+from typing import TYPE_CHECKING, Any
+
+from routerd.core.departures import DEFAULT_PRIORITY, Departures
+from routerd.core.recorder import Decision
+from routerd.core.recorder_events import written_address
+from routerd.core.recorder_names import (
+    CONSUMER_LOST,
+    NO_CAUSE,
+    NO_CONSUMER,
+    NO_ROUTE,
+    RECORDED_DROPPED,
+    RECORDED_MODIFIED,
+    TRUNK_LOST,
+)
+from routerd.core.settlement import outcome_number
+from routerd.wire import DecodeError, NeedsMore
+from routerd.wire.delivery import Delivery
+
+if TYPE_CHECKING:
+    from routerd.core.address import Address
+    from routerd.core.inlet import Inlet
+    from routerd.core.outlet import Outlet
+    from routerd.core.passage import Passage
+    from routerd.core.recorder import Recorder
+    from routerd.core.way import Way
+
+AUTOMATIC = -1
+"""Stands for the cause that follows from who can receive from the address."""
+
+_AUTOMATIC = AUTOMATIC
+_DEFAULT_PRIORITY = DEFAULT_PRIORITY
+_NOTHING = b""
+
+
+class Recorded(Departures):
+    """Tells the recorder of departures and their ends; does nothing where there is none."""
+
+    def note_departure(
+        self,
+        inlet: "Inlet",
+        outlet: "Outlet",
+        way: "Way | None",
+        passage: "Passage | None",
+        stamp: float,
+        size: int,
+        data: bytes | bytearray,
+        start: int,
+        end: int,
+        is_copy: bool,
+    ) -> Any:
+        """Return what is to be told the outcome of a message about to leave; None for what a sibling decided."""
+        recorder = self.recorder
+        if recorder is None or inlet.is_relay:
+            return None
+        record = recorder.depart(inlet, outlet, way, passage, size)
+        if type(record) is Decision:
+            address = outlet.address if way is None else way.address
+            self._describe(recorder, record, address, stamp, data, start, end)
+            if not is_copy:
+                self._compare(recorder, record, inlet, address, outlet, way, passage)
+            elif way is None:
+                recorder.consider(record, outlet, True)
+            else:
+                recorder.consider_way(record, way, True)
+        return record
+
+    def note_stay(
+        self,
+        inlet: "Inlet",
+        address: "Address | None",
+        passage: "Passage | None",
+        stamp: float,
+        size: int,
+        data: bytes | bytearray,
+        start: int,
+        end: int,
+        outcome: int,
+        cause: int,
+    ) -> None:
+        """Record a message, or the copy of one, that nobody gets."""
+        recorder = self.recorder
+        if recorder is None or inlet.is_control or inlet.is_relay:
+            return
+        if cause == _AUTOMATIC:
+            is_wanted = address is not None and address.has_outlet(inlet.is_fabric)
+            cause = NO_ROUTE if is_wanted else NO_CONSUMER
+        text = ""
+        if address is None:
+            text = self._written_address(passage, data, start, end)
+        record = recorder.stay(inlet, address, text, passage, size)
+        if type(record) is Decision:
+            self._describe(recorder, record, address, stamp, data, start, end)
+            if address is not None and not address.is_multicast:
+                self._compare(recorder, record, inlet, address, None, None, passage)
+        recorder.settled(record, outcome, cause, self.now)
+
+    def drop(
+        self,
+        inlet: "Inlet",
+        delivery: Delivery,
+        outcome: Any,
+        address: "Address | None",
+        passage: "Passage | None",
+        cause: int,
+        data: bytes | bytearray,
+        start: int,
+        end: int,
+    ) -> None:
+        """Give up a message that nobody gets, and record it."""
+        if self.recorder is not None:
+            number = RECORDED_DROPPED if delivery.remote_settled else outcome_number(outcome)
+            self.note_stay(inlet, address, passage, delivery.stamp, delivery.size, data, start, end, number, cause)
+        self.give_up(inlet, delivery, outcome)
+
+    def note_loss(self, out: Delivery, is_settled: bool) -> None:
+        """Record that a consumer's link, or the connection to the next router, was lost before there was an outcome."""
+        outlet: Outlet | None = out.link.context
+        is_trunk = out.way is not None or (outlet is not None and outlet.trunk is not None)
+        outcome = RECORDED_DROPPED if is_settled else RECORDED_MODIFIED
+        self.note_outcome(out, outcome, TRUNK_LOST if is_trunk else CONSUMER_LOST)
+
+    def note_abort(self, out: Delivery, is_settled: bool) -> None:
+        """Record that the rest of a message will never come."""
+        self.note_outcome(out, RECORDED_DROPPED if is_settled else RECORDED_MODIFIED, NO_CAUSE)
+
+    def note_more(self, out: Delivery, octets: int) -> None:
+        """Record more octets of a message."""
+        if self.recorder is not None:
+            self.recorder.add(out.record, octets)
+
+    def passage_or_none(
+        self, data: bytes | bytearray, start: int, end: int, is_partial: bool
+    ) -> "Passage | None":
+        """Return how a message has come that a sibling took in; it still says so if that was from another router."""
+        try:
+            return self.passages.read(data, start, end, is_partial)
+        except (NeedsMore, DecodeError):
+            return None
+
+    def _written_address(
+        self, passage: "Passage | None", data: bytes | bytearray, start: int, end: int
+    ) -> str:
+        """Return where a message says that it goes."""
+        if passage is not None and passage.to is not None:
+            return written_address(passage.to)
+        header = self._header
+        header.reset(data, start, end, True)
+        try:
+            return written_address(header.to or "")
+        except (NeedsMore, DecodeError):
+            return ""
+        finally:
+            header.reset(_NOTHING, 0, 0, False)
+
+    def _describe(
+        self,
+        recorder: "Recorder",
+        decision: Decision,
+        address: "Address | None",
+        stamp: float,
+        data: bytes | bytearray,
+        start: int,
+        end: int,
+    ) -> None:
+        priority = _DEFAULT_PRIORITY if address is None else self.priority_of(address, data, start, end)
+        header = self._header
+        header.reset(data, start, end, True)
+        try:
+            identifier = header.message_id
+        except (NeedsMore, DecodeError):
+            identifier = None
+        finally:
+            header.reset(_NOTHING, 0, 0, False)
+        recorder.describe(decision, stamp, priority, None if identifier is None else _octets_of(identifier))
+
+    def _compare(
+        self,
+        recorder: "Recorder",
+        decision: Decision,
+        inlet: "Inlet",
+        address: "Address",
+        chosen: "Outlet | None",
+        taken: "Way | None",
+        passage: "Passage | None",
+    ) -> None:
+        """Note all that could have been chosen: who had credit, and the ways that the message may take."""
+        count = address.local_count if inlet.is_fabric else len(address.outlets)
+        for outlet in address.outlets[:count]:
+            is_chosen = taken is None and outlet is chosen
+            if is_chosen or (outlet.is_open and outlet.link.credit > 0):
+                recorder.consider(decision, outlet, is_chosen)
+        if not inlet.is_fabric:
+            for way in address.ways:
+                if way is taken or self.may_take(address, way, passage):
+                    recorder.consider_way(decision, way, way is taken)
+
+
+def _octets_of(identifier: Any) -> bytes:
+    """Return a message-id as it is hashed."""
+    if isinstance(identifier, bytes):
+        return identifier
+    return str(identifier).encode(errors="surrogatepass")

@@ -1,0 +1,357 @@
+"""Who may connect to a worker: what its listeners offer, where users come from, and what becomes of failures.
+
+A listener that names a service (`saslPlugin`) has that decide. All others have the router's users: those of Cyrus if
+there is such a configuration, those of the user file otherwise. EXTERNAL is offered to who has shown a certificate,
+ANONYMOUS where nobody has to prove anything. Whatever takes time is done in threads or by the loop's own means, and the
+exchange waits for it.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from routerd.config import AuthServiceConfig, ListenerConfig, UserFileError
+from routerd.core import Peer, RouterSettings, ServiceRules, host_of
+from routerd.io.auth_service import Grants, ServiceExchange
+from routerd.io.authentication_failures import FailureLedger
+from routerd.io.authentication_threads import Answer, AuthenticationThreads
+from routerd.io.authentication_users import FileUsers
+from routerd.io.cyrus import CyrusUnavailable, CyrusUsers, configuration_in, cyrus_at
+from routerd.io.logs import module_log
+from routerd.io.tls_profiles import TlsProfiles
+from routerd.wire import MIN_MAX_FRAME_SIZE
+from routerd.wire.sasl import (
+    AnonymousServer,
+    ExternalServer,
+    Failure,
+    SaslCode,
+    SaslFrame,
+    SaslLimits,
+    SaslServer,
+    ServerMechanism,
+    ServerMechanismFactory,
+    Step,
+)
+
+if TYPE_CHECKING:
+    from routerd.io.transport import Transport
+
+EXCHANGE_S = 10.0
+"""What a peer gets for its SASL exchange."""
+PROVEN_S = 20.0
+"""What a peer gets, from its connection on, where it has to prove who it is: for TLS, and for SASL."""
+UNOPENED_MAX = 4096
+"""Connections of one host that may be there without having been opened."""
+LARGE_TOKEN_OCTETS = 1 << 14
+"""What a ticket of Kerberos may have, where others than the router itself look at it."""
+LARGE_FRAME_SIZE = LARGE_TOKEN_OCTETS + MIN_MAX_FRAME_SIZE
+DEFAULT_LIMITS = SaslLimits()
+LARGE_LIMITS = SaslLimits(token_size_bytes=LARGE_TOKEN_OCTETS)
+UNENCRYPTED = "amqp:connection:policy-error Client connection unencrypted - forbidden"
+
+_log = module_log("SERVER")
+
+
+class AuthenticationUnusable(Exception):
+    """The users that are configured cannot be used; the message says why."""
+
+
+def warn_if_open(listener: ListenerConfig) -> None:
+    """Say that whoever reaches a port may use the router, if that is so, and what to do."""
+    if listener.is_open_to_all:
+        _log.warning(
+            "Listener %s is open to other hosts, and nobody has to say who it is: set authenticatePeer: yes and give "
+            "users passwords or certificates, or listen on host: 127.0.0.1",
+            listener.address,
+        )
+
+
+class UserSource(Protocol):
+    """Where users are."""
+
+    def mechanisms(self, threads: AuthenticationThreads, answer: Answer) -> list[ServerMechanismFactory]:
+        """Return what can be offered to one peer, the best first."""
+
+
+class Nobody:
+    """No users at all."""
+
+    def mechanisms(self, threads: AuthenticationThreads, answer: Answer) -> list[ServerMechanismFactory]:
+        """Return nothing."""
+        return []
+
+
+def user_source(settings: RouterSettings) -> UserSource:
+    """Return the users of a router. Raises AuthenticationUnusable."""
+    place = configuration_in(settings.sasl_config_dir, settings.sasl_config_name)
+    if place is None and settings.sasl_config_dir is not None:
+        name = f"{settings.sasl_config_name}.conf"
+        _log.warning("saslConfigDir: there is no %s in %s; Cyrus SASL is not used", name, settings.sasl_config_dir)
+    if place is not None:
+        try:
+            return CyrusUsers(cyrus_at(place))
+        except CyrusUnavailable as error:
+            if settings.sasl_config_dir is not None:
+                raise AuthenticationUnusable(str(error)) from None
+            _log.warning("%s", error)
+    if settings.user_file is None:
+        return Nobody()
+    try:
+        return FileUsers(settings.user_file, time.monotonic)
+    except UserFileError as error:
+        raise AuthenticationUnusable(f"user file {error}") from None
+
+
+class Authentication:
+    """All exchanges of a worker; everything but the constructor is for its loop."""
+
+    def __init__(
+        self,
+        settings: RouterSettings,
+        services: Iterable[AuthServiceConfig],
+        profiles: TlsProfiles,
+        post: Callable[..., None],
+        send: Callable[["Transport", list[SaslFrame]], None],
+    ) -> None:
+        """`post` has the loop call a function, from any thread; `send` sends what was waited for."""
+        self.failures = 0
+        """How often a peer could not prove who it is."""
+        self.container_id = settings.id
+        self.threads = AuthenticationThreads(post)
+        self.ledger = FailureLedger()
+        self.profiles = profiles
+        self.send = send
+        self._settings = settings
+        self._services = {service.name: service for service in services}
+        self._source: UserSource = Nobody()
+        self._unopened: dict[str, set[int]] = {}
+        """Numbers of connections that have not been opened, by host."""
+        self._logins: dict[int, Login] = {}
+        self._warned: set[str] = set()
+
+    def start(self) -> None:
+        """Find the users. Raises AuthenticationUnusable."""
+        self._source = user_source(self._settings)
+
+    def close(self) -> None:
+        """End what is under way."""
+        for login in list(self._logins.values()):
+            login.end()
+        self.threads.close()
+
+    def add_service(self, service: AuthServiceConfig) -> None:
+        """Have listeners use a service, in the place of one with its name."""
+        self._services[service.name] = service
+
+    def remove_service(self, name: str) -> None:
+        """Do without a service that no listener names any more."""
+        self._services.pop(name, None)
+
+    def service(self, name: str) -> AuthServiceConfig | None:
+        """Return a service."""
+        return self._services.get(name)
+
+    # --- connections
+
+    def limits(self, listener: ListenerConfig) -> SaslLimits:
+        """Return what a peer may send to prove who it is."""
+        if listener.sasl_plugin is None and not isinstance(self._source, CyrusUsers):
+            return DEFAULT_LIMITS
+        return LARGE_LIMITS
+
+    def login(self, listener: ListenerConfig, peer: Peer) -> "Login":
+        """Return what authenticates a peer at a listener."""
+        login = self._logins[peer.number] = Login(self, listener, peer)
+        return login
+
+    def admits(self, transport: "Transport", listener: ListenerConfig) -> bool:
+        """Return whether a connection may begin."""
+        peer = transport.peer
+        if listener.require_encryption and not transport.is_encrypted:
+            _log.warning("[C%d] %s", peer.number, UNENCRYPTED)
+            return False
+        unopened = self._unopened.setdefault(host_of(transport.host), set())
+        if len(unopened) >= UNOPENED_MAX:
+            self._warn_once(
+                f"unopened {host_of(transport.host)}",
+                "Host %s has %d connections that it has not opened; others are refused",
+                host_of(transport.host),
+                UNOPENED_MAX,
+            )
+            return False
+        unopened.add(peer.number)
+        if listener.authenticate_peer:
+            asyncio.get_running_loop().call_later(PROVEN_S, self._check_proven, transport)
+        return True
+
+    def settled(self, transport: "Transport") -> None:
+        """A connection has been opened, or is over."""
+        number, host = transport.peer.number, host_of(transport.host)
+        login = self._logins.pop(number, None)
+        if login is not None:
+            login.end()
+        unopened = self._unopened.get(host)
+        if unopened is not None:
+            unopened.discard(number)
+            if not unopened:
+                del self._unopened[host]
+                self._warned.discard(f"unopened {host}")
+
+    def offer_to(self, login: "Login", transport: "Transport") -> list[ServerMechanismFactory]:
+        """Return what can be offered to a peer of the router's own users."""
+        listener = login.listener
+        factories: list[ServerMechanismFactory] = []
+        if transport.tls_user:
+            factories.append(ExternalServer(transport.tls_user))
+        factories += self._source.mechanisms(self.threads, login.answer)
+        if not listener.authenticate_peer:
+            factories.append(AnonymousServer())
+        return login.allowed(factories)
+
+    def note_plain(self, listener: ListenerConfig) -> None:
+        """A password comes in the clear: that is said once a listener."""
+        text = "Listener %s takes passwords that are not encrypted: use TLS, or leave PLAIN out of saslMechanisms"
+        self._warn_once(f"plain {listener.identity}", text, listener.address)
+
+    def _warn_once(self, cause: str, text: str, *arguments: object) -> None:
+        if cause not in self._warned:
+            self._warned.add(cause)
+            _log.warning(text, *arguments)
+
+    def _check_proven(self, transport: "Transport") -> None:
+        sasl = transport.connection.sasl
+        if not transport.is_over and (sasl is None or sasl.outcome is not SaslCode.OK):
+            _log.info("[C%d] Connection is closed: the peer took too long to say who it is", transport.peer.number)
+            transport.abort()
+
+
+class Login:
+    """The exchange of one peer at a listener; from its start to its end, or that of the connection."""
+
+    __slots__ = ("_authentication", "_peer", "_service", "_timer", "frame_size", "listener", "sasl")
+
+    def __init__(self, authentication: Authentication, listener: ListenerConfig, peer: Peer) -> None:
+        self._authentication = authentication
+        self._peer = peer
+        self._service: ServiceExchange | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self.listener = listener
+        limits = authentication.limits(listener)
+        self.sasl = SaslServer(self._mechanisms, limits=limits, hold_back=self._hold_back)
+        self.frame_size = MIN_MAX_FRAME_SIZE if limits is DEFAULT_LIMITS else LARGE_FRAME_SIZE
+        """The largest SASL frame."""
+
+    def end(self) -> None:
+        """The exchange is over, or nobody waits for it."""
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._service is not None:
+            self._service.end()
+
+    def allowed(self, factories: Iterable[ServerMechanismFactory]) -> list[ServerMechanismFactory]:
+        """Return the mechanisms that the listener allows; never none, since an offer has to have some."""
+        names, is_proof_needed = self.listener.sasl_mechanisms, self.listener.authenticate_peer
+        found = [
+            one
+            for one in factories
+            if (names is None or one.name in names) and not (is_proof_needed and one.name == AnonymousServer.name)
+        ]
+        return found or [ExternalServer(None)]
+
+    # --- what has been waited for
+
+    def offer(self, mechanisms: list[ServerMechanismFactory]) -> None:
+        """Offer what a service offers."""
+        self._send(lambda: self.sasl.offer(self._guarded(self.allowed(mechanisms))))
+
+    def answer(self, step: Step) -> None:
+        """Go on with a step that was pending."""
+        self._send(lambda: self.sasl.answer(step))
+
+    def give_up(self, reason: str) -> None:
+        """End the connection: it cannot be said what is offered."""
+        if not self.sasl.done:
+            _log.warning("[C%d] Connection is closed: %s", self._peer.number, reason)
+            self._peer.shell.abort()
+
+    def grant(self, grants: Grants) -> None:
+        """Take what the service says that the peer may do."""
+        self._peer.service_rules = ServiceRules(grants)
+
+    def _send(self, frames: Callable[[], list[SaslFrame]]) -> None:
+        if not self.sasl.done:
+            self._authentication.send(self._peer.shell, frames())
+
+    # --- for the engine
+
+    def _mechanisms(self) -> Sequence[ServerMechanismFactory] | None:
+        transport: Transport = self._peer.shell
+        authentication = self._authentication
+        loop = asyncio.get_running_loop()
+        self._timer = loop.call_later(EXCHANGE_S, self._expire)
+        if self.listener.sasl_plugin is None:
+            return self._guarded(authentication.offer_to(self, transport))
+        service = authentication.service(self.listener.sasl_plugin)
+        if service is None:
+            loop.call_soon(self.give_up, f"there is no authServicePlugin {self.listener.sasl_plugin}")
+            return None
+        self._service = ServiceExchange(service, authentication.container_id, self)
+        profile = service.ssl_profile
+        self._service.begin(
+            lambda: None if profile is None else authentication.profiles.get(profile).client_context(verifies_name=True)
+        )
+        return None
+
+    def _guarded(self, factories: list[ServerMechanismFactory]) -> list[ServerMechanismFactory]:
+        transport: Transport = self._peer.shell
+        if self._authentication.ledger.is_overrun(host_of(transport.host), time.monotonic()):
+            return [_Overrun(one.name) for one in factories]
+        if transport.is_encrypted:
+            return factories
+        return [_Noted(one, self) if one.name == "PLAIN" else one for one in factories]
+
+    def note_plain(self) -> None:
+        """The peer chose PLAIN, and there is no TLS."""
+        self._authentication.note_plain(self.listener)
+
+    def _hold_back(self, failure: Failure) -> bool:
+        if failure.code is not SaslCode.AUTH:
+            return False
+        authentication = self._authentication
+        authentication.failures += 1
+        delay_s = authentication.ledger.failed(host_of(self._peer.shell.host), time.monotonic())
+        asyncio.get_running_loop().call_later(delay_s, self.answer, failure)
+        return True
+
+    def _expire(self) -> None:
+        if not self.sasl.done:
+            _log.info("[C%d] Connection is closed: SASL takes more than %g s", self._peer.number, EXCHANGE_S)
+            self._peer.shell.abort()
+
+
+class _Noted:
+    """PLAIN where the password can be read on its way."""
+
+    def __init__(self, inner: ServerMechanismFactory, login: Login) -> None:
+        self.name = inner.name
+        self._inner = inner
+        self._login = login
+
+    def start(self, hostname: str | None) -> ServerMechanism:
+        self._login.note_plain()
+        return self._inner.start(hostname)
+
+
+class _Overrun:
+    """Any mechanism, to a host that has failed too often just now."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def start(self, hostname: str | None) -> "_Overrun":
+        return self
+
+    def step(self, response: bytes | None) -> Failure:
+        """Have the peer come again later."""
+        return Failure("too many failures of this host", SaslCode.SYS_TEMP)

@@ -1,0 +1,212 @@
+"""The record files of one worker: rows are gathered by table and hour, written aside, and kept for a time.
+
+To be used in one thread. What can't be written is lost, and counted by who asked for it.
+"""
+
+import contextlib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from routerd.records import TABLES, NotARecordFile, Place, RecordFile, Table, aside, is_aside
+from routerd.records.parquet import RecordWriter
+
+GROUP_ROWS = 1 << 16
+"""Rows of a table that are compressed at a time."""
+IDLE_S = 5.0
+"""A file that gets no more rows for so long is completed before its time."""
+IDLE_SHARE = 0.25
+"""Of the time that a file has; before that is over, it is not."""
+_HOUR_US = 3_600_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Rotation:
+    """How old and how large files get."""
+
+    seconds: float
+    octets: int
+
+
+@dataclass(slots=True)
+class _OpenFile:
+    file: RecordFile
+    writer: RecordWriter | None
+    begun_at: float
+    touched_at: float
+    rows: int = 0
+    """All, with those that wait."""
+    waiting: list[pa.Table] = field(default_factory=list)
+    waiting_rows: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Completed:
+    """A file that is there."""
+
+    path: Path
+    rows: int
+    octets: int
+
+
+class RecordFiles:
+    """Writes rows to files; `writer` tells them from the files of other workers."""
+
+    def __init__(self, directory: Path, router_id: str, writer: str, rotation: Rotation) -> None:
+        self._directory = directory
+        self._router_id = router_id
+        self._writer = writer
+        self._rotation = rotation
+        self._open: dict[Place, _OpenFile] = {}
+        self._sequence = 0
+
+    @property
+    def pending_rows(self) -> int:
+        """Rows of files that are not complete."""
+        return sum(one.rows for one in self._open.values())
+
+    def add(self, table: Table, rows: pa.Table, now: float) -> None:
+        """Take rows, which may be of several hours; raises OSError."""
+        times = rows.column("time").cast(pa.int64())
+        bounds = pc.min_max(times).as_py()
+        if bounds["min"] // _HOUR_US == bounds["max"] // _HOUR_US:
+            self._add(table, rows, bounds["min"], now)
+            return
+        hours = pc.divide(times, _HOUR_US)
+        for hour in pc.unique(hours).to_pylist():
+            found = rows.filter(pc.equal(hours, hour))
+            self._add(table, found, pc.min(found.column("time").cast(pa.int64())).as_py(), now)
+
+    def _add(self, table: Table, rows: pa.Table, first_us: int, now: float) -> None:
+        place = Place.at(table.name, first_us, self._router_id)
+        one = self._open.get(place)
+        if one is None:
+            self._sequence += 1
+            file = RecordFile(place, first_us, self._writer, self._sequence, table.version)
+            one = self._open[place] = _OpenFile(file, None, now, now)
+        one.waiting.append(rows)
+        one.waiting_rows += rows.num_rows
+        one.rows += rows.num_rows
+        one.touched_at = now
+        if one.waiting_rows >= GROUP_ROWS:
+            self._write(one)
+
+    def rotate(self, now: float) -> Iterator[Completed]:
+        """Complete the files whose time has come; raises OSError."""
+        for place, one in list(self._open.items()):
+            age = now - one.begun_at
+            is_idle = now - one.touched_at >= IDLE_S and age >= IDLE_SHARE * self._rotation.seconds
+            if age >= self._rotation.seconds or is_idle or self._size(one) >= self._rotation.octets:
+                yield self._complete(place)
+
+    def close(self) -> Iterator[Completed]:
+        """Complete all files; raises OSError."""
+        for place in list(self._open):
+            yield self._complete(place)
+
+    def give_up(self) -> int:
+        """Leave nothing of the files that are not complete; return how many rows they had."""
+        lost = self.pending_rows
+        for one in self._open.values():
+            if one.writer is not None:
+                with contextlib.suppress(OSError, pa.ArrowException):
+                    error = OSError("given up")
+                    one.writer.__exit__(OSError, error, None)
+        self._open.clear()
+        return lost
+
+    def _write(self, one: _OpenFile) -> None:
+        if one.writer is None:
+            table = next(table for table in TABLES if table.name == one.file.place.table)
+            one.writer = RecordWriter(self._directory, table, one.file).__enter__()
+        rows = pa.concat_tables(one.waiting).unify_dictionaries().combine_chunks()
+        one.writer.write(rows)
+        one.waiting, one.waiting_rows = [], 0
+
+    def _size(self, one: _OpenFile) -> int:
+        if one.writer is None:
+            return 0
+        path = self._directory / one.file.path
+        try:
+            return path.with_name(aside(path.name)).stat().st_size
+        except FileNotFoundError:
+            return 0
+
+    def _complete(self, place: Place) -> Completed:
+        one = self._open[place]
+        if one.waiting_rows:
+            self._write(one)
+        assert one.writer is not None
+        one.writer.__exit__(None, None, None)
+        # Only now: what fails before is given up with the rest.
+        del self._open[place]
+        path = self._directory / one.file.path
+        return Completed(path, one.rows, path.stat().st_size)
+
+
+def delete_expired(
+    directory: Path, router_id: str, now_us: int, max_age_s: float, max_octets: int
+) -> int:
+    """Delete files of a router that are too old, or the oldest of too many; return how many."""
+    found = sorted(_complete_files(directory, router_id))
+    deleted = 0
+    total = sum(size for _, _, size in found)
+    for first_us, path, size in found:
+        is_old = max_age_s > 0 and first_us < now_us - max_age_s * 1e6
+        if not is_old and not (max_octets > 0 and total > max_octets):
+            break
+        with contextlib.suppress(OSError):
+            path.unlink()
+            deleted += 1
+            total -= size
+            _remove_empty(path.parent, directory)
+    return deleted
+
+
+def delete_left_over(directory: Path, router_id: str, writer_prefix: str) -> None:
+    """Delete what an earlier incarnation of a writer has begun and not completed."""
+    for folder in _folders(directory, router_id):
+        for path in _files_in(folder):
+            name = path.name
+            if is_aside(name) and f"-{writer_prefix}" in name:
+                with contextlib.suppress(OSError):
+                    path.unlink()
+
+
+def _complete_files(directory: Path, router_id: str) -> Iterator[tuple[int, Path, int]]:
+    for folder in _folders(directory, router_id):
+        for path in _files_in(folder):
+            with contextlib.suppress(NotARecordFile, OSError):
+                file = RecordFile.parse(str(path.relative_to(directory)))
+                yield file.first_us, path, path.stat().st_size
+
+
+def _folders(directory: Path, router_id: str) -> Iterator[Path]:
+    name = Place("x", "", "", router_id).folder.rpartition("/")[2]
+    for table in TABLES:
+        yield from directory.glob(f"{table.name}/day=*/hour=*/{_literal(name)}")
+
+
+def _files_in(folder: Path) -> list[Path]:
+    try:
+        return list(folder.iterdir())
+    except OSError:
+        return []
+
+
+def _literal(name: str) -> str:
+    """Return a name as a pattern that it alone fits."""
+    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in name)
+
+
+def _remove_empty(folder: Path, top: Path) -> None:
+    while folder != top:
+        try:
+            os.rmdir(folder)
+        except OSError:
+            return
+        folder = folder.parent

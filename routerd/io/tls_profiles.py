@@ -1,0 +1,64 @@
+"""The profiles of a worker by name, and the transports that are made with them."""
+
+from collections.abc import Iterable
+
+from routerd.config import ConnectorConfig, ListenerConfig, SslProfileConfig
+from routerd.io.tls_profile import TlsProfile, TlsProfileBroken
+
+EXTERNAL = "EXTERNAL"
+
+
+class TlsProfiles:
+    """Those that listeners and connectors name."""
+
+    def __init__(self, configs: Iterable[SslProfileConfig] = ()) -> None:
+        self._configs = {config.name: config for config in configs}
+        self._profiles: dict[str, TlsProfile] = {}
+
+    def add(self, profile: TlsProfile) -> None:
+        """Take a profile, in the place of one with its name."""
+        self._configs[profile.config.name] = profile.config
+        self._profiles[profile.config.name] = profile
+
+    def remove(self, name: str) -> None:
+        """Do without a profile; connections that were made with it stay."""
+        self._configs.pop(name, None)
+        self._profiles.pop(name, None)
+
+    def get(self, name: str) -> TlsProfile:
+        """Return a profile; raises TlsProfileBroken if it cannot be used, or is not there."""
+        profile = self._profiles.get(name)
+        if profile is None:
+            config = self._configs.get(name)
+            if config is None:
+                raise TlsProfileBroken(name, "name", None, "there is no such profile")
+            profile = self._profiles[name] = TlsProfile(config)
+        return profile
+
+    def refresh(self) -> None:
+        """Use the files of today."""
+        for profile in self._profiles.values():
+            profile.refresh()
+
+
+def demands_certificate(listener: ListenerConfig) -> bool:
+    """Whether whoever uses TLS at a listener has to show a certificate (9.1)."""
+    return EXTERNAL in (listener.sasl_mechanisms or ())
+
+
+def check_use(profile: TlsProfile, user: ListenerConfig | ConnectorConfig) -> None:
+    """See whether a listener or connector can have its connections made with a profile; raises TlsProfileBroken."""
+    if isinstance(user, ListenerConfig):
+        profile.server_context(demands_certificate=demands_certificate(user))
+    else:
+        profile.client_context(verifies_name=user.verify_hostname)
+
+
+def check_profiles(
+    configs: Iterable[SslProfileConfig], users: Iterable[ListenerConfig | ConnectorConfig]
+) -> None:
+    """See whether profiles can be used, and for what names them; raises TlsProfileBroken."""
+    profiles = {config.name: TlsProfile(config) for config in configs}
+    for user in users:
+        if user.ssl_profile is not None:
+            check_use(profiles[user.ssl_profile], user)

@@ -1,0 +1,153 @@
+"""A router that asks a service who its clients are (authServicePlugin)."""
+
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.conformance.raw_peer import SASL_HEADER
+from tests.interop.authenticating_router import (
+    Authenticating,
+    attempt,
+    listener,
+    octets_to_the_end,
+    router,
+    running,
+)
+from tests.interop.authentication_service import AuthenticationService
+from tests.interop.conftest import StartPeer
+from tests.system.launched import eventually
+from tests.system.management_client import ManagementClient
+from tests.system.raw_client import RawClient
+
+KINDS = ["proton", "rhea"]
+
+
+def plugin(port: int) -> str:
+    """Return the section of a service."""
+    return f"authServicePlugin {{\n name: identity\n host: 127.0.0.1\n port: {port}\n realm: example.com\n}}\n"
+
+
+def configuration(port: int) -> str:
+    return "".join([
+        router(),
+        plugin(port),
+        listener("proven", "authenticatePeer: yes", "saslPlugin: identity"),
+        listener("plain", "authenticatePeer: yes", "saslPlugin: identity", "saslMechanisms: PLAIN"),
+        listener("open"),
+    ])
+
+
+@pytest.fixture
+def service() -> Iterator[AuthenticationService]:
+    one = AuthenticationService({"alice": "secret"})
+    yield one
+    one.close()
+
+
+@pytest.fixture
+def serving(tmp_path: Path, service: AuthenticationService) -> Iterator[Authenticating]:
+    with running(tmp_path, configuration(service.port)) as launched:
+        yield launched
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_service_says_who_a_client_is(
+    start_peer: StartPeer, serving: Authenticating, service: AuthenticationService, kind: str
+) -> None:
+    service.properties = lambda name: {"authenticated-identity": {"sub": f"{name}@service"}}
+    for mechanism in ("SCRAM-SHA-256", "PLAIN"):
+        told = attempt(start_peer, kind, serving.port_of("proven"), mechanism, "alice", "secret")
+        assert told == {"mechanism": mechanism}
+        serving.has_logged(f"auth={mechanism} user=alice@service")
+    assert service.realms == ["example.com"] * 2
+    assert [one.desired_capabilities for one in service.opens] == [("ADDRESS-AUTHZ",)] * 2
+    eventually(lambda: service.ended == 2, "the connections to the service have ended")
+
+
+def test_the_service_says_what_a_client_may_do(
+    start_peer: StartPeer, serving: Authenticating, service: AuthenticationService
+) -> None:
+    service.properties = lambda name: {"authenticated-identity": {"sub": name}, "address-authz": {"a": ["recv"]}}
+    options = {"port": serving.port_of("proven"), "mechanism": "PLAIN", "user": "alice", "password": "secret"}
+    for address in ("a", "b"):
+        start_peer("proton", "client", "receive", address=address, **options)
+    serving.has_logged(r"Link attached: dir=out source=\{a ")
+    serving.has_logged(r"Link receive-0-0 refused: amqp:unauthorized-access: link disallowed by local policy")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_whom_the_service_refuses_is_refused(
+    start_peer: StartPeer, serving: Authenticating, service: AuthenticationService, kind: str
+) -> None:
+    for mechanism in ("SCRAM-SHA-256", "PLAIN"):
+        told = attempt(start_peer, kind, serving.port_of("proven"), mechanism, "alice", "wrong")
+        assert told["condition"] == "amqp:unauthorized-access"
+    eventually(lambda: service.ended == 2, "the connections to the service have ended")
+
+
+def test_the_listener_says_which_mechanisms_of_the_service_are_offered(
+    start_peer: StartPeer, serving: Authenticating
+) -> None:
+    for name, mechanism in (("plain", "SCRAM-SHA-256"), ("proven", "ANONYMOUS")):
+        assert "condition" in attempt(start_peer, "proton", serving.port_of(name), mechanism, "alice", "secret")
+    told = attempt(start_peer, "proton", serving.port_of("plain"), "PLAIN", "alice", "secret")
+    assert told == {"mechanism": "PLAIN"}
+
+
+@pytest.mark.parametrize("found", [{}, {"authenticated-identity": {}}, {"authenticated-identity": {"sub": 5}}])
+def test_a_service_that_does_not_say_who_it_is_lets_nobody_in(
+    start_peer: StartPeer, serving: Authenticating, service: AuthenticationService, found: dict[str, object]
+) -> None:
+    service.properties = lambda name: found
+    assert "condition" in attempt(start_peer, "proton", serving.port_of("proven"), "PLAIN", "alice", "secret")
+    serving.has_logged(r"AUTHSERVICE \(error\) The authentication service identity does not say who the peer is")
+
+
+def test_a_client_is_cut_when_there_is_no_service(serving: Authenticating, service: AuthenticationService) -> None:
+    service.close()
+    with RawClient(serving.port_of("proven")) as client:
+        client.send_octets(SASL_HEADER)
+        assert octets_to_the_end(client) == SASL_HEADER
+    serving.has_logged(r"AUTHSERVICE \(error\) Authentication service identity at 127.0.0.1:\d+: ")
+
+
+def test_a_service_that_says_nothing_is_not_waited_for(
+    serving: Authenticating, service: AuthenticationService
+) -> None:
+    service.is_silent = True
+    with RawClient(serving.port_of("proven")) as client:
+        client.send_octets(SASL_HEADER)
+        assert octets_to_the_end(client) == SASL_HEADER
+    eventually(lambda: service.ended == 1, "the connection to the service has ended")
+
+
+def test_a_client_that_leaves_leaves_nothing_at_the_service(
+    serving: Authenticating, service: AuthenticationService
+) -> None:
+    service.is_silent = True
+    with RawClient(serving.port_of("proven")) as client:
+        client.send_octets(SASL_HEADER)
+        eventually(lambda: service.connections == 1, "the service is asked")
+    eventually(lambda: service.ended == 1, "the connection to the service has ended")
+
+
+def test_a_service_comes_and_goes_at_run_time(
+    start_peer: StartPeer, tmp_path: Path, service: AuthenticationService
+) -> None:
+    with running(tmp_path, router() + listener("open")) as started, ManagementClient(started.port_of("open")) as client:
+        with socket.create_server(("127.0.0.1", 0)) as bound:
+            free_port = bound.getsockname()[1]
+        named = {"host": "127.0.0.1", "port": str(free_port), "saslPlugin": "late", "authenticatePeer": True}
+        refused = client.create("listener", "served", **named)
+        assert (refused.status, "no authServicePlugin with the name 'late'" in refused.description) == (400, True)
+        made = client.create("authServicePlugin", "late", host="127.0.0.1", port=str(service.port))
+        assert (made.status, made.body["host"]) == (201, "127.0.0.1")
+        assert client.create("listener", "served", **named).status == 201
+        assert attempt(start_peer, "proton", free_port, "PLAIN", "alice", "secret") == {"mechanism": "PLAIN"}
+        refused = client.delete("authServicePlugin", "late")
+        assert (refused.status, "is in use by listener/" in refused.description) == (400, True)
+        assert client.delete("listener", "served").status == 204
+        assert client.delete("authServicePlugin", "late").status == 204
+        assert client.query("authServicePlugin", "name") == []

@@ -1,0 +1,281 @@
+"""What a worker offers to its peers, how many it takes, and what becomes of failures."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from routerd.config import ListenerConfig, editing
+from routerd.core import Peer, RouterSettings
+from routerd.io import authentication
+from routerd.io.authentication import Authentication, AuthenticationUnusable, Nobody, user_source, warn_if_open
+from routerd.io.authentication_failures import HELD_MAX
+from routerd.io.authentication_threads import AuthenticationThreads, InThreads
+from routerd.io.authentication_users import FileUsers
+from routerd.io.tls_profiles import TlsProfiles
+from routerd.wire.sasl import (
+    AuthenticationUnavailable,
+    Failure,
+    PlainServer,
+    SaslCode,
+    SaslFrame,
+    SaslServer,
+    ServerMechanismFactory,
+    Success,
+)
+from routerd.wire.sasl_frames import SaslInit, SaslMechanisms, SaslOutcome
+from routerd.wire.types import Symbol
+
+WITHIN_S = 10.0
+
+
+class Place:
+    """A worker's part in it: it keeps what is sent."""
+
+    def __init__(self, **settings: Any) -> None:
+        self.sent: list[SaslFrame] = []
+        self.loop = asyncio.get_running_loop()
+        self.authentication = Authentication(
+            RouterSettings(id="R", **settings), (), TlsProfiles(), self.loop.call_soon_threadsafe, self._send
+        )
+        self.authentication.start()
+        self._number = 0
+
+    def _send(self, transport: Any, frames: list[SaslFrame]) -> None:
+        self.sent += frames
+
+    def peer(self, host: str = "10.0.0.1", **attributes: Any) -> Any:
+        """Return the transport of a new peer."""
+        self._number += 1
+        peer = Peer(self._number)
+        shell = SimpleNamespace(
+            host=f"{host}:1", peer=peer, is_encrypted=False, tls_user=None, is_over=False, **attributes
+        )
+        peer.shell = shell
+        return shell
+
+    def server(self, transport: Any, **listener: Any) -> SaslServer:
+        """Return the exchange of a peer."""
+        config = ListenerConfig(host="", port=1, **listener)
+        return self.authentication.login(config, transport.peer).sasl
+
+    async def next_frames(self) -> list[SaslFrame]:
+        """Wait for what is sent."""
+        async with asyncio.timeout(WITHIN_S):
+            while not self.sent:
+                await asyncio.sleep(0.001)
+        frames, self.sent = self.sent, []
+        return frames
+
+
+def run(scenario: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    asyncio.run(scenario())
+
+
+def offered(server: SaslServer) -> list[str]:
+    [frame] = server.start()
+    assert isinstance(frame, SaslMechanisms)
+    return [str(name) for name in frame.sasl_server_mechanisms]
+
+
+def init(mechanism: str, response: bytes) -> SaslInit:
+    return SaslInit(mechanism=Symbol(mechanism), initial_response=response)
+
+
+@pytest.fixture
+def users(tmp_path: Path) -> str:
+    path = str(tmp_path / "users")
+    with editing(path) as found:
+        found.put("alice", "secret")
+    return path
+
+
+SCRAM = ["SCRAM-SHA-512", "SCRAM-SHA-256", "SCRAM-SHA-1"]
+
+
+@pytest.mark.parametrize(
+    ("has_users", "user", "listener", "names"),
+    [
+        (False, None, {}, ["ANONYMOUS"]),
+        (False, None, {"authenticate_peer": True}, ["EXTERNAL"]),
+        (False, "cn", {}, ["EXTERNAL", "ANONYMOUS"]),
+        (True, None, {}, [*SCRAM, "PLAIN", "ANONYMOUS"]),
+        (True, "cn", {"authenticate_peer": True}, ["EXTERNAL", *SCRAM, "PLAIN"]),
+        (True, None, {"sasl_mechanisms": ("PLAIN", "SCRAM-SHA-1")}, ["SCRAM-SHA-1", "PLAIN"]),
+        (True, None, {"sasl_mechanisms": ("ANONYMOUS",), "authenticate_peer": True}, ["EXTERNAL"]),
+        (True, None, {"sasl_mechanisms": ("GSSAPI", "ANONYMOUS")}, ["ANONYMOUS"]),
+    ],
+)
+def test_what_is_offered_depends_on_users_certificate_and_listener(
+    users: str, has_users: bool, user: str | None, listener: dict[str, Any], names: list[str]
+) -> None:
+    async def scenario() -> None:
+        place = Place(user_file=users if has_users else None)
+        transport = place.peer()
+        transport.tls_user = user
+        assert offered(place.server(transport, **listener)) == names
+        place.authentication.close()
+
+    run(scenario)
+
+
+def test_where_nothing_can_be_offered_nobody_is_let_in() -> None:
+    async def scenario() -> None:
+        place = Place()
+        server = place.server(place.peer(), authenticate_peer=True)
+        server.start()
+        assert (server.receive(init("EXTERNAL", b"")), server.is_waiting) == ([], True)
+        assert await place.next_frames() == [SaslOutcome(code=SaslCode.AUTH)]
+        assert (server.identity, place.authentication.failures) == (None, 1)
+        place.authentication.close()
+
+    run(scenario)
+
+
+def test_a_password_is_checked_in_a_thread(users: str) -> None:
+    async def scenario() -> None:
+        place = Place(user_file=users)
+        server = place.server(place.peer())
+        server.start()
+        assert (server.receive(init("PLAIN", b"\0alice\0secret")), server.is_waiting) == ([], True)
+        assert await place.next_frames() == [SaslOutcome(code=SaslCode.OK)]
+        assert (server.identity, place.authentication.failures) == ("alice", 0)
+        place.authentication.close()
+
+    run(scenario)
+
+
+def test_a_host_that_failed_too_often_is_told_to_come_later(users: str) -> None:
+    async def scenario() -> None:
+        place = Place(user_file=users)
+        for _ in range(HELD_MAX):
+            place.authentication.ledger.failed("10.0.0.1", place.loop.time())
+        server, other = place.server(place.peer()), place.server(place.peer("10.0.0.2"))
+        server.start()
+        assert server.receive(init("PLAIN", b"\0alice\0secret")) == [SaslOutcome(code=SaslCode.SYS_TEMP)]
+        other.start()
+        other.receive(init("PLAIN", b"\0alice\0secret"))
+        assert await place.next_frames() == [SaslOutcome(code=SaslCode.OK)]
+        place.authentication.close()
+
+    run(scenario)
+
+
+def test_a_host_may_have_so_many_connections_that_are_not_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(authentication, "UNOPENED_MAX", 2)
+
+    async def scenario() -> None:
+        place = Place()
+        listener = ListenerConfig(host="", port=1)
+        admits = place.authentication.admits
+        first, second, third = (place.peer() for _ in range(3))
+        assert [admits(one, listener) for one in (first, second, third)] == [True, True, False]
+        assert admits(place.peer("10.0.0.2"), listener)
+        place.authentication.settled(first)
+        assert admits(third, listener)
+        for one in (first, second, third):
+            place.authentication.settled(one)
+        assert place.authentication.admits(first, listener)
+        place.authentication.close()
+
+    run(scenario)
+
+
+def test_a_connection_is_refused_where_it_has_to_be_encrypted_and_is_not() -> None:
+    async def scenario() -> None:
+        place = Place()
+        listener = ListenerConfig(host="", port=1, require_encryption=True)
+        transport = place.peer()
+        assert not place.authentication.admits(transport, listener)
+        transport.is_encrypted = True
+        assert place.authentication.admits(transport, listener)
+        place.authentication.close()
+
+    run(scenario)
+
+
+# Where users are
+
+
+def test_users_are_in_the_file_unless_cyrus_is_configured(tmp_path: Path, users: str) -> None:
+    assert isinstance(user_source(RouterSettings(id="R")), Nobody)
+    assert isinstance(user_source(RouterSettings(id="R", user_file=users)), FileUsers)
+    named = RouterSettings(id="R", user_file=users, sasl_config_dir=str(tmp_path))
+    assert isinstance(user_source(named), FileUsers)
+    with pytest.raises(AuthenticationUnusable, match=f"^user file {users}.no: No such file or directory$"):
+        user_source(RouterSettings(id="R", user_file=f"{users}.no"))
+
+
+def test_cyrus_that_is_configured_and_not_installed_stops_the_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("routerd.io.cyrus.LIBRARY", "libnone.so.2")
+    (tmp_path / "qdrouterd.conf").write_text("")
+    with pytest.raises(AuthenticationUnusable, match=r"needs Cyrus SASL, and libnone.so.2 cannot be loaded"):
+        user_source(RouterSettings(id="R", sasl_config_dir=f"/nowhere:{tmp_path}"))
+
+
+def test_cyrus_of_the_system_that_is_not_installed_leaves_the_file(
+    tmp_path: Path, users: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("routerd.io.cyrus.LIBRARY", "libnone.so.2")
+    monkeypatch.setattr("routerd.io.cyrus.SYSTEM_FOLDERS", (str(tmp_path),))
+    (tmp_path / "qdrouterd.conf").write_text("")
+    assert isinstance(user_source(RouterSettings(id="R", user_file=users)), FileUsers)
+
+
+# Threads
+
+
+def _away(name: str, password: str) -> bool:
+    raise AuthenticationUnavailable("the directory is away")
+
+
+def _broken(name: str, password: str) -> bool:
+    raise RuntimeError("a fault")
+
+
+@pytest.mark.parametrize(
+    ("check", "step"),
+    [
+        (lambda name, password: True, Success("a")),
+        (_away, Failure("the directory is away", SaslCode.SYS_TEMP)),
+        (_broken, Failure("the step failed", SaslCode.SYS)),
+    ],
+)
+def test_what_a_thread_finds_out_is_told_in_the_loop(check: Any, step: Any) -> None:
+    async def scenario() -> None:
+        loop = asyncio.get_running_loop()
+        threads = AuthenticationThreads(loop.call_soon_threadsafe)
+        found: asyncio.Future[Any] = loop.create_future()
+        factory: ServerMechanismFactory = InThreads(PlainServer(check), threads, found.set_result)
+        assert factory.name == "PLAIN"
+        factory.start(None).step(b"\0a\0b")
+        assert await asyncio.wait_for(found, WITHIN_S) == step
+        threads.close()
+
+    run(scenario)
+
+
+@pytest.mark.parametrize(
+    ("listener", "is_open"),
+    [
+        *(({"host": ""}, True), ({"host": "0.0.0.0"}, True), ({"host": "::"}, True), ({"host": "a.example"}, True)),
+        *(({"host": "127.0.0.2"}, False), ({"host": "::1"}, False), ({"host": "localhost"}, False)),
+        ({"host": "", "authenticate_peer": True}, False),
+    ],
+)
+def test_a_port_that_is_open_to_all_is_warned_of(
+    monkeypatch: pytest.MonkeyPatch, listener: dict[str, Any], is_open: bool
+) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(authentication._log, "warning", lambda text, *more: told.append(text % more))
+    warn_if_open(ListenerConfig(port=5, **listener))
+    expected = (
+        f"Listener {listener['host']}:5 is open to other hosts, and nobody has to say who it is: set authenticatePeer: "
+        "yes and give users passwords or certificates, or listen on host: 127.0.0.1"
+    )
+    assert told == ([expected] if is_open else [])
