@@ -36,15 +36,18 @@ def test_a_router_says_what_it_listens_on_and_that_it_is_ready(launch: Launch) -
     router = launch(router_conf(MAIN))
     assert answers_amqp(router.port())
     texts = [re.sub(r"^\S+ \S+ \S+ ", "", line) for line in router.log().splitlines()]
-    assert texts[:4] == [
+    assert texts[:6] == [
         "SERVER (info) Container Name: QDR.A",
         "ROUTER (info) Router started in Standalone mode, area=0 id=QDR.A",
         "ROUTER (info) Version: 0.1.0",
+        "POLICY (info) Policy configured maxConnections: 65535, policyDir: '',"
+        "access rules enabled: 'false', use hostname patterns: 'false'",
+        "POLICY (info) Policy fallback defaultVhost is defined: '$default'",
         "CONN_MGR (info) Configured Listener: 127.0.0.1:0 proto=any, role=normal",
     ]
-    assert texts[4] == f"SERVER (notice) Listening on 127.0.0.1:{router.port()} (main)"
-    assert texts[5] == f"SERVER (notice) Operational, 1 Threads Running (process ID {router.process.pid})"
-    assert re.fullmatch(r"SERVER \(notice\) Process VmSize [\d.]+ MiB \([\d.]+ GiB available memory\)", texts[6])
+    assert texts[6] == f"SERVER (notice) Listening on 127.0.0.1:{router.port()} (main)"
+    assert texts[7] == f"SERVER (notice) Operational, 1 Threads Running (process ID {router.process.pid})"
+    assert re.fullmatch(r"SERVER \(notice\) Process VmSize [\d.]+ MiB \([\d.]+ GiB available memory\)", texts[8])
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGQUIT])
