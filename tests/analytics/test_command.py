@@ -29,7 +29,7 @@ def routeranalyze_on_ray(*arguments):
     On a busy machine the head of a Ray may be too late for the rest of it, which then waits for ever.
     """
     for within_s in (ON_RAY_S, WITHIN_S):
-        # The names of Ray's sockets lie below it, and may not be long; a Ray that runs elsewhere is not looked for there.
+        # The names of Ray's sockets lie below it, and may not be long; a Ray elsewhere is not looked for there.
         with tempfile.TemporaryDirectory(prefix="ray-", dir="/tmp", ignore_cleanup_errors=True) as folder:
             surroundings = {**os.environ, "PYTHONPATH": str(ROOT), "JAVA_HOME": "", "RAY_TMPDIR": folder}
             command = [sys.executable, "-m", "analytics.cli", *map(str, arguments), "--spark", "raydp"]
