@@ -38,6 +38,8 @@ class Address:
         self.parked_from_siblings: deque[Parked] = deque()
         self.parked_from_trunks: deque[Parked] = deque()
         self.octets_from_trunks = 0
+        # Until when messages from other routers wait for news of a consumer.
+        self.expected_until = 0.0
         # The ways to other routers that have consumers.
         self.ways: list[Way] = []
         self.way_turn = 0

@@ -32,7 +32,9 @@ cdef class Departures(Settlement):
     cdef bint may_take(self, Address address, Way way, Passage passage) except -1
     @cython.locals(way=Way)
     cdef bint has_destination(self, Address address, Passage passage) except -1
+    cdef bint may_detour(self, Address address, Way way, Passage passage) except -1
     cdef list ways_for(self, Address address, Passage passage)
+    @cython.locals(way=Way)
     cdef Way choose_way(self, Address address, Passage passage, Outlet local, int priority, bint is_partial)
     @cython.locals(
         limit="long long",
@@ -46,6 +48,8 @@ cdef class Departures(Settlement):
         _=Py_ssize_t,
     )
     cdef Way _least_loaded(self, Address address, Passage passage, Outlet local, int priority, bint is_partial)
+    @cython.locals(best=Way, way=Way)
+    cdef Way _detour(self, Address address, Passage passage, int priority, bint is_partial)
     @cython.locals(ways=list, count=Py_ssize_t, at=Py_ssize_t, chosen=Py_ssize_t, best=Way, way=Way, _=Py_ssize_t)
     cdef Way _nearest(self, Address address, Passage passage, int priority, bint is_partial)
     @cython.locals(view="const unsigned char*", at=Py_ssize_t)

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 DEFAULT_PRIORITY = 4
 HIGHEST_PRIORITY = 9
+HOPS_MAX_AT_LEAST = 8
+"""How many routers a message may have passed, however few are known: a router that has just come knows few."""
 OUTSTANDING_MAX = 250
 """Unsettled deliveries of an address that go one way, beyond which others are preferred."""
 
@@ -40,8 +42,8 @@ class Departures(Settlement):
         self.router_id = router_id
         self.is_edge_router = is_edge
         self.network = Network()
-        # How many routers a message may have passed: all there are.
-        self.hops_max = 1
+        # How many routers a message may have passed: all there are, as far as we know.
+        self.hops_max = HOPS_MAX_AT_LEAST
         self.passages = Passages(router_id, is_edge)
         # Deliveries that came from one router and went to another.
         self.transit = 0
@@ -73,7 +75,17 @@ class Departures(Settlement):
         """Whether anybody can get a message, now or later."""
         if address.local_count > 0 or address.remote_count > 0:
             return True
-        return any(self.may_take(address, way, passage) for way in address.ways)
+        for way in address.ways:
+            if self.may_take(address, way, passage) or self.may_detour(address, way, passage):
+                return True
+        return False
+
+    def may_detour(self, address: "Address", way: "Way", passage: "Passage | None") -> bool:
+        """Whether a message that has no proper way may take this one.
+
+        So it is as long as the router that sent it here and we do not see the same network.
+        """
+        return not (passage is None or address.is_multicast or self.is_edge_router or way.next_hop in passage.passed)
 
     def ways_for(self, address: "Address", passage: "Passage | None") -> "list[Way]":
         """Return where copies of a multicast message go."""
@@ -85,7 +97,10 @@ class Departures(Settlement):
     ) -> "Way | None":
         """Return the way that is better than a consumer of this router, if there is one; its link is `picked`."""
         if address.is_balanced:
-            return self._least_loaded(address, passage, local, priority, is_partial)
+            way = self._least_loaded(address, passage, local, priority, is_partial)
+            if way is None and local is None and passage is not None:
+                way = self._detour(address, passage, priority, is_partial)
+            return way
         if address.local_count or address.remote_count:
             return None
         return self._nearest(address, passage, priority, is_partial)
@@ -118,6 +133,21 @@ class Departures(Settlement):
                 self.picked = outlet
                 address.way_turn = at
         return best
+
+    def _detour(
+        self, address: "Address", passage: "Passage", priority: int, is_partial: bool
+    ) -> "Way | None":
+        """Return the cheapest way for a message that has no proper one; None for one that has."""
+        best: Way | None = None
+        for way in address.ways:
+            if self.may_take(address, way, passage):
+                return None
+            if (best is None or way.cost < best.cost) and self.may_detour(address, way, passage):
+                best = way
+        if best is None or address.local_count or address.remote_count:
+            return None
+        self.picked = best.pick(priority, is_partial)
+        return best if self.picked is not None else None
 
     def _nearest(
         self, address: "Address", passage: "Passage | None", priority: int, is_partial: bool

@@ -34,6 +34,8 @@ cdef class Forwarder(Multicast):
 
     cpdef object destination(self, Inlet inlet, str to)
     cdef Address trunk_destination(self, Passage passage, str to)
+    cdef Address expected_destination(self, Passage passage, str to)
+    cdef bint is_expected(self, Inlet inlet, Address address) except -1
     cpdef void forget_if_idle(self, Address address)
     cdef void control_arrived(self, Inlet inlet, bytes octets)
 
@@ -41,7 +43,7 @@ cdef class Forwarder(Multicast):
     cpdef void on_transfer(self, Link receiver, Delivery delivery, object data, Py_ssize_t start, Py_ssize_t end)
     @cython.locals(passage=Passage, to=str, address=Address, place=Py_ssize_t, stop=Py_ssize_t)
     cdef void _arrive(self, Inlet inlet, Delivery delivery, object data, Py_ssize_t start, Py_ssize_t end)
-    @cython.locals(outlet=Outlet, way=Way, priority=int)
+    @cython.locals(outlet=Outlet, way=Way, priority=int, has_nobody=bint, is_ahead=bint)
     cdef void _route(
         self,
         Inlet inlet,

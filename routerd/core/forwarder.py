@@ -84,6 +84,14 @@ class Forwarder(Multicast):
         """Return where a message from another router goes; None where nobody is."""
         return None
 
+    def expected_destination(self, passage: "Passage", to: str) -> "Address | None":
+        """Return where a message from another router may go soon; `Trunks` knows."""
+        return None
+
+    def is_expected(self, inlet: "Inlet", address: "Address") -> bool:
+        """Whether a message waits at an address where nobody is; `Trunks` knows."""
+        return False
+
     def control_arrived(self, inlet: "Inlet", octets: bytes) -> None:
         """Take a message of the routing protocol."""
 
@@ -160,6 +168,8 @@ class Forwarder(Multicast):
             if address is None:
                 place, stop = self.passages.place, self.passages.stop
                 address = self.trunk_destination(passage, to or "")
+                if address is None and inlet.trunk is not None and inlet.trunk.is_up:
+                    address = self.expected_destination(passage, to or "")
                 # An address that comes into use may send what waits there, and so read other annotations.
                 self.passages.place, self.passages.stop = place, stop
             if address is None:
@@ -187,7 +197,8 @@ class Forwarder(Multicast):
             self.routed = self.passage_or_none(data, start, end, delivery.is_partial)
         queue = self._queue_for(address, inlet)
         if address.is_multicast:
-            if not queue and (address.missing == 0 or inlet.is_fabric):
+            is_ahead = not address.has_outlet(inlet.is_fabric) and self.is_expected(inlet, address)
+            if not queue and (address.missing == 0 or inlet.is_fabric) and not is_ahead:
                 self.fan_out(inlet, address, delivery, data, start, end, passage)
                 return
         elif not queue:
@@ -201,9 +212,10 @@ class Forwarder(Multicast):
             if outlet is not None:
                 self._forward(inlet, outlet, None, delivery, data, start, end)
                 return
-        if not address.has_outlet(inlet.is_fabric) or (
+        has_nobody = not address.has_outlet(inlet.is_fabric) or (
             address.ways and not inlet.is_fabric and not self.has_destination(address, passage)
-        ):
+        )
+        if has_nobody and (passage is None or not self.is_expected(inlet, address)):
             self.drop(inlet, delivery, _RELEASED, address, passage, AUTOMATIC, data, start, end)
         elif inlet.trunk is not None and delivery.remote_settled and self._lags(address, inlet):
             # Credit of routers comes back at once, so nothing else bounds what waits for a consumer that lags.
@@ -430,6 +442,8 @@ class Forwarder(Multicast):
         if address.is_multicast:
             if address.missing > 0 and not is_local_only:
                 return False
+            if not address.has_outlet(is_local_only) and address.expected_until > self.now:
+                return False
         else:
             outlet = address.choose(is_local_only)
             if address.ways and not is_local_only:
@@ -438,7 +452,7 @@ class Forwarder(Multicast):
                 if way is not None:
                     outlet = self.picked
             if outlet is None:
-                if is_local_only or self.has_destination(address, passage):
+                if is_local_only or self.has_destination(address, passage) or address.expected_until > self.now:
                     return False
                 queue.popleft()
                 self._leave_queue(parked)

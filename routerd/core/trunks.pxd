@@ -1,6 +1,7 @@
 import cython
 from routerd.core.address cimport Address
 from routerd.core.inlet cimport Inlet
+from routerd.core.naming cimport Naming
 from routerd.core.outlet cimport Outlet
 from routerd.core.passage cimport Passage
 from routerd.core.peer cimport Peer
@@ -19,10 +20,11 @@ cdef class Trunks(Siblings):
     cdef readonly dict trunks
     cdef object _token
     cdef object _space
+    cdef Naming _naming
     cdef list _events
     cdef dict _retiring
     cdef dict _passing
-    cdef dict _arrivals
+    cdef object _expectations
 
     cpdef void own_link_answered(self, Link link)
     cpdef void router_outlet_ended(self, Outlet outlet)
@@ -31,8 +33,11 @@ cdef class Trunks(Siblings):
     cpdef void trunk_lost(self, Peer peer)
     cdef void control_arrived(self, Inlet inlet, bytes octets)
     @cython.locals(key=str, address=Address)
+    cdef Address expected_destination(self, Passage passage, str to)
+    @cython.locals(trunk=Trunk)
+    cdef bint is_expected(self, Inlet inlet, Address address) except -1
+    @cython.locals(key=str, address=Address)
     cdef Address trunk_destination(self, Passage passage, str to)
-    cdef str _arrival_key(self, str to, int phase)
     @cython.locals(address=Address)
     cpdef Address passing_address(self, str key)
     @cython.locals(way=Way)

@@ -12,7 +12,10 @@ from typing import Any, cast
 
 from routerd.core.address import Address
 from routerd.core.addresses import AddressSpace
+from routerd.core.departures import HOPS_MAX_AT_LEAST
+from routerd.core.expectations import Expectations
 from routerd.core.inlet import Inlet
+from routerd.core.naming import Naming
 from routerd.core.network import NetworkNews
 from routerd.core.observer import Observer
 from routerd.core.outlet import Outlet
@@ -80,10 +83,11 @@ class Trunks(Siblings):
         self.trunks: dict[int, Trunk] = {}
         self._token = token
         self._space = AddressSpace(settings.id, is_edge=settings.mode is RouterMode.EDGE)
+        self._naming = Naming(self._space, self._treatments)
         self._events: list[TrunkEvent] = []
         self._retiring: dict[Outlet, None] = {}
         self._passing: dict[Address, None] = {}
-        self._arrivals: dict[tuple[str, int], str] = {}
+        self._expectations = Expectations()
 
     # --- for the shell
 
@@ -111,10 +115,11 @@ class Trunks(Siblings):
             return
         before = self.network.routes, self.network.link_state
         touched = self.network.apply(news)
+        self._expectations.network_changed(before[0], self.network.routes, self.now)
         if self.recorder is not None:
             self.recorder.events.network_changed(*before, self.network, self.now)
         # Not by the radius, which counts the hops of our own paths: others' of the same cost may have more.
-        self.hops_max = len(self.network.routes) + 1
+        self.hops_max = max(HOPS_MAX_AT_LEAST, len(self.network.routes) + 1)
         keys = dict.fromkeys(self.addresses) if news.is_full or news.routes is not None else touched
         if news.through is not None:
             # What waits for a way in the tree of its origin may have one now, or none any more.
@@ -133,8 +138,29 @@ class Trunks(Siblings):
                     del self._retiring[outlet]
                     self.give_up_fabric(outlet)
 
-    def repeat_greetings(self, now: float) -> None:
-        """Greet neighbours that are there in place of a routing engine that is silent; to be called each second.
+    def consumers_came(self, address: Address) -> None:
+        """Wait again for news of an address, should it have nobody once more."""
+        self._expectations.came(address.key)
+        Siblings.consumers_came(self, address)
+
+    def consumers_went(self, address: Address) -> None:
+        """Remember that messages which still come for an address are late."""
+        if not address.has_outlet(False):
+            address.expected_until = 0.0
+            self._expectations.went(address.key, self.now)
+        Siblings.consumers_went(self, address)
+
+    def each_second(self, now: float) -> None:
+        """Look after the trunks: greet neighbours, and give up messages that have waited for news in vain."""
+        self._repeat_greetings(now)
+        for address in self._expectations.overdue(now):
+            if not address.has_outlet(False):
+                self.release_parked(address)
+            self.serve(address)
+            self.forget_if_idle(address)
+
+    def _repeat_greetings(self, now: float) -> None:
+        """Greet neighbours that are there in place of a routing engine that is silent.
 
         One that is started anew may take longer than neighbours wait. What it said last holds until it says more.
         """
@@ -471,7 +497,7 @@ class Trunks(Siblings):
     def trunk_destination(self, passage: Passage, to: str) -> Address | None:
         key = passage.key if passage.to is not None else ""
         if not key:
-            key = self._arrival_key(to, passage.phase)
+            key = self._naming.arrival_key(to, passage.phase)
             if passage.to is not None:
                 passage.key = key
         address = self.addresses.get(key)
@@ -483,19 +509,9 @@ class Trunks(Siblings):
             self._attach_for_message(address)
         return address
 
-    def _arrival_key(self, to: str, phase: int) -> str:
-        key = self._arrivals.get((to, phase))
-        if key is None:
-            treatment = self._treatments.of(to)
-            key = "" if treatment.distribution is Distribution.UNAVAILABLE else self._space.key(to, phase)
-            if len(self._arrivals) >= PASSING_MAX:
-                self._arrivals.clear()
-            self._arrivals[(to, phase)] = key
-        return key
-
     def treatments_changed(self) -> None:
-        """Look at the addresses of messages from other routers anew."""
-        self._arrivals.clear()
+        """Look at the addresses of messages anew."""
+        self._naming.forget()
         self.passages.forget_keys()
 
     def passing_address(self, key: str) -> Address | None:
@@ -509,6 +525,20 @@ class Trunks(Siblings):
         address = self.address_with(key, self.treatment_of_key(key))
         self._passing[address] = None
         return address
+
+    def expected_destination(self, passage: Passage, to: str) -> Address | None:
+        """Return the address of a message from another router, if there may be news of it soon."""
+        key = passage.key if passage.to is not None else self._naming.arrival_key(to, passage.phase)
+        if not key or not self._expectations.may_come(key, self.now):
+            return None
+        address = self.address_with(key, self.treatment_of_key(key))
+        self._passing[address] = None
+        return address
+
+    def is_expected(self, inlet: Inlet, address: Address) -> bool:
+        """Whether a message from another router waits for news of its address."""
+        trunk = inlet.trunk
+        return trunk is not None and trunk.is_up and self._expectations.wait_for(address, self.now)
 
     def _attach_for_message(self, address: Address) -> None:
         if address.missing:

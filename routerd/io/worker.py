@@ -637,7 +637,7 @@ class Worker:
         self.reports.lag = Lag(late_s, max(late_s, self._longest_turn_s))
         self._longest_turn_s = 0.0
         if self.router.trunks:
-            self.router.repeat_greetings(now)
+            self.router.each_second(now)
             self._turn_ends(now)
         if now >= self._edges_due:
             self._edges_due = now + HEARTBEAT_S

@@ -276,7 +276,7 @@ class MeshRouter:
     def _look_after_others(self) -> None:
         now = self.world.now
         if self.router.trunks:
-            self.router.repeat_greetings(now)
+            self.router.each_second(now)
             self.turn_ends()
         if now >= self._edges_due:
             self._edges_due = now + HEARTBEAT_S

@@ -3,6 +3,7 @@
 import pytest
 
 from routerd.core import AddressSettings, Distribution
+from routerd.core.departures import HOPS_MAX_AT_LEAST as MOST
 from routerd.wire import ACCEPTED, RELEASED, Header, Rejected
 from tests.routers import TREATMENTS, message, message_to, outcome
 from tests.unit.core.joined_routers import Mesh, mapped, marked, neighbour, routes, to_router
@@ -156,11 +157,36 @@ class TestBalanced:
         [octets] = {*two.neighbours[1].arrived()}
         assert marked(octets) == {"to": "orders", "ingress": "0/O", "trace": ["0/O", "0/R"]}
 
-    def test_it_is_released_where_no_such_path_does(self, router):
+    def test_it_takes_the_cheapest_way_where_no_such_path_does(self, router):
+        two = Two(router, costs=(2, 1))
+        two.costs[0] |= {"O": 5}
+        two.tell()
+        two.come(ingress="0/O", trace=["0/O"])
+        assert two.counts() == [0, 1]
+        two.come(ingress="0/O", trace=["0/O", "0/M"])
+        assert two.counts() == [1, 1]
+
+    def test_it_waits_for_credit_of_that_way(self, router):
+        two = Two(router, credit=1)
+        two.costs[0] |= {"O": 5}
+        two.tell()
+        for _ in range(2):
+            two.come(ingress="0/O", trace=["0/O", "0/M"])
+        assert two.counts() == [1, 0]
+        two.neighbours[0].data_in[0].grant(1)
+        router.pump()
+        assert two.counts() == [2, 0]
+
+    def test_a_consumer_of_this_router_without_credit_is_waited_for(self, router):
         two = Two(router)
         two.costs[0] |= {"O": 5}
         two.tell()
-        assert outcome(two.come(ingress="0/O", trace=["0/O"])) == (RELEASED, True)
+        near = two.client.consumer("orders", credit=0)
+        waiting = two.come(ingress="0/O", trace=["0/O"])
+        assert (two.counts(), outcome(waiting)) == ([0, 0], (None, False))
+        near.grant(1)
+        router.pump()
+        assert len(two.client.received(near)) == 1
 
     def test_it_goes_anywhere_when_nobody_knows_its_origin(self, router):
         two = Two(router)
@@ -173,6 +199,7 @@ class TestBalanced:
         two = Two(router, costs=(1, 9))
         two.come(trace=["0/N"])
         assert two.counts() == [0, 1]
+        router.let_pass(2)
         assert outcome(two.come(trace=["0/N", "0/M"])) == (RELEASED, True)
 
     def test_consumers_of_this_router_get_it_wherever_it_came_from(self, router):
@@ -248,6 +275,7 @@ class TestClosest:
         two = Two(router, "closest", costs=(1, 2))
         two.come(trace=["0/N"])
         assert two.counts() == [0, 1]
+        router.let_pass(2)
         assert outcome(two.come(trace=["0/M", "0/N"])) == (RELEASED, True)
 
     def test_siblings_consumers_come_before_other_routers(self):
@@ -344,6 +372,7 @@ class TestArrivals:
         receiver = client.consumer("waypoint/x", credit=9)
         early = far.pass_on(to_router(annotations={"to": "waypoint/x"}), priority=0)
         far.pass_on(to_router(annotations={"to": "waypoint/x", "phase": 1}), priority=0)
+        router.let_pass(2)
         assert (outcome(early), len(client.received(receiver))) == ((RELEASED, True), 1)
 
     @pytest.mark.parametrize("settled", [False, True])
@@ -378,6 +407,7 @@ class TestArrivals:
         far = neighbour(router).attach(pairs=1)
         for _ in range(2):
             delivery = far.pass_on(to_router(address if address else "/"), priority=0)
+            router.let_pass(2)
             assert outcome(delivery) == (RELEASED, True)
         assert router.router.addresses == {}
 
@@ -396,18 +426,25 @@ class TestArrivals:
     def test_an_address_that_has_become_unavailable_is_closed(self, router, is_marked):
         far = neighbour(router).attach(pairs=1)
         octets = to_router(annotations={"to": "closed"}) if is_marked else to_router("closed")
-        assert outcome(far.pass_on(octets, priority=0)) == (RELEASED, True)
+        early = far.pass_on(octets, priority=0)
+        router.let_pass(2)
+        assert outcome(early) == (RELEASED, True)
         client = router.client()
         receiver = client.consumer("closed", credit=1)
         router.router.configure_address(AddressSettings(pattern="closed", distribution=Distribution.UNAVAILABLE))
         assert outcome(far.pass_on(octets, priority=0)) == (RELEASED, True)
         assert client.received(receiver) == []
 
-    @pytest.mark.parametrize(("more", "is_taken"), [(-2, True), (0, True), (1, True), (2, False), (9, False)])
-    def test_what_has_passed_more_routers_than_there_are_is_released(self, router, more, is_taken):
+    @pytest.mark.parametrize(
+        ("known", "steps", "is_taken"),
+        [(0, 0, True), (0, MOST, True), (0, MOST + 1, False), (40, 43, True), (40, 44, False)],
+    )
+    def test_what_has_passed_more_routers_than_there_are_is_released(self, router, known, steps, is_taken):
         # Whatever the radius is: of two paths with the same cost another router may take the longer one.
         two = Two(router, radius=1)
-        steps = len(router.router.network.routes) + more
+        two.costs[0] |= {f"far/{number}": 9 for number in range(known)}
+        two.tell(radius=1)
+        assert len(router.router.network.routes) == known + 2
         delivery = two.come(trace=[f"0/X{number}" for number in range(steps)])
         assert outcome(delivery) == ((None, False) if is_taken else (RELEASED, True))
         assert sum(two.counts()) == is_taken

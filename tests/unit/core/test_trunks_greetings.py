@@ -36,7 +36,7 @@ class Greeted:
             self.router.pump(1.0)
             if not self.is_silent:
                 self.far.send(self.far.control_out, b"hello", settled=True)
-            self.router.router.repeat_greetings(self.router.now)
+            self.router.router.each_second(self.router.now)
             self.router.pump()
         return self.heard()
 

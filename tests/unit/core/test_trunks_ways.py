@@ -315,15 +315,16 @@ class TestWaiting:
         again = source.pass_on(to_router("orders", annotations={"ingress": "0/O"}), priority=0)
         assert (outcome(again), len(other.arrived())) == ((None, False), 2)
 
-    def test_what_has_no_way_in_the_tree_of_its_origin_any_more_is_released(self, router):
+    def test_what_has_no_way_but_back_any_more_is_released(self, router):
         ends = Ends(router)
         source = neighbour(router, "S").attach(pairs=1)
         router.tell(
             routes=routes((ends.far, {"P": 1}), (source, {"O": 1})), radius=1, through={"O": frozenset("P")}
         )
-        delivery = source.pass_on(to_router("orders", annotations={"ingress": "0/O"}), priority=0)
+        annotations = {"ingress": "0/O", "trace": ["0/O", "0/S"]}
+        delivery = source.pass_on(to_router("orders", annotations=annotations), priority=0)
         assert outcome(delivery) == (None, False)
-        router.tell(through={})
+        router.tell(routes=routes((source, {"O": 1, "P": 9})), through={})
         router.pump()
         assert outcome(delivery) == (RELEASED, True)
 

@@ -1,0 +1,137 @@
+"""Messages of other routers that come before the news of whoever they are for."""
+
+import pytest
+
+from routerd.core.expectations import EXPECTED_MAX, GONE_MAX, GONE_S
+from routerd.wire import RELEASED
+from tests.routers import outcome
+from tests.unit.core.edge_routers import EdgeMesh, far_edge
+from tests.unit.core.joined_routers import Mesh, mapped, neighbour, routes, to_router
+
+FROM_ELSEWHERE = {"ingress": "0/O", "trace": ["0/O", "0/N"]}
+
+
+@pytest.fixture
+def router():
+    return Mesh("R")["R"]
+
+
+@pytest.fixture
+def far(router):
+    return neighbour(router).attach(pairs=1)
+
+
+def come(far, address="orders", **options):
+    return far.pass_on(to_router(annotations=FROM_ELSEWHERE | {"to": address}), priority=0, **options)
+
+
+@pytest.mark.parametrize("address", ["orders", "closest", "multicast"])
+@pytest.mark.parametrize("settled", [False, True])
+def test_they_wait_for_a_consumer_of_this_router(router, far, address, settled):
+    waiting = come(far, address, settled=settled)
+    client = router.client()
+    consumer = client.consumer(address, credit=2)
+    assert len(client.received(consumer)) == 1
+    client.latest(consumer).accept()
+    router.pump()
+    assert waiting.remote_settled is not settled
+    come(far, address)
+    assert len(client.received(consumer)) == 2
+
+
+@pytest.mark.parametrize("address", ["orders", "closest", "multicast"])
+def test_they_wait_for_a_consumer_of_another_router(router, far, address):
+    other = neighbour(router, "M").attach(pairs=1)
+    router.tell(routes=routes((other, {"P": 1}), (far, {"O": 1})), radius=1, through={"O": frozenset("P")})
+    waiting = come(far, address)
+    assert (outcome(waiting), other.arrived()) == ((None, False), [])
+    router.tell(mapped=mapped(P=(f"M0{address}",)))
+    router.pump()
+    assert len(other.arrived()) == 1
+
+
+def test_they_wait_for_a_router(router, far):
+    other = neighbour(router, "M").attach(pairs=1)
+    router.tell(routes=routes((far, {"O": 1})), radius=1)
+    waiting = come(far, "_topo/0/P/x")
+    router.tell(routes=routes((other, {"P": 1}), (far, {"O": 1})), radius=1)
+    router.pump()
+    assert (outcome(waiting), len(other.arrived())) == ((None, False), 1)
+
+
+def test_they_wait_for_a_way_that_does_not_lead_back(router, far):
+    other = neighbour(router, "M").attach(pairs=1)
+    router.tell(routes=routes((far, {"O": 1, "P": 2})), radius=2, mapped=mapped(P=("M0orders",)))
+    waiting = come(far)
+    router.tell(routes=routes((other, {"P": 1}), (far, {"O": 1})), radius=1)
+    router.pump()
+    assert (outcome(waiting), len(other.arrived())) == ((None, False), 1)
+
+
+def test_a_large_one_waits_as_well(router, far):
+    octets = to_router(body="x" * 50_000, annotations=FROM_ELSEWHERE | {"to": "orders"})
+    far.pass_on(octets, priority=0)
+    client = router.client()
+    consumer = client.consumer("orders", credit=1)
+    [came] = client.received(consumer)
+    assert len(came) > 50_000
+
+
+@pytest.mark.parametrize("address", ["orders", "multicast"])
+def test_when_no_news_comes_they_are_released(router, far, address):
+    waiting = come(far, address)
+    router.pump(0.5)
+    assert outcome(waiting) == (None, False)
+    router.let_pass(1)
+    assert (outcome(waiting), router.router.addresses) == ((RELEASED, True), {})
+
+
+def test_one_for_a_consumer_that_has_just_left_is_released_at_once(router, far):
+    client = router.client()
+    client.consumer("orders", credit=1)
+    client.leave()
+    assert outcome(come(far)) == (RELEASED, True)
+    router.pump(GONE_S)
+    assert outcome(come(far)) == (None, False)
+
+
+def test_one_that_waits_for_credit_is_released_when_the_consumer_leaves(router, far):
+    for _ in range(2):
+        client = router.client()
+        client.consumer("orders", credit=0)
+        waiting = come(far)
+        client.leave()
+        assert outcome(waiting) == (RELEASED, True)
+
+
+def test_one_that_has_no_way_any_more_is_released_at_once(router, far):
+    other = neighbour(router, "M").attach(pairs=1)
+    known = {"mapped": mapped(P=("M0orders",)), "through": {"O": frozenset("P")}, "radius": 1}
+    router.tell(routes=routes((other, {"P": 1}), (far, {"O": 1})), **known)
+    come(far)
+    router.tell(routes=routes((far, {"O": 1, "P": 5})), radius=1)
+    assert outcome(come(far)) == (RELEASED, True)
+    router.tell(routes=routes((far, {"O": 1})), radius=1)
+    assert outcome(come(far, "_topo/0/P/x")) == (RELEASED, True)
+
+
+def test_what_is_kept_has_a_bound(router, far):
+    kept = [come(far, f"orders/{number}") for number in range(EXPECTED_MAX)]
+    assert outcome(come(far, "orders/more")) == (RELEASED, True)
+    assert [outcome(one) for one in kept] == [(None, False)] * EXPECTED_MAX
+    router.let_pass(2)
+    assert [outcome(one) for one in kept] == [(RELEASED, True)] * EXPECTED_MAX
+    assert outcome(come(far, "orders/more")) == (None, False)
+
+
+def test_what_is_remembered_has_a_bound(router, far):
+    client = router.client()
+    for number in range(GONE_MAX + 1):
+        client.detach(client.consumer(f"orders/{number}"), closed=True)
+    assert outcome(come(far, "orders/0")) == (None, False)
+    assert outcome(come(far, f"orders/{GONE_MAX}")) == (RELEASED, True)
+
+
+def test_those_of_edge_routers_do_not_wait():
+    edge = far_edge(EdgeMesh("R")["R"]).attach()
+    assert outcome(edge.send(edge.uplink, to_router("orders"))) == (RELEASED, True)
