@@ -37,7 +37,7 @@ cdef class Multicast(Recorded):
     @cython.locals(fan=FanOut, outlet=Outlet)
     cpdef void serve_way(self, Way way)
     cpdef void way_lost(self, Way way)
-    cdef void _copy_lost(self, FanOut fan, Address address, int cause)
+    cdef void copy_lost(self, FanOut fan, Address address, int cause)
     cdef void _note_sent(self, FanOut fan, Delivery out)
     @cython.locals(number=int, size="long long", octets=bytearray)
     cdef void _note_unsent(self, FanOut fan, Address address, int outcome, int cause)

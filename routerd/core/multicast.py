@@ -178,9 +178,9 @@ class Multicast(Recorded):
         """Release the copies that wait for a way that is no more."""
         waiting, way.waiting = way.waiting, None
         for fan in [] if waiting is None else waiting:
-            self._copy_lost(fan, way.address, NO_ROUTE)
+            self.copy_lost(fan, way.address, NO_ROUTE)
 
-    def _copy_lost(self, fan: FanOut, address: "Address", cause: int) -> None:
+    def copy_lost(self, fan: FanOut, address: "Address", cause: int) -> None:
         self._note_unsent(fan, address, RECORDED_RELEASED, cause)
         self.leave_wait(fan)
         if not fan.is_settled:

@@ -22,7 +22,7 @@ ATTACH_CODE, CLOSE_CODE = 0x12, 0x18
 CODE_AT = 10
 LINKS = 2
 ATTEMPTS_AHEAD_MAX = 2000
-WITHIN_S = 20.0
+WITHIN_S = 60.0
 SOURCES = cycle(f"127.0.0.{number}" for number in range(2, 102))
 """Of one address, the ports are soon used up."""
 

@@ -10,7 +10,7 @@ from proton import ConnectionException, Data, Message, Timeout, symbol
 from proton.reactor import AtMostOnce, DynamicNodeProperties, LinkOption
 from proton.utils import BlockingConnection, ConnectionClosed, LinkDetached, SendException
 
-WITHIN_S = 20.0
+WITHIN_S = 60.0
 CLOSE_S = 2.0
 Refusal = tuple[str, str]
 _CONDITION = re.compile(r"Condition\('([^']*)', '([^']*)'\)")

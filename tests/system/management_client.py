@@ -10,7 +10,7 @@ from proton.utils import BlockingConnection
 
 PREFIX = "org.apache.qpid.dispatch."
 NODE = {"type": "org.amqp.management", "name": "self"}
-WITHIN_S = 20.0
+WITHIN_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)

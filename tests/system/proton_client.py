@@ -18,7 +18,7 @@ from proton import Collector, Connection, Endpoint, Event, Handler, Link, Sessio
 
 from tests.system.proton_links import Consumer, Producer, Sink
 
-WITHIN_S = 20.0
+WITHIN_S = 60.0
 CLOSE_S = 5.0
 READ_SIZE = 1 << 16
 

@@ -1,0 +1,226 @@
+"""Messages that wait at an address, and how they leave as soon as somebody can take them."""
+
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+from routerd.core.multicast import Multicast
+from routerd.core.parked import Parked
+from routerd.core.recorder_hooks import AUTOMATIC
+from routerd.core.recorder_names import RECORDED_DROPPED, RECORDED_RELEASED
+from routerd.wire import RELEASED, DecodeError, NeedsMore
+
+if TYPE_CHECKING:
+    from routerd.core.address import Address
+    from routerd.core.fan_out import FanOut
+    from routerd.core.inlet import Inlet
+    from routerd.core.outlet import Outlet
+    from routerd.core.passage import Passage
+    from routerd.core.trunk import Trunk
+    from routerd.core.way import Way
+    from routerd.wire.delivery import Delivery
+
+LAG_OCTETS = 1 << 22
+"""Octets that wait at an address for consumers that lag, before settled messages of other routers are dropped."""
+
+_RELEASED = RELEASED
+
+
+class Waiting(Multicast):
+    """Keeps what cannot leave yet, by address and by where it came from."""
+
+    def forward(
+        self,
+        inlet: "Inlet",
+        outlet: "Outlet",
+        way: "Way | None",
+        delivery: "Delivery",
+        data: bytes | bytearray,
+        start: int,
+        end: int,
+    ) -> None:
+        """Send a message, or the beginning of one; `Forwarder` does."""
+
+    def forget_if_idle(self, address: "Address") -> None:
+        """Forget an address that nobody uses; `Siblings` has them."""
+
+    def lags(self, address: "Address", inlet: "Inlet") -> bool:
+        return len(address.parked_from_trunks) >= inlet.capacity and address.octets_from_trunks >= LAG_OCTETS
+
+    def queue_for(self, address: "Address", inlet: "Inlet") -> Any:
+        if inlet.is_fabric:
+            return address.parked_from_siblings
+        return address.parked if inlet.trunk is None else address.parked_from_trunks
+
+    def park(
+        self, queue: "deque[Parked]", parked: Parked, data: bytes | bytearray, start: int, end: int
+    ) -> None:
+        queue.append(parked)
+        if self.recorder is not None:
+            self.recorder.events.waits(parked.address)
+        if parked.inlet.is_fabric:
+            parked.address.note_credit()
+        delivery = parked.delivery
+        delivery.context = parked
+        parked.inlet.parked += 1
+        if parked.is_settled:
+            parked.inlet.waiting += 1
+        if delivery.is_partial:
+            parked.inlet.current = delivery
+        self.continue_parked(parked.inlet, parked, data, start, end)
+
+    def continue_parked(
+        self, inlet: "Inlet", parked: Parked, data: bytes | bytearray, start: int, end: int
+    ) -> None:
+        delivery = parked.delivery
+        if delivery.is_aborted:
+            self.unpark(parked)
+            delivery.context = inlet.current = None
+            inlet.top_up()
+            return
+        parked.octets += data[start:end]
+        if inlet.trunk is not None:
+            parked.address.octets_from_trunks += end - start
+        if not delivery.is_partial:
+            parked.is_complete = True
+            if delivery is inlet.current:
+                inlet.current = None
+            if parked.frames and parked.address.ways:
+                # Now that it is all there it needs no link of its own to leave.
+                self.serve(parked.address)
+        else:
+            # One frame a message is bounded by the link's credit; what is more, by the session's window.
+            if not inlet.is_shared:
+                parked.frames += 1
+                inlet.link.session.withhold(1)
+
+    def unpark(self, parked: Parked) -> None:
+        address = parked.address
+        if parked.inlet.is_fabric:
+            address.parked_from_siblings = deque(one for one in address.parked_from_siblings if one is not parked)
+        elif parked.inlet.trunk is not None:
+            address.parked_from_trunks = deque(one for one in address.parked_from_trunks if one is not parked)
+        else:
+            address.parked = deque(one for one in address.parked if one is not parked)
+        self._leave_queue(parked)
+
+    def _leave_queue(self, parked: Parked) -> None:
+        parked.inlet.parked -= 1
+        if parked.inlet.trunk is not None:
+            parked.address.octets_from_trunks -= len(parked.octets)
+        if parked.is_settled:
+            parked.inlet.waiting -= 1
+        if parked.frames:
+            parked.inlet.link.session.give_back(parked.frames)
+            parked.frames = 0
+
+    def serve(self, address: "Address") -> None:
+        """Send what waits at an address, as far as outlets can send; those from siblings take turns with the others."""
+        ours = address.parked
+        theirs = address.parked_from_siblings
+        others = address.parked_from_trunks
+        is_moving = True
+        while is_moving and (ours or theirs or others):
+            is_moving = self._serve_one(address, theirs, True)
+            is_moving = self._serve_one(address, others, False) or is_moving
+            is_moving = self._serve_one(address, ours, False) or is_moving
+
+    def _serve_one(self, address: "Address", queue: "deque[Parked]", is_local_only: bool) -> bool:
+        if not queue:
+            return False
+        outlet: Outlet | None = None
+        way: Way | None = None
+        passage: Passage | None = None
+        parked: Parked = queue[0]
+        octets = parked.octets
+        if not is_local_only and parked.inlet.trunk is not None:
+            passage = self._passage_of(parked)
+        if address.is_multicast:
+            if address.missing > 0 and not is_local_only:
+                return False
+            if not address.has_outlet(is_local_only) and address.expected_until > self.now:
+                return False
+        else:
+            outlet = address.choose(is_local_only)
+            if address.ways and not is_local_only:
+                priority = self.priority_of(address, octets, 0, len(octets))
+                way = self.choose_way(address, passage, outlet, priority, not parked.is_complete)
+                if way is not None:
+                    outlet = self.picked
+            if outlet is None:
+                if is_local_only or self.has_destination(address, passage) or address.expected_until > self.now:
+                    return False
+                queue.popleft()
+                self._leave_queue(parked)
+                self.drop(
+                    parked.inlet, parked.delivery, _RELEASED, address, passage, AUTOMATIC, octets, 0, len(octets)
+                )
+                return True
+        queue.popleft()
+        self._leave_queue(parked)
+        self.routed = passage
+        if self.recorder is not None and parked.inlet.is_fabric:
+            self.routed = self.passage_or_none(octets, 0, len(octets), True)
+        delivery = parked.delivery
+        delivery.context = None
+        if outlet is None:
+            self.fan_out(parked.inlet, address, delivery, octets, 0, len(octets), passage)
+            return True
+        self.forward(parked.inlet, outlet, way, delivery, octets, 0, len(octets))
+        return True
+
+    def _passage_of(self, parked: Parked) -> "Passage":
+        try:
+            return self.passages.read(parked.octets, 0, len(parked.octets), not parked.is_complete)
+        except (NeedsMore, DecodeError):
+            # They were all there when the message came.
+            return self.passages.unmarked
+
+    def release_parked(self, address: "Address") -> None:
+        """Release what waits for consumers that are no more."""
+        queues = (address.parked_from_siblings, True), (address.parked_from_trunks, False), (address.parked, False)
+        for queue, is_local_only in queues:
+            while queue and not address.has_outlet(is_local_only):
+                parked = queue.popleft()
+                self._leave_queue(parked)
+                self.note_unsent_parked(parked, AUTOMATIC)
+                self.give_up(parked.inlet, parked.delivery, _RELEASED)
+
+    def note_unsent_parked(self, parked: Parked, cause: int) -> None:
+        """Record a message that has waited for nothing."""
+        if self.recorder is not None:
+            inlet, octets = parked.inlet, parked.octets
+            passage = None if inlet.trunk is None else self._passage_of(parked)
+            number = RECORDED_DROPPED if parked.is_settled else RECORDED_RELEASED
+            stamp, size = parked.delivery.stamp, parked.delivery.size
+            self.note_stay(inlet, parked.address, passage, stamp, size, octets, 0, len(octets), number, cause)
+
+    def serve_outlet(self, outlet: "Outlet") -> None:
+        """Send what waits for an outlet, its copies of multicast messages first."""
+        waiting = outlet.waiting
+        while waiting and outlet.can_send():
+            fan: FanOut = waiting.popleft()
+            self.leave_wait(fan)
+            if fan.delivery is not None or (fan.is_settled and fan.is_complete):
+                self.send_copy(fan, outlet, None, fan.octets, 0, len(fan.octets), not fan.is_complete)
+            self.check_copies(fan)
+        if outlet.trunk is not None:
+            self.serve_trunk(outlet.trunk)
+            return
+        if outlet.way is not None:
+            self.serve_way(outlet.way)
+        self.serve(outlet.address)
+
+    def serve_trunk(self, trunk: "Trunk") -> None:
+        """Send what waits for a connection to another router, address by address."""
+        trunk.use_control_credit()
+        hungry = trunk.hungry
+        if not hungry:
+            return
+        trunk.hungry = {}
+        # Each that finds no link for its large message wants one again; some are on their way.
+        trunk.wanted_streams = -len(trunk.opening)
+        for address in hungry:
+            for way in address.ways:
+                self.serve_way(way)
+            self.serve(address)
+            self.forget_if_idle(address)
