@@ -14,6 +14,7 @@ from analytics.stream import HOURLY, keep_up_to_date
 from tests.analytics.made_rows import made_world
 
 LATER = datetime(2026, 11, 22, tzinfo=UTC)
+LAST_HOUR = "hour=15"
 
 
 @pytest.fixture
@@ -65,9 +66,9 @@ def test_compacting_needs_a_directory(spark, tmp_path):
         compact(spark, tmp_path / "nowhere", LATER)
 
 
-def test_hours_with_new_files_are_worked_out_anew(spark, records, tmp_path):
+def test_hours_with_new_files_are_worked_out_anew_and_others_are_not(spark, records, tmp_path):
     results = tmp_path / "results"
-    moved = [path for path in records.rglob("*.parquet") if "-w1.1-" in path.name]
+    moved = [path for path in records.rglob("*.parquet") if "-w1.1-" in path.name and LAST_HOUR in path.parts]
     for path in moved:
         path.rename(path.with_suffix(".later"))
     for path in [one.with_suffix(".later") for one in moved]:
@@ -81,14 +82,13 @@ def test_hours_with_new_files_are_worked_out_anew(spark, records, tmp_path):
 
     for path in tmp_path.glob("*.later"):
         path.rename(records / path.name.replace("!", "/").replace(".later", ".parquet"))
-    keep_up_to_date(spark, records, results, form="json")
+    said.clear()
+    keep_up_to_date(spark, records, results, form="json", say=said.append)
+    assert said == [f"2026-11-21 15:00: {len(HOURLY)} results"]
     assert messages(results) == sum(row["messages"] for row in entered(spark, records)) > first
 
-
-def test_nothing_new_is_no_work(spark, records, tmp_path):
-    keep_up_to_date(spark, records, tmp_path / "results")
-    said = []
-    keep_up_to_date(spark, records, tmp_path / "results", say=said.append)
+    said.clear()
+    keep_up_to_date(spark, records, results, form="json", say=said.append)
     assert said == []
 
 
