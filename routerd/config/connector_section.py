@@ -25,7 +25,8 @@ from routerd.management import ValueRefused
 from routerd.wire.sasl import SCRAM_MECHANISMS
 
 WITH_PASSWORD = (*SCRAM_MECHANISMS, "PLAIN")
-USABLE_MECHANISMS = ("EXTERNAL", *WITH_PASSWORD, "ANONYMOUS")
+GSSAPI = "GSSAPI"
+USABLE_MECHANISMS = ("EXTERNAL", GSSAPI, *WITH_PASSWORD, "ANONYMOUS")
 """Those that connectors can use; others may be named beside them."""
 
 
@@ -79,7 +80,8 @@ def _connector(entity: Entity, environment: Mapping[str, str]) -> ConnectorConfi
     check_host(entity, "protocolFamily")
     check_open_properties(entity)
     password = _password(entity, environment)
-    _check_credentials(entity)
+    mechanisms = _mechanisms(entity)
+    _check_credentials(entity, mechanisms)
     return ConnectorConfig(
         name=values["name"],
         host=values["host"],
@@ -95,7 +97,7 @@ def _connector(entity: Entity, environment: Mapping[str, str]) -> ConnectorConfi
         strip_in=strip in ("in", "both"),
         strip_out=strip in ("out", "both"),
         link_capacity=values["linkCapacity"] or 0,
-        sasl_mechanisms=_mechanisms(entity),
+        sasl_mechanisms=mechanisms,
         sasl_username=values["saslUsername"],
         sasl_password=password,
         ssl_profile=values["sslProfile"],
@@ -121,8 +123,11 @@ def _password(entity: Entity, environment: Mapping[str, str]) -> str | None:
         return None
 
 
-def _check_credentials(entity: Entity) -> None:
+def _check_credentials(entity: Entity, mechanisms: tuple[str, ...] | None) -> None:
     for given, missing in (("saslUsername", "saslPassword"), ("saslPassword", "saslUsername")):
+        if given == "saslUsername" and GSSAPI in (mechanisms or ()):
+            # It says whose ticket it is.
+            continue
         if entity.values[given] is not None and entity.values[missing] is None:
             entity.warn(given, f"is of no use without '{missing}'")
 

@@ -242,7 +242,8 @@ Both ends of a connection between routers have the same role. A router has at mo
 role `inter-router`. `cost` counts for these; of the costs of both ends the higher one does.
 
 `saslMechanisms` are names with blanks between them. Of {", ".join(f"`{one}`" for one in USABLE_MECHANISMS)} at least
-one is among them; others are passed over. `PLAIN` needs `saslUsername` and `saslPassword`. A password is written as
+one is among them; others are passed over. `PLAIN` needs `saslUsername` and `saslPassword`; for `GSSAPI`, `saslUsername`
+says whose ticket it is. A password is written as
 
 * `env:NAME`, to be found in a variable of the environment,
 * `file:PATH`, to be found in the first line of a file,

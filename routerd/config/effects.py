@@ -11,7 +11,7 @@ from routerd.config.connector import ConnectorConfig
 from routerd.config.connector_section import connector_configs, with_password
 from routerd.config.entities import Entity, Findings
 from routerd.config.listener import ListenerConfig
-from routerd.config.listener_section import listener_configs
+from routerd.config.listener_section import listener_configs, with_file
 from routerd.config.log import LogModuleConfig
 from routerd.config.log_section import log_modules
 from routerd.config.record import RecordConfig
@@ -79,6 +79,8 @@ def resolved(
     match effect:
         case ConnectorConfig():
             return replace(entity, values=with_password(entity.values, effect))
+        case ListenerConfig():
+            return replace(entity, values=with_file(entity.values, effect))
         case SslProfileConfig():
             return replace(entity, values=with_resolved(entity.values, effect))
     return entity

@@ -63,6 +63,8 @@ class ListenerConfig:
     """The name of the profile that makes this a TLS port."""
     require_ssl: bool = False
     """Whether a connection must use TLS, rather than may; with a profile only."""
+    trusted_file: str | None = None
+    """Who may sign the certificates of clients, in the place of those whom the profile trusts."""
     open_properties: Mapping[str, object] = field(default_factory=dict)
     policy_vhost: str | None = None
     """The vhost whose policy holds, whatever a client asks for."""

@@ -1,6 +1,8 @@
 """`listener` sections."""
 
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from routerd.config.auth_service_section import check_service_named
 from routerd.config.connection_attributes import (
@@ -21,7 +23,7 @@ from routerd.config.ssl_profile_section import check_profile_named
 from routerd.config.values import URLS_ALLOWED, failover_urls
 from routerd.core import RouterMode
 
-ANONYMOUS = "ANONYMOUS"
+ANONYMOUS, EXTERNAL = "ANONYMOUS", "EXTERNAL"
 
 
 def listener_configs(
@@ -50,6 +52,11 @@ def listener_configs(
             _check_clash(entity, listener, others)
             others.append((listener, entity.line))
     return tuple(listeners)
+
+
+def with_file(values: Mapping[str, Any], listener: ListenerConfig) -> dict[str, Any]:
+    """Return the values of a listener's attributes with a file by a name that holds everywhere."""
+    return {**values, "trustedCertsFile": listener.trusted_file}
 
 
 def _listener(entity: Entity) -> ListenerConfig:
@@ -81,6 +88,7 @@ def _listener(entity: Entity) -> ListenerConfig:
         require_encryption=values["requireEncryption"],
         ssl_profile=values["sslProfile"],
         require_ssl=_requires_ssl(entity),
+        trusted_file=_trusted_file(entity, mechanisms),
         open_properties=values["openProperties"] or {},
         policy_vhost=values["policyVhost"],
         failover_urls=text_of(entity, "failoverUrls", failover_urls, URLS_ALLOWED, ()),
@@ -95,6 +103,16 @@ def _requires_ssl(entity: Entity) -> bool:
     if is_required and entity.values["sslProfile"] is None:
         entity.refuse("requireSsl", "TLS needs an 'sslProfile'", "sslProfile as well", "no")
     return is_required
+
+
+def _trusted_file(entity: Entity, mechanisms: tuple[str, ...] | None) -> str | None:
+    file: str | None = entity.values["trustedCertsFile"]
+    if file is None:
+        return None
+    if entity.values["sslProfile"] is None or EXTERNAL not in (mechanisms or ()):
+        reason = "nobody is asked for a certificate: that takes an 'sslProfile', and EXTERNAL in 'saslMechanisms'"
+        entity.warn("trustedCertsFile", reason)
+    return os.path.abspath(file)
 
 
 def _check_clash(entity: Entity, one: ListenerConfig, others: list[tuple[ListenerConfig, int | None]]) -> None:

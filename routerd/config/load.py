@@ -11,7 +11,8 @@ from routerd.config.connector_section import connector_configs, with_password
 from routerd.config.entities import Entity, Findings, entities_of
 from routerd.config.errors import ConfigErrors
 from routerd.config.file import read_sections, read_text
-from routerd.config.listener_section import listener_configs
+from routerd.config.listener import ListenerConfig
+from routerd.config.listener_section import listener_configs, with_file
 from routerd.config.log import LogConfig
 from routerd.config.log_section import log_modules
 from routerd.config.policy_section import implied_policy, policy_settings, vhosts_of_folder
@@ -54,6 +55,7 @@ def parse_config(
     profile_names = [one.name for one in profiles]
     services = auth_services(_of_type("authServicePlugin", entities), profile_names)
     service_names = [one.name for one in services]
+    listeners = listener_configs(_of_type("listener", entities), mode, profile_names, service_names)
     connectors = connector_configs(_of_type("connector", entities), mode, environment, profile_names)
     addresses = address_settings(_of_type("address", entities))
     policy = next(iter(_of_type("policy", entities)), None) or implied_policy(findings)
@@ -65,7 +67,7 @@ def parse_config(
     )
     config = RouterConfig(
         router=router_settings(router, addresses, new_suffix),
-        listeners=listener_configs(_of_type("listener", entities), mode, profile_names, service_names),
+        listeners=listeners,
         connectors=connectors,
         ssl_profiles=profiles,
         policy=policy_settings(policy),
@@ -77,7 +79,7 @@ def parse_config(
             timestamp_format=router.values["timestampFormat"],
             timestamps_in_utc=bool(router.values["timestampsInUTC"]),
         ),
-        sections=_sections(router, [*entities, *vhosts_beside], connectors, profiles),
+        sections=_sections(router, [*entities, *vhosts_beside], listeners, connectors, profiles),
         warnings=tuple(warning for one in (findings, *files_beside) for warning in one.warnings),
     )
     errors = [error for one in (findings, *files_beside) for error in one.errors]
@@ -93,14 +95,17 @@ def _of_type(section: str, entities: list[Entity]) -> list[Entity]:
 def _sections(
     router: Entity,
     entities: list[Entity],
+    listeners: tuple[ListenerConfig, ...],
     connectors: tuple[ConnectorConfig, ...],
     profiles: tuple[SslProfileConfig, ...],
 ) -> tuple[tuple[str, Mapping[str, Any]], ...]:
     implied = [] if router in entities else [router]
-    connector, profile = iter(connectors), iter(profiles)
+    listener, connector, profile = iter(listeners), iter(connectors), iter(profiles)
 
     def values_of(one: Entity) -> Mapping[str, Any]:
         match one.type.section:
+            case "listener":
+                return with_file(one.values, next(listener))
             case "connector":
                 return with_password(one.values, next(connector))
             case "sslProfile":

@@ -1,9 +1,9 @@
 """Who may connect to a worker: what its listeners offer, where users come from, and what becomes of failures.
 
 A listener that names a service (`saslPlugin`) has that decide. All others have the router's users: those of Cyrus if
-there is such a configuration, those of the user file otherwise. EXTERNAL is offered to who has shown a certificate,
-ANONYMOUS where nobody has to prove anything. Whatever takes time is done in threads or by the loop's own means, and the
-exchange waits for it.
+there is such a configuration, otherwise those of Kerberos if there is a key, and those of the user file. EXTERNAL is
+offered to who has shown a certificate, ANONYMOUS where nobody has to prove anything. Whatever takes time is done in
+threads or by the loop's own means, and the exchange waits for it.
 """
 
 import asyncio
@@ -11,13 +11,22 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from routerd.config import AuthServiceConfig, ListenerConfig, UserFileError
+from routerd.config import AuthServiceConfig, ConnectorConfig, ListenerConfig, UserFileError
 from routerd.core import Peer, RouterSettings, ServiceRules, host_of
 from routerd.io.auth_service import Grants, ServiceExchange
 from routerd.io.authentication_failures import FailureLedger
 from routerd.io.authentication_threads import Answer, AuthenticationThreads
 from routerd.io.authentication_users import FileUsers
 from routerd.io.cyrus import CyrusUnavailable, CyrusUsers, configuration_in, cyrus_at
+from routerd.io.kerberos import (
+    GSSAPI,
+    LARGE_FRAME_SIZE,
+    LARGE_TOKEN_OCTETS,
+    KerberosKeys,
+    Said,
+    TicketLogin,
+    uses_kerberos,
+)
 from routerd.io.logs import module_log
 from routerd.io.tls_profiles import TlsProfiles
 from routerd.wire import MIN_MAX_FRAME_SIZE
@@ -43,9 +52,6 @@ PROVEN_S = 20.0
 """What a peer gets, from its connection on, where it has to prove who it is: for TLS, and for SASL."""
 UNOPENED_MAX = 4096
 """Connections of one host that may be there without having been opened."""
-LARGE_TOKEN_OCTETS = 1 << 14
-"""What a ticket of Kerberos may have, where others than the router itself look at it."""
-LARGE_FRAME_SIZE = LARGE_TOKEN_OCTETS + MIN_MAX_FRAME_SIZE
 DEFAULT_LIMITS = SaslLimits()
 LARGE_LIMITS = SaslLimits(token_size_bytes=LARGE_TOKEN_OCTETS)
 UNENCRYPTED = "amqp:connection:policy-error Client connection unencrypted - forbidden"
@@ -119,6 +125,9 @@ class Authentication:
         """How often a peer could not prove who it is."""
         self.container_id = settings.id
         self.threads = AuthenticationThreads(post)
+        self._login_threads = AuthenticationThreads(post)
+        """For connectors: a KDC that they wait for holds up no client."""
+        self._keys = KerberosKeys(time.monotonic)
         self.ledger = FailureLedger()
         self.profiles = profiles
         self.send = send
@@ -139,6 +148,7 @@ class Authentication:
         for login in list(self._logins.values()):
             login.end()
         self.threads.close()
+        self._login_threads.close()
 
     def add_service(self, service: AuthServiceConfig) -> None:
         """Have listeners use a service, in the place of one with its name."""
@@ -156,9 +166,9 @@ class Authentication:
 
     def limits(self, listener: ListenerConfig) -> SaslLimits:
         """Return what a peer may send to prove who it is."""
-        if listener.sasl_plugin is None and not isinstance(self._source, CyrusUsers):
-            return DEFAULT_LIMITS
-        return LARGE_LIMITS
+        if listener.sasl_plugin is not None or isinstance(self._source, CyrusUsers):
+            return LARGE_LIMITS
+        return LARGE_LIMITS if self._keys.is_offered_at(listener) else DEFAULT_LIMITS
 
     def login(self, listener: ListenerConfig, peer: Peer) -> "Login":
         """Return what authenticates a peer at a listener."""
@@ -204,10 +214,38 @@ class Authentication:
         factories: list[ServerMechanismFactory] = []
         if transport.tls_user:
             factories.append(ExternalServer(transport.tls_user))
+        if not isinstance(self._source, CyrusUsers):
+            factories += self._kerberos(listener, login)
         factories += self._source.mechanisms(self.threads, login.answer)
         if not listener.authenticate_peer:
             factories.append(AnonymousServer())
         return login.allowed(factories)
+
+    def ticket_login(self, connector: ConnectorConfig, host: str, peer: Peer) -> TicketLogin | None:
+        """Return how a connection that a connector makes to a host logs in by Kerberos, if it is to."""
+        if not uses_kerberos(connector):
+            return None
+
+        def is_over() -> bool:
+            return peer.shell is None or peer.shell.is_over
+
+        def on_said(said: Said) -> None:
+            if is_over():
+                return
+            if isinstance(said, Failure):
+                peer.shell.give_up(f"{GSSAPI}: {said.reason}")
+            else:
+                self.send(peer.shell, peer.shell.connection.sasl.answer(said))
+
+        return TicketLogin(host, connector.sasl_username, self._login_threads, on_said, is_over)
+
+    def _kerberos(self, listener: ListenerConfig, login: "Login") -> list[ServerMechanismFactory]:
+        if self._keys.is_offered_at(listener):
+            return [self._keys.mechanism(self.threads, login.answer)]
+        if GSSAPI in (listener.sasl_mechanisms or ()):
+            text = "Listener %s does not offer GSSAPI, which its saslMechanisms name: %s"
+            self._warn_once(f"gssapi {listener.identity}", text, listener.address, self._keys.absence())
+        return []
 
     def note_plain(self, listener: ListenerConfig) -> None:
         """A password comes in the clear: that is said once a listener."""

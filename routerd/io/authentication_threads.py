@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from queue import SimpleQueue
+from typing import Any, TypeVar
 
 from routerd.io.logs import module_log
 from routerd.wire.sasl import (
@@ -19,6 +20,7 @@ from routerd.wire.sasl import (
 THREADS = 4
 """How many steps a worker takes at the same time; others wait for their turn."""
 
+T = TypeVar("T")
 Answer = Callable[[Step], None]
 _log = module_log("SERVER")
 
@@ -30,10 +32,10 @@ class AuthenticationThreads:
         """`post` has the worker's loop call a function."""
         self._post = post
         self._threads: list[threading.Thread] = []
-        self._steps: SimpleQueue[tuple[Callable[[], Step], Answer] | None] = SimpleQueue()
+        self._steps: SimpleQueue[tuple[Callable[[], Any], Callable[[Any], None]] | None] = SimpleQueue()
         self._is_over = False
 
-    def take(self, step: Callable[[], Step], answer: Answer) -> None:
+    def take(self, step: Callable[[], T], answer: Callable[[T | Failure], None]) -> None:
         """Take a step, and have the loop call `answer` with what came of it."""
         self._steps.put((step, answer))
         if len(self._threads) < THREADS:
@@ -55,7 +57,7 @@ class AuthenticationThreads:
                 self._post(answer, outcome)
 
 
-def _outcome(step: Callable[[], Step]) -> Step:
+def _outcome(step: Callable[[], T]) -> T | Failure:
     try:
         return step()
     except AuthenticationUnavailable as error:

@@ -2,6 +2,7 @@
 
 from routerd.config import ConnectorConfig, ListenerConfig, Role
 from routerd.core import RouterSettings
+from routerd.io.kerberos import LARGE_FRAME_SIZE, uses_kerberos
 from routerd.io.worker_config import WorkerConfig
 from routerd.wire import MIN_MAX_FRAME_SIZE, ConnectionConfig, Int, Symbol
 
@@ -11,7 +12,8 @@ SESSION_FRAMES = 512
 """Frames that a session may have on their way to us when its listener says nothing else. Never less than a link may
 send by its credit: clients that think of one and forget the other lose what they cannot send at once."""
 FABRIC_FRAME_SIZE = 1 << 16
-FABRIC_IDLE_S = 0.0
+FABRIC_IDLE_S = 10.0
+"""Between hosts: one that is gone says nothing."""
 
 
 def client_config(
@@ -59,6 +61,7 @@ def connector_config(router: RouterSettings, connector: ConnectorConfig, number:
     return ConnectionConfig(
         container_id=router.id,
         hostname=connector.host,
+        sasl_frame_size=LARGE_FRAME_SIZE if uses_kerberos(connector) else MIN_MAX_FRAME_SIZE,
         max_frame_size=connector.max_frame_size,
         channel_max=connector.max_sessions - 1,
         incoming_window=connector.session_frames or max(SESSION_FRAMES, 2 * connector.link_capacity),
@@ -80,11 +83,12 @@ def _between_routers(config: ListenerConfig | ConnectorConfig) -> dict[object, o
     return properties
 
 
-def fabric_config(worker: WorkerConfig) -> ConnectionConfig:
+def fabric_config(worker: WorkerConfig, idle_timeout_s: float = 0.0) -> ConnectionConfig:
     """Return what a connection between two workers of a router is made with."""
     return ConnectionConfig(
         container_id=f"{worker.router.id}#{worker.index}",
         max_frame_size=FABRIC_FRAME_SIZE,
+        idle_timeout_s=idle_timeout_s,
         incoming_window=SESSION_FRAMES,
         channel_max=0xFFFF,
         link_names_max=0x7FFFFFFF,

@@ -10,6 +10,7 @@ from typing import Any
 
 from routerd.config import ConnectorConfig
 from routerd.io.authentication_users import nonce
+from routerd.io.kerberos import LARGE_TOKEN_OCTETS
 from routerd.io.logs import module_log
 from routerd.io.transport import Transport
 from routerd.wire import Connection, ValueRangeError
@@ -21,6 +22,7 @@ from routerd.wire.sasl import (
     PlainClient,
     SaslClient,
     SaslCode,
+    SaslLimits,
     ScramClient,
 )
 
@@ -215,20 +217,21 @@ class Connectors:
                 connector.notice()
 
 
-def client_sasl(config: ConnectorConfig) -> SaslClient:
-    """Return how a connector says who the router is."""
-    mechanisms: list[ClientMechanismFactory] = [ExternalClient()]
+def client_sasl(config: ConnectorConfig, kerberos: ClientMechanismFactory | None = None) -> SaslClient:
+    """Return how a connector says who the router is; `kerberos` is GSSAPI where it is to use that."""
+    mechanisms: list[ClientMechanismFactory] = [ExternalClient(), *(() if kerberos is None else (kerberos,))]
     name, password = config.sasl_username, config.sasl_password
     if name and password:
         mechanisms += [*_scram_clients(name, password), PlainClient(name, password)]
     mechanisms.append(AnonymousClient(f"anonymous@{socket.gethostname()}"))
     wanted = config.sasl_mechanisms
     if wanted is None:
-        # EXTERNAL is of use to who shows a certificate, and that is for the operator to say.
+        # EXTERNAL is of use to who shows a certificate, and that is for the operator to say, as GSSAPI is.
         chosen = mechanisms[1:]
     else:
         chosen = sorted((one for one in mechanisms if one.name in wanted), key=lambda one: wanted.index(one.name))
-    return SaslClient(chosen, hostname=config.host)
+    limits = SaslLimits() if kerberos is None else SaslLimits(token_size_bytes=LARGE_TOKEN_OCTETS)
+    return SaslClient(chosen, hostname=config.host, limits=limits)
 
 
 def _scram_clients(name: str, password: str) -> list[ClientMechanismFactory]:

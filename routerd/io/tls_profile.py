@@ -4,7 +4,7 @@ import json
 import os
 import ssl
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from routerd.config import SslProfileConfig
@@ -35,13 +35,22 @@ class TlsProfileBroken(Exception):
         return f"sslProfile {self.profile}: {about}: {self.reason}"
 
 
+@dataclass(frozen=True, slots=True)
+class _Demand:
+    """What a listener wants of those who use TLS there."""
+
+    is_certificate_due: bool
+    trusted_file: str | None
+    """Who may sign these certificates, None for those whom the profile trusts."""
+
+
 @dataclass(slots=True)
 class _Loaded:
     """What has been made of the files, as they were at one time."""
 
-    stamps: tuple[Stamp, ...]
+    stamps: dict[str, Stamp]
     names: Mapping[str, str]
-    servers: dict[bool, ssl.SSLContext] = field(default_factory=dict)
+    servers: dict[_Demand, ssl.SSLContext] = field(default_factory=dict)
     clients: dict[bool, ssl.SSLContext] = field(default_factory=dict)
 
 
@@ -51,18 +60,19 @@ class TlsProfile:
     def __init__(self, config: SslProfileConfig) -> None:
         """Read the files; raises TlsProfileBroken."""
         self.config = config
-        self._files = tuple(
-            one for one in (config.ca_file, config.cert_file, config.key_file, config.names_file) if one is not None
-        )
-        self._loaded = self._load(self._stamps())
-        self._refused: tuple[Stamp, ...] | None = None
+        files = (config.ca_file, config.cert_file, config.key_file, config.names_file)
+        self._loaded = self._load(_stamps(one for one in files if one is not None))
+        self._refused: dict[str, Stamp] | None = None
         """The files that could not be used, while those that are there are still these."""
         if config.uid_format is not None and not is_uid_format(config.uid_format):
             _log.critical("sslProfile %s: uidFormat %s gives nobody a user", config.name, config.uid_format)
 
-    def server_context(self, *, demands_certificate: bool) -> ssl.SSLContext:
-        """Return what the connections of a listener are made with; raises TlsProfileBroken."""
-        return self._server(self._loaded, demands_certificate)
+    def server_context(self, *, demands_certificate: bool, trusted_file: str | None = None) -> ssl.SSLContext:
+        """Return what the connections of a listener are made with; raises TlsProfileBroken.
+
+        Certificates that are demanded are signed by somebody in `trusted_file`, or in it themselves, if one is given.
+        """
+        return self._server(self._loaded, _Demand(demands_certificate, trusted_file if demands_certificate else None))
 
     def client_context(self, *, verifies_name: bool) -> ssl.SSLContext:
         """Return what the connections of a connector are made with; raises TlsProfileBroken."""
@@ -81,25 +91,33 @@ class TlsProfile:
 
         Files that cannot be used are logged, once, and change nothing.
         """
-        stamps = self._stamps()
+        stamps = _stamps(self._loaded.stamps)
         if stamps in (self._loaded.stamps, self._refused):
             return False
         try:
-            self._loaded = self._load(stamps)
+            loaded = self._load(stamps)
         except TlsProfileBroken as error:
             self._refused = stamps
             _log.warning("%s; the files from before are used", error)
             return False
-        self._refused = None
+        self._keep_demands(loaded)
+        self._loaded, self._refused = loaded, None
         _log.info("sslProfile %s: its files have changed and hold for new connections", self.config.name)
         return True
 
     # --- loading
 
-    def _stamps(self) -> tuple[Stamp, ...]:
-        return tuple(map(_stamp, self._files))
+    def _keep_demands(self, loaded: _Loaded) -> None:
+        """Have listeners trust whom their files name now; one whose file cannot be used keeps what it had."""
+        for demand, context in self._loaded.servers.items():
+            if demand.trusted_file is not None:
+                try:
+                    self._server(loaded, demand)
+                except TlsProfileBroken as error:
+                    _log.warning("%s; listeners that name it use the files from before", error)
+                    loaded.servers[demand] = context
 
-    def _load(self, stamps: tuple[Stamp, ...]) -> _Loaded:
+    def _load(self, stamps: dict[str, Stamp]) -> _Loaded:
         config = self.config
         for attribute, file in (
             ("caCertFile", config.ca_file),
@@ -111,25 +129,33 @@ class TlsProfile:
         loaded = _Loaded(stamps, self._read_names())
         # One of each kind shows what is wrong with the files; others are made when they are wanted.
         if config.cert_file is not None:
-            self._server(loaded, False)
+            self._server(loaded, _Demand(False, None))
         if config.ca_file is not None or config.cert_file is None:
             self._client(loaded, True)
         return loaded
 
-    def _server(self, loaded: _Loaded, demands_certificate: bool) -> ssl.SSLContext:
-        context = loaded.servers.get(demands_certificate)
+    def _server(self, loaded: _Loaded, demand: _Demand) -> ssl.SSLContext:
+        context = loaded.servers.get(demand)
         if context is None:
             if self.config.cert_file is None:
                 raise self._broken("certFile", None, "a listener needs a certificate")
-            if demands_certificate and self.config.ca_file is None:
+            if demand.is_certificate_due and demand.trusted_file is None and self.config.ca_file is None:
                 raise self._broken("caCertFile", None, "nobody is trusted to sign the certificates of clients")
             context = self._context(ssl.PROTOCOL_TLS_SERVER)
+            if demand.trusted_file is None:
+                self._load_authorities(context, "caCertFile", self.config.ca_file)
+            else:
+                loaded.stamps.setdefault(demand.trusted_file, _stamp(demand.trusted_file))
+                self._check_readable("trustedCertsFile", demand.trusted_file)
+                self._load_authorities(context, "trustedCertsFile", demand.trusted_file)
+                # What is in it is trusted as it is: one that others have signed, and a client's own.
+                context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
             # Every handshake is a whole one, so that every certificate is held against the files of its time.
             context.options |= ssl.OP_NO_TICKET
             context.num_tickets = 0
-            if demands_certificate:
+            if demand.is_certificate_due:
                 context.verify_mode = ssl.CERT_REQUIRED
-            loaded.servers[demands_certificate] = context
+            loaded.servers[demand] = context
         return context
 
     def _client(self, loaded: _Loaded, verifies_name: bool) -> ssl.SSLContext:
@@ -139,6 +165,7 @@ class TlsProfile:
             context.check_hostname = verifies_name
             if self.config.ca_file is None:
                 context.load_default_certs()
+            self._load_authorities(context, "caCertFile", self.config.ca_file)
             loaded.clients[verifies_name] = context
         return context
 
@@ -154,17 +181,17 @@ class TlsProfile:
                 raise self._broken("ciphers", config.ciphers, "this names no cipher that OpenSSL has") from error
         if config.cert_file is not None:
             self._load_certificate(context, config.cert_file)
-        if config.ca_file is not None:
-            self._load_authorities(context, config.ca_file)
         return context
 
-    def _load_authorities(self, context: ssl.SSLContext, file: str) -> None:
+    def _load_authorities(self, context: ssl.SSLContext, attribute: str, file: str | None) -> None:
+        if file is None:
+            return
         try:
             context.load_verify_locations(file)
         except ssl.SSLError as error:
-            raise self._broken("caCertFile", file, "this has no certificate in PEM form") from error
+            raise self._broken(attribute, file, "this has no certificate in PEM form") from error
         except OSError as error:
-            raise self._broken("caCertFile", file, error.strerror or str(error)) from error
+            raise self._broken(attribute, file, error.strerror or str(error)) from error
 
     def _load_certificate(self, context: ssl.SSLContext, file: str) -> None:
         config = self.config
@@ -231,6 +258,10 @@ def _limit_versions(context: ssl.SSLContext, protocols: tuple[str, ...]) -> None
         for name in between:
             if name not in protocols:
                 context.options |= _VERSIONS[name][1]
+
+
+def _stamps(files: Iterable[str]) -> dict[str, Stamp]:
+    return {file: _stamp(file) for file in files}
 
 
 def _stamp(file: str) -> Stamp:

@@ -1,5 +1,6 @@
 """The profiles of a worker by name, and the transports that are made with them."""
 
+import ssl
 from collections.abc import Iterable
 
 from routerd.config import ConnectorConfig, ListenerConfig, SslProfileConfig
@@ -41,15 +42,17 @@ class TlsProfiles:
             profile.refresh()
 
 
-def demands_certificate(listener: ListenerConfig) -> bool:
-    """Whether whoever uses TLS at a listener has to show a certificate (9.1)."""
-    return EXTERNAL in (listener.sasl_mechanisms or ())
+def server_context(profile: TlsProfile, listener: ListenerConfig) -> ssl.SSLContext:
+    """Return what the connections of a listener are made with; raises TlsProfileBroken."""
+    # 9.1: where EXTERNAL is named, whoever uses TLS has to show a certificate.
+    is_certificate_due = EXTERNAL in (listener.sasl_mechanisms or ())
+    return profile.server_context(demands_certificate=is_certificate_due, trusted_file=listener.trusted_file)
 
 
 def check_use(profile: TlsProfile, user: ListenerConfig | ConnectorConfig) -> None:
     """See whether a listener or connector can have its connections made with a profile; raises TlsProfileBroken."""
     if isinstance(user, ListenerConfig):
-        profile.server_context(demands_certificate=demands_certificate(user))
+        server_context(profile, user)
     else:
         profile.client_context(verifies_name=user.verify_hostname)
 

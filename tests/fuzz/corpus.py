@@ -10,7 +10,10 @@ from typing import Any
 KEPT = Path(__file__).with_name("corpus")
 """In the repository: small, and replayed by a test."""
 BUILD = Path("build/fuzz")
-LARGEST = {"decoder": 1000, "message": 1000, "frames": 1500, "policy": 600, "sasl": 200, "connection": 500, "pair": 500}
+LARGEST = {
+    **{"decoder": 1000, "message": 1000, "frames": 1500, "configuration": 1000, "policy": 600},
+    **{"tls": 700, "sasl": 200, "connection": 500, "pair": 500},
+}
 """How long an input is at most: choices beyond that say nothing new."""
 Arc = tuple[CodeType, int, int]
 

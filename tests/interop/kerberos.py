@@ -65,7 +65,7 @@ class Realm:
         """For the router and for clients."""
         self._run("kdb5_util", "create", "-r", REALM, "-s", "-P", "master")
         self._run("kadmin.local", "-r", REALM, "-q", f"addprinc -randkey amqp/{HOST}")
-        self._run("kadmin.local", "-r", REALM, "-q", f"ktadd -k {folder / 'keytab'} amqp/{HOST}")
+        self.put_key()
         self._process = subprocess.Popen([str(_path("krb5kdc")), "-n", "-r", REALM], env=self._variables())
         self._await_start()
 
@@ -73,6 +73,18 @@ class Realm:
         """Add a user, and get a ticket for it."""
         self._run("kadmin.local", "-r", REALM, "-q", f"addprinc -pw secret {name}")
         self._run("kinit", name, given="secret\n")
+
+    def log_out(self) -> None:
+        """Do without the ticket."""
+        (self._folder / "tickets").unlink(missing_ok=True)
+
+    def change_key(self) -> None:
+        """Give the router's principal another key, which its keytab has not."""
+        self._run("kadmin.local", "-r", REALM, "-q", f"cpw -randkey amqp/{HOST}")
+
+    def put_key(self) -> None:
+        """Add the key of now to the keytab; there is another one then."""
+        self._run("kadmin.local", "-r", REALM, "-q", f"ktadd -k {self._folder / 'keytab'} amqp/{HOST}")
 
     def close(self) -> None:
         """End."""

@@ -15,10 +15,10 @@ from tests.system.management_client import ManagementClient
 MECHANISMS = ["SCRAM-SHA-512", "SCRAM-SHA-256", "SCRAM-SHA-1", "PLAIN", "ANONYMOUS"]
 
 
-def connector(port: int, *lines: str) -> str:
+def connector(port: int, *lines: str, host: str = "127.0.0.1") -> str:
     """Return a connector's section."""
     more = [f" {one}" for one in lines]
-    return "\n".join(["connector {", " name: out", " host: 127.0.0.1", f" port: {port}", *more, "}", ""])
+    return "\n".join(["connector {", " name: out", f" host: {host}", f" port: {port}", *more, "}", ""])
 
 
 def login(password: str = "secret") -> tuple[str, str]:

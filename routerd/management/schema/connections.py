@@ -129,11 +129,10 @@ LISTENER = EntityType(
         Attribute(
             "trustedCertsFile",
             PATH,
-            "Certificates that clients may show; `sslProfile` has the place for it.",
+            "Who may sign the certificates of clients at this listener, if not all whom the `sslProfile` trusts.",
             CREATE,
             is_deprecated=True,
             old_name="trustedCerts",
-            is_supported=False,
         ),
         FRAME_SIZE,
         SESSIONS,

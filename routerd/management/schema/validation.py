@@ -118,7 +118,7 @@ def _notices(entity_type: EntityType, attribute: Attribute, given_name: str) -> 
     if given_name != attribute.name:
         return [(given_name, f"{start} has been deprecated. Use '{attribute.name}' instead")]
     if attribute.is_deprecated:
-        return [(given_name, f"{start} has been deprecated. Leave it out")]
+        return [(given_name, f"{start} has been deprecated")]
     if not attribute.is_settable:
         return [(given_name, f"{start} is set by the router. What is given has no effect")]
     return []

@@ -21,6 +21,7 @@ from routerd.wire.sasl.exchange import (
     Success,
 )
 from routerd.wire.sasl.external import ExternalClient, ExternalServer
+from routerd.wire.sasl.gssapi import GssapiClient, GssapiServer, SecurityContext
 from routerd.wire.sasl.plain import PlainClient, PlainServer
 from routerd.wire.sasl.relay import RelayEnd, SaslRelay
 from routerd.wire.sasl.scram import SCRAM_MECHANISMS, ScramClient, ScramServer
@@ -39,6 +40,8 @@ __all__ = [
     "ExternalClient",
     "ExternalServer",
     "Failure",
+    "GssapiClient",
+    "GssapiServer",
     "Mechanisms",
     "NoCommonMechanism",
     "Pending",
@@ -56,6 +59,7 @@ __all__ = [
     "ScramCredentials",
     "ScramDecoys",
     "ScramServer",
+    "SecurityContext",
     "ServerMechanism",
     "ServerMechanismFactory",
     "Step",

@@ -1,32 +1,26 @@
-"""The client's role in SASL (5.3.2): chooses among the server's mechanisms, answers challenges, judges the outcome."""
+"""The client that logs in: chooses among the server's mechanisms, answers challenges, judges the outcome."""
 
 from collections.abc import Sequence
 
-from routerd.wire.errors import IllegalState, InvalidField, RemoteError, ValueRangeError
+from routerd.wire.errors import ValueRangeError
+from routerd.wire.sasl.client_role import ClientRole
 from routerd.wire.sasl.exchange import (
     DEFAULT_SASL_LIMITS,
     ClientMechanism,
     ClientMechanismFactory,
     NoCommonMechanism,
+    Pending,
     SaslCode,
-    SaslFailed,
     SaslFrame,
     SaslLimits,
 )
-from routerd.wire.sasl.negotiation import CLIENT, Event, Negotiation
-from routerd.wire.sasl_frames import (
-    SASL_CODES,
-    SaslChallenge,
-    SaslInit,
-    SaslMechanisms,
-    SaslOutcome,
-    SaslResponse,
-)
-from routerd.wire.types import Symbol
 
 
-class SaslClient:
-    """One exchange, as its client. The first of `mechanisms` that the server offers is used."""
+class SaslClient(ClientRole):
+    """One exchange, as its client. The first of `mechanisms` that the server offers is used.
+
+    A mechanism that has to wait returns `Pending`, and `answer` is called with what it comes to say.
+    """
 
     def __init__(
         self,
@@ -37,92 +31,40 @@ class SaslClient:
     ) -> None:
         if not mechanisms:
             raise ValueRangeError("a SASL client needs a mechanism that it is ready to use")
+        super().__init__(hostname, limits)
         self._factories = mechanisms
-        self._hostname = hostname
-        self._limits = limits
-        self._negotiation = Negotiation(CLIENT)
         self._running: ClientMechanism | None = None
-        self._steps = 0
-        self.is_waiting = False
-        """Whether something has to come from elsewhere before the server is to be heard: never here."""
-        self.mechanism: str | None = None
-        """What we chose, once the server has made its offer."""
-        self.outcome: SaslCode | None = None
-        """What the server told; None before, and for an exchange that was abandoned."""
-
-    @property
-    def done(self) -> bool:
-        """Whether the exchange is over: succeeded, failed or abandoned."""
-        return self._negotiation.is_over
-
-    @property
-    def identity(self) -> None:
-        """Nobody: in this role it is us who are authenticated."""
-        return None
-
-    def start(self) -> list[SaslFrame]:
-        """Send nothing: the server has the first word."""
-        return []
-
-    def receive(self, frame: SaslFrame) -> list[SaslFrame]:
-        """Take a frame of the server's and return what to send; raise when it is not to be trusted."""
-        try:
-            return self._take(frame)
-        except RemoteError:
-            self.abandon()
-            raise
 
     def abandon(self) -> None:
         """Give the exchange up: the server left, or took too long."""
         self._running = None
-        self._negotiation.move(Event.ABANDON)
+        super().abandon()
 
-    def _take(self, frame: SaslFrame) -> list[SaslFrame]:
-        if isinstance(frame, SaslMechanisms):
-            self._negotiation.receive(Event.RECV_MECHANISMS)
-            return self._choose(frame.sasl_server_mechanisms)
-        if isinstance(frame, SaslChallenge):
-            self._negotiation.receive(Event.RECV_CHALLENGE)
-            return self._respond(frame.challenge)
-        if isinstance(frame, SaslOutcome):
-            return self._judge(frame)
-        raise IllegalState(f"a server sends no {type(frame).__name__} (5.3.2)")
+    def answer(self, response: bytes | None) -> list[SaslFrame]:
+        """Go on with a response that was pending; with none, if the exchange has been abandoned since."""
+        return [] if self.done else self._say(response)
 
-    def _choose(self, offered: Sequence[str]) -> list[SaslFrame]:
-        if not offered:
-            raise InvalidField("the server offers no mechanism at all (5.3.3.1)")
-        factory = next((each for each in self._factories if each.name in offered), None)
+    def _answer_offer(self, mechanisms: tuple[str, ...]) -> list[SaslFrame]:
+        factory = next((each for each in self._factories if each.name in mechanisms), None)
         if factory is None:
-            raise NoCommonMechanism(tuple(offered), tuple(each.name for each in self._factories))
+            raise NoCommonMechanism(mechanisms, tuple(each.name for each in self._factories))
         self.mechanism = factory.name
         self._running = factory.start(self._hostname)
-        initial_response = self._running.initial_response()
-        self._negotiation.move(Event.SEND_INIT)
-        return [SaslInit(mechanism=Symbol(factory.name), initial_response=initial_response, hostname=self._hostname)]
+        return self._say(self._running.initial_response())
 
-    def _respond(self, challenge: bytes) -> list[SaslFrame]:
-        self._steps += 1
-        if self._steps > self._limits.steps:
-            raise SaslFailed(f"more than {self._limits.steps} challenges")
-        response = self._mechanism_for(challenge).respond(challenge)
-        self._negotiation.move(Event.SEND_RESPONSE)
-        return [SaslResponse(response=response)]
+    def _answer_challenge(self, challenge: bytes) -> list[SaslFrame]:
+        assert self._running is not None, "it is chosen"
+        return self._say(self._running.respond(challenge))
 
-    def _judge(self, outcome: SaslOutcome) -> list[SaslFrame]:
-        if outcome.code not in SASL_CODES:
-            raise InvalidField(f"{outcome.code} is no code of an outcome (5.3.3.6)")
-        if outcome.code == SaslCode.OK:
-            self._negotiation.receive(Event.RECV_OK)
-            self._mechanism_for(outcome.additional_data).finish(outcome.additional_data)
-            self._negotiation.move(Event.VERIFIED)
-        else:
-            self._negotiation.receive(Event.RECV_FAILURE)
+    def _say(self, response: bytes | Pending | None) -> list[SaslFrame]:
+        assert self.mechanism is not None, "it is chosen"
+        if isinstance(response, Pending):
+            return []
+        return self._response(response or b"") if self._steps else self._init(self.mechanism, response)
+
+    def _verify(self, proof: bytes | None) -> None:
+        assert self._running is not None, "it is chosen"
+        self._running.finish(proof)
+
+    def _hear_end(self, code: SaslCode, additional_data: bytes | None) -> None:
         self._running = None
-        self.outcome = SaslCode(outcome.code)
-        return []
-
-    def _mechanism_for(self, token: bytes | None) -> ClientMechanism:
-        if token is not None and len(token) > self._limits.token_size_bytes:
-            raise SaslFailed(f"{len(token)} octets at once; {self._limits.token_size_bytes} is the most")
-        assert self._running is not None
-        return self._running

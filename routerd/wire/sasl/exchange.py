@@ -53,7 +53,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """The answer comes later, to `SaslServer.answer`: what has to be asked takes its time, and nobody waits for it."""
+    """The answer comes later, to `answer` of the server or client: what takes its time is not waited for."""
 
 
 Step: TypeAlias = Challenge | Success | Failure | Pending
@@ -80,10 +80,10 @@ class ServerMechanismFactory(Protocol):
 class ClientMechanism(Protocol):
     """The client's side of one exchange. Every method may raise SaslFailed."""
 
-    def initial_response(self) -> bytes | None:
+    def initial_response(self) -> bytes | Pending | None:
         """Return what goes into the init."""
 
-    def respond(self, challenge: bytes) -> bytes:
+    def respond(self, challenge: bytes) -> bytes | Pending:
         """Answer a challenge."""
 
     def finish(self, additional_data: bytes | None) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from importlib import import_module
 
-NAMES = ("decoder", "message", "frames", "policy", "sasl", "connection", "pair")
+NAMES = ("decoder", "message", "frames", "configuration", "policy", "tls", "sasl", "connection", "pair")
 
 
 def target(name: str) -> Callable[[bytes], None]:

@@ -15,6 +15,8 @@ from routerd.wire.sasl import (
     AuthenticationUnavailable,
     ExternalClient,
     ExternalServer,
+    GssapiClient,
+    GssapiServer,
     Pending,
     PlainClient,
     PlainServer,
@@ -33,6 +35,7 @@ from tests.fuzz.broken import check
 from tests.fuzz.choices import Choices
 from tests.fuzz.peer import Peer
 from tests.fuzz.play import SMALL, Play, Step, play
+from tests.unit.wire.gss_context import SEAL, MadeUpContext
 
 USER, PASSWORD = "user", "pencil"
 CLIENT_NONCE, SERVER_NONCE = "c" * 18, "s" * 18
@@ -69,17 +72,28 @@ def _tokens(name: str) -> list[bytes]:
     return [each.encode() for each in said]
 
 
-TO_SERVER = {name: _tokens(name)[::2] for name in SCRAM_MECHANISMS}
-TO_CLIENT = {name: _tokens(name)[1::2] for name in SCRAM_MECHANISMS}
+HELLO, WHO = b"a token of the initiator", b"a token of the acceptor"
+NO_LAYER = SEAL + b"\x01\0\0\0"
+TO_SERVER = {name: _tokens(name)[::2] for name in SCRAM_MECHANISMS} | {"GSSAPI": [HELLO, b"", NO_LAYER]}
+TO_CLIENT = {name: _tokens(name)[1::2] for name in SCRAM_MECHANISMS} | {"GSSAPI": [WHO, NO_LAYER]}
+PROOF_TO_SERVER = {name: said[-1:] for name, said in TO_SERVER.items()} | {"GSSAPI": [HELLO, NO_LAYER[:-3]]}
+PROOF_TO_CLIENT = {name: said[-1:] for name, said in TO_CLIENT.items()} | {"GSSAPI": [WHO, SEAL]}
+"""What has to have been received before anybody is believed."""
 PLAIN_TOKENS = (
     *(b"\0user\0pencil", b"\0user\0wrong", b"other\0user\0pencil", b"nobody\0user\0pencil"),
     *(b"\0away\0x", b"x\0y", b"\0\0\0", b"\xff\0a\0b"),
 )
 SERVER_TOKENS: dict[str, tuple[bytes, ...]] = {
-    **{name: (*said, b"n,,n=nobody,r=" + b"n" * 20, b"y,,n=user,r=x", b"") for name, said in TO_SERVER.items()},
+    **{
+        name: (*TO_SERVER[name], b"n,,n=nobody,r=" + b"n" * 20, b"y,,n=user,r=x", b"") for name in SCRAM_MECHANISMS
+    },
     "PLAIN": PLAIN_TOKENS,
     "EXTERNAL": (b"", b"other", b"nobody", b"a\0b", b"\xff"),
     "ANONYMOUS": (b"trace", b"", b"\xff" * 300),
+    "GSSAPI": (
+        *(*TO_SERVER["GSSAPI"], NO_LAYER + b"user", NO_LAYER + b"user@REALM", NO_LAYER + b"other"),
+        *(NO_LAYER + b"nobody", NO_LAYER + b"\xff", SEAL + b"\x06\0\x10\0", SEAL, b"\x01\0\0\0", WHO),
+    ),
 }
 CLIENT_TOKENS: dict[str, tuple[bytes, ...]] = {
     **{
@@ -93,10 +107,12 @@ CLIENT_TOKENS: dict[str, tuple[bytes, ...]] = {
             b"",
         )
         for name, said in TO_CLIENT.items()
+        if name in SCRAM_MECHANISMS
     },
     "PLAIN": (b"",),
     "EXTERNAL": (b"",),
     "ANONYMOUS": (b"",),
+    "GSSAPI": (*TO_CLIENT["GSSAPI"], SEAL + b"\x07\0\x10\0", SEAL + b"\x06\0\x10\0", SEAL, b"\x01\0\0\0", HELLO, b""),
 }
 NAMES = tuple(SERVER_TOKENS)
 
@@ -157,6 +173,43 @@ class LateServer(SaslServer):
         return True
 
 
+class _LateSaying:
+    """A mechanism of a client all of whose responses come later."""
+
+    def __init__(self, inner: Any, later: Later, answer: Callable[[Any], Any]) -> None:
+        self.name = inner.name
+        self._inner, self._later, self._answer = inner, later, answer
+
+    def start(self, hostname: str | None) -> "_LateSaying":
+        self._steps = self._inner.start(hostname)
+        self.finish = self._steps.finish
+        return self
+
+    def initial_response(self) -> Pending:
+        return self._keep(self._steps.initial_response())
+
+    def respond(self, challenge: bytes) -> Pending:
+        return self._keep(self._steps.respond(challenge))
+
+    def _keep(self, response: bytes | None) -> Pending:
+        self._later.append(lambda: self._answer(response))
+        return Pending()
+
+
+class LateClient(SaslClient):
+    """A client whose mechanisms say everything later."""
+
+    def __init__(self, mechanisms: list[Any]) -> None:
+        self._later: Later = deque()
+        late = [_LateSaying(one, self._later, self.answer) for one in mechanisms]
+        super().__init__(late, hostname="host", limits=LIMITS)
+
+    def go_on(self, connection: Any, now: float) -> None:
+        """Say what was kept."""
+        while self._later:
+            connection.send_sasl(self._later.popleft()(), now)
+
+
 class LateRelay(SaslRelay):
     """A relay whose end chooses and responds later."""
 
@@ -197,6 +250,7 @@ def server(offered: tuple[str, ...], *, proof_in_outcome: bool, is_late: bool = 
     every["PLAIN"] = PlainServer(_check_password, _may_act)
     every["EXTERNAL"] = ExternalServer("certificate", _may_act)
     every["ANONYMOUS"] = AnonymousServer()
+    every["GSSAPI"] = GssapiServer(lambda: MadeUpContext([WHO], [HELLO], USER), _may_act)
     mechanisms = [every[name] for name in offered]
     return LateServer(mechanisms) if is_late else SaslServer(mechanisms, limits=LIMITS)
 
@@ -205,7 +259,7 @@ def _credentials(mechanism: str) -> Any:
     return lambda user: CREDENTIALS[mechanism] if user == USER else None
 
 
-def client(ready: tuple[str, ...]) -> SaslClient:
+def client(ready: tuple[str, ...], *, is_late: bool = False) -> SaslClient:
     """Return a client that is ready to use some mechanisms."""
     every: dict[str, Any] = {
         name: ScramClient(name, USER, PASSWORD, nonce=lambda: CLIENT_NONCE, iterations_max=5000)
@@ -214,7 +268,9 @@ def client(ready: tuple[str, ...]) -> SaslClient:
     every["PLAIN"] = PlainClient(USER, PASSWORD)
     every["EXTERNAL"] = ExternalClient()
     every["ANONYMOUS"] = AnonymousClient()
-    return SaslClient([every[name] for name in ready], hostname="host", limits=LIMITS)
+    every["GSSAPI"] = GssapiClient(lambda: MadeUpContext([HELLO], [WHO]))
+    mechanisms = [every[name] for name in ready]
+    return LateClient(mechanisms) if is_late else SaslClient(mechanisms, hostname="host", limits=LIMITS)
 
 
 def run(data: bytes) -> None:
@@ -229,7 +285,9 @@ def run(data: bytes) -> None:
     def make() -> Any:
         if not is_client:
             return server(some, proof_in_outcome=options & 8 == 0, is_late=is_late)
-        return LateRelay(some[0]) if is_late else client(some)
+        if is_late and options & 8 == 0:
+            return LateRelay(some[0])
+        return client(some, is_late=is_late)
 
     played = play(SMALL, steps, b"", is_client=is_client, sasl=make)
     _check_authentication(played, b"".join([step.octets for step in steps]), is_client)
@@ -245,11 +303,11 @@ def _check_authentication(played: Play, received: bytes, is_client: bool) -> Non
         check(sasl.outcome is SaslCode.OK, "authenticated without an outcome")
     elif not is_client:
         check(sasl.identity in IDENTITIES, f"{sasl.identity!r} was let in")
-        tokens = TO_SERVER.get(sasl.mechanism, [b""])
-        check(tokens[-1] in received, f"{sasl.mechanism} let in somebody without proof")
+        for token in PROOF_TO_SERVER.get(sasl.mechanism, ()):
+            check(token in received, f"{sasl.mechanism} let in somebody without proof")
     else:
-        tokens = TO_CLIENT.get(sasl.mechanism, [b""])
-        check(tokens[-1] in received, f"{sasl.mechanism} believed a server without proof")
+        for token in PROOF_TO_CLIENT.get(sasl.mechanism, ()):
+            check(token in received, f"{sasl.mechanism} believed a server without proof")
 
 
 def _compose(choices: Choices, is_client: bool, mechanism: str) -> list[Step]:
@@ -289,7 +347,7 @@ def _to_server(choices: Choices, kind: int, mechanism: str, place: int) -> bytes
         token = o.binary(_token(choices, tokens[0], tokens)) if kind & 0x3F != 0x3F else o.NULL
         name = mechanism if kind & 7 != 7 else choices.one_of((*NAMES, "", "NONE"))
         return _framed(choices, o.INIT, o.symbol(name), token, o.string("host"))
-    right = tokens[min(place, len(tokens) - 1)] if place < 2 else b""
+    right = tokens[min(place, len(tokens) - 1)] if place < len(TO_SERVER.get(mechanism, ("", ""))) else b""
     return _framed(choices, o.RESPONSE, o.binary(_token(choices, right, tokens)))
 
 

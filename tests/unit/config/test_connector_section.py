@@ -111,9 +111,9 @@ WRONG = [
     ),
     ("sslProfile: p", "sslProfile: there is no sslProfile with the name 'p'; allowed: add a section sslProfile"),
     (
-        "saslMechanisms: CRAM-MD5 GSSAPI",
-        "saslMechanisms: none of these mechanisms is supported (got 'CRAM-MD5 GSSAPI');"
-        " allowed: EXTERNAL, SCRAM-SHA-512, SCRAM-SHA-256, SCRAM-SHA-1, PLAIN, ANONYMOUS",
+        "saslMechanisms: CRAM-MD5 GS2-KRB5",
+        "saslMechanisms: none of these mechanisms is supported (got 'CRAM-MD5 GS2-KRB5');"
+        " allowed: EXTERNAL, GSSAPI, SCRAM-SHA-512, SCRAM-SHA-256, SCRAM-SHA-1, PLAIN, ANONYMOUS",
     ),
     (
         "saslMechanisms: SCRAM-SHA-256 PLAIN",
@@ -121,8 +121,8 @@ WRONG = [
         " allowed: both of them, ANONYMOUS",
     ),
     (
-        "saslMechanisms: PLAIN GSSAPI",
-        "saslMechanisms: PLAIN needs 'saslUsername' and 'saslPassword' (got 'PLAIN GSSAPI');"
+        "saslMechanisms: PLAIN CRAM-MD5",
+        "saslMechanisms: PLAIN needs 'saslUsername' and 'saslPassword' (got 'PLAIN CRAM-MD5');"
         " allowed: both of them, ANONYMOUS",
     ),
     (
@@ -263,3 +263,8 @@ def test_a_password_is_shown_nowhere() -> None:
     with pytest.raises(ConfigErrors) as rejected:
         read(section("connector", "saslPassword: file:hunter2.txt", "verifyHostname: 2x"))
     assert [error.value for error in rejected.value.errors] == [None, "2x"]
+
+
+def test_a_user_without_a_password_may_be_whose_ticket_it_is() -> None:
+    config = read_in({}, "saslMechanisms: GSSAPI", "saslUsername: inventory")
+    assert (config.connectors[0].sasl_username, config.warnings) == ("inventory", ())

@@ -1,5 +1,7 @@
 """`listener` sections: everything that one says arrives, and what it can't say is told."""
 
+import os
+
 import pytest
 
 from routerd.config import FailoverUrl, ListenerConfig, Role, parse_config
@@ -281,3 +283,24 @@ def test_a_role_depends_on_the_mode(mode: str, role: str, is_right: bool) -> Non
 
 def test_the_ports_of_the_system_have_names() -> None:
     assert parse_config("listener {\nport: AMQPS\n}\n", "r.conf").listeners[0].port == 5671
+
+
+class TestTrustedFile:
+    ASKS = ("sslProfile: tls", "saslMechanisms: EXTERNAL", "trustedCertsFile: some.crt")
+
+    def test_it_has_a_name_that_holds_everywhere(self) -> None:
+        config = read("sslProfile {\n name: tls\n}\n" + section("listener", *self.ASKS))
+        [shown] = [values for kind, values in config.sections if kind.endswith("listener")]
+        file = os.path.abspath("some.crt")
+        assert (config.listeners[0].trusted_file, shown["trustedCertsFile"]) == (file, file)
+        assert [warning.partition(" listener.")[1] for warning in config.warnings] == [""]
+
+    @pytest.mark.parametrize("missing", [0, 1])
+    def test_it_is_warned_of_where_nobody_is_asked(self, missing: int) -> None:
+        lines = [one for at, one in enumerate(self.ASKS) if at != missing]
+        config = read("sslProfile {\n name: tls\n}\n" + section("listener", *lines))
+        assert [warning.partition(" listener.")[2] for warning in config.warnings] == [
+            "",
+            "trustedCertsFile: nobody is asked for a certificate: that takes an 'sslProfile', and EXTERNAL in"
+            " 'saslMechanisms'",
+        ]

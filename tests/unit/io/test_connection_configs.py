@@ -118,3 +118,9 @@ def test_workers_tell_each_other_who_they_are() -> None:
     assert (config.container_id, said(config)) == ("R#2", {Symbol("worker"): 2, Symbol("incarnation"): 9})
     assert (config.max_frame_size, config.incoming_window, config.idle_timeout_s) == (65_536, 512, 0.0)
     assert (config.channel_max, config.link_names_max) == (0xFFFF, 0x7FFFFFFF)
+
+
+def test_a_ticket_has_room_in_the_frames_of_a_connector_that_may_show_one() -> None:
+    both = [connector(sasl_mechanisms=names) for names in (None, ("GSSAPI",))]
+    sizes = [connector_config(ROUTER, one, 7).sasl_frame_size for one in both]
+    assert sizes == [512, 16_896]

@@ -23,6 +23,7 @@ from routerd.io.connectors import (
     client_sasl,
 )
 from routerd.wire import Connection, ConnectionConfig, Error, Handler, Symbol
+from routerd.wire.sasl import GssapiClient
 
 CONFIG = ConnectorConfig(host="b", port=5673, name="to-b")
 IDENTITY = "connector/b:5673:to-b"
@@ -565,14 +566,16 @@ class TestAuthentication:
             ({"sasl_mechanisms": ("EXTERNAL",)}, ["EXTERNAL"]),
             ({**USER, "sasl_mechanisms": ("ANONYMOUS", "PLAIN")}, ["ANONYMOUS", "PLAIN"]),
             ({"sasl_mechanisms": ("PLAIN", "ANONYMOUS")}, ["ANONYMOUS"]),
-            ({"sasl_mechanisms": ("GSSAPI", "EXTERNAL", "ANONYMOUS")}, ["EXTERNAL", "ANONYMOUS"]),
+            ({"sasl_mechanisms": ("CRAM-MD5", "EXTERNAL", "ANONYMOUS")}, ["EXTERNAL", "ANONYMOUS"]),
+            ({**USER, "sasl_mechanisms": ("GSSAPI", "PLAIN")}, ["GSSAPI", "PLAIN"]),
         ],
     )
     def test_mechanisms_are_offered_as_configured(
         self, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any], names: list[str]
     ) -> None:
         given: list[Any] = []
-        monkeypatch.setattr(connectors, "SaslClient", lambda chosen, hostname: given.append((chosen, hostname)))
-        client_sasl(ConnectorConfig(host="b", port=1, **options))
+        monkeypatch.setattr(connectors, "SaslClient", lambda chosen, hostname, limits: given.append((chosen, hostname)))
+        config = ConnectorConfig(host="b", port=1, **options)
+        client_sasl(config, GssapiClient(list) if "GSSAPI" in (config.sasl_mechanisms or ()) else None)
         [(chosen, hostname)] = given
         assert ([one.name for one in chosen], hostname) == (names, "b")

@@ -2,7 +2,9 @@
 
 import json
 import re
+import shutil
 import ssl
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,7 @@ import pytest
 from routerd.config import ConnectorConfig, ListenerConfig, SslProfileConfig
 from routerd.io import Level, log_counts
 from routerd.io.tls_profile import TlsProfile, TlsProfileBroken
-from routerd.io.tls_profiles import TlsProfiles, check_profiles, check_use
+from routerd.io.tls_profiles import TlsProfiles, check_profiles, check_use, server_context
 from tests.interop.certificates import CLIENT_SUBJECT, Authority, Identity, absence
 
 pytestmark = pytest.mark.skipif(absence() is not None, reason=str(absence()))
@@ -151,3 +153,62 @@ def test_profiles_are_found_by_name_as_long_as_they_are_there(ca: Authority, own
     profiles.remove("tls")
     with pytest.raises(TlsProfileBroken, match="sslProfile tls: name: there is no such profile"):
         profiles.get("tls")
+
+
+class TestTrustedFile:
+    """`trustedCertsFile` of a listener."""
+
+    def test_what_is_wrong_with_it_is_said_with_its_name(self, ca: Authority, own: Identity, tmp_path: Path) -> None:
+        text = tmp_path / "text"
+        text.write_text("no certificate")
+        for file, complaint in (
+            (text, "this has no certificate in PEM form"),
+            (tmp_path, "Is a directory"),
+            ("/nowhere", "No such file or directory"),
+        ):
+            with pytest.raises(TlsProfileBroken) as caught:
+                check_profiles([config(ca, own)], [asking(file)])
+            assert str(caught.value) == f"sslProfile tls: trustedCertsFile {file}: {complaint}"
+
+    def test_it_suffices_where_the_profile_trusts_nobody(self, ca: Authority, own: Identity) -> None:
+        check_profiles([config(ca, own, ca_file=None)], [asking(ca.certificate)])
+
+    def test_it_is_of_no_use_where_nobody_is_asked(self, ca: Authority, own: Identity) -> None:
+        profile = TlsProfile(config(ca, own))
+        assert server_context(profile, replace(asking("/nowhere"), sasl_mechanisms=None)) is profile.server_context(
+            demands_certificate=False
+        )
+
+    def test_only_those_in_it_are_trusted(self, ca: Authority, own: Identity, tmp_path: Path) -> None:
+        other = Authority(tmp_path, "other")
+        profile = TlsProfile(config(ca, own))
+        context = server_context(profile, asking(other.certificate))
+        assert context.verify_mode is ssl.CERT_REQUIRED
+        assert [dict(one[0] for one in found["subject"]) for found in context.get_ca_certs()] == [
+            {"commonName": "other"}
+        ]
+        assert server_context(profile, asking(None)) is profile.server_context(demands_certificate=True)
+
+    def test_a_change_of_it_is_used_unless_it_cannot_be(self, ca: Authority, own: Identity, tmp_path: Path) -> None:
+        other, trusted = Authority(tmp_path, "other"), tmp_path / "trusted"
+        shutil.copy(ca.certificate, trusted)
+        profile, listener = TlsProfile(config(ca, own)), asking(trusted)
+        before = server_context(profile, listener)
+        assert not profile.refresh()
+        shutil.copy(other.certificate, trusted)
+        assert (profile.refresh(), profile.refresh()) == (True, False)
+        after = server_context(profile, listener)
+        assert [len(one.get_ca_certs(binary_form=True)) for one in (before, after)] == [1, 1]
+        assert before.get_ca_certs() != after.get_ca_certs()
+        trusted.unlink()
+        warned = warnings()
+        assert (profile.refresh(), profile.refresh(), server_context(profile, listener)) == (True, False, after)
+        assert warnings() == warned + 1
+        with pytest.raises(TlsProfileBroken, match="trustedCertsFile"):
+            check_use(TlsProfile(config(ca, own)), listener)
+
+
+def asking(trusted: Path | str | None) -> ListenerConfig:
+    """A listener where certificates are demanded."""
+    file = None if trusted is None else str(trusted)
+    return ListenerConfig(host="", port=5671, ssl_profile="tls", sasl_mechanisms=("EXTERNAL",), trusted_file=file)

@@ -100,7 +100,6 @@ def test_what_this_router_has_is_marked() -> None:
         if not one.is_supported
     }
     assert refused == {
-        "listener.trustedCertsFile",
         "listener.http",
         "listener.httpRootDir",
         "address.enableFallback",

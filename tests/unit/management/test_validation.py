@@ -90,12 +90,11 @@ def test_an_old_name_beside_the_new_one_is_a_problem_in_either_order() -> None:
         ]
 
 
-def test_a_deprecated_attribute_without_another_is_to_be_left_out() -> None:
+def test_a_deprecated_attribute_is_told_of_where_there_is_no_other() -> None:
     assert check_entity(ROUTER, {"allowUnsettledMulticast": "yes"}).notices == [
         (
             "allowUnsettledMulticast",
-            "Attribute 'allowUnsettledMulticast' of entity 'org.apache.qpid.dispatch.router' has been deprecated."
-            " Leave it out",
+            "Attribute 'allowUnsettledMulticast' of entity 'org.apache.qpid.dispatch.router' has been deprecated",
         )
     ]
 

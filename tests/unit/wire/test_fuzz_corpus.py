@@ -6,12 +6,20 @@ from tests.fuzz.corpus import KEPT, inputs_in, kept_folder
 from tests.fuzz.failures import shrink
 from tests.fuzz.mutator import Mutator
 from tests.fuzz.targets import NAMES, target
+from tests.interop import certificates
 
 MOST_OCTETS = 200 * 1024
 MOST_FILES = 900
 
 
-@pytest.mark.parametrize("name", NAMES)
+WITHOUT = certificates.absence()
+TARGETS = [
+    pytest.param(name, marks=pytest.mark.skipif(name == "tls" and WITHOUT is not None, reason=str(WITHOUT)))
+    for name in NAMES
+]
+
+
+@pytest.mark.parametrize("name", TARGETS)
 def test_every_kept_input_of_a_target_holds(name: str) -> None:
     run = target(name)
     inputs = inputs_in(kept_folder(name))
@@ -20,7 +28,7 @@ def test_every_kept_input_of_a_target_holds(name: str) -> None:
         run(data)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", TARGETS)
 def test_inputs_made_from_the_kept_ones_hold(name: str) -> None:
     run = target(name)
     mutator = Mutator(list(inputs_in(kept_folder(name)).values()), seed=1)

@@ -6,11 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from routerd.wire.errors import IllegalState, InvalidField, RemoteError, ValueRangeError
+from routerd.wire.errors import IllegalState, InvalidField, RemoteError, StateError, ValueRangeError
 from routerd.wire.sasl import (
     AnonymousClient,
     ExternalClient,
     NoCommonMechanism,
+    Pending,
     PlainClient,
     SaslClient,
     SaslCode,
@@ -229,3 +230,53 @@ def test_whatever_a_server_sends_is_answered_or_refused_and_scram_never_fooled(f
     assert "pencil" not in " ".join(refusals)
     assert client.done or not refusals
     assert not (mechanism == "SCRAM-SHA-1" and client.outcome is SaslCode.OK)
+
+
+class Slow:
+    """A mechanism that says nothing at once."""
+
+    name = "SLOW"
+
+    def start(self, hostname):
+        return self
+
+    def initial_response(self):
+        return Pending()
+
+    def respond(self, challenge):
+        return Pending()
+
+    def finish(self, additional_data):
+        pass
+
+
+def test_what_a_mechanism_says_later_is_sent_then():
+    client = offered(Slow())
+    assert (client.mechanism, client.is_waiting) == ("SLOW", False)
+    assert client.answer(b"first") == [SaslInit(mechanism=Symbol("SLOW"), initial_response=b"first", hostname=None)]
+    assert client.receive(SaslChallenge(challenge=b"who?")) == []
+    assert client.answer(b"me") == [SaslResponse(response=b"me")]
+    client.receive(SaslChallenge(challenge=b"more?"))
+    assert client.answer(None) == [SaslResponse(response=b"")]
+    client.receive(SaslOutcome(code=0))
+    assert client.outcome is SaslCode.OK
+
+
+def test_what_comes_after_the_end_is_not_sent():
+    client = offered(Slow())
+    client.abandon()
+    assert client.answer(b"first") == []
+
+
+def test_a_server_does_not_go_on_before_it_has_an_answer():
+    client = offered(Slow())
+    with pytest.raises(IllegalState):
+        client.receive(SaslChallenge(challenge=b"who?"))
+    check_abandoned(client)
+
+
+def test_an_answer_that_nobody_waits_for_is_a_mistake():
+    client = offered(Slow())
+    client.answer(b"first")
+    with pytest.raises(StateError):
+        client.answer(b"again")
