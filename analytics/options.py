@@ -9,7 +9,7 @@ from typing import NoReturn
 from analytics.questions.latency import BY as LATENCY_BY
 from analytics.questions.matrix import BY as MATRIX_BY
 from analytics.results import FORMATS
-from analytics.session import RAYDP
+from analytics.session import RAY_ADDRESS, RAYDP
 
 EXAMPLES = """\
 examples:
@@ -106,7 +106,7 @@ def _common(made: argparse.ArgumentParser) -> None:
         "--spark",
         metavar="WHERE",
         default="local[*]",
-        help=f"`{RAYDP}` for the Ray that runs here, or one of its own; `local[*]` for this process alone; "
+        help=f"`{RAYDP}` for the Ray that {RAY_ADDRESS} names, or one of its own; `local[*]` for this process alone; "
         "or the URL of a Spark master [%(default)s]",
     )
     group.add_argument("--memory", default="4g", help="of Spark's process, or of an executor [%(default)s]")

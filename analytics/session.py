@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,10 @@ from pyspark.sql import SparkSession
 from analytics.errors import SparkFailed
 
 RAYDP = "raydp"
+RAY_ADDRESS = "RAY_ADDRESS"
+"""Ray's own variable, which names the one to join; `auto` is the one that runs here."""
+START_TIMES = 3
+"""How often a Ray of our own is started, if it or Spark does not come up on a busy machine."""
 SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
@@ -71,13 +75,17 @@ def _on_ray(cores: int, memory: str, configuration: dict[str, str]) -> Iterator[
         said = f"Spark on Ray needs {error.name}: pip install 'mobula[analytics]', or use --spark local[*]"
         raise SparkFailed(said) from None
     was_running = ray.is_initialized()
-    try:
-        if not was_running:
-            _join_or_start(ray, cores)
-        session = raydp.init_spark("routeranalyze", 1, cores, memory.upper(), configs=_for_ray(configuration))
-    except Exception as error:
-        _leave(ray, raydp, was_running)
-        raise SparkFailed(f"Spark does not start on Ray: {_first_line(error)}; try --spark local[*]") from error
+    is_own = not was_running and not os.environ.get(RAY_ADDRESS)
+    for left in reversed(range(START_TIMES if is_own else 1)):
+        try:
+            if not was_running:
+                _join_or_start(ray, cores)
+            session = raydp.init_spark("routeranalyze", 1, cores, memory.upper(), configs=_for_ray(configuration))
+            break
+        except Exception as error:
+            _leave(ray, raydp, was_running)
+            if not left:
+                raise SparkFailed(f"Spark does not start on Ray: {_first_line(error)}; try --spark local[*]") from error
     try:
         yield session
     finally:
@@ -86,15 +94,18 @@ def _on_ray(cores: int, memory: str, configuration: dict[str, str]) -> Iterator[
 
 def _join_or_start(ray: Any, cores: int) -> None:
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
-    try:
+    if os.environ.get(RAY_ADDRESS):
         ray.init(address="auto", **quiet)
-    except ConnectionError:
-        # The master of Spark is an actor, and wants a core as well.
-        ray.init(num_cpus=cores + 1, include_dashboard=False, **quiet)
+        return
+    # Left to itself, Ray would join any that runs on this machine, such as one that others end meanwhile, or one
+    # without the cores that Spark waits for. The master of Spark is an actor, and wants a core as well.
+    ray.init(address="local", num_cpus=cores + 1, include_dashboard=False, **quiet)
 
 
 def _leave(ray: Any, raydp: Any, was_running: bool) -> None:
-    raydp.stop_spark()
+    # A Ray that did not come up must not keep the next one from it.
+    with suppress(Exception):
+        raydp.stop_spark()
     if not was_running:
         ray.shutdown()
 

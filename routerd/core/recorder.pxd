@@ -60,7 +60,8 @@ cdef class Decision:
     cdef int choice
     cdef Py_ssize_t count
     cdef Py_ssize_t room
-    cdef int[::1] cells
+    cdef int cells[12]
+    cdef int[::1] more
 
     cdef void grow(self)
 
@@ -84,11 +85,16 @@ cdef class Recorder:
     cdef list _sums
     cdef list _full
     cdef list _pool
+    cdef list _spare
     cdef object _columns
     cdef Py_ssize_t _rows
     cdef Py_ssize_t _cells
-    cdef double[::1] _times
-    cdef double[::1] _latencies
+    cdef Py_ssize_t _latency_count
+    cdef Py_ssize_t _key_count
+    cdef Py_ssize_t _choice_count
+    cdef Py_ssize_t _cause_count
+    cdef long long[::1] _times
+    cdef long long[::1] _latencies
     cdef long long[::1] _keys
     cdef int[::1] _flow_numbers
     cdef int[::1] _path_numbers
@@ -96,8 +102,8 @@ cdef class Recorder:
     cdef int[::1] _last_cells
     cdef signed char[::1] _priorities
     cdef signed char[::1] _choices
-    cdef signed char[::1] _outcomes
-    cdef signed char[::1] _causes
+    cdef int[::1] _outcomes
+    cdef int[::1] _causes
     cdef signed char[::1] _hops
     cdef int[::1] _links
     cdef int[::1] _costs

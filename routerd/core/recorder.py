@@ -1,3 +1,5 @@
+# Whatever is an index here is below what was asked for when the room was made.
+# cython: boundscheck=False, wraparound=False, initializedcheck=False
 """Records what becomes of messages: sums of each flow, and decisions with all that could have been chosen.
 
 Forwarding calls `depart` when a message leaves, and keeps what that returns with the delivery: the flow, or for one
@@ -34,8 +36,8 @@ WAITING_MAX = 16
 """Full sets of columns that wait to be taken; what comes then is lost."""
 STEPS_MAX = 16
 """Flows of an inlet that are looked at one by one, before all flows are asked."""
-SMALL = 8
-"""Candidates that a decision has room for without asking for more."""
+SMALL = 4
+"""Candidates that a decision has room for without asking for more; `Decision.cells` is so long."""
 
 _CANDIDATES_MAX = CANDIDATES_MAX
 _SMALL = SMALL
@@ -110,6 +112,7 @@ class Decision:
     """A sampled message on its way, until its outcome is known; used again for another one then."""
 
     flow: "Flow | None"
+    more: "memoryview[int]"
 
     def __init__(self) -> None:
         self.flow = None
@@ -122,14 +125,13 @@ class Decision:
         self.choice = -1
         self.count = 0
         self.room = _SMALL
-        # Link, cost and outstanding count of each candidate.
-        self.cells = memoryview(array("i", bytes(12 * _SMALL)))
+        # Link, cost and outstanding count of each candidate. The first few are here, and not somewhere else, because
+        # of a thousand decisions under way each costs twice what it takes to fetch it.
+        self.cells = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
 
     def grow(self) -> None:
         """Make room for all the candidates that a decision may have."""
-        cells = array("i", bytes(12 * _CANDIDATES_MAX))
-        cells[: 3 * self.room] = array("i", self.cells)
-        self.cells = memoryview(cells)
+        self.more = memoryview(array("i", bytes(12 * _CANDIDATES_MAX)))
         self.room = _CANDIDATES_MAX
 
 
@@ -139,6 +141,10 @@ class Recorder:
     _columns: DecisionColumns
     _rows: int
     _cells: int
+    _latency_count: int
+    _key_count: int
+    _choice_count: int
+    _cause_count: int
     _times: "memoryview[Any]"
     _latencies: "memoryview[Any]"
     _keys: "memoryview[Any]"
@@ -186,6 +192,7 @@ class Recorder:
         self._sums: list[FlowRows] = []
         self._full: list[DecisionColumns] = []
         self._pool: list[Decision] = []
+        self._spare: list[DecisionColumns] = []
         self._begin_columns()
 
     # --- messages
@@ -306,9 +313,14 @@ class Recorder:
         at = 3 * decision.count
         if is_chosen:
             decision.choice = decision.count
-        decision.cells[at] = link
-        decision.cells[at + 1] = min(cost, _NUMBER_MAX)
-        decision.cells[at + 2] = min(outstanding, _NUMBER_MAX)
+        if decision.count < _SMALL:
+            decision.cells[at] = link
+            decision.cells[at + 1] = min(cost, _NUMBER_MAX)
+            decision.cells[at + 2] = min(outstanding, _NUMBER_MAX)
+        else:
+            decision.more[at] = link
+            decision.more[at + 1] = min(cost, _NUMBER_MAX)
+            decision.more[at + 2] = min(outstanding, _NUMBER_MAX)
         decision.count += 1
 
     # --- what is handed over
@@ -328,7 +340,7 @@ class Recorder:
         if self._rows:
             self._end_columns()
             self._begin_columns()
-        records = Records(max(1, self.every), self._full, self._sums, self.events.take())
+        records = Records(max(1, self.every), self._full, self._sums, self.events.take(), self._spare)
         self._full, self._sums = [], []
         return records
 
@@ -458,25 +470,40 @@ class Recorder:
             return
         flow = decision.flow
         at = self._rows
-        self._times[at] = decision.stamp + self.offset
-        self._latencies[at] = now - decision.stamp if outcome <= _LAST_OUTCOME else -1.0
+        self._times[at] = int((decision.stamp + self.offset) * 1e6 + 0.5)
+        if outcome <= _LAST_OUTCOME:
+            self._latencies[at] = int((now - decision.stamp) * 1e6 + 0.5)
+            self._latency_count += 1
+        else:
+            self._latencies[at] = -1
         self._keys[at] = decision.key
+        if decision.key != 0:
+            self._key_count += 1
         self._flow_numbers[at] = 0 if flow is None else flow.index
         self._path_numbers[at] = decision.path
         self._sizes[at] = min(decision.size, _NUMBER_MAX)
         self._priorities[at] = decision.priority
         self._choices[at] = decision.choice
+        if decision.choice >= 0:
+            self._choice_count += 1
         self._outcomes[at] = outcome
         self._causes[at] = cause
+        if cause != 0:
+            self._cause_count += 1
         self._hops[at] = decision.hop
         cell = self._cells
         for i in range(decision.count):
-            self._links[cell] = decision.cells[3 * i]
-            self._costs[cell] = decision.cells[3 * i + 1]
-            self._outstanding[cell] = decision.cells[3 * i + 2]
+            if i < _SMALL:
+                self._links[cell] = decision.cells[3 * i]
+                self._costs[cell] = decision.cells[3 * i + 1]
+                self._outstanding[cell] = decision.cells[3 * i + 2]
+            else:
+                self._links[cell] = decision.more[3 * i]
+                self._costs[cell] = decision.more[3 * i + 1]
+                self._outstanding[cell] = decision.more[3 * i + 2]
             cell += 1
         self._cells = cell
-        self._last_cells[at] = cell
+        self._last_cells[at + 1] = cell
         self._rows = at + 1
         self._let_go(decision)
 
@@ -500,27 +527,37 @@ class Recorder:
     def _end_columns(self) -> None:
         self._columns.rows = self._rows
         self._columns.cells = self._cells
+        self._columns.latencies = self._latency_count
+        self._columns.keys = self._key_count
+        self._columns.choices = self._choice_count
+        self._columns.causes = self._cause_count
         self._full.append(self._columns)
 
     def _begin_columns(self) -> None:
-        columns = self._columns = DecisionColumns(self._register, self._rows_max)
+        # Those that were written to before: the memory of new ones would have to be found and cleared first.
+        columns = self._columns = self._spare.pop() if self._spare else DecisionColumns(self._rows_max)
+        columns.register = self._register
         self._rows = 0
         self._cells = 0
-        self._times = memoryview(columns.time_s)
-        self._latencies = memoryview(columns.latency_s)
-        self._keys = memoryview(columns.key)
-        self._flow_numbers = memoryview(columns.flow)
-        self._path_numbers = memoryview(columns.path)
-        self._sizes = memoryview(columns.size)
-        self._last_cells = memoryview(columns.last_cell)
-        self._priorities = memoryview(columns.priority)
-        self._choices = memoryview(columns.choice)
-        self._outcomes = memoryview(columns.outcome)
-        self._causes = memoryview(columns.cause)
-        self._hops = memoryview(columns.hop)
-        self._links = memoryview(columns.cell_link)
-        self._costs = memoryview(columns.cell_cost)
-        self._outstanding = memoryview(columns.cell_outstanding)
+        self._latency_count = 0
+        self._key_count = 0
+        self._choice_count = 0
+        self._cause_count = 0
+        self._times = columns.time_us
+        self._latencies = columns.latency_us
+        self._keys = columns.key
+        self._flow_numbers = columns.flow
+        self._path_numbers = columns.path
+        self._sizes = columns.size
+        self._last_cells = columns.last_cell
+        self._priorities = columns.priority
+        self._choices = columns.choice
+        self._outcomes = columns.outcome
+        self._causes = columns.cause
+        self._hops = columns.hop
+        self._links = columns.cell_link
+        self._costs = columns.cell_cost
+        self._outstanding = columns.cell_outstanding
 
 
 def _message_key(identifier: bytes) -> int:

@@ -3,14 +3,15 @@
 from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from struct import calcsize
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from routerd.core.recorder import Flow
 
-ROWS = 8192
-"""Decisions of one set of columns."""
-CELLS_OF_ROW = 4
+ROWS = 1 << 13
+"""Decisions of one set of columns, unless it is said how many."""
+CELLS_OF_ROW = 2
 """Candidates that there is room for, for each decision of a set of columns."""
 CANDIDATES_MAX = 127
 """Candidates of a decision: the choice among them is a number of 8 bits."""
@@ -29,35 +30,44 @@ class Register:
 
 
 class DecisionColumns:
-    """Decisions, column by column; the first `rows` and `cells` of each array count."""
+    """Decisions, column by column; the first `rows` and `cells` of each column count."""
 
-    def __init__(self, register: Register, rows: int = ROWS) -> None:
+    def __init__(self, rows: int = ROWS) -> None:
         # All that one decision may have fit in any case.
         cells = max(CELLS_OF_ROW * rows, CANDIDATES_MAX)
-        self.register = register
+        self.register = Register()
         self.rows = 0
         self.cells = 0
-        self.time_s = array("d", bytes(8 * rows))
+        self.time_us = _empty("q", rows)
         """Since 1970."""
-        self.latency_s = array("d", bytes(8 * rows))
+        self.latency_us = _empty("q", rows)
         """-1 where there is none."""
-        self.key = array("q", bytes(8 * rows))
+        self.latencies = 0
+        """Rows that have one."""
+        self.key = _empty("q", rows)
         """0 where there is none."""
-        self.flow = array("i", bytes(4 * rows))
-        self.path = array("i", bytes(4 * rows))
+        self.keys = 0
+        """Rows that have one."""
+        self.flow = _empty("i", rows)
+        self.path = _empty("i", rows)
         """-1 for a message that entered here."""
-        self.size = array("i", bytes(4 * rows))
-        self.last_cell = array("i", bytes(4 * rows))
-        """Behind the last candidate of a row."""
-        self.priority = array("b", bytes(rows))
-        self.choice = array("b", bytes(rows))
+        self.size = _empty("i", rows)
+        self.last_cell = _empty("i", rows + 1)
+        """Behind the last candidate of the row before; so there is one more."""
+        self.priority = _empty("b", rows)
+        self.choice = _empty("b", rows)
         """-1 where there is none."""
-        self.outcome = array("b", bytes(rows))
-        self.cause = array("b", bytes(rows))
-        self.hop = array("b", bytes(rows))
-        self.cell_link = array("i", bytes(4 * cells))
-        self.cell_cost = array("i", bytes(4 * cells))
-        self.cell_outstanding = array("i", bytes(4 * cells))
+        self.choices = 0
+        """Rows that have one."""
+        self.outcome = _empty("i", rows)
+        self.cause = _empty("i", rows)
+        """0 where there is none."""
+        self.causes = 0
+        """Rows that have one."""
+        self.hop = _empty("b", rows)
+        self.cell_link = _empty("i", cells)
+        self.cell_cost = _empty("i", cells)
+        self.cell_outstanding = _empty("i", cells)
 
 
 class FlowRows:
@@ -95,6 +105,8 @@ class Records:
     decisions: list[DecisionColumns] = field(default_factory=list)
     flows: list[FlowRows] = field(default_factory=list)
     events: list[RecordedEvent] = field(default_factory=list)
+    spare: list[DecisionColumns] = field(default_factory=list)
+    """Where columns go back to once nobody reads them any more; to be appended to by any thread."""
 
     @property
     def rows(self) -> int:
@@ -102,3 +114,9 @@ class Records:
         return (
             sum(one.rows for one in self.decisions) + sum(len(one.flows) for one in self.flows) + len(self.events)
         )
+
+
+def _empty(kind: str, length: int) -> "memoryview[Any]":
+    # All in one piece, which is filled in place and read there by who writes it.
+    column: memoryview[Any] = memoryview(bytearray(length * calcsize(kind))).cast(kind)  # type: ignore[call-overload]
+    return column

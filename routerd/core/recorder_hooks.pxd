@@ -8,11 +8,15 @@ from routerd.core.recorder cimport Decision, Recorder
 from routerd.core.settlement cimport outcome_number
 from routerd.core.way cimport Way
 from routerd.wire.delivery cimport Delivery
+from routerd.wire.section_scan cimport skip_value
 from routerd.wire.sections cimport Sections
 
 cdef int _AUTOMATIC
 cdef int _DEFAULT_PRIORITY
 cdef bytes _NOTHING
+cdef int _PROPERTIES
+cdef int _SMALL_DESCRIPTOR
+cdef Py_ssize_t _SHORTEST
 
 
 cdef class Recorded(Departures):
@@ -75,7 +79,7 @@ cdef class Recorded(Departures):
         Py_ssize_t start,
         Py_ssize_t end,
     )
-    @cython.locals(count=Py_ssize_t, outlet=Outlet, way=Way, is_chosen=bint)
+    @cython.locals(count=Py_ssize_t, at=Py_ssize_t, outlets=list, outlet=Outlet, way=Way, is_chosen=bint)
     cdef void _compare(
         self,
         Recorder recorder,
@@ -88,4 +92,6 @@ cdef class Recorded(Departures):
     )
 
 
+@cython.locals(view="const unsigned char*", at=Py_ssize_t)
+cdef bint _may_have_properties(object data, Py_ssize_t start, Py_ssize_t end) except -1
 cdef bytes _octets_of(object identifier)

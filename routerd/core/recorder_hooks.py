@@ -17,6 +17,7 @@ from routerd.core.recorder_names import (
 from routerd.core.settlement import outcome_number
 from routerd.wire import DecodeError, NeedsMore
 from routerd.wire.delivery import Delivery
+from routerd.wire.section_scan import skip_value
 
 if TYPE_CHECKING:
     from routerd.core.address import Address
@@ -32,6 +33,10 @@ AUTOMATIC = -1
 _AUTOMATIC = AUTOMATIC
 _DEFAULT_PRIORITY = DEFAULT_PRIORITY
 _NOTHING = b""
+_PROPERTIES = 0x73
+_SMALL_DESCRIPTOR = 0x53
+_SHORTEST = 4
+"""Octets that a section has at least."""
 
 
 class Recorded(Departures):
@@ -165,14 +170,16 @@ class Recorded(Departures):
         end: int,
     ) -> None:
         priority = _DEFAULT_PRIORITY if address is None else self.priority_of(address, data, start, end)
-        header = self._header
-        header.reset(data, start, end, True)
-        try:
-            identifier = header.message_id
-        except (NeedsMore, DecodeError):
-            identifier = None
-        finally:
-            header.reset(_NOTHING, 0, 0, False)
+        identifier = None
+        if _may_have_properties(data, start, end):
+            header = self._header
+            header.reset(data, start, end, True)
+            try:
+                identifier = header.message_id
+            except (NeedsMore, DecodeError):
+                identifier = None
+            finally:
+                header.reset(_NOTHING, 0, 0, False)
         recorder.describe(decision, stamp, priority, None if identifier is None else _octets_of(identifier))
 
     def _compare(
@@ -186,8 +193,10 @@ class Recorded(Departures):
         passage: "Passage | None",
     ) -> None:
         """Note all that could have been chosen: who had credit, and the ways that the message may take."""
-        count = address.local_count if inlet.is_fabric else len(address.outlets)
-        for outlet in address.outlets[:count]:
+        outlets = address.outlets
+        count = address.local_count if inlet.is_fabric else len(outlets)
+        for at in range(count):
+            outlet = outlets[at]
             is_chosen = taken is None and outlet is chosen
             if is_chosen or (outlet.is_open and outlet.link.credit > 0):
                 recorder.consider(decision, outlet, is_chosen)
@@ -195,6 +204,19 @@ class Recorded(Departures):
             for way in address.ways:
                 if way is taken or self.may_take(address, way, passage):
                     recorder.consider_way(decision, way, way is taken)
+
+
+def _may_have_properties(data: bytes | bytearray, start: int, end: int) -> bool:
+    """Whether properties come before the body; whatever looks unusual is left to a closer look."""
+    view = data
+    at = start
+    while end - at >= _SHORTEST and view[at] == 0 and view[at + 1] == _SMALL_DESCRIPTOR:
+        if view[at + 2] >= _PROPERTIES:
+            return view[at + 2] == _PROPERTIES
+        at = skip_value(view, at + 3, end)
+        if at < 0:
+            return True
+    return True
 
 
 def _octets_of(identifier: Any) -> bytes:

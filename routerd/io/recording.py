@@ -4,6 +4,7 @@ Nothing of Arrow is imported before something is to be recorded: the thread does
 lost, and counted.
 """
 
+import gc
 import logging
 import queue
 import threading
@@ -17,6 +18,9 @@ from routerd.io.logs import module_log
 
 PENDING_ROWS_MAX = 500_000
 """Rows that wait for the thread; more are lost."""
+SET_ROWS = 1 << 16
+"""Decisions that are written at a time, where every one is recorded: each time the thread keeps the loop waiting."""
+SET_ROWS_LEAST = 1 << 13
 CLOSE_S = 2.0
 """What the thread gets to complete its files when the worker ends."""
 STATUS_OFF = "off"
@@ -104,6 +108,8 @@ class RecordThread:
         try:
             from routerd.io.recording_writer import RecordWriting
 
+            # Arrow is a hundred thousand objects: collections of the loop's garbage need not look through them.
+            gc.freeze()
             RecordWriting(self, self._counters).run()
         except Exception as error:
             self._counters.errors += 1
@@ -155,8 +161,9 @@ class Recording:
         if self._router.recorder is None or self._router.recorder.every != config.every:
             self._lost_told = 0
             offset = self._clock() - now
+            rows = max(SET_ROWS_LEAST, SET_ROWS // config.every if config.every else 0)
             self._router.recorder = Recorder(
-                self._router.router_id, config.every, offset, is_witness=self._worker == 0
+                self._router.router_id, config.every, offset, is_witness=self._worker == 0, rows=rows
             )
             self._begin_second(self._router.recorder, now + offset)
 

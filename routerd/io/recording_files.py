@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from routerd.records import TABLES, NotARecordFile, Place, RecordFile, Table, aside, is_aside
 from routerd.records.parquet import RecordWriter
 
-GROUP_ROWS = 1 << 16
+GROUP_ROWS = 1 << 15
 """Rows of a table that are compressed at a time."""
 IDLE_S = 5.0
 """A file that gets no more rows for so long is completed before its time."""
@@ -42,6 +42,8 @@ class _OpenFile:
     """All, with those that wait."""
     waiting: list[pa.Table] = field(default_factory=list)
     waiting_rows: int = 0
+    octets: int = 0
+    """Of the rows that do not wait."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,38 +71,42 @@ class RecordFiles:
         """Rows of files that are not complete."""
         return sum(one.rows for one in self._open.values())
 
-    def add(self, table: Table, rows: pa.Table, now: float) -> None:
-        """Take rows, which may be of several hours; raises OSError."""
-        times = rows.column("time").cast(pa.int64())
-        bounds = pc.min_max(times).as_py()
-        if bounds["min"] // _HOUR_US == bounds["max"] // _HOUR_US:
-            self._add(table, rows, bounds["min"], now)
-            return
-        hours = pc.divide(times, _HOUR_US)
+    def add(self, table: Table, rows: pa.Table, now: float) -> bool:
+        """Take rows, which may be of several hours; whether they are written, or wait for more. Raises OSError."""
+        bounds = pc.min_max(rows.column("time"))
+        if bounds["min"].value // _HOUR_US == bounds["max"].value // _HOUR_US:
+            return self._add(table, rows, bounds["min"].value, now)
+        hours = pc.divide(rows.column("time").cast(pa.int64()), _HOUR_US)
         for hour in pc.unique(hours).to_pylist():
             found = rows.filter(pc.equal(hours, hour))
             self._add(table, found, pc.min(found.column("time").cast(pa.int64())).as_py(), now)
+        return False
 
-    def _add(self, table: Table, rows: pa.Table, first_us: int, now: float) -> None:
+    def _add(self, table: Table, rows: pa.Table, first_us: int, now: float) -> bool:
         place = Place.at(table.name, first_us, self._router_id)
         one = self._open.get(place)
         if one is None:
             self._sequence += 1
             file = RecordFile(place, first_us, self._writer, self._sequence, table.version)
             one = self._open[place] = _OpenFile(file, None, now, now)
-        one.waiting.append(rows)
-        one.waiting_rows += rows.num_rows
         one.rows += rows.num_rows
         one.touched_at = now
+        if rows.num_rows >= GROUP_ROWS:
+            # Not together with those that wait, which would copy them.
+            self._write(one, rows)
+            return True
+        one.waiting.append(rows)
+        one.waiting_rows += rows.num_rows
         if one.waiting_rows >= GROUP_ROWS:
-            self._write(one)
+            self._write_waiting(one)
+        return not one.waiting_rows
 
     def rotate(self, now: float) -> Iterator[Completed]:
         """Complete the files whose time has come; raises OSError."""
         for place, one in list(self._open.items()):
             age = now - one.begun_at
             is_idle = now - one.touched_at >= IDLE_S and age >= IDLE_SHARE * self._rotation.seconds
-            if age >= self._rotation.seconds or is_idle or self._size(one) >= self._rotation.octets:
+            if age >= self._rotation.seconds or is_idle or one.octets >= self._rotation.octets:
                 yield self._complete(place)
 
     def close(self) -> Iterator[Completed]:
@@ -119,27 +125,26 @@ class RecordFiles:
         self._open.clear()
         return lost
 
-    def _write(self, one: _OpenFile) -> None:
+    def _write_waiting(self, one: _OpenFile) -> None:
+        rows = one.waiting[0]
+        if len(one.waiting) > 1:
+            rows = pa.concat_tables(one.waiting).unify_dictionaries().combine_chunks()
+        self._write(one, rows)
+        one.waiting, one.waiting_rows = [], 0
+
+    def _write(self, one: _OpenFile, rows: pa.Table) -> None:
         if one.writer is None:
             table = next(table for table in TABLES if table.name == one.file.place.table)
             one.writer = RecordWriter(self._directory, table, one.file).__enter__()
-        rows = pa.concat_tables(one.waiting).unify_dictionaries().combine_chunks()
         one.writer.write(rows)
-        one.waiting, one.waiting_rows = [], 0
-
-    def _size(self, one: _OpenFile) -> int:
-        if one.writer is None:
-            return 0
         path = self._directory / one.file.path
-        try:
-            return path.with_name(aside(path.name)).stat().st_size
-        except FileNotFoundError:
-            return 0
+        with contextlib.suppress(FileNotFoundError):
+            one.octets = path.with_name(aside(path.name)).stat().st_size
 
     def _complete(self, place: Place) -> Completed:
         one = self._open[place]
         if one.waiting_rows:
-            self._write(one)
+            self._write_waiting(one)
         assert one.writer is not None
         one.writer.__exit__(None, None, None)
         # Only now: what fails before is given up with the rest.

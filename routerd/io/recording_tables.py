@@ -2,6 +2,7 @@
 
 from array import array
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import pyarrow as pa
@@ -15,40 +16,37 @@ _DECISIONS = arrow_schema(DECISIONS)
 _FLOWS = arrow_schema(FLOWS)
 _EVENTS = arrow_schema(EVENTS)
 _TIME = pa.timestamp("us", tz="UTC")
-_US = 1_000_000.0
+_BLOCK = 1 << 16
+_WORTHWHILE = 16
+"""So many rows for each name that there may be: then nobody has to find out which of them there are."""
 _NAMES_OF_FLOW = ("address", "distribution", "ingress", "ingress_kind", "egress", "egress_kind", "egress_router")
 _OUTCOMES = pa.array(OUTCOME_WORDS, pa.string())
-_CAUSES = pa.array(CAUSE_WORDS[1:], pa.string())
+_CAUSES = pa.array(CAUSE_WORDS, pa.string())
 
 
 def decision_table(columns: DecisionColumns, router_id: str, weight: int) -> pa.Table:
-    """Return decisions in the schema of their table."""
+    """Return decisions in the schema of their table.
+
+    The recorder has written what is to be in the columns: here it is only said where, as long as all of a column is
+    there, or nothing. This thread runs beside the loop, and every step of Arrow gives the interpreter up and waits
+    for it again.
+    """
     rows = columns.rows
-    register = columns.register
-    codes = _column(pa.int32(), columns.flow, rows).dictionary_encode()
-    flows = [register.flows[number] for number in codes.dictionary.to_pylist()]
-    found: dict[str, Any] = {
-        name: _named([getattr(flow, name) for flow in flows], codes.indices) for name in _NAMES_OF_FLOW
-    }
-    found["time"] = _times(_column(pa.float64(), columns.time_s, rows))
-    found["phase"] = pa.array([flow.phase for flow in flows], pa.int8()).take(codes.indices)
+    found = _of_flows(columns)
+    found["time"] = _column(_TIME, columns.time_us, rows)
     found["priority"] = _column(pa.int8(), columns.priority, rows)
     found["size_octets"] = _column(pa.int32(), columns.size, rows)
-    paths = _column(pa.int32(), columns.path, rows).dictionary_encode()
-    texts = [router_id if number < 0 else register.paths[number] for number in paths.dictionary.to_pylist()]
-    found["path"] = _named(texts, paths.indices)
+    found["path"] = _paths(columns, router_id)
     found["hop"] = _column(pa.int8(), columns.hop, rows)
     found["candidates"] = _candidates(columns)
-    found["choice"] = _null_below(_column(pa.int8(), columns.choice, rows), 0)
-    outcome = _column(pa.int8(), columns.outcome, rows).cast(pa.int32())
-    found["outcome"] = pa.DictionaryArray.from_arrays(outcome, _OUTCOMES)
-    cause = pc.subtract(_column(pa.int8(), columns.cause, rows).cast(pa.int32()), 1)
-    found["cause"] = pa.DictionaryArray.from_arrays(_null_below(cause, 0), _CAUSES)
-    latency = pc.round(pc.multiply(_column(pa.float64(), columns.latency_s, rows), _US)).cast(pa.int64())
-    found["latency_us"] = _null_below(latency, 0)
-    found["weight"] = pa.repeat(pa.scalar(weight, pa.int32()), rows)
-    key = _column(pa.int64(), columns.key, rows)
-    found["message_key"] = pc.if_else(pc.equal(key, 0), pa.scalar(None, pa.int64()), key)
+    choice = _column(pa.int8(), columns.choice, rows)
+    found["choice"] = _present(choice, columns.choices, -1)
+    found["outcome"] = pa.DictionaryArray.from_arrays(_column(pa.int32(), columns.outcome, rows), _OUTCOMES, safe=False)
+    cause = _present(_column(pa.int32(), columns.cause, rows), columns.causes, 0)
+    found["cause"] = pa.DictionaryArray.from_arrays(cause, _CAUSES, safe=False)
+    found["latency_us"] = _present(_column(pa.int64(), columns.latency_us, rows), columns.latencies, -1)
+    found["weight"] = _same(weight, pa.int32(), rows)
+    found["message_key"] = _present(_column(pa.int64(), columns.key, rows), columns.keys, 0)
     return pa.table([found[name] for name in _DECISIONS.names], schema=_DECISIONS)
 
 
@@ -89,38 +87,88 @@ def event_table(events: Sequence[RecordedEvent]) -> pa.Table:
     return pa.table(found, schema=_EVENTS)
 
 
+def _of_flows(columns: DecisionColumns) -> dict[str, Any]:
+    """Return what is the same for all decisions of a flow."""
+    known = columns.register.flows
+    numbers, codes = _numbers(_column(pa.int32(), columns.flow, columns.rows), len(known))
+    flows = [known[number] for number in numbers]
+    names = {name: _names([getattr(flow, name) for flow in flows]) for name in _NAMES_OF_FLOW}
+    phases = pa.array([flow.phase for flow in flows], pa.int8())
+    if len(flows) == 1:
+        of_all = [_same_name(one, columns.rows) for one in names.values()]
+        phase = _same(flows[0].phase, pa.int8(), columns.rows)
+        return {**dict(zip(names, of_all, strict=True)), "phase": phase}
+    # All at once: see above.
+    taken = _taken(pa.RecordBatch.from_arrays([*names.values(), phases], [*names, "phase"]), codes)
+    return dict(zip([*names, "phase"], taken.columns, strict=True))
+
+
+def _paths(columns: DecisionColumns, router_id: str) -> pa.DictionaryArray:
+    # Messages that entered here have -1, and the first name.
+    texts = [router_id, *columns.register.paths]
+    if len(texts) == 1:
+        return _same_name(_names(texts), columns.rows)
+    numbers, codes = _numbers(pc.add(_column(pa.int32(), columns.path, columns.rows), 1), len(texts))
+    return _taken(_names([texts[number] for number in numbers]), codes)
+
+
 def _candidates(columns: DecisionColumns) -> pa.Array:
     cells = columns.cells
-    codes = _column(pa.int32(), columns.cell_link, cells).dictionary_encode()
-    links = _named([columns.register.links[number] for number in codes.dictionary.to_pylist()], codes.indices)
+    links = columns.register.links
+    numbers, codes = _numbers(_column(pa.int32(), columns.cell_link, cells), len(links))
+    names = _names([links[number] for number in numbers])
     kind = _DECISIONS.field("candidates").type
     values = pa.StructArray.from_arrays(
         [
-            links,
+            _same_name(names, cells) if len(names) == 1 else _taken(names, codes),
             _column(pa.int32(), columns.cell_cost, cells),
             _column(pa.int32(), columns.cell_outstanding, cells),
         ],
         fields=list(kind.value_type),
     )
-    first = pa.array([0], pa.int32())
-    offsets = pa.concat_arrays([first, _column(pa.int32(), columns.last_cell, columns.rows)])
+    offsets = _column(pa.int32(), columns.last_cell, columns.rows + 1)
     return pa.ListArray.from_arrays(offsets, values, type=kind)
 
 
-def _column(kind: pa.DataType, values: "array[Any]", rows: int) -> pa.Array:
+def _column(kind: pa.DataType, values: "memoryview[Any]", rows: int) -> pa.Array:
     """Return the first rows of a column, without a copy."""
     return pa.Array.from_buffers(kind, rows, [None, pa.py_buffer(values)])
 
 
-def _named(texts: Sequence[str | None], indices: pa.Array) -> pa.DictionaryArray:
-    """Return texts by number; several numbers may have the same text."""
-    known = pa.array(texts, pa.string()).dictionary_encode()
-    return pa.DictionaryArray.from_arrays(known.indices.take(indices), known.dictionary)
+def _numbers(values: pa.Array, count: int) -> tuple[Sequence[int], pa.Array]:
+    """Return numbers below `count` that there are, and for each value which of these it is."""
+    if count * _WORTHWHILE <= len(values) or count == 1:
+        return range(count), values
+    known = values.dictionary_encode()
+    return known.dictionary.to_pylist(), known.indices
 
 
-def _times(seconds: pa.Array) -> pa.Array:
-    return pc.round(pc.multiply(seconds, _US)).cast(pa.int64()).cast(_TIME)
+def _names(texts: Sequence[str | None]) -> pa.DictionaryArray:
+    """Return texts, several of which may be the same."""
+    return pa.array(texts, pa.string()).dictionary_encode()
 
 
-def _null_below(values: pa.Array, least: int) -> pa.Array:
-    return pc.if_else(pc.less(values, least), pa.scalar(None, values.type), values)
+def _taken(known: Any, codes: pa.Array) -> Any:
+    return pc.take(known, codes, boundscheck=False)
+
+
+def _same_name(name: pa.DictionaryArray, rows: int) -> pa.DictionaryArray:
+    """Return a column that has one name in all rows, or none."""
+    codes = _same(None if name.null_count else 0, pa.int32(), rows)
+    return pa.DictionaryArray.from_arrays(codes, name.dictionary, safe=False)
+
+
+def _same(value: int | None, kind: pa.DataType, rows: int) -> pa.Array:
+    return _repeated(value, kind, max(_BLOCK, rows)).slice(0, rows)
+
+
+@lru_cache(maxsize=16)
+def _repeated(value: int | None, kind: pa.DataType, rows: int) -> pa.Array:
+    return pa.nulls(rows, kind) if value is None else pa.repeat(pa.scalar(value, kind), rows)
+
+
+def _present(values: pa.Array, count: int, absent: int) -> pa.Array:
+    """Return values of which so many are there, and null for the others."""
+    if count == len(values):
+        return values
+    return _same(None, values.type, len(values)) if not count else pc.if_else(pc.equal(values, absent), None, values)

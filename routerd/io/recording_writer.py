@@ -23,7 +23,11 @@ EXPIRY_S = 60.0
 KEEP_FREE = 32 << 20
 """Octets that are left to others on a disk."""
 WAIT_S = 0.5
-NICENESS = 10
+NICENESS = 5
+SPARE_MAX = 4
+"""Sets of columns that are kept for what comes next."""
+ROOM_S = 0.5
+"""How often it is looked whether the disk has room."""
 
 _log = module_log("ROUTER_CORE")
 
@@ -59,6 +63,7 @@ class RecordWriting:
         rotation = Rotation(task.config.rotate_s, task.config.rotate_octets)
         self._files = RecordFiles(self._directory, task.router_id, task.writer, rotation)
         self._retry_at = 0.0
+        self._room_at = -ROOM_S
         self._expiry_at = 0.0
         self._lost = 0
         """Rows that were lost since files could be written last."""
@@ -67,6 +72,8 @@ class RecordWriting:
         """Write until the end."""
         # Compression is nobody's hurry: the loop comes first, and other processes' loops, too.
         pa.set_cpu_count(1)
+        # It keeps what is freed, as this process has asked it to: other pools have pages cleared for each file again.
+        pa.set_memory_pool(pa.system_memory_pool())
         with contextlib.suppress(OSError):
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)
         goes_on = True
@@ -83,11 +90,14 @@ class RecordWriting:
             return
         before = self._files.pending_rows
         try:
-            self._check_room()
+            if now - self._room_at >= ROOM_S:
+                self._check_room()
+                self._room_at = now
+            # First what an earlier incarnation has left: afterwards it would be files of this one.
+            self._expire(now)
             if records is not None:
                 self._add(records, now)
             self._note(self._files.rotate(now))
-            self._expire(now)
         except (OSError, pa.ArrowException) as error:
             # What was added of these records is lost with the files that were begun.
             taken = max(0, self._files.pending_rows - before)
@@ -106,7 +116,9 @@ class RecordWriting:
 
     def _add(self, records: Records, now: float) -> None:
         for columns in records.decisions:
-            self._files.add(DECISIONS, decision_table(columns, self._task.router_id, records.weight), now)
+            rows = decision_table(columns, self._task.router_id, records.weight)
+            if self._files.add(DECISIONS, rows, now) and len(records.spare) < SPARE_MAX:
+                records.spare.append(columns)
         if records.flows:
             self._files.add(FLOWS, flow_table(records.flows), now)
         if records.events:

@@ -32,10 +32,10 @@ def _decisions(columns: Any) -> list[dict[str, Any]]:
     first = 0
     for at in range(columns.rows):
         flow = columns.register.flows[columns.flow[at]]
-        last = columns.last_cell[at]
-        latency = columns.latency_s[at]
+        last = columns.last_cell[at + 1]
+        latency = columns.latency_us[at] / 1e6
         row = {
-            "at": round(columns.time_s[at] - OFFSET, 3),
+            "at": round(columns.time_us[at] / 1e6 - OFFSET, 3),
             "address": flow.address,
             "phase": flow.phase,
             "distribution": flow.distribution,

@@ -3,7 +3,8 @@
 import pytest
 
 from routerd.core import Recorder
-from routerd.wire import Header, Properties, Rejected
+from routerd.records import message_key
+from routerd.wire import Header, Properties, Rejected, Symbol
 from tests.routers import Workers, message, message_to
 from tests.unit.core.recorder_rows import decision_rows, flow_rows, record, take
 
@@ -61,6 +62,25 @@ def test_a_decision_says_what_was_known_and_what_became_of_the_message(workers):
         "key": row["key"],
     }
     assert row["key"] is not None
+
+
+@pytest.mark.parametrize(
+    ("sections", "identifier"),
+    [
+        ({"properties": Properties(message_id="m1")}, "m1"),
+        ({"header": Header(durable=True), "properties": Properties(message_id="m1")}, "m1"),
+        ({"message_annotations": {Symbol("x"): "a" * 300}, "properties": Properties(message_id="m1")}, "m1"),
+        ({"properties": Properties(subject="s")}, None),
+        ({"header": Header(), "application_properties": {"a": 1}}, None),
+        ({}, None),
+    ],
+)
+def test_a_decision_has_the_message_id_wherever_it_stands(workers, sections, identifier):
+    client = workers.client()
+    client.consumer("orders", "sink", credit=5)
+    client.send(client.producer("orders", "source"), message("hello", **sections), settled=True)
+    [row] = rows(workers)
+    assert row["key"] == (None if identifier is None else message_key(identifier.encode()))
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,20 @@ def test_full_columns_wait_until_they_are_taken(workers):
     assert not recorder.is_pressed
 
 
+def test_columns_that_come_back_are_written_to_again(workers):
+    recorder = record(workers[0].router, rows=ROWS)
+    send_settled(workers, ROWS)
+    records = recorder.take()
+    [full] = records.decisions
+    records.spare.append(full)
+    send_settled(workers, ROWS + 1)
+    records = recorder.take()
+    assert [columns.rows for columns in records.decisions] == [ROWS, 1]
+    assert records.decisions[1] is full
+    assert [row["outcome"] for row in decision_rows(records)] == ["presettled"] * (ROWS + 1)
+    assert records.spare == []
+
+
 def test_what_does_not_fit_is_counted_and_forwarding_goes_on(workers):
     recorder = record(workers[0].router, waiting_max=1, rows=ROWS)
     send_settled(workers, 2 * ROWS + 7)

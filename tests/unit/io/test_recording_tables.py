@@ -13,6 +13,8 @@ from tests.routers import Workers, message, message_to
 from tests.unit.core.joined_routers import Mesh
 from tests.unit.core.recorder_rows import OFFSET, record, take
 
+ROWS_OF_EACH = 20
+"""Enough for names to be looked up without a search for those that there are."""
 START = datetime.fromtimestamp(OFFSET + 100, UTC)
 
 
@@ -64,6 +66,32 @@ def test_decisions_have_all_columns() -> None:
     assert [second[name] for name in ("path", "hop", "candidates", "outcome", "cause")] == [
         *("B", 0, [], "dropped", "no-consumer"),
     ]
+
+
+def test_what_all_decisions_have_and_what_none_has_are_columns_too() -> None:
+    workers = Workers()
+    router = workers[0].router
+    record(router)
+    client = workers.client()
+    sinks = [client.consumer("orders", name, credit=50) for name in ("near", "far")]
+    sender = client.producer("orders", "source")
+    for _ in range(ROWS_OF_EACH):
+        for sink in sinks:
+            client.send(sender, message())
+            workers.pump(0.001)
+            client.latest(sink).accept()
+            workers.pump(0.001)
+    [columns] = take(router).decisions
+    table = decision_table(columns, "R", 1)
+    assert table.schema.equals(arrow_schema(DECISIONS))
+    assert {name: table[name].null_count for name in ("cause", "message_key", "latency_us", "choice", "egress")} == {
+        **{"cause": 2 * ROWS_OF_EACH, "message_key": 2 * ROWS_OF_EACH},
+        **{"latency_us": 0, "choice": 0, "egress": 0},
+    }
+    assert table["egress"].to_pylist() == ["client-1/near", "client-1/far"] * ROWS_OF_EACH
+    chosen = [row["candidates"][row["choice"]]["egress"] for row in table.select(["candidates", "choice"]).to_pylist()]
+    assert chosen == table["egress"].to_pylist()
+    assert set(table["path"].to_pylist()) == {"R"}
 
 
 def test_sums_of_several_seconds_are_one_table() -> None:

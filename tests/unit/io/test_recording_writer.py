@@ -9,7 +9,8 @@ from pyarrow import parquet
 from routerd.config import RecordConfig, RecordLevel
 from routerd.core import RecordedEvent, Records
 from routerd.io.recording import PENDING_ROWS_MAX, RecordingCounters, RecordTask, RecordThread
-from routerd.io.recording_writer import EXPIRY_S, KEEP_FREE, RETRY_S, RecordWriting
+from routerd.io.recording_files import GROUP_ROWS
+from routerd.io.recording_writer import EXPIRY_S, KEEP_FREE, RETRY_S, ROOM_S, RecordWriting
 
 NOW_US = 1_795_270_000_000_000
 
@@ -68,10 +69,26 @@ def test_rows_are_counted_when_their_file_is_complete(desk: Desk, tmp_path: Path
     assert desk.counters.octets_written == path.stat().st_size
 
 
+def test_what_is_written_at_once_is_not_taken_for_what_an_earlier_writer_left(desk: Desk) -> None:
+    desk.step(GROUP_ROWS)
+    assert desk.step(seconds=11) == "recording"
+    assert desk.counts("rows_written", "rows_lost", "files_written", "errors") == (GROUP_ROWS, 0, 1, 0)
+
+
+def test_a_file_that_vanishes_is_lost_and_recording_goes_on(desk: Desk, tmp_path: Path) -> None:
+    desk.step(GROUP_ROWS)
+    [path] = tmp_path.rglob("*.part")
+    path.unlink()
+    assert desk.step(seconds=11).startswith("stopped: ")
+    assert desk.counts("rows_written", "rows_lost", "errors") == (0, GROUP_ROWS, 1)
+    assert desk.step(2, seconds=RETRY_S) == "recording"
+
+
 def test_a_full_disk_stops_recording_until_there_is_room(desk: Desk, tmp_path: Path) -> None:
     desk.step(3)
     desk.free = KEEP_FREE - 1
-    assert desk.step(2) == f"stopped: {tmp_path}/records: no space left but 32767 KiB, which others may need"
+    said = desk.step(2, seconds=ROOM_S)
+    assert said == f"stopped: {tmp_path}/records: no space left but 32767 KiB, which others may need"
     desk.step(4, seconds=RETRY_S - 1)
     assert desk.counts("rows_lost", "rows_pending", "errors") == (9, 0, 1)
     desk.step(1, seconds=1.5)
