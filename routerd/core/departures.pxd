@@ -18,6 +18,7 @@ cdef class Departures(Settlement):
     cdef readonly bint is_edge_router
     cdef readonly object network
     cdef Py_ssize_t hops_max
+    cdef double paths_changed_at
     cdef readonly Passages passages
     cdef readonly long long transit
     cdef Sections _header

@@ -26,6 +26,8 @@ DEFAULT_PRIORITY = 4
 HIGHEST_PRIORITY = 9
 HOPS_MAX_AT_LEAST = 8
 """How many routers a message may have passed, however few are known: a router that has just come knows few."""
+UNSETTLED_S = 3.0
+"""For how long after a change others may see another network than we do."""
 OUTSTANDING_MAX = 250
 """Unsettled deliveries of an address that go one way, beyond which others are preferred."""
 
@@ -44,6 +46,7 @@ class Departures(Settlement):
         self.network = Network()
         # How many routers a message may have passed: all there are, as far as we know.
         self.hops_max = HOPS_MAX_AT_LEAST
+        self.paths_changed_at = 0.0
         self.passages = Passages(router_id, is_edge)
         # Deliveries that came from one router and went to another.
         self.transit = 0
@@ -83,9 +86,11 @@ class Departures(Settlement):
     def may_detour(self, address: "Address", way: "Way", passage: "Passage | None") -> bool:
         """Whether a message that has no proper way may take this one.
 
-        So it is as long as the router that sent it here and we do not see the same network.
+        So it is while the network changes: the router that sent it here and we do not see the same one then.
         """
-        return not (passage is None or address.is_multicast or self.is_edge_router or way.next_hop in passage.passed)
+        if passage is None or self.now - self.paths_changed_at > UNSETTLED_S:
+            return False
+        return not (address.is_multicast or self.is_edge_router or way.next_hop in passage.passed)
 
     def ways_for(self, address: "Address", passage: "Passage | None") -> "list[Way]":
         """Return where copies of a multicast message go."""

@@ -1,42 +1,27 @@
 import cython
 from routerd.core.address cimport Address
+from routerd.core.clients cimport Clients
 from routerd.core.inlet cimport Inlet
 from routerd.core.outlet cimport Outlet
 from routerd.core.peer cimport Peer
-from routerd.core.edges cimport Edges
 from routerd.wire.connection cimport Connection
 from routerd.wire.link cimport Link
-from routerd.wire.receiver cimport Receiver
-from routerd.wire.sender cimport Sender
 from routerd.wire.session cimport Session
 
 cdef object _SHUTTING_DOWN
-cdef object _UNAVAILABLE
-cdef object _NO_DESTINATION
-cdef object _NO_SOURCE
-cdef object _NO_TARGET
-cdef object _TOO_LONG
-cdef object _NOT_TEXT
-cdef object _NO_COORDINATOR
-cdef str _WAYPOINT
-cdef object _DOWN
-cdef object _ATTACH_RCVD
 cdef object _BEGIN_RCVD
 cdef object _OPEN_RCVD
 cdef object _OPENED
 cdef object _CLOSED_BY_OPERATOR
 
 
-cdef class Router(Edges):
-    cdef public bint is_alone
-    cdef public object gate
+cdef class Router(Clients):
     cdef readonly dict peers
     cdef readonly object totals
     cdef readonly bint is_draining
     cdef double _quiet_at
     cdef readonly dict keepers
     cdef dict _kept
-    cdef dict _destinations
     cdef long long _last_peer
 
     @cython.locals(peer=Peer)
@@ -58,20 +43,6 @@ cdef class Router(Edges):
     cpdef void on_link_attached(self, Link link, object performative)
     cdef bint _is_denied(self, Peer peer, Link link, object performative) except -1
     cdef bint _is_taken(self, Peer peer, Link link, object performative) except -1
-    @cython.locals(outlet=Outlet)
-    cdef void _consumer_attached(self, Peer peer, Link link, object performative)
-    @cython.locals(link=Sender)
-    cdef void answer(self, Outlet outlet)
-    @cython.locals(inlet=Inlet)
-    cdef void _producer_attached(self, Peer peer, Link link, object performative)
-    cdef void _mark_entries(self, Inlet inlet, Address address, str tenant, str text)
-    cdef object _address_of(self, Peer peer, object terminus, bint is_producer)
-    cdef bint _is_provided(self, Peer peer, str key) except -1
-    cdef object _treatment(self, str text, str tenant)
-    @cython.locals(address=Address)
-    cpdef object destination(self, Inlet inlet, str to)
-    cdef object _destination_key(self, str to, str tenant)
-
     cpdef void on_link_detached(self, Link link, bint closed, object error)
     @cython.locals(was_open=bint, address=Address, peer=Peer)
     cdef void _outlet_ended(self, Outlet outlet, object error)

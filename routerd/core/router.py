@@ -1,73 +1,44 @@
-"""One worker's part of a router: its connections, and the links that peers attach to addresses.
+"""One worker's part of a router: its connections, what each of their links is for, and the end of both.
 
-The floors below, each in a module: `edges` (edge routers), `trunks` (other routers), `siblings` (addresses, other
-workers), `forwarder` (messages in), `multicast` (copies out), `departures` (ways to other routers), `settlement`
-(outcomes back). Each is a class that adds to the one below it: the engine tells one handler.
+The floors below, each in a module: `clients` (consumers and producers), `edges` (edge routers), `uplink` (what an edge
+router is to an interior one), `trunks` (other routers), `ways` (how addresses are reached there), `siblings`
+(addresses, other workers), `forwarder` (messages in), `endings` (what links leave behind), `flows` (credit), `waiting`
+(messages that wait), `multicast` (copies out), `departures` (ways to other routers), `settlement` (outcomes back). Each
+is a class that adds to the one below it: the engine tells one handler.
 """
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
-from routerd.core.address import Address
-from routerd.core.addresses import canonical
-from routerd.core.edges import DOWNLINK, Edges
+from routerd.core.clients import Clients
 from routerd.core.inlet import Inlet
 from routerd.core.link_keeper import LinkKeeper
 from routerd.core.observer import Observer
 from routerd.core.outlet import Outlet
-from routerd.core.passage import section
 from routerd.core.peer import FABRIC, NORMAL, Peer
-from routerd.core.policy.gate import LINK_DENIED, MESSAGE_TOO_LARGE, Gate
-from routerd.core.settings import DEFAULT_LINK_CAPACITY, AddressSettings, Distribution, RouterSettings
+from routerd.core.policy.gate import LINK_DENIED, MESSAGE_TOO_LARGE
+from routerd.core.settings import DEFAULT_LINK_CAPACITY, AddressSettings, RouterSettings
 from routerd.core.totals import Totals
-from routerd.core.treatment import Treatment
 from routerd.wire import (
     Attach,
     ConnectionState,
-    Coordinator,
     Error,
-    LinkState,
     MessageSizeExceeded,
     Open,
     RemoteError,
     Scope,
     SessionState,
-    Source,
-    Target,
 )
 from routerd.wire.connection import Connection
 from routerd.wire.link import Link
-from routerd.wire.receiver import Receiver
-from routerd.wire.sender import Sender
 from routerd.wire.session import Session
 
 FABRIC_CAPACITY = 1000
 """Deliveries that may be under way on one link between siblings."""
-ADDRESS_MAX = 4096
-"""Characters of an address: a link between siblings has it three times in its attach, which is one frame."""
 QUIET_S = 1.0
 """How long a producer is waited for to say that it has seen its credit withdrawn, when the router ends."""
-KNOWN_DESTINATIONS_MAX = 10_000
-"""Addresses of anonymous senders whose keys are remembered."""
 
 _SHUTTING_DOWN = Error(condition="amqp:connection:forced", description="the router is shutting down")
-_UNAVAILABLE = Error(condition="amqp:not-found", description="Node not found")
-_NO_DESTINATION = Error(
-    condition="amqp:not-found", description="Deliveries cannot be sent to an unavailable address"
-)
-_NO_SOURCE = Error(condition="amqp:invalid-field", description="a receiver needs a source with an address, or dynamic")
-_NO_TARGET = Error(condition="amqp:invalid-field", description="a sender needs a target")
-_TOO_LONG = Error(
-    condition="amqp:invalid-field", description=f"an address has {ADDRESS_MAX} characters at most"
-)
-_NOT_TEXT = Error(condition="amqp:invalid-field", description="an address has to be a string")
-_NO_COORDINATOR = Error(
-    condition="amqp:precondition-failed",
-    description="there is no transaction coordinator behind this router",
-)
-_WAYPOINT = "qd.waypoint"
-_DOWN = Treatment(Distribution.BALANCED)
-_ATTACH_RCVD = LinkState.ATTACH_RCVD
 _BEGIN_RCVD = SessionState.BEGIN_RCVD
 _OPEN_RCVD = ConnectionState.OPEN_RCVD
 _OPENED = ConnectionState.OPENED
@@ -76,7 +47,7 @@ _CLOSED_BY_OPERATOR = Error(
 )
 
 
-class Router(Edges):
+class Router(Clients):
     """Handles the events of all connections of a worker."""
 
     def __init__(
@@ -90,10 +61,9 @@ class Router(Edges):
         is_alone: bool = True,
     ) -> None:
         """Be the worker of this index, one of so many: no two of them number connections or links alike."""
-        Edges.__init__(self, settings, Observer() if observer is None else observer, worker, workers, token)
-        self.is_alone = is_alone
-        # Holds what begins against policy; None where none is configured.
-        self.gate: Gate | None = None
+        Clients.__init__(
+            self, settings, Observer() if observer is None else observer, worker, workers, token, is_alone
+        )
         self.peers: dict[int, Peer] = {}
         self.totals = Totals()
         self.is_draining = False
@@ -101,7 +71,6 @@ class Router(Edges):
         # By address key: who may take links out of our hands; and the links that were taken.
         self.keepers: dict[str, LinkKeeper] = {}
         self._kept: dict[Link, LinkKeeper] = {}
-        self._destinations: dict[str, str | Error] = {}
         self._last_peer = worker + 1 - workers
 
     # --- connections
@@ -257,9 +226,9 @@ class Router(Edges):
         elif not peer.is_inner and self.is_for_routers(performative):
             self.refuse_router_link(link)
         elif link.is_sender:
-            self._consumer_attached(peer, link, performative)
+            self.consumer_attached(peer, link, performative)
         else:
-            self._producer_attached(peer, link, performative)
+            self.producer_attached(peer, link, performative)
 
     def _is_denied(self, peer: Peer, link: Link, performative: Attach) -> bool:
         error: Error | None = None
@@ -291,174 +260,16 @@ class Router(Edges):
             return False
         return True
 
-    def _consumer_attached(self, peer: Peer, link: Link, performative: Attach) -> None:
-        source = performative.source
-        if not isinstance(source, Source):
-            self.refuse(link, _NO_SOURCE)
-            return
-        if source.dynamic:
-            source.address = self._space.reply_address(self._token())
-        address = self._address_of(peer, source, False)
-        if isinstance(address, Error):
-            self.refuse(link, address)
-            return
-        if address is None:
-            self.refuse(link, _NO_SOURCE)
-            return
-        source.filter = None  # none is applied (3.5.3)
-        outlet = Outlet(self.take_link_number(), peer, cast(Sender, link), address)
-        link.context = outlet
-        outlet.source = source
-        peer.outlets[outlet] = None
-        address.add(outlet)
-        self._changed[address.key] = None
-        self.consumers_changed(address)
-        if address.local_count == 1:
-            self.consumers_came(address)
-            if self.recorder is not None and address.remote_count == 0:
-                self.recorder.events.address_added(address.key, self.now)
-        if self.is_alone:
-            self.answer(outlet)
-        else:
-            self._awaiting.append((self._sequence + 1, outlet))
-
-    def answer(self, outlet: Outlet) -> None:
-        link = outlet.link
-        if link.state is not _ATTACH_RCVD or link.context is not outlet or not link.session.is_open:
-            return
-        if not self.complete(link, outlet.source, link.remote_target):
-            return
-        outlet.source = None
-        outlet.is_open = link.is_attached
-        outlet.address.note_credit()
-        outlet.note_flow(self.now)
-        self.observer.link_attached(outlet)
-        if self.recorder is not None:
-            self.recorder.events.consumer_attached(outlet, self.now)
-        # Credit, and the wish to have it drained, may have come before the answer.
-        self.serve_outlet(outlet)
-        self._answer_drain(outlet)
-
-    def _producer_attached(self, peer: Peer, link: Link, performative: Attach) -> None:
-        target = performative.target
-        if isinstance(target, Coordinator):
-            self.refuse(link, _NO_COORDINATOR)
-            return
-        if not isinstance(target, Target):
-            self.refuse(link, _NO_TARGET)
-            return
-        if target.dynamic:
-            target.address = f"amqp:/_$temp.{self._token()}"
-        address = self._address_of(peer, target, True)
-        if isinstance(address, Error):
-            self.refuse(link, address)
-            return
-        if not self.complete(link, link.remote_source, target):
-            if address is not None:
-                self.forget_if_idle(address)
-            return
-        inlet = Inlet(self.take_link_number(), peer, cast(Receiver, link), address)
-        if peer.grant is not None and self.gate is not None:
-            inlet.guard = self.gate.guard_for(peer, None if address is None else target.address)
-        if peer.is_edge:
-            inlet.trunk = peer.trunk
-            inlet.is_withheld = address is not None
-        link.context = inlet
-        peer.inlets[inlet] = None
-        inlet.is_open = link.is_attached
-        if address is not None:
-            self.producers_changed(address)
-            self.edge_sends(peer, address)
-            self._mark_entries(inlet, address, peer.tenant, target.address)
-            address.enter(inlet)
-            if address.missing or address.ways:
-                self.refresh(address)
-        self.observer.link_attached(inlet)
-        if self.recorder is not None:
-            self.recorder.events.producer_attached(inlet, self.now)
-        inlet.top_up()
-
-    def _mark_entries(self, inlet: Inlet, address: Address, tenant: str, text: str) -> None:
-        """Prepare what messages of a link are marked with when they leave for another router."""
-        phase = _phase_of(address.key)
-        # Nobody else knows of tenants: their addresses are written out.
-        to = address.key[2:] if tenant and address.key[:1] == "M" else text
-        inlet.entry, inlet.entry_count = self.passages.entry(to, phase)
-        inlet.entry_section = section(inlet.entry, inlet.entry_count)
-
-    def _address_of(self, peer: Peer, terminus: Any, is_producer: bool) -> "Address | Error | None":
-        """Return the address of a terminus, made if it is new; None if it names none."""
-        text = terminus.address
-        if text is None or text == "":
-            return None
-        if not isinstance(text, str):
-            return _NOT_TEXT
-        if peer.is_edge and DOWNLINK in terminus.capabilities and not (self.is_edge or is_producer):
-            return _TOO_LONG if len(text) >= ADDRESS_MAX else self.address_with(f"H{text}", _DOWN)
-        treatment = self._treatment(text, peer.tenant)
-        phase = treatment.ingress_phase if is_producer else treatment.egress_phase
-        for capability in terminus.capabilities:
-            if capability.startswith(_WAYPOINT):
-                phase = _waypoint_phase(capability, is_producer, phase)
-        key = self._space.key(text, phase, peer.tenant)
-        if len(key) > ADDRESS_MAX:
-            return _TOO_LONG
-        if treatment.distribution is Distribution.UNAVAILABLE and not self._is_provided(peer, key):
-            return _UNAVAILABLE
-        return self.address_with(key, treatment) if key else None
-
-    def _is_provided(self, peer: Peer, key: str) -> bool:
-        # What is closed to clients can be opened by endpoints inside the router, of this worker or a sibling.
-        return (
-            peer.is_inner or key in self.addresses or self.remote_consumers(key) > 0 or self.network.reaches(key)
-        )
-
-    def _treatment(self, text: str, tenant: str) -> Treatment:
-        treatment = self._treatments.of(text)
-        if not tenant or canonical(text).startswith("_"):
-            return treatment
-        return self._treatments.of(f"{tenant}/{canonical(text)}")
-
-    def destination(self, inlet: Inlet, to: str) -> "Address | Error | None":
-        """Return the address of a message by its `to`: one that somebody uses, or None."""
-        tenant = inlet.peer.tenant
-        name = f"{tenant}/{to}" if tenant else to
-        key = self._destinations.get(name)
-        if key is None:
-            key = self._destination_key(to, tenant)
-            if len(self._destinations) >= KNOWN_DESTINATIONS_MAX:
-                self._destinations.clear()
-            self._destinations[name] = key
-        if not isinstance(key, str):
-            return key
-        address = self.addresses.get(key)
-        if address is None:
-            address = self.passing_address(key)
-            if address is None:
-                return self.fallback()
-        elif self.is_edge and key[:1] == "M" and not address.has_outlet(False):
-            return self.fallback()
-        if address.missing or address.ways:
-            self._attach_for_message(address)
-        return address
-
-    def _destination_key(self, to: str, tenant: str) -> "str | Error":
-        treatment = self._treatment(to, tenant)
-        if treatment.distribution is Distribution.UNAVAILABLE:
-            return _NO_DESTINATION
-        return self._space.key(to, treatment.ingress_phase, tenant)
-
+    # --- configuration
 
     def configure_address(self, settings: AddressSettings) -> None:
         """Treat addresses that come into use from now on by these settings; raises DuplicatePattern."""
         self._treatments.add(settings)
-        self._destinations.clear()
         self.treatments_changed()
 
     def forget_pattern(self, pattern: str) -> None:
         """Treat addresses that come into use as if the pattern were not configured; raises UnknownPattern."""
         self._treatments.remove(pattern)
-        self._destinations.clear()
         self.treatments_changed()
 
     # --- ends of links
@@ -530,7 +341,6 @@ class Router(Edges):
         self.observer.link_lost(inlet, error)
         if self.recorder is not None:
             self.recorder.events.producer_detached(inlet, self.now)
-
 
     # --- the end
 
@@ -612,20 +422,3 @@ def _number_of_faulty(peer: Peer) -> int:
 def _has_answers(inlet: Inlet) -> bool:
     """Whether an inlet is for what endpoints inside the router answer, which they do to the end."""
     return inlet.peer.is_inner and inlet.address is None
-
-
-def _phase_of(key: str) -> int:
-    """Return the phase of a mobile address; others have none."""
-    return int(key[1]) if key[:1] == "M" and key[1:2].isdecimal() else 0
-
-
-def _waypoint_phase(capability: str, is_producer: bool, phase: int) -> int:
-    """Return the phase at which a terminus that claims to be a waypoint takes part."""
-    if capability == _WAYPOINT:
-        ordinal = 1
-    elif capability.startswith(_WAYPOINT + ".") and capability[len(_WAYPOINT) + 1 :].isdecimal():
-        ordinal = int(capability[len(_WAYPOINT) + 1 :])
-    else:
-        return phase
-    ordinal = min(ordinal, 9)
-    return ordinal if is_producer else max(0, ordinal - 1)

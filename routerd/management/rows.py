@@ -163,6 +163,8 @@ class WorkerRow:
     """What the actor is called in its router."""
     pid: int
     host: str
+    node: str = ""
+    """The address of its node of Ray."""
     uptime_s: float
     restarts: int
     connections: int

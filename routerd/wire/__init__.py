@@ -4,7 +4,8 @@ Values: `types` and `limits` say what one is; `reader`, `decoder`, `writer` and 
 Composites: `performatives`, `terminus`, `outcomes`, `amqp_error`, `sasl_frames` and `message_fields` are dataclasses,
 which `composite` reads and writes by tables derived from them.
 Frames: `frames` has the headers; `output`, `transfer`, `flow` and `disposition` read and compose in place.
-Endpoints: `connection`, `session` (with `attachments`, `handles`, `backlog`, `delivery`), `link`, `sender`, `receiver`.
+Endpoints: `connection` (with `input`, `sasl_layer`, `channels`), `session` (with `attachments`, `dispositions`,
+`handles`, `backlog`, `delivery`), `link`, `sender`, `receiver`.
 Their `states` are moved by tables, a `handler` is told what happens, `errors` say whose fault it is.
 `recovery` compares unsettled maps; `sasl` is the security layer.
 Messages: `sections` and `section_scan` find things in one, `annotation_edit` changes one, `message` is a whole one.

@@ -1,16 +1,17 @@
-"""A connection: protocol headers, SASL, open and close, and the frames of its sessions (2.2 to 2.4).
+"""A connection: protocol headers, open and close, and what becomes of its frames (2.2 to 2.4).
 
-Octets go in by `receive_data`, and come out by `data_to_send`; time is an argument of both. Frames are read
-where they were received. Only one that is cut by the end of a read is put together in a buffer of
-its own, so an idle connection holds no input at all. A violation is answered with the condition of the
-standard, for the connection, session or link that it concerns, and what the peer still sends there is ignored.
+Octets go in by `receive_data`, and come out by `data_to_send`; time is an argument of both. `input` cuts what comes in
+into frames, the SASL layer has those of before the AMQP header, and `channels` has the sessions. A violation is
+answered with the condition of the standard, for the connection, session or link that it concerns, and what the peer
+still sends there is ignored.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from routerd.wire.amqp_error import Error, error_about
+from routerd.wire.channels import Channels
 from routerd.wire.composite import composite_octets, decode_composite
 from routerd.wire.connection_config import MIN_MAX_FRAME_SIZE, ConnectionConfig
 from routerd.wire.decoder import Decoder
@@ -25,20 +26,19 @@ from routerd.wire.errors import (
     InvalidField,
     RemoteError,
     ResourceLimitExceeded,
-    SessionError,
     StateError,
 )
 from routerd.wire.flow import FlowFields
-from routerd.wire.frames import AMQP_FRAME, AMQP_HEADER, EMPTY_FRAME, HEADER_SIZE, SASL_FRAME, SASL_HEADER
+from routerd.wire.frames import AMQP_FRAME, AMQP_HEADER, EMPTY_FRAME, SASL_FRAME, SASL_HEADER
 from routerd.wire.handler import Handler
-from routerd.wire.handles import HandleTable
 from routerd.wire.idle_clock import IdleClock
+from routerd.wire.input import Input
 from routerd.wire.link_names import LinkNames
 from routerd.wire.output import Output
-from routerd.wire.performatives import Attach, Begin, Close, Open
-from routerd.wire.sasl import SaslCode
+from routerd.wire.performatives import Attach, Close, Open
+from routerd.wire.sasl_layer import SaslLayer
 from routerd.wire.session import Session
-from routerd.wire.states import CONNECTION_TRANSITIONS, ConnectionMove, ConnectionState, SessionState
+from routerd.wire.states import CONNECTION_TRANSITIONS, ConnectionMove, ConnectionState
 from routerd.wire.transfer import TransferFields
 
 if TYPE_CHECKING:
@@ -58,16 +58,7 @@ _CLOSING = (ConnectionState.CLOSE_PIPE, ConnectionState.CLOSE_SENT, ConnectionSt
 
 # Kept at hand: the members of an enum are looked up by a Python call in CPython 3.11.
 _OVER = ConnectionState.END
-HELD_MAX = 1 << 16
-"""Octets that a peer may send while its authentication waits for an answer from elsewhere."""
 _OPEN = 0x10
-_BEGIN = 0x11
-_ATTACH = 0x12
-_FLOW = 0x13
-_TRANSFER = 0x14
-_DISPOSITION = 0x15
-_DETACH = 0x16
-_END = 0x17
 _CLOSE = 0x18
 _NEVER = float("inf")
 
@@ -91,8 +82,8 @@ class Connection:
         self.handler = handler
         self.is_client = is_client
         self.sasl = sasl
-        self.is_sasl_required = is_sasl_required and sasl is not None
         self.output = Output()
+        self.input = Input(self)
         self.state = ConnectionState.START
         self.is_awake = False
         self.send_frame_size = MIN_MAX_FRAME_SIZE
@@ -102,20 +93,12 @@ class Connection:
         self.transfer_fields = TransferFields()
         self.flow_fields = FlowFields()
         self.disposition_fields = DispositionFields()
-        self._partial: bytearray | None = None
-        self._resume_at = 0
-        self._is_header_due = True
-        self._is_in_sasl = False
-        self._is_waiting = False
-        self._held: bytearray | None = None
-        self._is_authenticated = sasl is None
+        self._sasl_layer = SaslLayer(self, sasl, is_sasl_required)
         self._is_receiving = False
         self._is_reported = False
-        self._is_framing_lost = False
         self.remote_open = None
         self._is_open_due = False
-        self._local = HandleTable()
-        self._remote = HandleTable()
+        self.channels = Channels(self)
         self.links = LinkNames()
         self._busy: list[Session] = []
         self._clock = IdleClock(config.idle_timeout_s)
@@ -132,7 +115,7 @@ class Connection:
         """Begin at the time the transport is connected; a client sends its header."""
         self._clock.start(now)
         if self.is_client:
-            if self._is_authenticated:
+            if self._sasl_layer.is_passed:
                 self._send_header()
             else:
                 self.output.put_raw(SASL_HEADER)
@@ -162,17 +145,15 @@ class Connection:
         self.send_performative(0, Close(error=error))
         self._move(move)
         self._is_receiving = False
-        for session in self.sessions():
-            session.fall_silent()
+        self.channels.fall_silent()
 
     def hold(self) -> None:
         """Take nothing more from the peer before `release`; called when it has opened, and is to wait for our open."""
-        self._is_waiting = True
+        self.input.is_waiting = True
 
     def release(self, now: float) -> None:
         """Go on with what the peer sent meanwhile."""
-        self._is_waiting = False
-        held, self._held = self._held, None
+        held = self.input.stop_waiting()
         if held is not None:
             self.receive_data(held, now)
 
@@ -180,49 +161,33 @@ class Connection:
         """Return a new session on the lowest channel that is free, to be begun."""
         if self.state is _OVER or self.state in _CLOSING:
             raise StateError(f"a connection in the state {self.state.value!r} takes no new session")
-        channel = self._local.lowest_free()
-        # Until the peer has told its channel-max, only channel 0 is sure to be taken (2.4.1).
-        highest = 0 if self.remote_open is None else self.channel_max
-        if channel > highest:
-            raise StateError(f"the connection has channels up to {highest}")
-        session = Session(self, channel)
-        self._local.put(channel, session)
-        return session
+        return self.channels.new()
 
     @property
     def cut_frame(self) -> bytes:
         """The beginning of a frame, or of a header, of which the rest has not been received."""
-        return b"" if self._partial is None else bytes(self._partial)
+        return self.input.cut_frame
 
     def sessions(self) -> list[Session]:
         """Return the sessions that have a channel on either side."""
-        return list(dict.fromkeys([*self._local, *self._remote]))
+        return self.channels.all()
 
     # --- for the shell
 
     def receive_data(self, data: bytes | bytearray, now: float, start: int = 0, end: int = -1) -> None:
         """Take data[start:end] from the transport."""
         self._clock.heard(now)
-        if end < 0:
-            end = len(data)
-        while start < end and self.state is not _OVER and not self._is_waiting:
-            try:
-                start = self._receive(data, start, end)
-            except RemoteError as error:
-                start = self._resume_at
-                self._fail(error)
-        if self._is_waiting and start < end:
-            self._hold(data, start, end)
+        self.input.take(data, start, len(data) if end < 0 else end)
         # The buffer belongs to the caller again.
         self._decoder.reset(b"", 0, 0)
 
     def send_sasl(self, frames: Sequence[Any], now: float) -> None:
         """Send SASL frames that were waited for, and take what was received meanwhile; nothing if that is over."""
-        if not self._is_in_sasl:
+        if not self._sasl_layer.is_active:
             return
-        self._send_sasl(frames)
-        self._heed_sasl()
-        if not self._is_waiting:
+        self._sasl_layer.send(frames)
+        self._sasl_layer.heed()
+        if not self.input.is_waiting:
             self.release(now)
 
     def data_to_send(self, now: float) -> bytearray:
@@ -244,7 +209,7 @@ class Connection:
         if self.state is _OVER:
             return
         if self._clock.is_peer_lost(now):
-            self._fail(ResourceLimitExceeded(f"nothing was received for {self.config.idle_timeout_s:g} s"))
+            self.fail(ResourceLimitExceeded(f"nothing was received for {self.config.idle_timeout_s:g} s"))
             self._report_closed(None)
             self.state = _OVER
         elif self.state is ConnectionState.OPENED and self._clock.is_word_due(now):
@@ -254,14 +219,11 @@ class Connection:
 
     def transport_closed(self) -> None:
         """Say that the transport is gone: links and sessions are reported as over, then the connection."""
-        self._partial = None
-        self._held = None
+        self.input.drop()
         self.state = _OVER
         self._is_receiving = False
-        if self._is_in_sasl:
-            self._is_in_sasl = False
-            cast("SaslClient | SaslRelay | SaslServer", self.sasl).abandon()
-            self.handler.on_authentication_failed(self)
+        if self._sasl_layer.is_active:
+            self._sasl_layer.abandon()
         self._report_closed(None)
 
     # --- for sessions and links
@@ -299,105 +261,99 @@ class Connection:
             body = composite_octets(self._encoder, performative)
         self._put_frame(channel, body, performative)
 
-    def remove_session(self, session: Session) -> None:
-        """Free the channels of a session that is over."""
-        self._local.remove(session.channel)
-        if session.remote_channel >= 0:
-            self._remote.remove(session.remote_channel)
-            session.remote_channel = -1
+    def decode(self, data: bytes | bytearray, body: int, end: int) -> Any:
+        """Return the performative that is the body of a frame, and has no payload."""
+        self._decoder.reset(data, body, end)
+        performative = decode_composite(self._decoder)
+        if self._decoder.pos != end:
+            raise DecodeError("octets behind a performative that has no payload", offset=self._decoder.pos)
+        return performative
 
-    # --- reading
+    # --- for what is below: the input, and the SASL layer
 
-    def _receive(self, data: bytes | bytearray, start: int, end: int) -> int:
-        if self._partial is not None:
-            return self._complete_partial(data, start, end)
-        start = self._walk(data, start, end)
-        if self._is_waiting:
-            return start
-        if start < end and self.state is not _OVER:
-            self._partial = bytearray(memoryview(data)[start:end])
-        return end
+    def receive_frame_size(self) -> int:
+        """Return how large a frame may be, in octets."""
+        return self.config.sasl_frame_size if self._sasl_layer.is_active else self.config.max_frame_size
 
-    def _hold(self, data: bytes | bytearray, start: int, end: int) -> None:
-        # A peer may send on before it is told that it is who it says; it is heard when that is known.
-        if self._held is None:
-            self._held = bytearray()
-        self._held += memoryview(data)[start:end]
-        if len(self._held) > HELD_MAX:
-            self._held = None
-            self._fail(ResourceLimitExceeded(f"more than {HELD_MAX} octets came before it was known from whom"))
-
-    def _complete_partial(self, data: bytes | bytearray, start: int, end: int) -> int:
-        # Takes no more than the frame that was cut: what follows it is read where it stands.
-        partial = cast(bytearray, self._partial)
-        self._resume_at = end
-        while len(partial) < self._wanted(partial):
-            if start == end:
-                return end
-            stop = min(end, start + self._wanted(partial) - len(partial))
-            partial += memoryview(data)[start:stop]
-            start = stop
-        self._partial = None
-        try:
-            self._walk(partial, 0, len(partial))
-        finally:
-            self._resume_at = start
-        return start
-
-    def _wanted(self, partial: bytearray) -> int:
-        # How many octets the header or frame at the start of `partial` has, as far as that can be told.
-        if self._is_header_due:
-            return HEADER_SIZE
-        if len(partial) < 4:
-            return 4
-        return self._checked_size(int.from_bytes(partial[:4], "big"))
-
-    def _checked_size(self, size: int) -> int:
-        limit = self.config.sasl_frame_size if self._is_in_sasl else self.config.max_frame_size
-        if size < 8 or size > limit:
-            self._is_framing_lost = True
-            raise FramingError(f"a frame of {size} octets, where 8 to {limit} are allowed")
-        return size
-
-    def _walk(self, data: bytes | bytearray, pos: int, end: int) -> int:
-        view = data
-        while end - pos >= 4 and self.state is not _OVER and not self._is_waiting:
-            self._resume_at = end
-            if self._is_header_due:
-                if end - pos < HEADER_SIZE:
-                    break
-                self._resume_at = pos + HEADER_SIZE
-                self._receive_header(bytes(data[pos : pos + HEADER_SIZE]))
-                pos += HEADER_SIZE
-                continue
-            # In steps, since in C the whole would be an int, and a large size a negative one.
-            size = view[pos] << 8 | view[pos + 1]
-            size = size << 16 | view[pos + 2] << 8 | view[pos + 3]
-            if size < 8 or size > MIN_MAX_FRAME_SIZE:
-                self._checked_size(size)
-            if end - pos < size:
-                break
-            self._resume_at = pos + size
-            self._receive_frame(data, pos, pos + size)
-            pos += size
-        return pos
-
-    def _receive_header(self, octets: bytes) -> None:
-        if octets == SASL_HEADER and not self._is_authenticated and not self._is_in_sasl:
-            self._is_header_due = False
-            self._is_in_sasl = True
-            if not self.is_client:
-                self.output.put_raw(SASL_HEADER)
-                self._send_sasl(cast("SaslServer", self.sasl).start())
-                self._heed_sasl()
-        elif octets == AMQP_HEADER and (self._is_authenticated or not self.is_sasl_required) and not self._is_in_sasl:
-            self._is_authenticated = True
-            self._is_header_due = False
+    def receive_header(self, octets: bytes) -> None:
+        """Take the peer's protocol header (2.2)."""
+        layer = self._sasl_layer
+        if octets == SASL_HEADER and layer.may_begin:
+            self.input.is_header_due = False
+            layer.begin()
+        elif octets == AMQP_HEADER and layer.may_be_left:
+            layer.is_passed = True
+            self.input.is_header_due = False
             self._move(ConnectionMove.RECV_HEADER)
             if not self.is_client:
                 self._send_header()
         else:
             self._refuse_header(octets)
+
+    def authenticated(self) -> None:
+        """Go on with the AMQP header: SASL has succeeded."""
+        self.input.is_header_due = True
+        if self.is_client:
+            self._send_header()
+        self.handler.on_authenticated(self)
+
+    def authentication_failed(self) -> None:
+        """End without a close: SASL has failed."""
+        self.input.is_waiting = False
+        self.state = _OVER
+        self.handler.on_authentication_failed(self)
+        self._report_closed(None)
+
+    def receive_frame(self, data: bytes | bytearray, start: int, end: int) -> None:
+        """Take the frame data[start:end]."""
+        view = data
+        body = start + 4 * view[start + 4]
+        kind = view[start + 5]
+        if view[start + 4] < 2 or body > end:
+            raise FramingError(f"a data offset of {view[start + 4]} in a frame of {end - start} octets")
+        if kind != (SASL_FRAME if self._sasl_layer.is_active else AMQP_FRAME):
+            raise FramingError(f"a frame of type {kind} is not expected here")
+        decoder = self._decoder
+        decoder.reset(data, body, end)
+        if self._sasl_layer.is_active:
+            self._sasl_layer.receive(decoder)
+            return
+        if body == end:
+            return
+        code = decoder.read_descriptor()
+        channel = view[start + 6] << 8 | view[start + 7]
+        if not self._is_receiving:
+            if code == _OPEN and channel != 0:
+                raise FramingError(f"an open on channel {channel} instead of 0")
+            self._receive_outside(code, data, body, end)
+            return
+        if code == _CLOSE:
+            self._receive_close(self.decode(data, body, end))
+        else:
+            self.channels.receive(decoder, channel, code, data, body, end)
+
+    def fail(self, error: RemoteError) -> None:
+        """Close the connection for what the peer did, or end it where a close can't be understood."""
+        if self.state is _OVER:
+            return
+        is_closing = self.state in _CLOSING
+        is_over = self._sasl_layer.is_active or self.state in _BEFORE_HEADERS
+        self._is_receiving = False
+        if not is_closing and not is_over:
+            if self.state in _BEFORE_OPEN:
+                self.open()
+            condition = error_about(error)
+            self.close(condition)
+            self.channels.report_all(condition)
+        if not is_closing:
+            self.handler.on_violation(self, error)
+        if is_over or self.input.is_framing_lost:
+            self.state = _OVER
+            if self._sasl_layer.is_active:
+                self._sasl_layer.abandon()
+            self._report_closed(None)
+
+    # --- reading
 
     def _send_header(self) -> None:
         self._move(ConnectionMove.SEND_HEADER)
@@ -409,66 +365,20 @@ class Connection:
 
     def _refuse_header(self, octets: bytes) -> None:
         # 2.2: answer with the header that we would take, and close the transport.
+        is_passed = self._sasl_layer.is_passed
         if not self.is_client:
-            self.output.put_raw(AMQP_HEADER if self._is_authenticated else SASL_HEADER)
+            self.output.put_raw(AMQP_HEADER if is_passed else SASL_HEADER)
             self.wake()
         self.state = _OVER
-        if octets == AMQP_HEADER and not self._is_authenticated:
+        if octets == AMQP_HEADER and not is_passed:
             self.handler.on_violation(self, AuthenticationSkipped())
         else:
             self.handler.on_violation(self, FramingError(f"protocol header {octets!r} is not supported here"))
         self._report_closed(None)
 
-    def _receive_frame(self, data: bytes | bytearray, start: int, end: int) -> None:
-        view = data
-        body = start + 4 * view[start + 4]
-        kind = view[start + 5]
-        if view[start + 4] < 2 or body > end:
-            raise FramingError(f"a data offset of {view[start + 4]} in a frame of {end - start} octets")
-        if kind != (SASL_FRAME if self._is_in_sasl else AMQP_FRAME):
-            raise FramingError(f"a frame of type {kind} is not expected here")
-        decoder = self._decoder
-        decoder.reset(data, body, end)
-        if self._is_in_sasl:
-            self._receive_sasl(decoder)
-            return
-        if body == end:
-            return
-        code = decoder.read_descriptor()
-        channel = view[start + 6] << 8 | view[start + 7]
-        if not self._is_receiving:
-            if code == _OPEN and channel != 0:
-                raise FramingError(f"an open on channel {channel} instead of 0")
-            self._receive_outside(decoder, code, data, body, end)
-            return
-        if code != _TRANSFER and code != _DISPOSITION and code != _FLOW:
-            self._receive_performative(decoder, channel, code, data, body, end)
-            return
-        session: Session | None = self._remote.get(channel)
-        if session is None:
-            raise self._no_session(channel)
-        if not session.is_receiving:
-            return
-        try:
-            if code == _TRANSFER:
-                session.receive_transfer(decoder, data, end)
-            elif code == _DISPOSITION:
-                session.receive_disposition(decoder)
-            else:
-                session.receive_flow(decoder)
-        except SessionError as error:
-            session.fail(error)
-
-    def _decode(self, decoder: Decoder, data: bytes | bytearray, body: int, end: int) -> Any:
-        decoder.reset(data, body, end)
-        performative = decode_composite(decoder)
-        if decoder.pos != end:
-            raise DecodeError("octets behind a performative that has no payload", offset=decoder.pos)
-        return performative
-
-    def _receive_outside(self, decoder: Decoder, code: int, data: bytes | bytearray, body: int, end: int) -> None:
+    def _receive_outside(self, code: int, data: bytes | bytearray, body: int, end: int) -> None:
         # Before the peer's open nothing else may come; after our close nothing but its open and close counts.
-        performative = self._decode(decoder, data, body, end) if code in (_OPEN, _CLOSE) else None
+        performative = self.decode(data, body, end) if code in (_OPEN, _CLOSE) else None
         if performative is None or (code == _OPEN and self.remote_open is not None):
             if self.state not in _CLOSING:
                 raise IllegalState("the first frame has to be an open")
@@ -478,34 +388,6 @@ class Connection:
             raise IllegalState("a close before the open")
         else:
             self._receive_close(performative)
-
-    def _receive_performative(
-        self, decoder: Decoder, channel: int, code: int, data: bytes | bytearray, body: int, end: int
-    ) -> None:
-        performative = self._decode(decoder, data, body, end)
-        if code == _BEGIN:
-            self._receive_begin(performative, channel)
-            return
-        if code == _CLOSE:
-            self._receive_close(performative)
-            return
-        session: Session | None = self._remote.get(channel)
-        if session is None:
-            raise self._no_session(channel)
-        if code == _END:
-            session.receive_end(performative)
-        elif code == _OPEN:
-            raise IllegalState("a second open")
-        elif code != _ATTACH and code != _DETACH:
-            raise DecodeError(f"{type(performative).__name__} is not a performative", offset=body)
-        elif session.is_receiving:
-            try:
-                if code == _ATTACH:
-                    session.attachments.receive_attach(performative)
-                else:
-                    session.attachments.receive_detach(performative)
-            except SessionError as error:
-                session.fail(error)
 
     def _receive_open(self, performative: Open) -> None:
         if performative.max_frame_size < MIN_MAX_FRAME_SIZE:
@@ -525,27 +407,6 @@ class Connection:
             self._is_receiving = True
             self.handler.on_opened(self, performative)
 
-    def _no_session(self, channel: int) -> RemoteError:
-        if channel > self.config.channel_max:
-            return FramingError(f"channel {channel} is above channel-max {self.config.channel_max}")
-        return IllegalState(f"a frame on channel {channel}, which has no session")
-
-    def _receive_begin(self, performative: Begin, channel: int) -> None:
-        if channel > self.config.channel_max:
-            raise self._no_session(channel)
-        if self._remote.get(channel) is not None:
-            raise IllegalState(f"a begin on channel {channel}, which has a session")
-        if performative.remote_channel is not None:
-            session: Session | None = self._local.get(performative.remote_channel)
-            if session is None or session.state is not SessionState.BEGIN_SENT:
-                raise InvalidField(f"remote-channel {performative.remote_channel} is not one that we began")
-        elif self._local.lowest_free() > self.channel_max:
-            raise ResourceLimitExceeded(f"the connection has channels up to {self.channel_max}")
-        else:
-            session = self.session()
-        self._remote.put(channel, session)
-        session.receive_begin(performative, channel)
-
     def _receive_close(self, performative: Close) -> None:
         if self.state in _BEFORE_OPEN:
             self.open()
@@ -557,37 +418,6 @@ class Connection:
             self.send_performative(0, Close())
         self._report_closed(performative.error)
 
-    def _receive_sasl(self, decoder: Decoder) -> None:
-        sasl = cast("SaslClient | SaslRelay | SaslServer", self.sasl)
-        frame = decode_composite(decoder)
-        if decoder.pos != decoder.end:
-            raise DecodeError("octets behind a SASL frame's body", offset=decoder.pos)
-        self._send_sasl(sasl.receive(frame))
-        self._heed_sasl()
-
-    def _heed_sasl(self) -> None:
-        """Do what the state of the exchange asks for."""
-        sasl = cast("SaslClient | SaslRelay | SaslServer", self.sasl)
-        self._is_waiting = sasl.is_waiting and self.state is not _OVER
-        if not sasl.done or self.state is _OVER:
-            return
-        self._is_in_sasl = False
-        if sasl.outcome == SaslCode.OK:
-            self._is_authenticated = True
-            self._is_header_due = True
-            if self.is_client:
-                self._send_header()
-            self.handler.on_authenticated(self)
-        else:
-            self._authentication_failed()
-
-    def _authentication_failed(self) -> None:
-        self._is_in_sasl = False
-        self._is_waiting = False
-        self.state = _OVER
-        self.handler.on_authentication_failed(self)
-        self._report_closed(None)
-
     # --- inside
 
     def _move(self, event: ConnectionMove) -> None:
@@ -598,16 +428,6 @@ class Connection:
         if state is None:
             raise StateError(f"can't {event.value} on a connection in the state {self.state.value!r}")
         return state
-
-    def _send_sasl(self, frames: Sequence[Any]) -> None:
-        for frame in frames:
-            body = composite_octets(self._encoder, frame)
-            if len(body) + 8 > self.config.sasl_frame_size:
-                # 5.3.1 leaves no way to say it: credentials that long can't be used with AMQP.
-                self._authentication_failed()
-                return
-            self.output.put_frame(0, SASL_FRAME, body)
-        self.wake()
 
     def _put_frame(self, channel: int, body: bytes, performative: Any) -> None:
         if len(body) + 8 > self.send_frame_size:
@@ -625,36 +445,8 @@ class Connection:
             for session in busy:
                 session.flush()
 
-    def _fail(self, error: RemoteError) -> None:
-        if self.state is _OVER:
-            return
-        is_closing = self.state in _CLOSING
-        is_over = self._is_in_sasl or self.state in _BEFORE_HEADERS
-        self._is_receiving = False
-        if not is_closing and not is_over:
-            if self.state in _BEFORE_OPEN:
-                self.open()
-            condition = error_about(error)
-            self.close(condition)
-            self._report_sessions(condition)
-        if not is_closing:
-            self.handler.on_violation(self, error)
-        if is_over or self._is_framing_lost:
-            self.state = _OVER
-            if self._is_in_sasl:
-                cast("SaslClient | SaslRelay | SaslServer", self.sasl).abandon()
-                self._authentication_failed()
-            self._report_closed(None)
-
-    def _report_sessions(self, error: Error | None) -> None:
-        sessions = self.sessions()
-        for session in sessions:
-            session.fall_silent()
-        for session in sessions:
-            session.report_ended(error)
-
     def _report_closed(self, error: Error | None) -> None:
-        self._report_sessions(error)
+        self.channels.report_all(error)
         if not self._is_reported:
             self._is_reported = True
             self.handler.on_closed(self, error)

@@ -105,11 +105,11 @@ class Delivery:
         if self.state is not None and not self.is_incoming and is_outcome(self.state) and state != self.state:
             raise StateError(f"delivery {self.tag!r} has its outcome: {self.state!r}")
         if self.is_tracked and state is not None and state is not _ACCEPTED:
-            self.link.session.check_fits(state)
+            self.link.session.dispositions.check_fits(state)
         self.state = state
         self.settled = settled
         if self.is_tracked:
-            self.link.session.send_disposition(self, state, settled)
+            self.link.session.dispositions.send(self, state, settled)
         if settled:
             self.link.forget_suspended(self)
 

@@ -3,7 +3,7 @@ from routerd.wire.attachments cimport Attachments
 from routerd.wire.connection cimport Connection
 from routerd.wire.decoder cimport Decoder
 from routerd.wire.delivery cimport Delivery, DeliveryRing
-from routerd.wire.disposition cimport DispositionFields, DispositionRange
+from routerd.wire.dispositions cimport Dispositions
 from routerd.wire.flow cimport FlowFields, write_flow
 from routerd.wire.handler cimport Handler
 from routerd.wire.link cimport Link
@@ -11,8 +11,6 @@ from routerd.wire.output cimport Output
 from routerd.wire.transfer cimport TransferFields
 
 cdef unsigned int _MASK
-cdef unsigned int _HALF
-cdef Py_ssize_t _DISPOSITION_OVERHEAD
 cdef object _ATTACH_SENT
 cdef object _BEGIN_RCVD
 cdef object _END_RCVD
@@ -53,21 +51,17 @@ cdef class Session:
     cdef readonly DeliveryRing incoming
     cdef readonly bint has_backlog
     cdef object _backlog
-    cdef DispositionRange _as_receiver
-    cdef DispositionRange _as_sender
     cdef list _flows
     cdef bint _is_window_due
     cdef readonly Attachments attachments
+    cdef readonly Dispositions dispositions
     cdef public object flow_properties
     cdef public object context
 
     cpdef void check_open(self)
-    cpdef void check_fits(self, object state)
     cpdef void answer(self)
     cpdef void fall_silent(self)
     cpdef void send_detach(self, Link link, object performative)
-    @cython.locals(gathered=DispositionRange)
-    cpdef void send_disposition(self, Delivery delivery, object state, bint settled)
     @cython.locals(
         handle="long long",
         delivery_count="long long",
@@ -94,18 +88,5 @@ cdef class Session:
     cpdef void receive_flow(self, Decoder decoder)
     @cython.locals(fields=TransferFields, link=Link)
     cpdef void receive_transfer(self, Decoder decoder, object data, Py_ssize_t end)
-    @cython.locals(
-        fields=DispositionFields,
-        ring=DeliveryRing,
-        first="unsigned int",
-        last="unsigned int",
-        settled=bint,
-        span="unsigned int",
-        step="unsigned int",
-        delivery=Delivery,
-        found=Delivery,
-    )
-    cpdef void receive_disposition(self, Decoder decoder)
-    cdef void _apply(self, Delivery delivery, object state, bint settled)
     @cython.locals(window="unsigned int")
     cdef void _open_window(self)

@@ -3,7 +3,7 @@
 Both windows count transfer frames. The incoming one bounds what a peer can make us hold: it is opened
 again as frames are handled, less those that the application withholds because it keeps their octets.
 The outgoing one is the peer's; what it has no room for waits in `backlog`, in order.
-Dispositions and flows are gathered while octets are received, and written when output is asked for.
+Flows are gathered while octets are received, like dispositions, and written when output is asked for.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,11 +12,9 @@ from typing import TYPE_CHECKING, Any, cast
 from routerd.wire.amqp_error import Error, error_about
 from routerd.wire.attachments import Attachments
 from routerd.wire.backlog import Backlog
-from routerd.wire.composite import encode_state
 from routerd.wire.delivery import Delivery, DeliveryRing
-from routerd.wire.disposition import DispositionRange
+from routerd.wire.dispositions import Dispositions
 from routerd.wire.errors import (
-    FrameTooLarge,
     LinkError,
     SessionError,
     SessionFieldInvalid,
@@ -25,7 +23,6 @@ from routerd.wire.errors import (
 )
 from routerd.wire.flow import write_flow
 from routerd.wire.link import Link
-from routerd.wire.outcomes import is_outcome
 from routerd.wire.performatives import Begin, Detach, End, Flow
 from routerd.wire.receiver import Receiver
 from routerd.wire.sender import Sender
@@ -50,9 +47,6 @@ _SEND_END_ERROR = SessionMove.SEND_END_ERROR
 
 # uint arithmetic wraps (2.8.10); as a C constant it stays out of Python's integers.
 _MASK = 0xFFFFFFFF
-_HALF = 0x80000000
-# Octets of a disposition at most, but for its state.
-_DISPOSITION_OVERHEAD = 40
 
 
 class Session:
@@ -90,11 +84,10 @@ class Session:
         self.incoming = DeliveryRing()
         self.has_backlog = False
         self._backlog: Backlog | None = None
-        self._as_receiver = DispositionRange(True)
-        self._as_sender = DispositionRange(False)
         self._flows: list[Link] = []
         self._is_window_due = False
         self.attachments = Attachments(self)
+        self.dispositions = Dispositions(self)
         self.flow_properties = None
         self.context = None
 
@@ -174,15 +167,6 @@ class Session:
         if not self.is_open:
             raise StateError(f"session on channel {self.channel} is {self.state.value}")
 
-    def check_fits(self, state: Any) -> None:
-        """Refuse a delivery state that is too long for the peer's frames."""
-        octets = bytearray()
-        encode_state(octets, state)
-        if len(octets) + _DISPOSITION_OVERHEAD > self.send_frame_size:
-            raise FrameTooLarge(
-                f"a delivery state of {len(octets)} octets; the peer accepts frames of {self.send_frame_size}"
-            )
-
     def answer(self) -> None:
         """Begin a session that the peer began and the application has not answered yet, since it is to be used."""
         if self.state is _BEGIN_RCVD:
@@ -201,19 +185,6 @@ class Session:
         self.flush()
         self.drop_backlog(link)
         self.connection.send_performative(self.channel, performative)
-
-    def send_disposition(self, delivery: Delivery, state: Any, settled: bool) -> None:
-        """Gather a change of a delivery's state into the range at hand; a session that is over tells nobody."""
-        if settled:
-            self.untrack(delivery)
-        if not self.is_open:
-            return
-        gathered = self._as_receiver if delivery.is_incoming else self._as_sender
-        if not gathered.extend(delivery.id, state, settled):
-            gathered.write(self.output, self.channel)
-            gathered.extend(delivery.id, state, settled)
-        if not self.is_busy:
-            self.connection.make_busy(self)
 
     def send_flow(self, link: Link | None, echo: bool = False, properties: Any = None) -> None:
         """Write a flow now: of a link, or of the session alone."""
@@ -337,10 +308,7 @@ class Session:
         self.is_busy = False
         if not self.is_open:
             return
-        if self._as_receiver.is_pending:
-            self._as_receiver.write(self.output, self.channel)
-        if self._as_sender.is_pending:
-            self._as_sender.write(self.output, self.channel)
+        self.dispositions.write()
         if self._flows:
             due = self._flows
             self._flows = []
@@ -419,29 +387,6 @@ class Session:
                 self.attachments.fail(link, error)
         self._open_window()
 
-    def receive_disposition(self, decoder: "Decoder") -> None:
-        """Apply a disposition to the deliveries that we know of its range; others are settled already."""
-        fields = self.connection.disposition_fields
-        fields.read(decoder)
-        ring = self.outgoing if fields.is_receiver else self.incoming
-        first = fields.first
-        last = fields.last
-        state = fields.state
-        settled = fields.settled
-        span = (last - first) & _MASK
-        if span >= _HALF:
-            raise SessionFieldInvalid(f"a disposition from {first} back to {last}")
-        if span <= ring.count + ring.count:
-            for step in range(span + 1):
-                delivery = ring.get((first + step) & _MASK)
-                if delivery is not None:
-                    self._apply(delivery, state, settled)
-            return
-        for delivery_id in ring.ids_between(first, last):
-            found = ring.get(delivery_id)
-            if found is not None:
-                self._apply(found, state, settled)
-
     def receive_end(self, performative: End) -> None:
         """Answer the peer's end, and report the links and the session as over."""
         self.answer()
@@ -461,13 +406,12 @@ class Session:
         self.state = _UNMAPPED
         self._flows = []
         self._is_window_due = False
-        self._as_receiver.is_pending = False
-        self._as_sender.is_pending = False
+        self.dispositions.drop()
         self.attachments.report_all(error)
         for ring in (self.outgoing, self.incoming):
             for delivery in ring.all():
                 self.untrack(delivery)
-        self.connection.remove_session(self)
+        self.connection.channels.remove(self)
         self.handler.on_session_ended(self, error)
 
     def fail(self, error: SessionError) -> None:
@@ -478,15 +422,6 @@ class Session:
         self.handler.on_violation(self.connection, error)
 
     # --- inside
-
-    def _apply(self, delivery: Delivery, state: Any, settled: bool) -> None:
-        if state is not None and not (delivery.is_incoming and is_outcome(delivery.remote_state)):
-            delivery.remote_state = state
-        if settled:
-            delivery.remote_settled = True
-            self.untrack(delivery)
-            delivery.link.forget_suspended(delivery)
-        self.handler.on_disposition(delivery)
 
     def _open_window(self) -> None:
         # At half of what may be open, so that the sender does not stall and flows stay few.

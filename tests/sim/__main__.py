@@ -3,9 +3,9 @@
 import argparse
 import sys
 import time
-from collections import Counter
 
-from tests.sim.run import Failed, run
+from tests.sim.campaign import run_all
+from tests.sim.run import run
 
 
 def main() -> int:
@@ -18,24 +18,12 @@ def main() -> int:
     options = parser.parse_args()
     first, _, last = options.seeds.partition("..")
     seeds = [options.seed] if options.seed is not None else range(int(first), int(last or first) + 1)
-    totals: Counter[str] = Counter()
-    failed = events = 0
     start = time.monotonic()
-    for seed in seeds:
-        try:
-            result = run(seed, options.steps)
-        except Failed as failure:
-            failed += 1
-            cause = failure.__cause__
-            print(failure if not options.go_on else f"seed {seed}: {type(cause).__name__}: {cause}", flush=True)
-            if not options.go_on:
-                raise
-            continue
-        events += result.events
-        totals.update(result.counts)
+    campaign = run_all(seeds, lambda seed: run(seed, options.steps), goes_on=options.go_on)
     seconds = time.monotonic() - start
+    failed, events = campaign.failed, campaign.events
     print(f"{len(seeds)} seeds of {options.steps} steps, {failed} failed; {events} events in {seconds:.1f} s")
-    print(", ".join(f"{what} {number}" for what, number in sorted(totals.items())))
+    print(campaign.report())
     return 1 if failed else 0
 
 

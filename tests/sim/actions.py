@@ -14,6 +14,9 @@ CLIENTS_MAX = 8
 LINKS_MAX = 6
 """Of each kind, of one client."""
 
+Choice = tuple[float, Callable[[], object]]
+"""What can be done, behind how often it is."""
+
 
 class Actions:
     """Chooses what happens, and has it happen."""
@@ -21,28 +24,7 @@ class Actions:
     def __init__(self, simulation: Simulation) -> None:
         self._simulation = simulation
         self._random = simulation.world.random
-        peaceful: list[tuple[float, Callable[[], object]]] = [
-            (10, self.come),
-            (8, self.consume),
-            (8, self.produce),
-            (5, self.request),
-            (2, self.respond),
-            (60, self.send),
-            (20, self.go_on),
-            (10, self.grant),
-        ]
-        fickle: list[tuple[float, Callable[[], object]]] = [
-            (3, self.detach_consumer),
-            (3, self.change_consumer),
-            (2, self.detach_producer),
-            (3, self.abort),
-            (1, self.forget),
-            (2, self.drain),
-            (2, self.take_back),
-            (0.5, self.end_session),
-            (1, self.leave),
-        ]
-        misfortunes: list[tuple[float, Callable[[], object]]] = [
+        misfortunes: list[Choice] = [
             (1, self.cut),
             (0.5, self.half_close),
             (5, self.stall),
@@ -57,14 +39,44 @@ class Actions:
             (2, self.doubt),
         ]
         luck = self._random.choice((0.1, 0.5, 2.0))
-        choices = peaceful
+        choices = self.peaceful()
         if not simulation.is_calm:
-            choices = choices + fickle + [(luck * weight, action) for weight, action in misfortunes]
-        self._choices = [action for _, action in choices]
-        self._weights = [weight for weight, _ in choices]
+            choices += self.fickle() + [(luck * weight, action) for weight, action in misfortunes]
+        self._choose_from(choices)
         for action in (self.come, self.consume, self.produce) * 4:
             action()
             simulation.world.run_for(0.1)
+
+    def peaceful(self) -> list[Choice]:
+        """What clients do that want nothing but messages, and how often."""
+        return [
+            (10, self.come),
+            (8, self.consume),
+            (8, self.produce),
+            (5, self.request),
+            (2, self.respond),
+            (60, self.send),
+            (20, self.go_on),
+            (10, self.grant),
+        ]
+
+    def fickle(self) -> list[Choice]:
+        """What clients do that change their minds, and how often."""
+        return [
+            (3, self.detach_consumer),
+            (3, self.change_consumer),
+            (2, self.detach_producer),
+            (3, self.abort),
+            (1, self.forget),
+            (2, self.drain),
+            (2, self.take_back),
+            (0.5, self.end_session),
+            (1, self.leave),
+        ]
+
+    def _choose_from(self, choices: list[Choice]) -> None:
+        self._choices = [action for _, action in choices]
+        self._weights = [weight for weight, _ in choices]
 
     def step(self) -> None:
         """Do something, and let some time pass."""
@@ -117,11 +129,11 @@ class Actions:
             self._simulation.note(f"{producer} to {producer.address}")
 
     def request(self) -> None:
-        """A client asks for a service, and wants the answer at an address of its own."""
+        """A client asks for a service, and wants the answer at an address of its own, by way of the network."""
         client = self._open()
         if client is None:
             return
-        replies = self._one([each for each in client.consumers if each.address.startswith("amqp:/_topo")])
+        replies = self._one([each for each in client.consumers if each.address.startswith("amqp:/")])
         service = self._one([each for each in client.producers if each.address == SERVICE])
         if replies is None and len(client.consumers) < LINKS_MAX:
             self._note_consumer(client.consume("dynamic", source=Source(dynamic=True)))

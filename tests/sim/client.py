@@ -11,7 +11,7 @@ from tests.sim.network import End, Line
 from tests.sim.world import Broken
 
 if TYPE_CHECKING:
-    from tests.sim.simulation import Simulation
+    from tests.sim.clientele import Clientele
 
 PARTING = frozenset({"amqp:connection:forced", None})
 """Why links end here: nobody does anything that is forbidden."""
@@ -34,7 +34,7 @@ class Draws:
 class Client(Handler):
     """One client, over one connection after the other."""
 
-    def __init__(self, simulation: "Simulation", name: str) -> None:
+    def __init__(self, simulation: "Clientele", name: str) -> None:
         self.simulation = simulation
         self.name = name
         self.world = Draws(simulation.world.random)

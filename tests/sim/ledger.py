@@ -8,8 +8,8 @@ from routerd.wire import ACCEPTED, RELEASED, Modified, Rejected
 from tests.sim.world import Broken
 
 if TYPE_CHECKING:
+    from tests.sim.clientele import Clientele
     from tests.sim.links import Consumer, Producer
-    from tests.sim.simulation import Simulation
 
 _MARK = re.compile(rb"#(\d{8})#")
 MAYBE_SEEN = Modified(delivery_failed=True)
@@ -74,7 +74,7 @@ class Sent:
 class Ledger:
     """All messages of a run."""
 
-    def __init__(self, simulation: "Simulation") -> None:
+    def __init__(self, simulation: "Clientele") -> None:
         self._simulation = simulation
         self.sent: list[Sent] = []
         self.counts: dict[str, int] = {}

@@ -1,10 +1,8 @@
 """What can happen next in a mesh: the clients' wishes, and what befalls trunks, routers and routing engines."""
 
-from collections.abc import Callable
 from typing import Any
 
-from routerd.wire import Source
-from tests.sim.actions import ADDRESSES, LINKS_MAX, SERVICE, Actions
+from tests.sim.actions import ADDRESSES, LINKS_MAX, Actions, Choice
 from tests.sim.mesh_router import MeshRouter
 from tests.sim.mesh_simulation import MeshSimulation
 from tests.sim.mesh_trunks import TrunkLine
@@ -23,34 +21,7 @@ class MeshActions(Actions):
         self._mesh = simulation
         self._random = simulation.world.random
         self._clients_max = clients_max
-        peaceful: list[tuple[float, Callable[[], object]]] = [
-            (10, self.come),
-            (8, self.consume),
-            (8, self.produce),
-            (5, self.request),
-            (2, self.respond),
-            (60, self.send),
-            (20, self.go_on),
-            (10, self.grant),
-        ]
-        fickle: list[tuple[float, Callable[[], object]]] = [
-            (3, self.detach_consumer),
-            (3, self.change_consumer),
-            (2, self.detach_producer),
-            (3, self.abort),
-            (1, self.forget),
-            (2, self.drain),
-            (2, self.take_back),
-            (0.5, self.end_session),
-            (1, self.leave),
-            (1, self.cut),
-            (0.5, self.half_close),
-            (5, self.stall),
-            (4, self.stall_trunk),
-            (1, self.hang_briefly),
-            (1, self.replace_engine),
-        ]
-        misfortunes: list[tuple[float, Callable[[], object]]] = [
+        misfortunes: list[Choice] = [
             (3, self.cut_trunk),
             (1, self.cut_trunk_late),
             (1, self.silence_trunk),
@@ -65,17 +36,28 @@ class MeshActions(Actions):
             (0.3, self.join_edge),
         ]
         luck = self._random.choice((0.1, 0.3, 1.0))
-        choices = peaceful
+        choices = self.peaceful()
         if not simulation.is_calm:
             # Without misfortunes that excuse what becomes of messages, in some runs.
-            choices = choices + fickle
+            choices += self.fickle()
             if self._random.random() < 0.75:
                 choices += [(luck * weight, action) for weight, action in misfortunes]
-        self._choices = [action for _, action in choices]
-        self._weights = [weight for weight, _ in choices]
+        self._choose_from(choices)
         for action in (self.come, self.consume, self.consume, self.produce) * (clients_max // 2):
             action()
             simulation.world.run_for(0.1)
+
+    def fickle(self) -> list[Choice]:
+        """What clients do that change their minds, and what nobody but the network has to notice."""
+        return [
+            *super().fickle(),
+            (1, self.cut),
+            (0.5, self.half_close),
+            (5, self.stall),
+            (4, self.stall_trunk),
+            (1, self.hang_briefly),
+            (1, self.replace_engine),
+        ]
 
     # --- clients
 
@@ -99,20 +81,6 @@ class MeshActions(Actions):
             if self._random.random() < 0.1:
                 consumer.patience = NEVER_S
             self._note_consumer(consumer)
-
-    def request(self) -> None:
-        """A client asks for a service, and wants the answer at an address of its own, by way of the network."""
-        client = self._open()
-        if client is None:
-            return
-        replies = self._one([each for each in client.consumers if each.address.startswith("amqp:/")])
-        service = self._one([each for each in client.producers if each.address == SERVICE])
-        if replies is None and len(client.consumers) < LINKS_MAX:
-            self._note_consumer(client.consume("dynamic", source=Source(dynamic=True)))
-        elif service is None:
-            client.produce(SERVICE)
-        elif replies is not None and service.can_send:
-            service.send(SERVICE, reply_to=replies.address)
 
     # --- trunks
 

@@ -18,7 +18,7 @@ class MeshLedger(Ledger):
     """All messages of a run, with the routers that they came to."""
 
     def __init__(self, simulation: "MeshSimulation") -> None:
-        super().__init__(simulation)  # type: ignore[arg-type]
+        super().__init__(simulation)
         self._mesh = simulation
         self._entered: dict[int, str] = {}
         """By message the interior router by which it entered the network, if it said there which it is."""

@@ -3,9 +3,9 @@
 import argparse
 import sys
 import time
-from collections import Counter
 from dataclasses import dataclass
 
+from tests.sim.campaign import Failed, run_all
 from tests.sim.mesh_actions import MeshActions
 from tests.sim.mesh_probe import probe
 from tests.sim.mesh_rest import finish, leave, rest
@@ -32,10 +32,6 @@ class Result:
     events: int
     digest: int
     counts: dict[str, int]
-
-
-class Failed(AssertionError):
-    """A run in which something was broken; it says how to have it again."""
 
 
 def run(seed: int, routers: int = ROUTERS, edges: int = EDGES, steps: int = STEPS, clients: int = CLIENTS) -> Result:
@@ -79,24 +75,14 @@ def main() -> int:
     parser.add_argument("--clients", type=int, default=CLIENTS, help="clients at a time")
     parser.add_argument("--go-on", action="store_true", help="do not stop at the first failure")
     options = parser.parse_args()
-    totals: Counter[str] = Counter()
-    failed = events = 0
+    mesh = (options.routers, options.edges, options.steps, options.clients)
+    seeds = range(options.first, options.first + options.seeds)
     start = time.process_time()
-    for seed in range(options.first, options.first + options.seeds):
-        try:
-            result = run(seed, options.routers, options.edges, options.steps, options.clients)
-        except Failed as failure:
-            failed += 1
-            cause = failure.__cause__
-            print(failure if not options.go_on else f"seed {seed}: {type(cause).__name__}: {cause}", flush=True)
-            if not options.go_on:
-                raise
-            continue
-        events += result.events
-        totals.update(result.counts)
+    campaign = run_all(seeds, lambda seed: run(seed, *mesh), goes_on=options.go_on)
     seconds = time.process_time() - start
+    failed, events = campaign.failed, campaign.events
     print(f"{options.seeds} seeds with {options.routers} routers, {failed} failed; {events} events in {seconds:.1f} s")
-    print(", ".join(f"{what} {number}" for what, number in sorted(totals.items())))
+    print(campaign.report())
     return 1 if failed else 0
 
 

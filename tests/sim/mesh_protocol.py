@@ -11,6 +11,7 @@ import time
 from dataclasses import dataclass
 from itertools import pairwise
 
+from tests.sim.campaign import Failed
 from tests.sim.mesh import Mesh, Router, Trunk
 from tests.sim.world import Broken
 
@@ -26,10 +27,6 @@ KEYS = ("M0orders", "M0news", "M1queue", "MFspare", "Clr", "Dlr", "Ea/*/b", "Fa/
 
 Path = tuple[str, int, int]
 Links = dict[str, dict[str, int]]
-
-
-class Failed(AssertionError):
-    """A run in which something was broken; it says how to have it again."""
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,7 @@ def finish_messages(simulation: MeshSimulation) -> None:
     """Have consumers decide and grant, and streams go on, until nothing more comes of it."""
     before = (-1, -1)
     for _ in range(FINISH_ROUNDS):
-        has_more = _finish_some(simulation)
+        has_more = simulation.finish_some()
         simulation.world.run_for(SETTLED_S)
         after = simulation.ledger.progress()
         if after == before and not has_more:
@@ -62,21 +62,3 @@ def _settle(simulation: MeshSimulation, without_changes_s: float) -> None:
     world.run_for(KNOWN_S)
     while world.now < (until := simulation.quiet_at(without_changes_s)):
         world.run_for(until - world.now)
-
-
-def _finish_some(simulation: MeshSimulation) -> bool:
-    has_more = False
-    for client in simulation.clients:
-        for consumer in client.consumers:
-            if consumer.is_attached and consumer.undecided:
-                has_more = True
-                for delivery in list(consumer.undecided):
-                    consumer.decide(delivery)
-            if consumer.is_attached and consumer.link.credit == 0:
-                has_more = True
-                consumer.top_up()
-        for producer in client.producers:
-            if producer.is_attached and producer.stream is not None:
-                has_more = True
-                producer.go_on()
-    return has_more

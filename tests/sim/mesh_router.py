@@ -1,7 +1,6 @@
-"""A router of a mesh as a process hosts it: one worker, the routing engine, connections; it can hang, drain and die."""
+"""A router of a mesh as a process hosts it: one worker, the routing engine, and trunks."""
 
 from collections import deque
-from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +17,9 @@ from routerd.core import (
     TrunkEvent,
 )
 from routerd.wire import Connection, ConnectionConfig, Int, RemoteError, Symbol
+from tests.sim.host import Host
 from tests.sim.mesh_engine import MeshEngine
-from tests.sim.network import End, Line
+from tests.sim.network import End
 from tests.sim.world import Broken, World
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 COST = Symbol("qd.inter-router-cost")
 SESSIONS_MAX = 0x7FFF
-DRAIN_STEP_S = 0.05
 BEAT_S = 1.0
 LINGER_S = 5.0
 EVENTS_KEPT = 1000
@@ -74,25 +73,18 @@ class Shell:
         self._world.later(0.0, self._end.lose)
 
 
-class MeshRouter:
+class MeshRouter(Host):
     """One start of a router; a later one of the same id is another object. An edge router has no routing engine."""
 
     def __init__(self, simulation: "MeshSimulation", index: int, engine_delay: float, *, is_edge: bool) -> None:
         self.simulation = simulation
-        self.world = simulation.world
         self.index = index
         self.is_edge = is_edge
         self.id = f"E{index}" if is_edge else f"R{index}"
         mode = RouterMode.EDGE if is_edge else RouterMode.INTERIOR
         self.settings = replace(simulation.settings, id=self.id, mode=mode)
-        self.router = Router(self.settings, simulation.token, Watcher(self))
-        self.lines: list[Line] = []
-        self.is_alive = True
-        self.is_hung = False
-        self.is_draining = False
+        super().__init__(simulation.world, Router(self.settings, simulation.token, Watcher(self)))
         self._engine_delay = engine_delay
-        self._deferred: deque[tuple[Callable[..., None], tuple[Any, ...]]] = deque()
-        self._is_flush_due = False
         self._epoch = 0
         self._edges_due = 0.0
         self._unheard: deque[TrunkEvent] = deque(maxlen=EVENTS_KEPT)
@@ -113,36 +105,10 @@ class MeshRouter:
         uplink = self.router.uplink
         return None if uplink is None else str(uplink.interior)
 
-    # --- time in this process
-
-    def do(self, call: Callable[..., None], *arguments: Any) -> None:
-        """Have something happen here: later while this process hangs, never once it is dead."""
-        if self.is_hung:
-            self._deferred.append((call, arguments))
-        elif self.is_alive:
-            self.router.now = self.world.now
-            call(*arguments)
-
-    def hang(self, seconds: float) -> None:
-        """Do nothing for a while, as when stopped by a signal."""
-        self.is_hung = True
-        self.world.later(seconds, self._wake)
-
-    def _wake(self) -> None:
-        self.is_hung = False
-        while self._deferred and not self.is_hung:
-            call, arguments = self._deferred.popleft()
-            self.do(call, *arguments)
-
     def die(self) -> None:
         """End without a word."""
-        self.is_alive = self.is_hung = False
-        self._deferred.clear()
         self.end_engine()
-        for line in self.lines:
-            for end in line.ends:
-                if end.owner is self:
-                    line.kill(end)
+        super().die()
 
     # --- the engine
 
@@ -173,10 +139,6 @@ class MeshRouter:
 
     # --- connections
 
-    def accept(self, config: ConnectionConfig, **options: Any) -> Connection:
-        """Return this router's end of a client's connection."""
-        return self._connection(self.router.new_peer(**options), config, is_client=False)
-
     def trunk_end(
         self, *, cost: int, capacity: int, is_initiator: bool, is_to_edge: bool, **options: Any
     ) -> Connection:
@@ -189,84 +151,42 @@ class MeshRouter:
             properties={COST: Int(cost)} if cost > 1 else {},
             **options,
         )
-        connection = self._connection(peer, config, is_client=is_initiator)
+        connection = self.connection(peer, config, is_client=is_initiator)
         if is_initiator:
             connection.open()
         return connection
 
-    def _connection(self, peer: Peer, config: ConnectionConfig, *, is_client: bool) -> Connection:
+    def connection(self, peer: Peer, config: ConnectionConfig, *, is_client: bool) -> Connection:
+        """Return this router's end of a connection, whose messages the ledger is told of."""
         peer.is_watched = True
-        connection = Connection(config, self.router, is_client=is_client)
-        peer.connection = connection
-        connection.context = peer
-        return connection
+        return super().connection(peer, config, is_client=is_client)
 
-    def joined_by(self, line: Line, end: End) -> None:
-        """Begin with a connection whose transport is there."""
-        self.lines = [each for each in self.lines if not each.is_over]
-        self.lines.append(line)
-        end.connection.context.shell = Shell(self.world, end)
-        self.do(self._begin, end)
+    def shell(self, end: End) -> Shell:
+        """Return what the router may ask of a transport."""
+        return Shell(self.world, end)
 
-    def _begin(self, end: End) -> None:
-        end.connection.start(self.world.now)
-        self.turn_ends()
+    # --- turns
 
-    def received(self, end: End, octets: bytes) -> None:
-        """Have the engine take octets."""
-        self.do(self._received, end, octets)
-
-    def _received(self, end: End, octets: bytes) -> None:
-        if not end.is_gone:
-            end.connection.receive_data(octets, self.world.now)
-            self.turn_ends()
-
-    def lost(self, end: End) -> None:
-        """Report the end of a connection."""
-        self.do(self._lost, end)
-
-    def _lost(self, end: End) -> None:
-        end.connection.transport_closed()
-        self.turn_ends()
-
-    def set_blocked(self, end: End, is_blocked: bool) -> None:
-        """Pass on whether a transport has room."""
-        self.do(self._set_blocked, end, is_blocked)
-
-    def _set_blocked(self, end: End, is_blocked: bool) -> None:
-        self.router.set_blocked(end.connection.context, is_blocked)
-        if not is_blocked:
-            end.flush(self.world.now)
-        self.turn_ends()
-
-    # --- the end of a turn
-
-    def turn_ends(self) -> None:
-        """Have what this brought about written soon."""
-        if not self._is_flush_due:
-            self._is_flush_due = True
-            self.world.later(self.world.random.choice((0.0, 0.0, 0.001)), self.do, self._flush)
-
-    def _flush(self) -> None:
-        self._is_flush_due = False
-        router = self.router
-        router.end_turn()
-        changes = router.take_changes()
+    def tell(self) -> None:
+        """Tell the engine of consumers and of trunks."""
+        changes = self.router.take_changes()
         if changes is not None and self.engine is not None:
             self.engine.take_changes(changes)
-        if router.trunks:
-            router.open_streams()
-        events = router.take_trunk_events()
+        if self.router.trunks:
+            self.router.open_streams()
+        events = self.router.take_trunk_events()
         if events and self.engine is not None:
             self.engine.take_events(events)
         else:
             self._unheard.extend(events)
-        awake, router.awake = router.awake, []
-        for connection in awake:
-            shell: Shell | None = connection.context.shell
-            if shell is not None:
-                shell.flush(self.world.now)
+
+    def check(self) -> None:
+        """Check what holds at any time."""
         self.simulation.check_router(self)
+
+    def ended(self) -> None:
+        """Exit, to be started again."""
+        self.simulation.router_ended(self)
 
     def _beat(self) -> None:
         if self.is_alive:
@@ -282,21 +202,3 @@ class MeshRouter:
             self._edges_due = now + HEARTBEAT_S
             self.router.look_after_edges(now)
             self.turn_ends()
-
-    # --- its end
-
-    def drain(self, grace_s: float) -> None:
-        """End in order."""
-        self.is_draining = True
-        self.router.drain()
-        self.turn_ends()
-        self._drain_step(self.world.now + grace_s)
-
-    def _drain_step(self, end: float) -> None:
-        if self.router.is_drained() or self.world.now >= end:
-            self.router.close_all()
-            self.turn_ends()
-            self.world.later(0.5, self.do, self.simulation.router_ended, self)
-        else:
-            self.turn_ends()
-            self.world.later(DRAIN_STEP_S, self.do, self._drain_step, end)

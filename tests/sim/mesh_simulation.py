@@ -1,21 +1,17 @@
-"""A mesh of routers, its clients and what happens to them: who there is, and what is asked about all of it."""
+"""A mesh of routers and what happens to them: who there is, and what is asked about all of it."""
 
 from collections.abc import Callable
 from itertools import count
 from typing import Any
 
-from routerd.core import AddressSettings, Distribution, RouterSettings
-from routerd.wire import Connection, ConnectionConfig
 from tests.sim.client import Client
-from tests.sim.ledger import Sent
+from tests.sim.clientele import Clientele
 from tests.sim.links import Consumer
 from tests.sim.mesh_checks import check_router
 from tests.sim.mesh_ledger import MeshLedger
 from tests.sim.mesh_protocol import Links
 from tests.sim.mesh_router import MeshRouter
 from tests.sim.mesh_trunks import Connector, TrunkLine
-from tests.sim.network import Line
-from tests.sim.world import World
 
 CONVERGED_S = 12.0
 """So long after the last trouble every router knows the network as it is."""
@@ -26,68 +22,45 @@ KNOWN_S = 5.0
 """So long after a consumer's attach every router that can be reached sends it messages."""
 COSTS = (1, 1, 1, 2, 5)
 ENGINE_DELAYS_S = (0.0, 0.002, 0.02)
-SETTINGS = RouterSettings(
-    id="R",
-    addresses=(
-        AddressSettings(pattern="multicast/#", distribution=Distribution.MULTICAST),
-        AddressSettings(pattern="closest/#", distribution=Distribution.CLOSEST),
-    ),
-)
 
 
-class MeshSimulation:
+class MeshSimulation(Clientele):
     """Everything that there is in one run."""
 
+    trouble_s = TROUBLE_S
+
     def __init__(self, seed: int, size: int, edges: int, *, is_calm: bool) -> None:
-        self.world = World(seed)
-        self.is_calm = is_calm
-        """Whether nothing goes wrong, and no consumer leaves."""
-        self.settings = SETTINGS
+        super().__init__(seed, is_calm=is_calm)
         self.capacities = self.world.random.choice(((1, 2, 5), (5, 20), (250,)))
-        self.epoch = 0
-        """How often something went wrong in the network, for which messages may have to be given up."""
         self.trouble_until = 0.0
         self._changes: list[float] = []
         """When routers that are away start again, and parts of the network find each other."""
-        self._losses: dict[str, float] = {}
         self._came: dict[Consumer, float] = {}
         self._absences: list[tuple[float, float]] = []
         """Times in which some routing engine was away: of consumers that come then, others hear later."""
-        self.is_finishing = False
         self.ledger = MeshLedger(self)
         self.routers: dict[int, MeshRouter] = {}
         """Those that run, by index."""
         self.connectors: list[Connector] = []
         self.trunks: list[TrunkLine] = []
-        self.clients: list[Client] = []
-        self.absent: list[Client] = []
-        self.lines: list[Line] = []
-        """Of clients."""
-        self.settling_addresses: set[str] = set()
         self.side: set[int] = set()
         """Routers that are cut off from all others, but not from each other."""
         self._size = 0
         self._edges: set[int] = set()
         self._instances = count(1_700_000_000)
-        self._names = count(1)
-        self._tokens = count(1)
         for _ in range(size):
             self.join_router()
         for _ in range(edges):
             self.join_edge()
         self.world.run_for(CONVERGED_S)
 
-    def token(self) -> str:
-        """What dynamic addresses and names of links are made of."""
-        return f"t{next(self._tokens)}"
+    def host_of(self, index: int) -> MeshRouter:
+        """Return the router that a client comes to."""
+        return self.routers[index]
 
     def next_instance(self) -> int:
         """Return what no router has had for its instance."""
         return next(self._instances)
-
-    def note(self, text: str) -> None:
-        """Record what happens."""
-        self.world.note(text)
 
     # --- routers
 
@@ -213,71 +186,17 @@ class MeshSimulation:
         """Whether nothing went wrong lately."""
         return self.world.now >= self.trouble_until
 
-    def had_trouble_since(self, sent: Sent) -> bool:
-        """Whether the network may have had to give up a message."""
-        return sent.epoch != self.epoch or sent.began_in_trouble
-
     # --- clients
-
-    def new_client(self) -> Client:
-        """Have one more client."""
-        client = Client(self, f"client{next(self._names)}")  # type: ignore[arg-type]
-        client.is_stripped = self.world.chance(0.8)
-        self.clients.append(client)
-        self.absent.append(client)
-        return client
-
-    def connect(self, client: Client, connection: Connection, worker: int) -> Line:
-        """Make a transport for a client."""
-        router = self.routers[worker]
-        random = self.world.random
-        config = ConnectionConfig(
-            container_id=router.id,
-            incoming_window=random.choice((4, 30, 512)),
-            max_frame_size=random.choice((512, 4096, 65_536)),
-        )
-        server = router.accept(
-            config,
-            capacity=random.choice(self.capacities),
-            strips_in=client.is_stripped,
-            strips_out=True,
-        )
-        line = Line(self.world, connection, client, server, router, random.choice((0.0, 0.001, 0.01)))
-        self.lines = [each for each in self.lines if not each.is_over]
-        self.lines.append(line)
-        router.joined_by(line, line.far)
-        return line
-
-    def client_opened(self, client: Client) -> None:
-        """A client is there."""
-
-    def client_lost(self, client: Client) -> None:
-        """A client has lost its connection, or closed it."""
-        self.note(f"{client.name} is off")
-        self.absent.append(client)
 
     def consumer_came(self, consumer: Consumer) -> None:
         """A consumer attaches, and its attach is answered."""
         self._came[consumer] = self.world.now
-        if consumer.wants_settled:
-            self.settling_addresses.add(consumer.address)
+        super().consumer_came(consumer)
 
     def consumer_went(self, consumer: Consumer) -> None:
         """A consumer's link is over."""
         self._came.pop(consumer, None)
-        self._losses[consumer.address] = self.world.now
-
-    def lost_consumer_since(self, sent: Sent) -> bool:
-        """Whether a consumer of its address has gone since a message was sent, or was just not known to have gone."""
-        return self._losses.get(sent.address, 0.0) > sent.sent_at - TROUBLE_S
-
-    def has_settling_consumer(self, address: str) -> bool:
-        """Whether there ever was one that wants all settled: what went to it is accepted once it has left."""
-        return address in self.settling_addresses
-
-    def consumers_of(self, address: str) -> list[Consumer]:
-        """The consumers of an address that attach or are attached."""
-        return [each for client in self.clients for each in client.consumers if each.address == address]
+        super().consumer_went(consumer)
 
     def is_known_to(self, client: Client, consumer: Consumer) -> bool:
         """Whether messages of a client must reach a consumer of their address."""

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from tests.sim.actions import Actions
+from tests.sim.campaign import Failed
 from tests.sim.simulation import Simulation
 
 REST_EVERY = 60
@@ -21,10 +22,6 @@ class Result:
     events: int
     digest: int
     counts: dict[str, int]
-
-
-class Failed(AssertionError):
-    """A run in which something was broken; it says how to have it again."""
 
 
 def run(seed: int, steps: int) -> Result:

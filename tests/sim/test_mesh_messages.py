@@ -3,7 +3,8 @@
 import pytest
 
 from tests.sim import mesh_messages
-from tests.sim.mesh_messages import CALM_SEEDS, LARGE, Failed, run
+from tests.sim.campaign import Failed
+from tests.sim.mesh_messages import CALM_SEEDS, LARGE, run
 
 SEEDS = range(1, 11)
 

@@ -3,7 +3,8 @@
 import pytest
 
 from tests.sim import mesh_protocol
-from tests.sim.mesh_protocol import SIZE, Failed, run
+from tests.sim.campaign import Failed
+from tests.sim.mesh_protocol import SIZE, run
 
 SEEDS = [(1, SIZE), (2, SIZE), (3, SIZE), *((seed, 20) for seed in range(4, 10)), (10, 8)]
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.sim.run import CALM_SEEDS, Failed, run
+from tests.sim.campaign import Failed
+from tests.sim.run import CALM_SEEDS, run
 from tests.sim.simulation import Simulation
 from tests.sim.world import World
 

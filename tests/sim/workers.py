@@ -1,13 +1,12 @@
-"""A worker as a process hosts it: its router, its connections, its calls to the table; it can hang, drain and die."""
+"""A worker as a process hosts it: what it has to do with the table and with its siblings."""
 
-from collections import deque
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from routerd.core import FABRIC, Changes, Delta, Observer, Peer, Router, Sibling
 from routerd.core.errors import FullDeltaMissing
 from routerd.wire import Connection, ConnectionConfig, RemoteError, Symbol
-from tests.sim.network import End, Line
+from tests.sim.host import Host
+from tests.sim.network import End
 from tests.sim.table import Members
 from tests.sim.world import Broken, Channel
 
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
     from tests.sim.simulation import Simulation
 
 RECONNECT_S = 0.1
-DRAIN_STEP_S = 0.05
 
 
 class Watcher(Observer):
@@ -26,26 +24,20 @@ class Watcher(Observer):
         raise Broken(f"a worker says of connection {peer.number} that it broke the protocol: {error!r}")
 
 
-class WorkerHost:
+class WorkerHost(Host):
     """One incarnation of a worker."""
 
     def __init__(self, simulation: "Simulation", index: int, incarnation: int) -> None:
         self._simulation = simulation
-        self._world = simulation.world
-        self.router = Router(
+        router = Router(
             simulation.settings,
             simulation.token,
             Watcher(),
             worker=index,
             is_alone=simulation.is_alone,
         )
+        super().__init__(simulation.world, router)
         self.sibling = Sibling(index, incarnation, f"fabric/{index}-{incarnation}")
-        self.lines: list[Line] = []
-        self.is_alive = True
-        self.is_hung = False
-        self.is_draining = False
-        self._deferred: deque[tuple[Callable[..., None], tuple[Any, ...]]] = deque()
-        self._is_flush_due = False
         self._connecting: set[int] = set()
         self._to_table: Channel | None = None
         self._answered: dict[Any, None] = {}
@@ -56,112 +48,31 @@ class WorkerHost:
         """Its number."""
         return self.sibling.worker
 
-    # --- time in this process
-
-    def do(self, call: Callable[..., None], *arguments: Any) -> None:
-        """Have something happen here: later while this process hangs, never once it is dead."""
-        if self.is_hung:
-            self._deferred.append((call, arguments))
-        elif self.is_alive:
-            self.router.now = self._world.now
-            call(*arguments)
-
-    def hang(self, seconds: float) -> None:
-        """Do nothing for a while, as when stopped by a signal."""
-        self.is_hung = True
-        self._world.later(seconds, self._wake)
-
-    def _wake(self) -> None:
-        self.is_hung = False
-        while self._deferred and not self.is_hung:
-            call, arguments = self._deferred.popleft()
-            self.do(call, *arguments)
-
     def die(self) -> None:
         """End without a word."""
-        self.is_alive = self.is_hung = False
-        self._deferred.clear()
-        for line in self.lines:
-            for end in line.ends:
-                if end.owner is self:
-                    line.kill(end)
+        super().die()
         if self._to_table is not None:
             self._to_table.is_closed = True
-
-    # --- connections
-
-    def accept(self, config: ConnectionConfig, **options: Any) -> Connection:
-        """Return this worker's end of a client's connection."""
-        return self._connection(self.router.new_peer(**options), config, is_client=False)
-
-    def _connection(self, peer: Peer, config: ConnectionConfig, *, is_client: bool) -> Connection:
-        connection = Connection(config, self.router, is_client=is_client)
-        peer.connection = connection
-        connection.context = peer
-        return connection
-
-    def joined_by(self, line: Line, end: End) -> None:
-        """Begin with a connection whose transport is there."""
-        self.lines = [each for each in self.lines if not each.is_over]
-        self.lines.append(line)
-        end.connection.context.shell = end
-        self.do(self._begin, end)
-
-    def _begin(self, end: End) -> None:
-        end.connection.start(self._world.now)
-        self.turn_ends()
-
-    def received(self, end: End, octets: bytes) -> None:
-        """Have the engine take octets."""
-        self.do(self._received, end, octets)
-
-    def _received(self, end: End, octets: bytes) -> None:
-        if not end.is_gone:
-            end.connection.receive_data(octets, self._world.now)
-            self.turn_ends()
-
-    def lost(self, end: End) -> None:
-        """Report the end of a connection."""
-        self.do(self._lost, end)
 
     def _lost(self, end: End) -> None:
         end.connection.transport_closed()
         self._seek_siblings()
         self.turn_ends()
 
-    def set_blocked(self, end: End, is_blocked: bool) -> None:
-        """Pass on whether a transport has room."""
-        self.do(self._set_blocked, end, is_blocked)
-
-    def _set_blocked(self, end: End, is_blocked: bool) -> None:
-        self.router.set_blocked(end.connection.context, is_blocked)
-        if not is_blocked:
-            end.flush(self._world.now)
-        self.turn_ends()
-
-    # --- the end of a turn
-
-    def turn_ends(self) -> None:
-        """Have what this brought about written soon."""
-        if not self._is_flush_due:
-            self._is_flush_due = True
-            self._world.later(self._world.random.choice((0.0, 0.0, 0.001)), self.do, self._flush)
-
-    def _flush(self) -> None:
-        self._is_flush_due = False
-        router = self.router
-        router.end_turn()
-        changes = router.take_changes()
+    def tell(self) -> None:
+        """Tell the table what consumers there are."""
+        changes = self.router.take_changes()
         if changes is not None and self._to_table is not None:
             self._to_table.send(self._simulation.table.update, self, changes)
-        awake = router.awake
-        router.awake = []
-        for connection in awake:
-            shell: End | None = connection.context.shell
-            if shell is not None:
-                shell.flush(self._world.now)
+
+    def check(self) -> None:
+        """Check that no attach was answered too early, and what holds at any time."""
         self._check_answered()
         self._simulation.check_worker(self)
+
+    def ended(self) -> None:
+        """Exit, to be started again."""
+        self._simulation.worker_ended(self)
 
     # --- the table
 
@@ -173,7 +84,7 @@ class WorkerHost:
         if not table.is_alive:
             self._to_table = None
             return
-        self._to_table = Channel(self._world)
+        self._to_table = Channel(self.world)
         everything: Changes = self.router.all_interests()
         self._to_table.send(table.join, self, everything)
 
@@ -224,7 +135,7 @@ class WorkerHost:
         for other, neighbour in self.router.neighbours.items():
             if other < self.index and neighbour.peer is None and other not in self._connecting:
                 self._connecting.add(other)
-                self._world.later(self._world.random.uniform(0.0, 0.01), self.do, self._connect, other)
+                self.world.later(self.world.random.uniform(0.0, 0.01), self.do, self._connect, other)
 
     def _connect(self, other: int) -> None:
         neighbour = self.router.neighbours.get(other)
@@ -237,7 +148,7 @@ class WorkerHost:
             self.turn_ends()
         else:
             self._simulation.join_siblings(self, host)
-        self._world.later(RECONNECT_S, self.do, self._connect, other)
+        self.world.later(RECONNECT_S, self.do, self._connect, other)
 
     def fabric_end(self, *, is_client: bool) -> Connection:
         """Return this worker's end of a connection to a sibling."""
@@ -247,25 +158,7 @@ class WorkerHost:
             max_frame_size=self._simulation.fabric_frame_size,
             properties={Symbol("worker"): self.index, Symbol("incarnation"): self.sibling.incarnation},
         )
-        connection = self._connection(self.router.new_peer(FABRIC), config, is_client=is_client)
+        connection = self.connection(self.router.new_peer(FABRIC), config, is_client=is_client)
         if is_client:
             connection.open()
         return connection
-
-    # --- its end
-
-    def drain(self, grace_s: float) -> None:
-        """End in order."""
-        self.is_draining = True
-        self.router.drain()
-        self.turn_ends()
-        self._drain_step(self._world.now + grace_s)
-
-    def _drain_step(self, end: float) -> None:
-        if self.router.is_drained() or self._world.now >= end:
-            self.router.close_all()
-            self.turn_ends()
-            self._world.later(0.5, self.do, self._simulation.worker_ended, self)
-        else:
-            self.turn_ends()
-            self._world.later(DRAIN_STEP_S, self.do, self._drain_step, end)

@@ -10,7 +10,7 @@ from routerd.management.agent.network import NODE_COLUMNS, UNKNOWN_STATE, connec
 from routerd.management.agent.numbers import as_general, whole
 from routerd.management.agent.own_columns import ACTOR_COLUMNS, FABRIC_LINK_COLUMNS, fabric_ends
 from routerd.management.agent.policy_columns import policy_values, vhost_values
-from routerd.management.agent.record_changes import recording_values
+from routerd.management.agent.recording_columns import recording_values
 from routerd.management.agent.router_columns import AREA, ROUTER_COLUMNS, router_row
 from routerd.management.backing import Backing, ConfiguredEntity
 from routerd.management.rows import PoolRow

@@ -5,31 +5,21 @@ from typing import Any
 
 from routerd.management.agent.call import Call
 from routerd.management.agent.entities import NODE, SOURCES, Entity, configured_entity, with_live_attributes
+from routerd.management.agent.entity_changes import CHANGEABLE, update
 from routerd.management.agent.entity_index import IDENTITY, NAME, EntityIndex
 from routerd.management.agent.general_creation import SELF, create_entity
-from routerd.management.agent.log_changes import update_log
 from routerd.management.agent.naming import general_identity
 from routerd.management.agent.node_operations import NodeOperations
 from routerd.management.agent.query import Pages, result
-from routerd.management.agent.record_changes import update_record
 from routerd.management.agent.refusals import BadRequest, NotFound, not_implemented
 from routerd.management.agent.removal import delete
-from routerd.management.agent.vhost_changes import update_vhost
-from routerd.management.backing import Backing, ConfiguredEntity
+from routerd.management.backing import Backing
 from routerd.management.messages import Answer
 from routerd.management.schema.catalogue import ALL_TYPES
 from routerd.management.schema.foundations import MANAGEMENT
-from routerd.management.schema.logs import LOG
 from routerd.management.schema.model import EntityType
-from routerd.management.schema.records import RECORD
-from routerd.management.schema.security import VHOST
 from routerd.management.schema.values import shown
 
-_UPDATES: Mapping[str, Callable[[Call, ConfiguredEntity, Backing, EntityIndex], Awaitable[ConfiguredEntity]]] = {
-    LOG.name: update_log,
-    RECORD.name: update_record,
-    VHOST.name: update_vhost,
-}
 _EVERY_ATTRIBUTE = tuple(dict.fromkeys(name for one in ALL_TYPES for name in one.attributes))
 
 
@@ -84,10 +74,10 @@ class GeneralView:
         return Answer(200, "OK", found.as_map)
 
     async def _update(self, call: Call, target: Entity) -> Answer:
-        update = _UPDATES.get(target.type.name)
-        if update is None or target.configured is None:
+        changeable = CHANGEABLE.get(target.type.name)
+        if changeable is None or target.configured is None:
             raise not_implemented(call.operation, target.type)
-        changed = await update(call, target.configured, self._backing, self._index)
+        changed = await update(call, changeable, target.configured, self._backing, self._index)
         return Answer(200, "OK", configured_entity(changed).as_map)
 
     async def _delete(self, _call: Call, target: Entity) -> Answer:

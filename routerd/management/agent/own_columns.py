@@ -26,6 +26,7 @@ ACTOR_COLUMNS: Columns = {
     "worker": _whole_of("worker"),
     "pid": _whole_of("pid"),
     "host": attrgetter("host"),
+    "node": attrgetter("node"),
     "uptimeSeconds": _whole_of("uptime_s"),
     "restarts": _whole_of("restarts"),
     "connectionCount": _whole_of("connections"),
@@ -59,18 +60,23 @@ class FabricEnd:
     link: LinkRow
     sibling: int | None
     """The worker at the other end."""
+    is_encrypted: bool
 
 
 def fabric_ends(links: Iterable[LinkRow], connections: Iterable[ConnectionRow]) -> list[FabricEnd]:
     """Return the ends of links between workers."""
     siblings = {one.connection: one.properties.get("worker") for one in connections if one.role == FABRIC}
-    return [FabricEnd(one, siblings.get(one.connection)) for one in links if one.role == FABRIC]
+    encrypted = {one.connection for one in connections if one.is_encrypted}
+    return [
+        FabricEnd(one, siblings.get(one.connection), one.connection in encrypted) for one in links if one.role == FABRIC
+    ]
 
 
 FABRIC_LINK_COLUMNS: Columns = {
     "worker": _whole_of("link.worker"),
     "siblingWorker": lambda end: None if end.sibling is None else whole(end.sibling),
     "connectionId": lambda end: str(end.link.connection),
+    "transport": lambda end: "tls" if end.is_encrypted else "unix",
     "linkName": attrgetter("link.name"),
     "linkDir": lambda end: "out" if end.link.is_outgoing else "in",
     "owningAddr": attrgetter("link.address"),

@@ -166,6 +166,13 @@ class TestBalanced:
         two.come(ingress="0/O", trace=["0/O", "0/M"])
         assert two.counts() == [1, 1]
 
+    def test_it_is_released_where_no_such_path_does_and_none_has_changed(self, router):
+        two = Two(router)
+        two.costs[0] |= {"O": 5}
+        two.tell()
+        router.let_pass(4)
+        assert outcome(two.come(ingress="0/O", trace=["0/O"])) == (RELEASED, True)
+
     def test_it_waits_for_credit_of_that_way(self, router):
         two = Two(router, credit=1)
         two.costs[0] |= {"O": 5}

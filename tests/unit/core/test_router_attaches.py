@@ -27,6 +27,14 @@ def goes(workers, sender_of, sender, receiver_of, receiver, octets):
     return receiver_of.received(receiver) == [octets]
 
 
+def test_an_address_that_is_a_symbol_is_text():
+    workers = Workers()
+    client = workers.client()
+    receiver = client.consumer(Symbol("orders"), credit=1)
+    assert goes(workers, client, client.producer(Symbol("orders")), client, receiver, message())
+    assert workers[0].router.addresses.keys() == {"M0orders"}
+
+
 class TestRefused:
     def test_a_coordinator_since_there_is_none_behind_the_router(self):
         client = Workers().client()

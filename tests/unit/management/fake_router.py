@@ -144,6 +144,7 @@ def worker(number: int, **values: Any) -> WorkerRow:
         role=f"connection.{number}",
         pid=100 + number,
         host="here",
+        node="10.0.0.1",
         uptime_s=80.2,
         restarts=0,
         connections=0,

@@ -373,6 +373,7 @@ def test_a_connection_actor_is_shown() -> None:
         "worker": 1,
         "pid": 101,
         "host": "here",
+        "node": "10.0.0.1",
         "uptimeSeconds": 80,
         "restarts": 2,
         "connectionCount": 3,
@@ -410,7 +411,7 @@ def test_a_link_between_actors_is_shown_at_both_its_ends() -> None:
     found = client()
     found.router.connection_rows = [
         connection(1),
-        connection(2, role="fabric", properties={"worker": 1}),
+        connection(2, role="fabric", properties={"worker": 1}, is_encrypted=True),
         connection(3, role="fabric", worker=1, properties={"worker": 0}),
     ]
     found.router.link_rows = [
@@ -420,16 +421,17 @@ def test_a_link_between_actors_is_shown_at_both_its_ends() -> None:
         link(4, role="fabric", connection=9),
         link(5, role="inner"),
     ]
-    columns = ("identity", "worker", "siblingWorker", "linkDir", "deliveryCount", "connectionId")
+    columns = ("identity", "worker", "siblingWorker", "linkDir", "deliveryCount", "connectionId", "transport")
     assert found.rows("org.mobula.fabricLink", *columns) == [
-        ["fabricLink/2", 0, 1, "out", 9, "2"],
-        ["fabricLink/3", 1, 0, "in", 0, "3"],
-        ["fabricLink/4", 0, None, "in", 0, "9"],
+        ["fabricLink/2", 0, 1, "out", 9, "2", "tls"],
+        ["fabricLink/3", 1, 0, "in", 0, "3", "unix"],
+        ["fabricLink/4", 0, None, "in", 0, "9", "unix"],
     ]
     body = {
         "worker": 0,
         "siblingWorker": 1,
         "connectionId": "2",
+        "transport": "tls",
         "linkName": "link-2",
         "linkDir": "out",
         "owningAddr": "M0orders",

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from routerd.wire.amqp_error import Error
-from routerd.wire.connection import HELD_MAX, Connection
+from routerd.wire.connection import Connection
 from routerd.wire.connection_config import ConnectionConfig
 from routerd.wire.errors import (
     DecodeError,
@@ -15,6 +15,7 @@ from routerd.wire.errors import (
     SessionLimitExceeded,
     StateError,
 )
+from routerd.wire.input import HELD_MAX
 from routerd.wire.performatives import Attach, Begin, Close, Disposition, End, Flow, Open
 from routerd.wire.sasl import (
     AnonymousClient,

@@ -1,7 +1,7 @@
 """A connection whose open waits for an answer from elsewhere, and one that says less than it holds the peer to."""
 
 from routerd.wire import ConnectionConfig, ConnectionState, Source, Target
-from routerd.wire.connection import HELD_MAX
+from routerd.wire.input import HELD_MAX
 from tests.endpoints import Pair, Recorder
 
 

@@ -1,0 +1,29 @@
+"""What the schema does not say of the values of a log's attributes (2.5)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from routerd.management.agent.refusals import BadRequest, Failed
+from routerd.management.schema.logs import LOG, LOG_LEVELS
+
+_WORDS = ("default", "none", *LOG_LEVELS)
+_SEPARATORS = str.maketrans(",;:", "   ")
+
+
+def check_log(changes: Mapping[str, Any]) -> None:
+    """Refuse levels that there are not, and a file without a name."""
+    _check_levels(changes.get("enable"))
+    if changes.get("outputFile") == "":
+        raise BadRequest(f"{LOG.full_name}: 'outputFile' is empty; allowed: stderr, stdout, syslog, a file's name")
+
+
+def _check_levels(enable: str | None) -> None:
+    if enable is None:
+        return
+    words = enable.translate(_SEPARATORS).split()
+    for word in words or [enable]:
+        name = word.lower().removesuffix("+")
+        if not name or not any(one.startswith(name) for one in _WORDS):
+            choices = ", ".join(_WORDS[1:])
+            # The status is that of the routers these clients know, where it is C code that reads the levels.
+            raise Failed(f"CError: Configuration: '{word}' is not a valid log level. Should be one of {{{choices}}}.")

@@ -1,0 +1,100 @@
+"""What is said of a session's deliveries: the dispositions of either end (2.6.12, 2.7.6).
+
+Ours are gathered while octets are received, consecutive deliveries with the same state in one range, and written when
+output is asked for.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from routerd.wire.composite import encode_state
+from routerd.wire.delivery import Delivery
+from routerd.wire.disposition import DispositionRange
+from routerd.wire.errors import FrameTooLarge, SessionFieldInvalid
+from routerd.wire.outcomes import is_outcome
+
+if TYPE_CHECKING:
+    from routerd.wire.decoder import Decoder
+    from routerd.wire.session import Session
+
+# uint arithmetic wraps (2.8.10); as a C constant it stays out of Python's integers.
+_MASK = 0xFFFFFFFF
+_HALF = 0x80000000
+# Octets of a disposition at most, but for its state.
+_OVERHEAD = 40
+
+
+class Dispositions:
+    """Gathers and writes ours, and applies the peer's."""
+
+    def __init__(self, session: "Session") -> None:
+        self.session = session
+        self._as_receiver = DispositionRange(True)
+        self._as_sender = DispositionRange(False)
+
+    def check_fits(self, state: Any) -> None:
+        """Refuse a delivery state that is too long for the peer's frames."""
+        octets = bytearray()
+        encode_state(octets, state)
+        if len(octets) + _OVERHEAD > self.session.send_frame_size:
+            raise FrameTooLarge(
+                f"a delivery state of {len(octets)} octets; the peer accepts frames of {self.session.send_frame_size}"
+            )
+
+    def send(self, delivery: Delivery, state: Any, settled: bool) -> None:
+        """Gather a change of a delivery's state into the range at hand; a session that is over tells nobody."""
+        session = self.session
+        if settled:
+            session.untrack(delivery)
+        if not session.is_open:
+            return
+        gathered = self._as_receiver if delivery.is_incoming else self._as_sender
+        if not gathered.extend(delivery.id, state, settled):
+            gathered.write(session.output, session.channel)
+            gathered.extend(delivery.id, state, settled)
+        if not session.is_busy:
+            session.connection.make_busy(session)
+
+    def write(self) -> None:
+        """Write what was gathered."""
+        if self._as_receiver.is_pending:
+            self._as_receiver.write(self.session.output, self.session.channel)
+        if self._as_sender.is_pending:
+            self._as_sender.write(self.session.output, self.session.channel)
+
+    def drop(self) -> None:
+        """Forget what was gathered: the session is over."""
+        self._as_receiver.is_pending = False
+        self._as_sender.is_pending = False
+
+    def receive(self, decoder: "Decoder") -> None:
+        """Apply a disposition to the deliveries that we know of its range; others are settled already."""
+        session = self.session
+        fields = session.connection.disposition_fields
+        fields.read(decoder)
+        ring = session.outgoing if fields.is_receiver else session.incoming
+        first = fields.first
+        last = fields.last
+        state = fields.state
+        settled = fields.settled
+        span = (last - first) & _MASK
+        if span >= _HALF:
+            raise SessionFieldInvalid(f"a disposition from {first} back to {last}")
+        if span <= ring.count + ring.count:
+            for step in range(span + 1):
+                delivery = ring.get((first + step) & _MASK)
+                if delivery is not None:
+                    self._apply(delivery, state, settled)
+            return
+        for delivery_id in ring.ids_between(first, last):
+            found = ring.get(delivery_id)
+            if found is not None:
+                self._apply(found, state, settled)
+
+    def _apply(self, delivery: Delivery, state: Any, settled: bool) -> None:
+        if state is not None and not (delivery.is_incoming and is_outcome(delivery.remote_state)):
+            delivery.remote_state = state
+        if settled:
+            delivery.remote_settled = True
+            self.session.untrack(delivery)
+            delivery.link.forget_suspended(delivery)
+        self.session.handler.on_disposition(delivery)

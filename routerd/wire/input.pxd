@@ -1,0 +1,29 @@
+import cython
+from routerd.wire.connection cimport Connection
+
+cdef object _OVER
+
+
+@cython.final
+cdef class Input:
+    cdef readonly Connection connection
+    cdef public bint is_header_due
+    cdef public bint is_waiting
+    cdef readonly bint is_framing_lost
+    cdef bytearray _partial
+    cdef bytearray _held
+    cdef Py_ssize_t _resume_at
+
+    @cython.locals(connection=Connection)
+    cpdef void take(self, object data, Py_ssize_t start, Py_ssize_t end)
+    cpdef bytearray stop_waiting(self)
+    cpdef void drop(self)
+
+    cdef Py_ssize_t _receive(self, object data, Py_ssize_t start, Py_ssize_t end) except -1
+    cdef void _hold(self, object data, Py_ssize_t start, Py_ssize_t end)
+    @cython.locals(partial=bytearray, stop=Py_ssize_t)
+    cdef Py_ssize_t _complete_partial(self, object data, Py_ssize_t start, Py_ssize_t end) except -1
+    cdef Py_ssize_t _wanted(self, bytearray partial) except -1
+    cdef Py_ssize_t _checked_size(self, Py_ssize_t size) except -1
+    @cython.locals(connection=Connection, view="const unsigned char*", size=Py_ssize_t)
+    cdef Py_ssize_t _walk(self, object data, Py_ssize_t pos, Py_ssize_t end) except -1

@@ -1,0 +1,138 @@
+"""The octets that a connection receives, cut into protocol headers and frames (2.2, 2.3).
+
+Frames are read where they were received. Only one that is cut by the end of a read is put together in a buffer of its
+own, so an idle connection holds no input at all. What comes while a connection waits is kept, up to a limit.
+"""
+
+from typing import TYPE_CHECKING, cast
+
+from routerd.wire.connection_config import MIN_MAX_FRAME_SIZE
+from routerd.wire.errors import FramingError, RemoteError, ResourceLimitExceeded
+from routerd.wire.frames import HEADER_SIZE
+from routerd.wire.states import ConnectionState
+
+if TYPE_CHECKING:
+    from routerd.wire.connection import Connection
+
+# Kept at hand: the members of an enum are looked up by a Python call in CPython 3.11.
+_OVER = ConnectionState.END
+HELD_MAX = 1 << 16
+"""Octets that a peer may send while its authentication waits for an answer from elsewhere."""
+
+
+class Input:
+    """Hands headers and frames to its connection, and has it fail for a violation."""
+
+    def __init__(self, connection: "Connection") -> None:
+        self.connection = connection
+        self.is_header_due = True
+        self.is_waiting = False
+        self.is_framing_lost = False
+        self._partial: bytearray | None = None
+        self._held: bytearray | None = None
+        self._resume_at = 0
+
+    @property
+    def cut_frame(self) -> bytes:
+        """The beginning of a frame, or of a header, of which the rest has not been received."""
+        return b"" if self._partial is None else bytes(self._partial)
+
+    def take(self, data: bytes | bytearray, start: int, end: int) -> None:
+        """Take data[start:end]; behind a violation, go on with the next frame."""
+        connection = self.connection
+        while start < end and connection.state is not _OVER and not self.is_waiting:
+            try:
+                start = self._receive(data, start, end)
+            except RemoteError as error:
+                start = self._resume_at
+                connection.fail(error)
+        if self.is_waiting and start < end:
+            self._hold(data, start, end)
+
+    def stop_waiting(self) -> bytearray | None:
+        """Return what was received meanwhile, to be taken now."""
+        self.is_waiting = False
+        held, self._held = self._held, None
+        return held
+
+    def drop(self) -> None:
+        """Forget what was received in part, or was held."""
+        self._partial = None
+        self._held = None
+
+    def _receive(self, data: bytes | bytearray, start: int, end: int) -> int:
+        if self._partial is not None:
+            return self._complete_partial(data, start, end)
+        start = self._walk(data, start, end)
+        if self.is_waiting:
+            return start
+        if start < end and self.connection.state is not _OVER:
+            self._partial = bytearray(memoryview(data)[start:end])
+        return end
+
+    def _hold(self, data: bytes | bytearray, start: int, end: int) -> None:
+        # A peer may send on before it is told that it is who it says; it is heard when that is known.
+        if self._held is None:
+            self._held = bytearray()
+        self._held += memoryview(data)[start:end]
+        if len(self._held) > HELD_MAX:
+            self._held = None
+            self.connection.fail(
+                ResourceLimitExceeded(f"more than {HELD_MAX} octets came before it was known from whom")
+            )
+
+    def _complete_partial(self, data: bytes | bytearray, start: int, end: int) -> int:
+        # Takes no more than the frame that was cut: what follows it is read where it stands.
+        partial = cast(bytearray, self._partial)
+        self._resume_at = end
+        while len(partial) < self._wanted(partial):
+            if start == end:
+                return end
+            stop = min(end, start + self._wanted(partial) - len(partial))
+            partial += memoryview(data)[start:stop]
+            start = stop
+        self._partial = None
+        try:
+            self._walk(partial, 0, len(partial))
+        finally:
+            self._resume_at = start
+        return start
+
+    def _wanted(self, partial: bytearray) -> int:
+        # How many octets the header or frame at the start of `partial` has, as far as that can be told.
+        if self.is_header_due:
+            return HEADER_SIZE
+        if len(partial) < 4:
+            return 4
+        return self._checked_size(int.from_bytes(partial[:4], "big"))
+
+    def _checked_size(self, size: int) -> int:
+        limit = self.connection.receive_frame_size()
+        if size < 8 or size > limit:
+            self.is_framing_lost = True
+            raise FramingError(f"a frame of {size} octets, where 8 to {limit} are allowed")
+        return size
+
+    def _walk(self, data: bytes | bytearray, pos: int, end: int) -> int:
+        connection = self.connection
+        view = data
+        while end - pos >= 4 and connection.state is not _OVER and not self.is_waiting:
+            self._resume_at = end
+            if self.is_header_due:
+                if end - pos < HEADER_SIZE:
+                    break
+                self._resume_at = pos + HEADER_SIZE
+                connection.receive_header(bytes(data[pos : pos + HEADER_SIZE]))
+                pos += HEADER_SIZE
+                continue
+            # In steps, since in C the whole would be an int, and a large size a negative one.
+            size = view[pos] << 8 | view[pos + 1]
+            size = size << 16 | view[pos + 2] << 8 | view[pos + 3]
+            if size < 8 or size > MIN_MAX_FRAME_SIZE:
+                self._checked_size(size)
+            if end - pos < size:
+                break
+            self._resume_at = pos + size
+            connection.receive_frame(data, pos, pos + size)
+            pos += size
+        return pos
