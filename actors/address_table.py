@@ -8,6 +8,7 @@ from typing import Any
 
 from actors.errors import CallFailed, PeerGone
 from actors.ledger_desk import LedgerDesk
+from actors.log_relay import LogOutlet
 from actors.peers import Engine, Member, TableNews, Version
 from actors.plan import connection_role
 from actors.process import Background, ProcessConfig, pulse_path, settle
@@ -62,6 +63,7 @@ class AddressTableActor:
         self._desk = LedgerDesk(max_connections, members)
         self._engine = engine
         self._background = Background()
+        self._log_outlet = LogOutlet(process.log_socket)
         self._incarnations: dict[int, int] = {}
         self._told: set[tuple[int, int]] = set()
         """Workers and incarnations that are being told of a delta."""
@@ -112,6 +114,10 @@ class AddressTableActor:
         """Return what a routing engine that has just been started has to know; it is told of changes from then on."""
         self._is_engine_behind = False
         return self._news(True)
+
+    async def take_log(self, role: str, octets: bytes) -> bool:
+        """Pass on to the launcher what an actor on another node logs; whether there is a launcher."""
+        return await self._log_outlet.write(role, octets)
 
     async def snapshot(self) -> Delta:
         """Return all that the table has."""
@@ -234,4 +240,8 @@ class AddressTableActor:
         def is_member() -> bool:
             return worker in self._incarnations
 
-        self._background.start("The watch over another host", partial(watch_far, role, member, path, is_member))
+        def lose(failure: Exception) -> None:
+            if worker in self._incarnations:
+                self._lose(worker, self._incarnations[worker], failure)
+
+        self._background.start("The watch over another host", partial(watch_far, role, member, path, is_member, lose))

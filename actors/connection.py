@@ -10,8 +10,9 @@ from typing import Any
 
 from actors.errors import CallFailed
 from actors.ledger_reports import LedgerReports
+from actors.log_relay import LogRelay
 from actors.peers import Engine, Management, Table, Version
-from actors.process import Background, ProcessConfig, clear_sockets, count_start, settle
+from actors.process import Background, ProcessConfig, clear_sockets, settle
 from actors.trunk_reports import TrunkReports
 from actors.watch import Watch
 from routerd.core import Changes, CoreError, Delta, NetworkNews, Report, StaleMember, TrunkEvent
@@ -75,10 +76,12 @@ class ConnectionActor:
 
     def begin(self) -> None:
         """Start to listen and to take part. To be called in the event loop, which both go on in for ever."""
+        if self._process.is_away and self._process.log_socket is not None:
+            self._background.run("Passing on the log", LogRelay(self._process, self._table).relay)
         pulse = settle(self._process)
         self._loop = asyncio.get_running_loop()
         self._background.start("The watch", Watch(self._process, pulse, lambda: self._worker).keep)
-        self._config = replace(self._config, role=self._process.role, restarts=count_start(self._process))
+        self._config = replace(self._config, role=self._process.role)
         self._background.start("The worker", self._work)
         self._background.start("Telling the routing engine", self._trunk_reports.keep_telling)
         self._background.start("Telling the ledger", self._ledger_reports.keep_telling)

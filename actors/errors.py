@@ -35,6 +35,17 @@ class JoinFailed(ActorsError):
         return f"Ray at {self.address} cannot be joined: {self.reason}"
 
 
+class AuthorityUnavailable(ActorsError):
+    """Certificates for the fabric between hosts that cannot be made."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"the openssl command (version 3) cannot make certificates: {self.reason}"
+
+
 class RouterExists(ActorsError):
     """Another router of this id runs in the same namespace of the same Ray."""
 

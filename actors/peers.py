@@ -37,6 +37,9 @@ class Table(Protocol):
     async def everything(self) -> TableNews:
         """Return what a routing engine that has just been started has to know; it is told of changes from then on."""
 
+    async def take_log(self, role: str, octets: bytes) -> bool:
+        """Pass on to the launcher what an actor on another node logs; whether there is a launcher."""
+
 
 class Member(Protocol):
     """A connection actor, as the address table sees it."""

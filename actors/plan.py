@@ -19,6 +19,11 @@ def is_connection(role: str) -> bool:
     return role.startswith("connection.")
 
 
+def worker_of(role: str) -> int:
+    """Return the number of a connection actor."""
+    return int(role.removeprefix("connection."))
+
+
 def actor_name(router_id: str, role: str) -> str:
     """Return what an actor is called in Ray, where other routers have actors too."""
     return f"{router_id}.{role}"

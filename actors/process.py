@@ -5,10 +5,11 @@ import contextlib
 import os
 import stat
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from actors.errors import FolderRefused
+from actors.plan import is_connection, worker_of
 from actors.pulse import Pulse
 from routerd.config import LogConfig
 from routerd.io import LogFileError, configure_logs, forward_logs, module_log
@@ -17,7 +18,10 @@ _OTHERS_CAN_WRITE = stat.S_IWGRP | stat.S_IWOTH
 STANDS_BACK = 15
 _AGAIN_S = 1.0
 _PULSE = ".pulse"
-_STARTS = ".starts"
+_LOG = ".log"
+_NODE_LETTERS = 8
+_RESTART_BITS = 40
+"""Room between the numbers of two starts; clocks of hosts differ, so that time alone does not order them."""
 
 _log = module_log("ROUTER")
 
@@ -36,7 +40,28 @@ class ProcessConfig:
     logs: LogConfig = field(default_factory=LogConfig)
     logs_as_json: bool = False
     log_socket: str | None = None
-    """Where the launcher takes lines for its standard output and error."""
+    """Where the launcher takes lines for its standard output and error, or on other nodes the actor's own relay."""
+    home: str = ""
+    """The node of the launcher; empty where there is no other."""
+    is_away: bool = False
+    """Whether the process is on another node."""
+    away_folder: str = ""
+    """What the folder on other nodes is called, up to their names."""
+    began_ns: int = 0
+    """When the launcher began, by its clock; what is numbered from there is the same on all hosts."""
+
+    def at(self, node: str) -> "ProcessConfig":
+        """Return the same for a process on a node: of the launcher's files there is nothing on others."""
+        if node == self.home or not self.home:
+            return self
+        folder = f"{self.away_folder}-{node[:_NODE_LETTERS]}"
+        has_relay = self.log_socket is not None and is_connection(self.role)
+        log_socket = f"{folder}/{self.role}{_LOG}" if has_relay else None
+        return replace(self, folder=folder, log_socket=log_socket, is_away=True)
+
+    def number_of(self, restarts: int) -> int:
+        """Return a number for a start of the actor, higher than those of the starts before by more than 2^32."""
+        return self.began_ns + (restarts << _RESTART_BITS)
 
 
 def pulse_path(folder: str, role: str) -> str:
@@ -45,17 +70,11 @@ def pulse_path(folder: str, role: str) -> str:
 
 
 def clear(folder: str) -> None:
-    """Remove what the actors of a router have left in its folder: pulses, counts of starts, sockets of the fabric."""
+    """Remove what the actors of a router have left in its folder: pulses, sockets of the fabric."""
     with contextlib.suppress(OSError):
         for name in os.listdir(folder):
-            if name.endswith((_PULSE, _STARTS)) or name[0].isdigit():
+            if name.endswith(_PULSE) or name[0].isdigit():
                 os.unlink(os.path.join(folder, name))
-
-
-def forget_starts(folder: str) -> None:
-    """Begin to count the starts of actors, where a router that was killed may have left its counts."""
-    for path in Path(folder).glob(f"*{_STARTS}"):
-        path.unlink(missing_ok=True)
 
 
 def clear_sockets(folder: str, worker: int) -> None:
@@ -64,12 +83,32 @@ def clear_sockets(folder: str, worker: int) -> None:
         path.unlink(missing_ok=True)
 
 
+def leave_folder(config: ProcessConfig, *, is_without_launcher: bool) -> None:
+    """Leave nothing of this process, which is about to end, in its folder: nobody else may be able to clear it.
+
+    The folder is the launcher's to remove, if there is one on this host.
+    """
+    for name in (_PULSE, _LOG):
+        Path(f"{config.folder}/{config.role}{name}").unlink(missing_ok=True)
+    if is_connection(config.role):
+        clear_sockets(config.folder, worker_of(config.role))
+    if config.is_away or is_without_launcher:
+        # Others may still be in it.
+        with contextlib.suppress(OSError):
+            os.rmdir(config.folder)
+
+
+def make_folder(folder: str) -> None:
+    """See to it that there is the folder of the router, and that it is ours alone; raises FolderRefused."""
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    status = os.stat(folder)
+    if status.st_uid != os.geteuid() or status.st_mode & _OTHERS_CAN_WRITE:
+        raise FolderRefused(folder)
+
+
 def settle(config: ProcessConfig) -> Pulse:
     """Make this process one of the router's: its folder, its pulse, its log, its share of the processor."""
-    os.makedirs(config.folder, mode=0o700, exist_ok=True)
-    status = os.stat(config.folder)
-    if status.st_uid != os.geteuid() or status.st_mode & _OTHERS_CAN_WRITE:
-        raise FolderRefused(config.folder)
+    make_folder(config.folder)
     pulse = Pulse(pulse_path(config.folder, config.role))
     # Ray gives its workers a low one, which can be taken back where that is allowed.
     _set_priority(0)
@@ -94,15 +133,6 @@ def _set_priority(niceness: int) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             if os.getpriority(os.PRIO_PROCESS, int(thread)) != niceness:
                 os.setpriority(os.PRIO_PROCESS, int(thread), niceness)
-
-
-def count_start(config: ProcessConfig) -> int:
-    """Count one more start of an actor on this host; return how many there were before."""
-    path = f"{config.folder}/{config.role}{_STARTS}"
-    with open(path, "ab") as file:
-        before = file.tell()
-        file.write(b".")
-    return before
 
 
 class Background:

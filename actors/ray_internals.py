@@ -3,7 +3,8 @@
 A head node: `ray.init` and `ray start` start, besides the two servers and the two agents that every node has, a
 dashboard, an autoscaler and a log monitor, which cost 140 MB and a second of start-up time. The class that both use can
 leave them out. A driver: it prints what happens to actors to our standard output, from a thread that takes a whole core
-once the head is gone. Addresses and tokens: Ray tries for minutes to reach what does not answer or refuses.
+once the head is gone. Addresses and tokens: Ray tries for minutes to reach what does not answer or refuses. Restarts:
+Ray tells an actor that it is not the first, but not how many there were before.
 """
 
 import logging
@@ -14,8 +15,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import ray
 import ray._private.worker as ray_worker
 from ray import _raylet
+from ray._private import state
 from ray._private.authentication.authentication_token_setup import maybe_enable_token_auth_if_token_available
 from ray._private.node import Node
 from ray._private.parameter import RayParams
@@ -31,6 +34,7 @@ OBJECT_STORE_BYTES = 80 * 1024 * 1024
 # Not described to type checkers.
 _raylet_names: Any = _raylet
 _worker_names: Any = ray_worker
+_state_names: Any = state
 
 
 class HeadNode(Node):
@@ -118,6 +122,12 @@ def is_let_in(address: str) -> bool:
     except AuthenticationError:
         return False
     return True
+
+
+def restarts_of_this_actor() -> int:
+    """Return how often Ray has started this actor again, on whichever node."""
+    found = _state_names.actors(actor_id=ray.get_runtime_context().get_actor_id())
+    return int(found["NumRestarts"])
 
 
 def be_quiet() -> None:

@@ -78,6 +78,10 @@ class RemoteTable(RemoteActor):
         """Call `everything`."""
         return cast(TableNews, await self.call("everything"))
 
+    async def take_log(self, role: str, octets: bytes) -> bool:
+        """Call `take_log`."""
+        return cast(bool, await self.call("take_log", role, octets))
+
 
 class RemoteMember(RemoteActor):
     """A connection actor; see `peers.Member`."""

@@ -1,8 +1,8 @@
 """A router on Ray, from its start to its end. Here, and nowhere else, classes become Ray actors."""
 
-import asyncio
 import contextlib
 import os
+import secrets
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,28 +13,17 @@ from ray.exceptions import ActorUnavailableError, GetTimeoutError, RayError, Ray
 from ray.util import list_named_actors
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from actors.address_table import AddressTableActor
 from actors.cluster import Cluster, JoinedRay
-from actors.connection import ConnectionActor
-from actors.errors import RouterExists, RouterLost
+from actors.errors import AuthorityUnavailable, RouterExists, RouterLost
+from actors.fabric_authority import keys_for, token_for
+from actors.hosted import RouterConnection, RouterEngine, RouterManagement, RouterTable
 from actors.lifelines import Lifelines
-from actors.management import ManagementActor
 from actors.own_ray import OwnRay
-from actors.plan import ENGINE, MANAGEMENT, TABLE, Place, actor_name, connection_role, is_connection, places
-from actors.process import ProcessConfig, clear, forget_starts
-from actors.remote import (
-    ManagedMember,
-    RemoteEngine,
-    RemoteManagement,
-    RemoteMember,
-    RemoteNetworkMember,
-    RemoteTable,
-)
-from actors.routing_engine import RoutingEngineActor
+from actors.plan import ENGINE, MANAGEMENT, TABLE, Place, actor_name, connection_role, is_connection, places, worker_of
+from actors.process import ProcessConfig, clear
 from routerd.config import RouterConfig
-from routerd.core import RouterMode, RouterSettings
-from routerd.io import WorkerConfig, configuration_of
-from routerd.management import Configuration
+from routerd.core import RouterMode
+from routerd.io import FabricKeys, WorkerConfig, configuration_of, module_log
 
 READY_S = 60.0
 AGAIN_S = 0.1
@@ -42,6 +31,10 @@ CLOSE_S = 3.0
 """What a drain may take beyond its grace."""
 LOOK_S = 1.0
 """How often Ray itself is looked at."""
+CLEAR_S = 1.0
+"""What actors on other nodes get to remove their files there."""
+AWAY_FOLDER = "/tmp/routerd-"
+"""On other nodes, whatever folder the launcher has: there may be none such. A name that nobody can guess follows."""
 ACTOR_OPTIONS = {
     "num_cpus": 0,
     # Ray puts an actor that asks for nothing at all anywhere, whatever it was told of the place.
@@ -73,121 +66,9 @@ class RouterOptions:
     """The router goes on when this process ends."""
 
 
-class _Hosted:
-    """What every actor can be asked."""
-
-    async def pid(self) -> int:
-        """Return the number of the process."""
-        return os.getpid()
-
-    async def stay(self) -> None:
-        """Never return: the call fails when the process ends."""
-        await asyncio.Event().wait()
-
-
-# Ray calls these constructors in the event loop, at each start of the process; the others are looked up by name anew.
-
-
-class RouterTable(_Hosted, AddressTableActor):
-    """The address table as an actor."""
-
-    def __init__(
-        self,
-        process: ProcessConfig,
-        workers: tuple[int, ...],
-        namespace: str,
-        has_network: bool,
-        max_connections: int,
-    ) -> None:
-        names = {worker: actor_name(process.router_id, connection_role(worker)) for worker in workers}
-        members = {worker: RemoteMember(name, namespace) for worker, name in names.items()}
-        engine = RemoteEngine(actor_name(process.router_id, ENGINE), namespace)
-        AddressTableActor.__init__(
-            self,
-            time.time_ns(),
-            process,
-            members,
-            engine,
-            has_network=has_network,
-            max_connections=max_connections,
-        )
-        self.begin()
-
-
-class RouterEngine(_Hosted, RoutingEngineActor):
-    """The routing engine as an actor."""
-
-    def __init__(
-        self,
-        router: RouterSettings,
-        configuration: Configuration,
-        started_at: float,
-        process: ProcessConfig,
-        workers: tuple[int, ...],
-        namespace: str,
-    ) -> None:
-        table = RemoteTable(actor_name(process.router_id, TABLE), namespace)
-        names = {worker: actor_name(process.router_id, connection_role(worker)) for worker in workers}
-        members = {worker: RemoteNetworkMember(name, namespace) for worker, name in names.items()}
-        RoutingEngineActor.__init__(
-            self,
-            router,
-            started_at,
-            process,
-            table,
-            configuration,
-            members,
-            now=time.time,
-            monotonic=time.monotonic,
-            epoch=time.time_ns(),
-        )
-        self.begin()
-
-
-class RouterConnection(_Hosted, ConnectionActor):
-    """A connection actor as such."""
-
-    def __init__(
-        self, config: WorkerConfig, configuration: Configuration, process: ProcessConfig, namespace: str
-    ) -> None:
-        table = RemoteTable(actor_name(process.router_id, TABLE), namespace)
-        management = RemoteManagement(actor_name(process.router_id, MANAGEMENT), namespace)
-        engine = RemoteEngine(actor_name(process.router_id, ENGINE), namespace)
-        ConnectionActor.__init__(
-            self,
-            config,
-            process,
-            table,
-            management,
-            engine,
-            configuration,
-            new_incarnation=time.time_ns,
-            leave=lambda: os._exit(os.EX_TEMPFAIL),
-        )
-        self.begin()
-
-
-class RouterManagement(_Hosted, ManagementActor):
-    """The management actor as such."""
-
-    def __init__(
-        self,
-        router: RouterSettings,
-        configuration: Configuration,
-        started_at: float,
-        process: ProcessConfig,
-        workers: tuple[int, ...],
-        namespace: str,
-    ) -> None:
-        names = {worker: actor_name(process.router_id, connection_role(worker)) for worker in workers}
-        members = {worker: ManagedMember(name, namespace) for worker, name in names.items()}
-        keeper = ManagedMember(actor_name(process.router_id, ENGINE), namespace)
-        engine = RemoteEngine(actor_name(process.router_id, ENGINE), namespace)
-        ManagementActor.__init__(
-            self, router, configuration, started_at, process, members, keeper, engine, now=time.time
-        )
-        self.begin()
-
+_log = module_log("ROUTER")
+# Not described to type checkers.
+_untyped_ray: Any = ray
 
 _Table: Any = ray.remote(RouterTable)
 _Engine: Any = ray.remote(RouterEngine)
@@ -203,6 +84,11 @@ class Router:
         self._options = options
         self._configuration = configuration_of(config)
         self._started_at = time.time()
+        self._began_ns = time.time_ns()
+        self._away_folder = f"{AWAY_FOLDER}{secrets.token_hex(8)}"
+        self._keys: dict[int, FabricKeys] = {}
+        self._nodes = [""]
+        """Those that there were when the router was started, the launcher's first."""
         self._cluster: Cluster | None = None
         self._actors: dict[str, Any] = {}
         self._lifelines = Lifelines(self._actors)
@@ -216,8 +102,9 @@ class Router:
         self._cluster = JoinedRay(options.ray_address) if options.ray_address else OwnRay(options.folder)
         try:
             self._cluster.start(options.ray_namespace)
-            forget_starts(options.folder)
             layout = places(self._config.listeners, self._config.connectors, options.connection_actors)
+            self._nodes = _nodes()
+            self._keys = self._make_keys(layout)
             self._create(layout)
             listening = self._ready()
             # Nobody has to wait for its process to start who only sends and receives.
@@ -250,6 +137,19 @@ class Router:
             cluster.stop()
             clear(self._options.folder)
 
+    def _make_keys(self, layout: tuple[Place, ...]) -> dict[int, FabricKeys]:
+        """Return by what the workers know each other; without certificates none can be on another node."""
+        workers = [place.worker for place in layout]
+        if len(workers) == 1:
+            return {}
+        if self._options.ray_address is None:
+            return token_for(workers)
+        try:
+            return keys_for(workers)
+        except AuthorityUnavailable as failure:
+            _log.warning("All connection actors stay on this host: %s", failure)
+            return token_for(workers)
+
     def _create(self, layout: tuple[Place, ...]) -> None:
         """Create the actors. The first, the table, has a name that no other router may have taken."""
         workers = tuple(place.worker for place in layout)
@@ -277,17 +177,26 @@ class Router:
 
     def _start(self, role: str, actor: Any, *arguments: Any) -> None:
         options = self._options
-        here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=True)
-        is_spread = is_connection(role) and options.placement == "spread"
+        # Without certificates it could not be reached from elsewhere.
+        may_leave = not is_connection(role) or all(keys.authority for keys in self._keys.values())
+        node = self._node_for(role) if may_leave else self._nodes[0]
         try:
             self._actors[role] = actor.options(
                 **ACTOR_OPTIONS,
                 name=actor_name(self._config.router.id, role),
                 lifetime="detached" if options.is_detached else None,
-                scheduling_strategy="SPREAD" if is_spread else here,
+                scheduling_strategy=NodeAffinitySchedulingStrategy(node, soft=may_leave),
             ).remote(*arguments)
         except ValueError as error:
             raise RouterExists(self._config.router.id, options.ray_namespace) from error
+
+    def _node_for(self, role: str) -> str:
+        """Return the node that an actor belongs on: Ray starts it again there, or elsewhere when there is no such node.
+
+        By Ray's own strategy of spreading it could come back on another node, and nobody listen where it has been.
+        """
+        is_spread = is_connection(role) and self._options.placement == "spread"
+        return self._nodes[worker_of(role) % len(self._nodes)] if is_spread else self._nodes[0]
 
     def _process(self, role: str, *watched: str) -> ProcessConfig:
         return ProcessConfig(
@@ -298,6 +207,9 @@ class Router:
             logs=self._config.logs,
             logs_as_json=self._options.logs_as_json,
             log_socket=self._options.log_socket,
+            home=self._nodes[0],
+            away_folder=self._away_folder,
+            began_ns=self._began_ns,
         )
 
     def _worker_config(self, place: Place, workers: int) -> WorkerConfig:
@@ -314,6 +226,7 @@ class Router:
             workers=workers,
             dedicated_workers=workers - self._options.connection_actors,
             fabric_folder=None if workers == 1 else self._options.folder,
+            fabric_keys=self._keys.get(place.worker),
             logs=self._config.logs,
             busy_poll_s=self._options.busy_poll_s,
         )
@@ -350,7 +263,7 @@ def stop_router(router_id: str, *, ray_address: str, ray_namespace: str, grace_s
         actors = _actors_of(router_id, ray_namespace)
         folder = _folder_of(actors)
         _drain(actors, grace_s)
-        _kill(actors)
+        _kill(actors, is_without_launcher=True)
         if folder is not None:
             clear(folder)
             # The launcher made it, and left it for the actors.
@@ -359,6 +272,13 @@ def stop_router(router_id: str, *, ray_address: str, ray_namespace: str, grace_s
         return bool(actors)
     finally:
         cluster.stop()
+
+
+def _nodes() -> list[str]:
+    """Return the nodes of the Ray, this one first."""
+    here: str = ray.get_runtime_context().get_node_id()
+    others = [(node["NodeManagerAddress"], node["NodeID"]) for node in _untyped_ray.nodes() if node["Alive"]]
+    return [here, *(node for _, node in sorted(others) if node != here)]
 
 
 def _actors_of(router_id: str, namespace: str) -> dict[str, Any]:
@@ -387,7 +307,10 @@ def _drain(actors: Mapping[str, Any], grace_s: float) -> None:
         ray.wait(drained, num_returns=len(drained), timeout=grace_s + CLOSE_S)
 
 
-def _kill(actors: Mapping[str, Any]) -> None:
+def _kill(actors: Mapping[str, Any], *, is_without_launcher: bool = False) -> None:
+    cleared = [actor.leave_nothing.remote(is_without_launcher) for actor in actors.values()]
+    if cleared:
+        ray.wait(cleared, num_returns=len(cleared), timeout=CLEAR_S)
     for actor in actors.values():
         with contextlib.suppress(RayError):
             ray.kill(actor)

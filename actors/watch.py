@@ -66,8 +66,14 @@ class Watch:
                 kill(sign.process)
 
 
-async def watch_far(role: str, member: Member, path: str, is_member: Callable[[], bool]) -> None:
-    """End a member that stands still, where it is on another host: its pulse is not at this path."""
+async def watch_far(
+    role: str, member: Member, path: str, is_member: Callable[[], bool], lose: Callable[[Exception], None]
+) -> None:
+    """End a member that stands still, where it is on another host: its pulse is not at this path.
+
+    `lose` is called at once, so that nobody waits for it any more: Ray may take half a minute to believe that a host is
+    gone.
+    """
     absent_s = 0.0
     while True:
         await asyncio.sleep(ASK_AGAIN_S)
@@ -76,14 +82,15 @@ async def watch_far(role: str, member: Member, path: str, is_member: Callable[[]
         # One that has not joined may be about to start, here or there.
         absent_s = absent_s + ASK_AGAIN_S if is_member() and not is_here else 0.0
         if absent_s > ABSENT_S:
-            await _ask(role, member)
+            await _ask(role, member, lose)
 
 
-async def _ask(role: str, member: Member) -> None:
+async def _ask(role: str, member: Member, lose: Callable[[Exception], None]) -> None:
     try:
         await member.ping()
     except NoAnswer as failure:
         _log.error("Actor %s, on another host, is ended: %s", role, failure)
+        lose(failure)
         with contextlib.suppress(CallFailed):
             await member.end()
     except CallFailed:

@@ -2,6 +2,7 @@
 
 from routerd.io.authentication import AuthenticationUnusable, warn_if_open
 from routerd.io.configuration_keeper import ConfigurationKeeper
+from routerd.io.fabric_keys import FabricKeys, fabric_name
 from routerd.io.in_process import InProcessRouter
 from routerd.io.log_levels import Level
 from routerd.io.log_lines import LogEntry, identity
@@ -23,6 +24,7 @@ from routerd.io.logs import (
 from routerd.io.managed_worker import ManagedWorker, check_record_directory, own_log_rows
 from routerd.io.management_messages import ManagementMessages
 from routerd.io.network_view import NetworkView
+from routerd.io.node import Node
 from routerd.io.ports import Endpoint, ListenFailed, Reservation, bind, endpoints_of, reserve
 from routerd.io.router_backing import Member, MemberGone, RouterBacking, configuration_of
 from routerd.io.routing_host import RoutingHost, new_instance
@@ -36,6 +38,7 @@ __all__ = [
     "AuthenticationUnusable",
     "ConfigurationKeeper",
     "Endpoint",
+    "FabricKeys",
     "InProcessRouter",
     "Level",
     "ListenFailed",
@@ -48,6 +51,7 @@ __all__ = [
     "MemberGone",
     "ModuleLog",
     "NetworkView",
+    "Node",
     "Reservation",
     "RouterBacking",
     "RoutingHost",
@@ -64,6 +68,7 @@ __all__ = [
     "configuration_of",
     "configure_logs",
     "endpoints_of",
+    "fabric_name",
     "finish_logs",
     "follow_log_files",
     "forward_logs",

@@ -185,7 +185,8 @@ class ManagedWorker:
             case ListenerConfig() if self._worker.serves(effect):
                 sockets: list[socket.socket] = []
                 try:
-                    for endpoint in endpoints_of(effect.host, effect.port, effect.family):
+                    host = self._worker.config.node.host_of(effect.host, effect.family)
+                    for endpoint in endpoints_of(host, effect.port, effect.family):
                         sockets.append(bind(endpoint, shared=self._worker.config.shares_ports))
                 except OSError as error:
                     for one in sockets:

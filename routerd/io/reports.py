@@ -49,6 +49,7 @@ class WorkerHost:
     """What the actor is called in its router."""
     started_at: float
     restarts: int = 0
+    node: str = ""
     pid: int = field(default_factory=os.getpid)
     name: str = field(default_factory=socket.gethostname)
 
@@ -116,6 +117,7 @@ def worker_row(
         role=host.role,
         pid=host.pid,
         host=host.name,
+        node=host.node,
         uptime_s=now - host.started_at,
         restarts=host.restarts,
         connections=connections,

@@ -11,7 +11,7 @@ from routerd.core import Peer
 from routerd.io.logs import module_log
 from routerd.io.tls import TlsFailed, TlsSession
 from routerd.io.tls_profile import TlsProfile, TlsProfileBroken
-from routerd.io.tls_profiles import TlsProfiles, demands_certificate
+from routerd.io.tls_profiles import TlsProfiles, server_context
 from routerd.io.transport import Transport
 from routerd.wire import Connection
 
@@ -57,7 +57,7 @@ class TlsTransport(Transport):
     __slots__ = (
         *("_first", "_handshake_octets", "_pending", "_handshake_s", "_make", "_profile", "_requires_tls", "_session"),
         *("_state", "_timer"),
-        *("failure", "is_encrypted", "is_ready", "tls_cipher", "tls_protocol", "tls_ssf", "tls_user"),
+        *("is_encrypted", "is_ready", "tls_cipher", "tls_protocol", "tls_ssf", "tls_user"),
     )
 
     def __init__(
@@ -65,12 +65,12 @@ class TlsTransport(Transport):
         worker: "Worker",
         peer: Peer,
         connection: Connection,
-        make: Callable[[], tuple[TlsProfile, TlsSession]],
+        make: Callable[[], tuple[TlsProfile | None, TlsSession]],
         *,
         requires_tls: bool = True,
         handshake_s: float = HANDSHAKE_S,
     ) -> None:
-        """`make` may raise TlsFailed, TlsProfileBroken."""
+        """`make` may raise TlsFailed, TlsProfileBroken; only a profile says who the owner of a certificate is."""
         super().__init__(worker, peer, connection)
         self._make = make
         self._profile: TlsProfile | None = None
@@ -89,7 +89,6 @@ class TlsTransport(Transport):
         self.tls_protocol: str | None = None
         self.tls_cipher: str | None = None
         self.tls_ssf = 0
-        self.failure = ""
 
     # --- called by the event loop
 
@@ -303,8 +302,7 @@ def transport_at(
 
     def make() -> tuple[TlsProfile, TlsSession]:
         profile = profiles.get(name)
-        context = profile.server_context(demands_certificate=demands_certificate(listener))
-        return profile, TlsSession(context, is_server=True)
+        return profile, TlsSession(server_context(profile, listener), is_server=True)
 
     return TlsTransport(
         worker,

@@ -24,12 +24,13 @@ _protocol = module_log("PROTOCOL")
 class Transport(asyncio.BufferedProtocol):
     """One connection's socket. All sockets of a worker read into one buffer, which is consumed at once."""
 
-    __slots__ = ("_end_timer", "_socket", "_worker", "connection", "deadline", "host", "is_traced", "peer", "tracer")
+    __slots__ = (
+        *("_end_timer", "_socket", "_worker", "connection", "deadline", "failure", "host", "is_traced", "peer"),
+        "tracer",
+    )
 
     is_ready: bool = True
     """Whether what the engine has to send can be sent."""
-    failure: str = ""
-    """Why the connection could not be, where that is not the engine's to say."""
     is_encrypted: bool = False
     """Whether TLS is on it; what follows is about that, and settled when the worker is told of the connection."""
     tls_user: str | None = None
@@ -45,6 +46,8 @@ class Transport(asyncio.BufferedProtocol):
         self.connection = connection
         self._socket: asyncio.Transport | None = None
         self.deadline = float("inf")
+        self.failure = ""
+        """Why the connection could not be, where that is not the engine's to say."""
         self.host = ""
         self._end_timer: asyncio.TimerHandle | None = None
         self.is_traced = False
@@ -142,6 +145,11 @@ class Transport(asyncio.BufferedProtocol):
         """Cut the connection before long, unless it ends by itself."""
         if self._end_timer is None and self._socket is not None:
             self._end_timer = asyncio.get_running_loop().call_later(LINGER_S, self.abort)
+
+    def give_up(self, reason: str) -> None:
+        """Cut the connection, and have it known why."""
+        self.failure = reason
+        self.abort()
 
     def abort(self) -> None:
         """Cut the connection."""

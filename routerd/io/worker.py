@@ -5,16 +5,11 @@ Everything else runs in the loop, which no caller can make wait.
 """
 
 import asyncio
-import contextlib
-import gc
-import os
-import resource
 import secrets
 import socket
-import sys
 import threading
 import time
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from typing import Any, TypeVar
 
@@ -22,7 +17,6 @@ import uvloop
 
 from routerd.config import AuthServiceConfig, ConnectorConfig, ListenerConfig, RecordConfig
 from routerd.core import (
-    FABRIC,
     HEARTBEAT_S,
     AddressSettings,
     Changes,
@@ -40,23 +34,26 @@ from routerd.core import (
 )
 from routerd.io.authentication import Authentication
 from routerd.io.busy_poll import BusyPoll
-from routerd.io.connection_configs import client_config, connector_config, fabric_config
+from routerd.io.connection_configs import connector_config
 from routerd.io.connectors import Connectors, ConnectorState, client_sasl
 from routerd.io.deadlines import NEVER, Deadlines
 from routerd.io.entrance import Entrance
 from routerd.io.event_log import EventLog
-from routerd.io.heap import keep_freed_memory
+from routerd.io.fabric import Fabric
+from routerd.io.listeners import Listeners
 from routerd.io.logs import module_log
+from routerd.io.loop_calls import LoopCalls
 from routerd.io.management_endpoint import Ask, ManagementEndpoint
 from routerd.io.message_log import is_watched
 from routerd.io.network_view import NetworkView
-from routerd.io.ports import ListenFailed, bind, endpoints_of
+from routerd.io.process_settings import be_quick
 from routerd.io.recording import Recording
+from routerd.io.recording_clock import RecordingClock
 from routerd.io.reports import STUCK_IN_TESTS_S, STUCK_S, Lag, WorkerHost
 from routerd.io.tls_handshakes import Handshakes
-from routerd.io.tls_profile import TlsProfile, TlsProfileBroken
-from routerd.io.tls_profiles import TlsProfiles, check_use
-from routerd.io.tls_transport import transport_at, transport_to
+from routerd.io.tls_profile import TlsProfile
+from routerd.io.tls_profiles import TlsProfiles
+from routerd.io.tls_transport import transport_to
 from routerd.io.transport import Transport
 from routerd.io.worker_config import WorkerConfig
 from routerd.io.worker_reports import WorkerReports
@@ -72,15 +69,6 @@ Controls = Sequence[tuple[int, bytes]]
 
 READ_SIZE = 1 << 18
 """Octets that are read at once; one buffer serves all connections."""
-BACKLOG = 4096
-"""Connections that the kernel holds until they are accepted."""
-GC_THRESHOLD = 50_000
-"""New objects between two garbage collections: a delivery leaves none behind, only links and connections do."""
-SWITCH_S = 0.0002
-"""How long other threads of the process may keep the loop from running once it has something to do."""
-RECONNECT_S = 0.1
-FABRIC_OPEN_S = 1.0
-"""What a sibling gets to answer the open of a connection; a second one beside it would confuse both."""
 DRAIN_STEP_S = 0.05
 BEAT_S = 1.0
 """How often the loop is looked at."""
@@ -124,7 +112,8 @@ class Worker:
             config.policy, config.vhosts, self.router.observer, self._proceed, is_alone=config.workers == 1
         )
         self.router.gate = self._gate
-        self._entrance = Entrance(self._gate, self._turn_ends)
+        self._loop: asyncio.AbstractEventLoop = uvloop.new_event_loop()
+        self._calls = LoopCalls(self._loop, self._turn_ends)
         self._on_changes = on_changes
         self._buffer = bytearray(READ_SIZE)
         self.buffer_view = memoryview(self._buffer)
@@ -132,29 +121,27 @@ class Worker:
         self._profiles = TlsProfiles(config.ssl_profiles)
         self.handshakes = Handshakes(lambda step: self._loop.call_soon(step))
         self._authentication = Authentication(
-            config.router, config.auth_services, self._profiles, self._post, self._send_sasl
+            config.router, config.auth_services, self._profiles, self._calls.post, self._send_sasl
         )
+        entrance = Entrance(self._gate, self._turn_ends)
+        self._listeners = Listeners(self, entrance, self._authentication, self._profiles, self._loop)
+        self._fabric = Fabric(self, config, self._loop, self._turn_ends)
         self._deadlines = Deadlines()
         self._deadline = NEVER
         self._timer: asyncio.TimerHandle | None = None
         self._is_flush_due = False
-        self._loop: asyncio.AbstractEventLoop = uvloop.new_event_loop()
         self._busy_poll = BusyPoll(self._loop, config.busy_poll_s)
-        self._servers: list[asyncio.Server] = []
-        self._listening: dict[str, list[asyncio.Server]] = {}
-        """By the identity of their listener."""
-        self._connecting: dict[int, asyncio.Task[None]] = {}
         self._thread: threading.Thread | None = None
         self._is_over = threading.Event()
         self._turn_began = 0.0
         self._longest_turn_s = 0.0
         self._edges_due = 0.0
         self.recording = Recording(self.router, config.index, config.incarnation)
-        self._second: asyncio.TimerHandle | None = None
+        self._recording_clock = RecordingClock(self.recording, self._loop)
         self.reports = WorkerReports(
             self.router,
-            WorkerHost(config.role, time.monotonic(), config.restarts),
-            self._start,
+            WorkerHost(config.role, time.monotonic(), config.restarts, config.node.address),
+            self._calls.start,
             stuck_s=STUCK_IN_TESTS_S if config.router.has_test_hooks else STUCK_S,
             failures=lambda: self._authentication.failures,
             recording=self.recording,
@@ -178,24 +165,25 @@ class Worker:
 
     def sibling(self) -> Sibling:
         """Return what the address table has to know to let others find this worker."""
-        return Sibling(self.config.index, self.config.incarnation, self.config.fabric_endpoint)
+        return Sibling(self.config.index, self.config.incarnation, self._fabric.endpoint.text())
 
     def interests(self) -> "Future[Changes]":
         """Return all that this worker's consumers want."""
-        return self._call(self.router.all_interests)
+        return self._calls.call(self.router.all_interests)
 
     def apply(self, delta: Delta) -> "Future[tuple[int, int]]":
         """Take news of the siblings; done when messages are forwarded by them."""
-        return self._call(self._apply, delta)
+        return self._calls.call(self._apply, delta)
 
     def confirm(self, sequence: int) -> None:
         """Say that every worker knows the changes up to `sequence`."""
-        self._post(self._confirm, sequence)
+        self._calls.post_turn(self.router.confirm, sequence)
+        self._calls.post(self._fabric.connect)
 
     def ping(self) -> "Future[float]":
         """Return how long the loop took to come to this, in seconds."""
         asked = time.monotonic()
-        return self._call(lambda: time.monotonic() - asked)
+        return self._calls.call(lambda: time.monotonic() - asked)
 
     def serves(self, listener: ListenerConfig) -> bool:
         """Return whether this worker listens for a listener that has come at run time; some have one of their own."""
@@ -203,105 +191,105 @@ class Worker:
 
     def listen(self, listener: ListenerConfig, sockets: list[socket.socket]) -> "Future[None]":
         """Listen for one more listener, whose sockets have been bound."""
-        return self._start(self._listen_with(listener, sockets))
+        return self._calls.start(self._listeners.serve(listener, sockets))
 
     def add_profile(self, profile: TlsProfile) -> "Future[None]":
         """Have listeners and connectors use a profile, in the place of one with its name."""
-        return self._call(self._profiles.add, profile)
+        return self._calls.call(self._profiles.add, profile)
 
     def remove_profile(self, name: str) -> "Future[None]":
         """Do without a profile that nothing names any more."""
-        return self._call(self._profiles.remove, name)
+        return self._calls.call(self._profiles.remove, name)
 
     def add_auth_service(self, service: AuthServiceConfig) -> "Future[None]":
         """Have listeners use a service, in the place of one with its name."""
-        return self._call(self._authentication.add_service, service)
+        return self._calls.call(self._authentication.add_service, service)
 
     def remove_auth_service(self, name: str) -> "Future[None]":
         """Do without a service that no listener names any more."""
-        return self._call(self._authentication.remove_service, name)
+        return self._calls.call(self._authentication.remove_service, name)
 
     def stop_listening(self, identity: str) -> "Future[None]":
         """Do without a listener; its connections stay."""
-        return self._call(self._stop_listening, identity)
+        return self._calls.call(self._listeners.close, identity)
 
     def connect(self, connector: ConnectorConfig) -> "Future[None]":
         """Connect to a peer, again and again."""
-        return self._call(self._connectors.start, connector)
+        return self._calls.call(self._connectors.start, connector)
 
     def stop_connecting(self, identity: str) -> "Future[None]":
         """Close the connection of a connector, if this worker has it, and make no other."""
-        return self._call(self._connectors.stop, identity)
+        return self._calls.call(self._connectors.stop, identity)
 
     def connector_states(self) -> "Future[list[ConnectorState]]":
         """Return how this worker's connectors are."""
-        return self._call(self._connectors.states)
+        return self._calls.call(self._connectors.states)
 
     def learn_network(self, news: Sequence[NetworkNews], controls: Controls) -> "Future[None]":
         """Take what the routing engine says of the network, and send its messages, each on a trunk of this worker."""
-        return self._call(self.take_outputs, news, controls)
+        return self._calls.call(self.take_outputs, news, controls)
 
     def network_view(self) -> "Future[NetworkView]":
         """Return what a new routing engine goes on from."""
-        return self._call(self._network_view)
+        return self._calls.call(self._network_view)
 
     def record(self, config: RecordConfig) -> "Future[None]":
         """Record decisions as a configuration says from now on."""
-        return self._call(self._record, config)
+        return self._calls.call(self._recording_clock.record, config)
 
     def call(self, function: Callable[..., T], *arguments: Any) -> "Future[T]":
         """Have the loop call a function, and return what it does."""
-        return self._call(function, *arguments)
+        return self._calls.call(function, *arguments)
 
     def configure_address(self, settings: AddressSettings) -> "Future[None]":
         """Treat addresses that come into use from now on by these settings."""
-        return self._call(self.router.configure_address, settings)
+        return self._calls.call(self.router.configure_address, settings)
 
     def forget_pattern(self, pattern: str) -> "Future[None]":
         """Treat addresses that come into use from now on as if a pattern were not configured."""
-        return self._call(self.router.forget_pattern, pattern)
+        return self._calls.call(self.router.forget_pattern, pattern)
 
     def configure_vhost(self, settings: VhostSettings) -> "Future[None]":
         """Hold what begins from now on against a vhost, in the place of one with its name."""
-        return self._call(self._gate.configure, settings)
+        return self._calls.call(self._gate.configure, settings)
 
     def forget_vhost(self, hostname: str) -> "Future[None]":
         """Do without a vhost."""
-        return self._call(self._gate.forget, hostname)
+        return self._calls.call(self._gate.forget, hostname)
 
     def renew_account(self) -> None:
         """Report all that counts against limits: the ledger may be another one."""
-        self._post_turn(self._gate.account.renew)
+        self._calls.post_turn(self._gate.account.renew)
 
     def take_verdict(self, verdict: Verdict) -> "Future[None]":
         """Go on with what waited for the ledger."""
-        return self._call(self._gate.account.answered, verdict)
+        return self._calls.call(self._gate.account.answered, verdict)
 
     def report_failed(self) -> "Future[None]":
         """Report everything again: the ledger may not have heard the last report."""
-        return self._call(self._gate.account.failed)
+        return self._calls.call(self._gate.account.failed)
 
     def recall_sockets(self) -> "Future[int]":
         """Give back what this worker may accept and has not; return how many sockets it keeps."""
-        return self._call(self._gate.account.recall)
+        return self._calls.call(self._gate.account.recall)
 
     def close_connection(self, connection: int) -> "Future[bool]":
         """Close the connection of a client; whether there is such a connection."""
-        return self._call(self.router.close_connection, connection)
+        return self._calls.call(self.router.close_connection, connection)
 
     def set_trace(self, connection: int, is_on: bool) -> "Future[bool]":
         """Trace the frames of a connection, or leave it to the log; whether there is such a connection of a client."""
-        return self._call(self._set_trace, connection, is_on)
+        return self._calls.call(self._set_trace, connection, is_on)
 
     def drain(self, grace_s: float) -> "Future[None]":
         """Close listeners, let what is under way settle, detach and close; done when nobody is connected any more."""
-        return self._start(self._drain(grace_s))
+        return self._calls.start(self._drain(grace_s))
 
     def stop(self) -> None:
         """End now."""
         if self._loop.is_closed():
             return
-        self._post(self._loop.stop)
+        self._calls.post(self._loop.stop)
         if self._thread is not None:
             self._thread.join()
             self._thread = None
@@ -323,13 +311,9 @@ class Worker:
             except BaseException as error:
                 started.set_exception(error)
                 return
-            _allow_many_connections()
-            keep_freed_memory()
-            gc.freeze()
-            gc.set_threshold(GC_THRESHOLD, *gc.get_threshold()[1:])
-            sys.setswitchinterval(SWITCH_S)
+            be_quick()
             self._beat(time.monotonic())
-            self._record(self.config.record)
+            self._recording_clock.record(self.config.record)
             sampling = loop.create_task(self.reports.sample())
             started.set_result(texts)
             loop.run_forever()
@@ -342,57 +326,17 @@ class Worker:
             loop.close()
 
     async def _leave(self) -> None:
-        self._close_servers()
+        self._connectors.retire()
+        self._listeners.close_all()
         self._authentication.close()
-        for task in self._connecting.values():
-            task.cancel()
+        self._fabric.leave()
         for peer in list(self.router.peers.values()):
             if peer.shell is not None:
                 peer.shell.abort()
         await asyncio.sleep(0)
-        if self.config.fabric_endpoint:
-            with contextlib.suppress(OSError):
-                os.unlink(self.config.fabric_endpoint)
         self.recording.close(time.monotonic())
 
-    def _call(self, function: Callable[..., T], *arguments: Any) -> "Future[T]":
-        result: Future[T] = Future()
-
-        def run() -> None:
-            if not result.set_running_or_notify_cancel():
-                return
-            try:
-                value = function(*arguments)
-            except BaseException as error:
-                result.set_exception(error)
-            else:
-                result.set_result(value)
-            self._turn_ends()
-
-        self._post(run)
-        return result
-
-    def _start(self, coroutine: Coroutine[Any, Any, T]) -> "Future[T]":
-        try:
-            return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
-        except RuntimeError:
-            coroutine.close()
-            raise
-
-    def _post(self, function: Callable[..., Any], *arguments: Any) -> None:
-        with contextlib.suppress(RuntimeError):  # the loop is closed: there is nobody to tell
-            self._loop.call_soon_threadsafe(function, *arguments)
-
-    def _post_turn(self, function: Callable[..., Any], *arguments: Any) -> None:
-        """Have the loop run a function that may give the router something to do."""
-
-        def run() -> None:
-            function(*arguments)
-            self._turn_ends()
-
-        self._post(run)
-
-    # --- listening
+    # --- where connections come from
 
     async def _listen(self) -> list[str]:
         self._authentication.start()
@@ -400,73 +344,13 @@ class Worker:
             add_built_in_endpoints(self.router, time.monotonic(), is_host=self.config.index == 0)
             self._turn_ends()
         if self._ask is not None:
-            ManagementEndpoint(self.router, time.monotonic(), self._ask, self._post_turn)
+            ManagementEndpoint(self.router, time.monotonic(), self._ask, self._calls.post_turn)
             self._turn_ends()
-        texts = []
-        for listener in self.config.listeners:
-            self._check_profile(listener)
-            texts.append(await self._listen_at(listener))
-        if self.config.fabric_endpoint:
-            self._servers.append(
-                await self._loop.create_unix_server(self._accept_sibling, self.config.fabric_endpoint)
-            )
+        texts = [await self._listeners.open(listener) for listener in self.config.listeners]
+        self._fabric.listen()
         for connector in self.config.own_connectors:
             self._connectors.start(connector)
         return texts
-
-    async def _listen_at(self, listener: ListenerConfig) -> str:
-        port = listener.port
-        try:
-            for endpoint in endpoints_of(listener.host, port, listener.family):
-                bound = bind(endpoint.at_port(port), shared=self.config.shares_ports)
-                port = bound.getsockname()[1]
-                await self._listen_with(listener, [bound])
-        except OSError as error:
-            raise ListenFailed(listener.name, listener.host, listener.port, error.strerror or str(error)) from error
-        label = f" ({listener.name})" if listener.name else ""
-        return f"{listener.host or '*'}:{port}{label}"
-
-    def _check_profile(self, listener: ListenerConfig) -> None:
-        if listener.ssl_profile is None:
-            return
-        try:
-            check_use(self._profiles.get(listener.ssl_profile), listener)
-        except TlsProfileBroken as error:
-            raise ListenFailed(listener.name, listener.host, listener.port, str(error)) from error
-
-    async def _listen_with(self, listener: ListenerConfig, sockets: list[socket.socket]) -> None:
-        for bound in sockets:
-            bound.setblocking(False)
-            server = await self._loop.create_server(
-                lambda: self._entrance.protocol(lambda: self._accept(listener)), sock=bound, backlog=BACKLOG
-            )
-            self._listening.setdefault(listener.identity, []).append(server)
-
-    def _stop_listening(self, identity: str) -> None:
-        for server in self._listening.pop(identity, ()):
-            server.close()
-
-    def _accept(self, listener: ListenerConfig) -> Transport:
-        peer = self.router.new_peer(
-            listener.role.value,
-            capacity=listener.link_capacity,
-            strips_in=listener.strip_in,
-            strips_out=listener.strip_out,
-            is_multi_tenant=listener.is_multi_tenant,
-        )
-        peer.details = listener
-        peer.policy_vhost = listener.policy_vhost
-        peer.cost = listener.cost
-        peer.is_watched = is_watched(listener)
-        login = self._authentication.login(listener, peer)
-        connection = Connection(
-            client_config(self.config.router, listener, peer.number, login.frame_size),
-            self.router,
-            is_client=False,
-            sasl=login.sasl,
-            is_sasl_required=listener.authenticate_peer,
-        )
-        return transport_at(self, peer, connection, listener, self._profiles)
 
     def _outgoing(self, connector: ConnectorConfig, host: str) -> Transport:
         peer = self.router.new_peer(
@@ -481,7 +365,8 @@ class Worker:
         peer.is_initiator = True
         peer.is_watched = is_watched(connector)
         config = connector_config(self.config.router, connector, peer.number)
-        connection = Connection(config, self.router, is_client=True, sasl=client_sasl(connector))
+        sasl = client_sasl(connector, self._authentication.ticket_login(connector, host, peer))
+        connection = Connection(config, self.router, is_client=True, sasl=sasl)
         connection.open()
         return transport_to(self, peer, connection, connector, host, self._profiles)
 
@@ -496,7 +381,7 @@ class Worker:
             return
         transport.connection.start(now)
         if isinstance(listener, ListenerConfig) and listener.handshake_timeout_s:
-            self._loop.call_later(listener.handshake_timeout_s, self._check_handshake, transport)
+            self._loop.call_later(listener.handshake_timeout_s, self.close_unless_open, transport)
         self._deadlines.watch(transport)
         self._turn_ends()
 
@@ -563,7 +448,8 @@ class Worker:
             transport.flush(time.monotonic())
         self._turn_ends()
 
-    def _check_handshake(self, transport: Transport) -> None:
+    def close_unless_open(self, transport: Transport) -> None:
+        """Give up a peer that has had its time to send an open."""
         if not transport.peer.is_open and not transport.connection.is_finished:
             _log.info("[C%d] Connection is closed: no open was received in time", transport.peer.number)
             transport.abort()
@@ -576,7 +462,7 @@ class Worker:
         return True
 
     def _on_log_switched(self) -> None:
-        self._post(self._heed_logs)
+        self._calls.post(self._heed_logs)
 
     def _heed_logs(self) -> None:
         for peer in self.router.peers.values():
@@ -646,21 +532,6 @@ class Worker:
         self._profiles.refresh()
         self._loop.call_later(BEAT_S, self._beat, now + BEAT_S)
 
-    def _record(self, config: RecordConfig) -> None:
-        self.recording.apply(config, time.monotonic())
-        if self.recording.is_on and self._second is None:
-            self._await_second()
-
-    def _await_second(self) -> None:
-        now = time.monotonic()
-        self._second = self._loop.call_later(self.recording.seconds_left(now), self._end_second)
-
-    def _end_second(self) -> None:
-        self._second = None
-        self.recording.close_second(time.monotonic())
-        if self.recording.is_on:
-            self._await_second()
-
     def _set_timer(self, deadline: float, now: float) -> None:
         if self._timer is not None:
             self._timer.cancel()
@@ -698,64 +569,14 @@ class Worker:
 
     def _apply(self, delta: Delta) -> tuple[int, int]:
         self.router.apply(delta)
-        for worker, neighbour in self.router.neighbours.items():
-            # Of two siblings, the one with the higher number connects.
-            if worker < self.config.index and neighbour.peer is None and worker not in self._connecting:
-                self._connecting[worker] = self._loop.create_task(self._connect(worker))
+        self._fabric.heard()
         return delta.version
-
-    def _confirm(self, sequence: int) -> None:
-        self.router.confirm(sequence)
-        self._turn_ends()
-
-    async def _connect(self, worker: int) -> None:
-        """Keep a connection to a sibling, as long as the table names it."""
-        transport: Transport | None = None
-        sibling: Sibling | None = None
-        begun_at = 0.0
-        try:
-            while (neighbour := self.router.neighbours.get(worker)) is not None:
-                now = time.monotonic()
-                is_late = sibling != neighbour.sibling or now > begun_at + FABRIC_OPEN_S
-                if transport is not None and is_late and neighbour.peer is not transport.peer:
-                    # It is to somebody who is no more, or who does not answer.
-                    transport.abort()
-                    transport = None
-                if neighbour.peer is None and (transport is None or transport.is_over):
-                    sibling, begun_at = neighbour.sibling, now
-                    transport = await self._connected_to(worker, neighbour.sibling.endpoint)
-                await asyncio.sleep(RECONNECT_S)
-        finally:
-            if transport is not None:
-                transport.abort()
-            del self._connecting[worker]
-
-    async def _connected_to(self, worker: int, endpoint: str) -> Transport | None:
-        try:
-            _, transport = await self._loop.create_unix_connection(
-                lambda: self._fabric_transport(is_client=True), endpoint
-            )
-        except OSError:
-            self.router.connect_failed(worker)
-            self._turn_ends()
-            return None
-        return transport
-
-    def _accept_sibling(self) -> Transport:
-        return self._fabric_transport(is_client=False)
-
-    def _fabric_transport(self, *, is_client: bool) -> Transport:
-        peer = self.router.new_peer(FABRIC)
-        connection = Connection(fabric_config(self.config), self.router, is_client=is_client)
-        transport = Transport(self, peer, connection)
-        if is_client:
-            connection.open()
-        return transport
 
     # --- the end
 
     async def _drain(self, grace_s: float) -> None:
-        self._close_servers()
+        self._connectors.retire()
+        self._listeners.close_all()
         self.router.drain()
         self._turn_ends()
         end = time.monotonic() + grace_s
@@ -766,24 +587,9 @@ class Worker:
         self.router.close_all()
         self._turn_ends()
         end = time.monotonic() + CLOSE_WAIT_S
-        while self._has_clients() and time.monotonic() < end:
+        while any(peer.is_external for peer in self.router.peers.values()) and time.monotonic() < end:
             await asyncio.sleep(DRAIN_STEP_S)
         self.recording.close(time.monotonic())
-
-    def _close_servers(self) -> None:
-        self._connectors.retire()
-        for server in (*self._servers, *(one for servers in self._listening.values() for one in servers)):
-            server.close()
-
-    def _has_clients(self) -> bool:
-        return any(peer.is_external for peer in self.router.peers.values())
-
-
-def _allow_many_connections() -> None:
-    """Take all the descriptors that this process may have."""
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    with contextlib.suppress(ValueError, OSError):
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def _token() -> str:

@@ -16,6 +16,8 @@ from routerd.config import (
 )
 from routerd.core import AddressSettings, PolicySettings, RouterSettings, VhostSettings
 from routerd.io.busy_poll import SPAN_S
+from routerd.io.fabric_keys import FabricKeys
+from routerd.io.node import Node
 from routerd.management import Configuration
 
 
@@ -52,6 +54,9 @@ class WorkerConfig:
     """Another one at each start."""
     fabric_folder: str | None = None
     """Where the Unix sockets of the workers are; None for a worker that is alone and stays so."""
+    fabric_keys: FabricKeys | None = None
+    """What siblings have to show each other; None where the folder is all that keeps strangers away."""
+    node: Node = field(default_factory=Node)
     logs: LogConfig = field(default_factory=LogConfig)
     record: RecordConfig = field(default_factory=RecordConfig)
     busy_poll_s: float = SPAN_S
@@ -111,7 +116,7 @@ class WorkerConfig:
         return tuple(one for one in configured if one.dedicated_actor and one.identity in known)
 
     @property
-    def fabric_endpoint(self) -> str:
+    def fabric_path(self) -> str:
         """The path of this worker's own socket; empty for a worker that is alone."""
         if self.fabric_folder is None:
             return ""

@@ -23,6 +23,7 @@ from routerd.core import AddressSettings, Distribution, RouterSettings
 from routerd.io import ListenFailed, reserve
 from tests.system.conftest import running
 from tests.system.launched import COMMAND, WITHIN_S, environment, eventually, run
+from tests.system.management_client import ManagementClient
 from tests.system.processes import Process, end_all, family_of, process
 from tests.system.proton_client import ProtonClient
 from tests.system.routers import (
@@ -381,8 +382,9 @@ def test_connection_actors_are_placed_as_asked(
     start_joined: Callable[..., RunningRouter], placement: str, nodes: int
 ) -> None:
     router = start_joined("--placement", placement)
-    actors = {role: process(one.pid) for role, one in router.actors().items()}
-    assert len({one.parent for role, one in actors.items() if role.startswith("connection.")}) == nodes
+    with ManagementClient(router.port) as management:
+        pids = [int(row["pid"]) for row in management.query("org.mobula.connectionActor")]
+    assert len({process(pid).parent for pid in pids}) == nodes
     check_every_connection_is_reached(router.port)
 
 

@@ -1,12 +1,14 @@
 """The folder that the processes of a router share."""
 
 import os
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from actors.errors import FolderRefused
-from actors.process import ProcessConfig, clear, clear_sockets, settle
+from actors.process import ProcessConfig, clear, clear_sockets, leave_folder, settle
 
 
 def test_a_folder_that_others_can_write_into_is_refused(tmp_path: Path) -> None:
@@ -32,3 +34,52 @@ def test_a_worker_removes_the_sockets_of_its_former_incarnations(tmp_path: Path)
         (tmp_path / name).write_bytes(b"")
     clear_sockets(str(tmp_path), 1)
     assert sorted(os.listdir(tmp_path)) == ["1.pulse", "11-18ea19049a76da73"]
+
+
+HOME = ProcessConfig(
+    router_id="A",
+    role="connection.1",
+    folder="/run/a",
+    log_socket="/run/a/log",
+    home="0123456789abcdef",
+    away_folder="/tmp/routerd-77",
+    began_ns=1_700_000_000_000_000_000,
+)
+
+
+def test_on_another_node_there_is_nothing_of_the_launchers_files() -> None:
+    assert HOME.at("0123456789abcdef") is HOME
+    away = HOME.at("fedcba9876543210")
+    folder = "/tmp/routerd-77-fedcba98"
+    assert away == replace(HOME, folder=folder, log_socket=f"{folder}/connection.1.log", is_away=True)
+    assert replace(HOME, role="table").at("fedcba9876543210").log_socket is None
+    assert replace(HOME, log_socket=None).at("fedcba9876543210").log_socket is None
+    alone = replace(HOME, home="")
+    assert alone.at("fedcba9876543210") is alone
+
+
+def test_numbers_of_starts_grow_whatever_the_clocks_say_and_fit_into_a_long() -> None:
+    numbers = [HOME.number_of(restarts) for restarts in (0, 1, 2, 1_000_000)]
+    assert numbers == sorted(numbers)
+    assert min(later - earlier for earlier, later in pairwise(numbers)) > 1 << 32
+    assert numbers[-1] < 1 << 63
+
+
+@pytest.mark.parametrize(
+    ("is_away", "is_without_launcher", "is_there"),
+    [(False, False, True), (False, True, False), (True, False, False)],
+    ids=["the launcher's", "left by the launcher", "away"],
+)
+def test_an_actor_takes_along_what_is_its_own(
+    tmp_path: Path, is_away: bool, is_without_launcher: bool, is_there: bool
+) -> None:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    for name in ("connection.1.pulse", "connection.1.log", "1-18ea19049a76da73"):
+        (folder / name).write_bytes(b"")
+    config = replace(HOME, folder=str(folder), is_away=is_away)
+    (folder / "connection.2.pulse").write_bytes(b"")
+    leave_folder(config, is_without_launcher=is_without_launcher)
+    assert os.listdir(folder) == ["connection.2.pulse"]
+    leave_folder(replace(config, role="connection.2"), is_without_launcher=is_without_launcher)
+    assert folder.exists() == is_there

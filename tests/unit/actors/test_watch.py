@@ -1,5 +1,6 @@
 """How an actor beats, and watches over others."""
 
+import asyncio
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -9,10 +10,11 @@ from typing import Any
 
 import pytest
 
+from actors.errors import CallFailed, NoAnswer, PeerGone
 from actors.process import ProcessConfig, pulse_path
 from actors.processes import condition_of
 from actors.pulse import Pulse, read_sign
-from actors.watch import Watch
+from actors.watch import Watch, watch_far
 
 
 class AskedWorker:
@@ -79,3 +81,48 @@ def test_it_ends_one_that_is_stopped_and_only_that(tmp_path: Path, pulse: Pulse)
             watch.look()
         assert stopped.wait() == -9
     watch.look()
+
+
+class FarMember:
+    """A member on another host, which answers as it is told."""
+
+    def __init__(self, failure: CallFailed | None) -> None:
+        self.failure = failure
+        self.calls: list[str] = []
+
+    async def ping(self) -> float:
+        self.calls.append("ping")
+        if self.failure is not None:
+            raise self.failure
+        return 0.0
+
+    async def end(self) -> None:
+        self.calls.append("end")
+
+
+@pytest.mark.parametrize(
+    ("failure", "calls"),
+    [(None, ["ping"]), (NoAnswer("1", "silent"), ["ping", "end"]), (PeerGone("1", "gone"), ["ping"])],
+    ids=["answers", "is silent", "has ended"],
+)
+def test_a_member_elsewhere_that_is_silent_is_lost_at_once_and_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failure: CallFailed | None, calls: list[str]
+) -> None:
+    monkeypatch.setattr("actors.watch.ASK_AGAIN_S", 0.001)
+    monkeypatch.setattr("actors.watch.ABSENT_S", 0.0)
+    member: Any = FarMember(failure)
+    lost: list[Exception] = []
+    path = pulse_path(str(tmp_path), "connection.1")
+
+    async def test() -> None:
+        watching = asyncio.ensure_future(
+            watch_far("connection.1", member, path, lambda: not member.calls, lost.append)
+        )
+        while not member.calls:
+            await asyncio.sleep(0)
+        watching.cancel()
+        await asyncio.gather(watching, return_exceptions=True)
+
+    asyncio.run(test())
+    assert member.calls == calls
+    assert lost == ([failure] if isinstance(failure, NoAnswer) else [])

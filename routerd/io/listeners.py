@@ -1,0 +1,109 @@
+"""What a worker listens on, and the connections that come in there."""
+
+import asyncio
+import socket
+from typing import TYPE_CHECKING
+
+from routerd.config import ListenerConfig
+from routerd.io.authentication import Authentication
+from routerd.io.connection_configs import client_config
+from routerd.io.entrance import Entrance
+from routerd.io.message_log import is_watched
+from routerd.io.ports import ListenFailed, bind, endpoints_of
+from routerd.io.tls_profile import TlsProfileBroken
+from routerd.io.tls_profiles import TlsProfiles, check_use
+from routerd.io.tls_transport import transport_at
+from routerd.io.transport import Transport
+from routerd.wire import Connection
+
+if TYPE_CHECKING:
+    from routerd.io.worker import Worker
+
+BACKLOG = 4096
+"""Connections that the kernel holds until they are accepted."""
+
+
+class Listeners:
+    """Those of one worker; in its loop."""
+
+    def __init__(
+        self,
+        worker: "Worker",
+        entrance: Entrance,
+        authentication: Authentication,
+        profiles: TlsProfiles,
+        loop: asyncio.AbstractEventLoop,
+    ) -> None:
+        self._worker = worker
+        self._entrance = entrance
+        self._authentication = authentication
+        self._profiles = profiles
+        self._loop = loop
+        self._servers: dict[str, list[asyncio.Server]] = {}
+        """By the identity of their listener."""
+
+    async def open(self, listener: ListenerConfig) -> str:
+        """Listen where a listener says; return where that is. Raises ListenFailed."""
+        config = self._worker.config
+        self._check_profile(listener)
+        port = listener.port
+        host = config.node.host_of(listener.host, listener.family)
+        try:
+            for endpoint in endpoints_of(host, port, listener.family):
+                bound = bind(endpoint.at_port(port), shared=config.shares_ports)
+                port = bound.getsockname()[1]
+                await self.serve(listener, [bound])
+        except OSError as error:
+            raise ListenFailed(listener.name, host, listener.port, error.strerror or str(error)) from error
+        label = f" ({listener.name})" if listener.name else ""
+        return f"{host or '*'}:{port}{label}"
+
+    async def serve(self, listener: ListenerConfig, sockets: list[socket.socket]) -> None:
+        """Accept connections at sockets that have been bound."""
+        for bound in sockets:
+            bound.setblocking(False)
+            server = await self._loop.create_server(
+                lambda: self._entrance.protocol(lambda: self._accept(listener)), sock=bound, backlog=BACKLOG
+            )
+            self._servers.setdefault(listener.identity, []).append(server)
+
+    def close(self, identity: str) -> None:
+        """Do without a listener; its connections stay."""
+        for server in self._servers.pop(identity, ()):
+            server.close()
+
+    def close_all(self) -> None:
+        """Accept nothing more."""
+        for identity in list(self._servers):
+            self.close(identity)
+
+    def _check_profile(self, listener: ListenerConfig) -> None:
+        if listener.ssl_profile is None:
+            return
+        try:
+            check_use(self._profiles.get(listener.ssl_profile), listener)
+        except TlsProfileBroken as error:
+            raise ListenFailed(listener.name, listener.host, listener.port, str(error)) from error
+
+    def _accept(self, listener: ListenerConfig) -> Transport:
+        router = self._worker.router
+        peer = router.new_peer(
+            listener.role.value,
+            capacity=listener.link_capacity,
+            strips_in=listener.strip_in,
+            strips_out=listener.strip_out,
+            is_multi_tenant=listener.is_multi_tenant,
+        )
+        peer.details = listener
+        peer.policy_vhost = listener.policy_vhost
+        peer.cost = listener.cost
+        peer.is_watched = is_watched(listener)
+        login = self._authentication.login(listener, peer)
+        connection = Connection(
+            client_config(self._worker.config.router, listener, peer.number, login.frame_size),
+            router,
+            is_client=False,
+            sasl=login.sasl,
+            is_sasl_required=listener.authenticate_peer,
+        )
+        return transport_at(self._worker, peer, connection, listener, self._profiles)

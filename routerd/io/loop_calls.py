@@ -1,0 +1,58 @@
+"""Having an event loop do something, from any thread."""
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+class LoopCalls:
+    """What other threads want of a worker's loop."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, turn_ends: Callable[[], None]) -> None:
+        """`turn_ends` is called in the loop after what may have given the router something to do."""
+        self._loop = loop
+        self._turn_ends = turn_ends
+
+    def call(self, function: Callable[..., T], *arguments: Any) -> "Future[T]":
+        """Have a function called, and return what it will come to."""
+        result: Future[T] = Future()
+
+        def run() -> None:
+            if not result.set_running_or_notify_cancel():
+                return
+            try:
+                value = function(*arguments)
+            except BaseException as error:
+                result.set_exception(error)
+            else:
+                result.set_result(value)
+            self._turn_ends()
+
+        self.post(run)
+        return result
+
+    def start(self, coroutine: Coroutine[Any, Any, T]) -> "Future[T]":
+        """Have a coroutine run, and return what it will come to; raises RuntimeError when the loop is closed."""
+        try:
+            return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+        except RuntimeError:
+            coroutine.close()
+            raise
+
+    def post(self, function: Callable[..., Any], *arguments: Any) -> None:
+        """Have a function called that gives the router nothing to do."""
+        with contextlib.suppress(RuntimeError):  # the loop is closed: there is nobody to tell
+            self._loop.call_soon_threadsafe(function, *arguments)
+
+    def post_turn(self, function: Callable[..., Any], *arguments: Any) -> None:
+        """Have a function called that may give the router something to do."""
+
+        def run() -> None:
+            function(*arguments)
+            self._turn_ends()
+
+        self.post(run)
