@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 DEFAULT_PRIORITY = 4
 HIGHEST_PRIORITY = 9
-HOPS_MAX_AT_LEAST = 8
-"""How many routers a message may have passed, however few are known: a router that has just come knows few."""
 UNSETTLED_S = 3.0
 """For how long after a change others may see another network than we do."""
 OUTSTANDING_MAX = 250
@@ -44,8 +42,8 @@ class Departures(Settlement):
         self.router_id = router_id
         self.is_edge_router = is_edge
         self.network = Network()
-        # How many routers a message may have passed: all there are, as far as we know.
-        self.hops_max = HOPS_MAX_AT_LEAST
+        # How many routers a message may have passed: all there are.
+        self.hops_max = 1
         self.paths_changed_at = 0.0
         self.passages = Passages(router_id, is_edge)
         # Deliveries that came from one router and went to another.

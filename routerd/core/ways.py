@@ -9,7 +9,6 @@ from collections.abc import Callable
 
 from routerd.core.address import Address
 from routerd.core.addresses import AddressSpace
-from routerd.core.departures import HOPS_MAX_AT_LEAST
 from routerd.core.expectations import Expectations
 from routerd.core.inlet import Inlet
 from routerd.core.naming import Naming
@@ -62,7 +61,7 @@ class Ways(Siblings):
         if self.recorder is not None:
             self.recorder.events.network_changed(*before, self.network, self.now)
         # Not by the radius, which counts the hops of our own paths: others' of the same cost may have more.
-        self.hops_max = max(HOPS_MAX_AT_LEAST, len(self.network.routes) + 1)
+        self.hops_max = len(self.network.routes) + 1
         keys = dict.fromkeys(self.addresses) if news.is_full or news.routes is not None else touched
         if news.through is not None:
             # What waits for a way in the tree of its origin may have one now, or none any more.

@@ -3,6 +3,7 @@
 import socket
 import ssl
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -102,14 +103,15 @@ class Stranger:
 
     def say(self, session: TlsSession, connection: Connection) -> None:
         """Have an engine talk to the worker until one of them has had enough."""
-        into = memoryview(bytearray(1 << 18))
+        into = bytearray(1 << 18)
         connection.start(0.0)
         while True:
             session.send(connection.data_to_send(0.0), self.socket.sendall)
             octets = self.socket.recv(1 << 16)
             if not octets:
                 return
-            session.receive(memoryview(octets), into, lambda size: connection.receive_data(into, 0.0, 0, size))
+            take = partial(connection.receive_data, into, 0.0, 0)
+            session.receive(memoryview(octets), memoryview(into), take)
             self.socket.sendall(session.output())
             if connection.is_finished or session.is_ended:
                 return

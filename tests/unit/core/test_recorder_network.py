@@ -130,7 +130,6 @@ def test_a_message_may_not_go_back_where_it_came_from():
     record(mesh["R"].router)
     mesh["R"].tell(routes=routes((far, {"N": 1})), radius=1, mapped=mapped(N=("M0orders",)))
     mesh["R"].client().producer("orders")
-    mesh["R"].let_pass(2)
     far.pass_on(to_router(annotations={"to": "orders", "ingress": "0/N", "trace": ["0/N"]}))
     [row] = rows(mesh["R"])
     assert row_of(row, "candidates", "outcome", "cause") == ([], "released", "no-route")

@@ -238,6 +238,7 @@ def test_the_report_sums_up_what_is_and_was(workers: Workers) -> None:
         "role": "connection.0",
         "pid": 4711,
         "host": "here",
+        "node": "",
         "uptime_s": 60.0,
         "restarts": 2,
         "buffered_octets": 0,
