@@ -12,29 +12,60 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from pyarrow import parquet
 
-from bench.load_runs import routerbench
+from bench.load_runs import Loadgen, routerbench
 from bench.report import Row
 from bench.router_process import CONFIGURATION, RouterProcess
 
 LEVELS = {"off": None, "flows": None, "sampled": 0.95, "all": 0.75}
 """What is recorded, and how much of the throughput without it is to be left."""
 OCTETS_MAX = 24
+LOADGEN_A_SECOND = 300_000
+"""Messages that loadgen.c is told to send, for each second that a run is to take."""
 
 
-@dataclass(frozen=True, slots=True)
-class Load:
-    """What routerbench is told."""
+class Load(Protocol):
+    """What sends messages through a router."""
 
     name: str
-    arguments: tuple[str, ...]
+
+    def run(self, place: str, seconds: float) -> tuple[float, int]:
+        """Return how many messages came in a second, and how many there were."""
+
+
+class OurLoad:
+    """A load of routerbench, told by arguments."""
+
+    def __init__(self, name: str, *arguments: str) -> None:
+        self.name = name
+        self._arguments = arguments
+
+    def run(self, place: str, seconds: float) -> tuple[float, int]:
+        """Return how many messages came in a second, and how many there were."""
+        found = routerbench(place, *self._arguments, "--seconds", str(seconds), "--warmup", "0.3")
+        return found["received_per_s"], found["received"] + found["warmup"]["received"]
+
+
+class OtherLoad:
+    """A load of loadgen.c, one to one."""
+
+    name = "1 to 1, loadgen"
+
+    def __init__(self, loadgen: Loadgen) -> None:
+        self._loadgen = loadgen
+
+    def run(self, place: str, seconds: float) -> tuple[float, int]:
+        """Return how many messages came in a second, and how many there were."""
+        count = int(LOADGEN_A_SECOND * seconds)
+        return self._loadgen.rate(place, count), count
 
 
 LOADS = (
-    Load("1 to 1", ("--credit", "1000")),
-    Load("4 to 4", ("--senders", "4", "--receivers", "4", "--addresses", "1", "--credit", "1000")),
+    OurLoad("1 to 1", "--credit", "1000"),
+    OurLoad("4 to 4", "--senders", "4", "--receivers", "4", "--addresses", "1", "--credit", "1000"),
 )
 
 
@@ -53,12 +84,14 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="one short repetition, for development")
     parser.add_argument("--repetitions", type=int, default=5, metavar="N", help="how often; %(default)s")
     parser.add_argument("--seconds", type=float, default=3.0, metavar="S", help="of each run; %(default)s")
+    parser.add_argument("--loadgen", metavar="PATH", help="a build of loadgen.c, for a second opinion")
     return parser.parse_args(arguments)
 
 
 def run(options: argparse.Namespace) -> list[Row]:
     """Measure, and return a row for each figure."""
     repetitions, seconds = (1, 1.0) if options.quick else (options.repetitions, options.seconds)
+    loads: list[Load] = [*LOADS, *([OtherLoad(Loadgen(options.loadgen))] if options.loadgen else [])]
     rows = []
     with ExitStack() as at_exit:
         folder = Path(at_exit.enter_context(tempfile.TemporaryDirectory(prefix="bench-records-")))
@@ -66,7 +99,7 @@ def run(options: argparse.Namespace) -> list[Row]:
             level: at_exit.enter_context(RouterProcess("--in-process", configuration=_configuration(level, folder)))
             for level in LEVELS
         }
-        for load in LOADS:
+        for load in loads:
             # The first run of a router is slower than all others.
             for router in routers.values():
                 _measure(router, load, 0.5)
@@ -88,9 +121,8 @@ def _configuration(level: str, folder: Path) -> str:
 
 def _measure(router: RouterProcess, load: Load, seconds: float) -> Run:
     before_s = router.cpu_s()
-    found = routerbench(router.place, *load.arguments, "--seconds", str(seconds), "--warmup", "0.3")
-    messages = found["received"] + found["warmup"]["received"]
-    return Run(found["received_per_s"], (router.cpu_s() - before_s) / messages * 1e6)
+    rate, messages = load.run(router.place, seconds)
+    return Run(rate, (router.cpu_s() - before_s) / messages * 1e6)
 
 
 def _rows(load: Load, runs: list[dict[str, Run]]) -> list[Row]:
