@@ -90,6 +90,10 @@ MODULES = (
 BENCH_MODULES = ("bench/frame_loop.py",)
 """Compiled where the project stands only: benchmarks are not installed."""
 
+RECYCLED = frozenset({"routerd/wire/delivery.py", "routerd/core/parked.py", "routerd/core/fan_out.py"})
+"""Those whose objects come and go with every message: memory of up to `FREE_OBJECTS` of each class is used again."""
+FREE_OBJECTS = 4096
+
 MODES = ("off", "auto", "require")
 DIRECTIVES = {"language_level": 3, "annotation_typing": False}
 C_FLAGS = ["-O3", "-g0"]
@@ -209,17 +213,13 @@ class BuildCompiled(build_ext):
         super().run()
 
     def build_extensions(self) -> None:
-        from Cython.Build import cythonize
         from Cython.Compiler.Errors import CompileError
 
+        recycled = [module for module in self.extensions if module.sources[0] in RECYCLED]
+        others = [module for module in self.extensions if module.sources[0] not in RECYCLED]
         try:
-            translated = cythonize(
-                self.extensions,
-                build_dir=C_FILES,
-                compiler_directives=DIRECTIVES,
-                force=self.force or self._settings_changed(),
-                nthreads=self.parallel,
-            )
+            force = self.force or self._settings_changed()
+            translated = [*_translate(others, force, self.parallel), *_translate_recycled(recycled, force)]
         except CompileError as error:
             raise BuildRefused(f"Cython cannot translate {error}, for the reasons above") from error
         c_files = {module.name: module.sources for module in translated}
@@ -231,6 +231,35 @@ class BuildCompiled(build_ext):
         settings = Path(__file__).stat().st_mtime
         c_files = [Path(C_FILES, module.sources[0]).with_suffix(".c") for module in self.extensions]
         return any(file.is_file() and file.stat().st_mtime < settings for file in c_files)
+
+
+def _translate(modules: list[Extension], force: bool, threads: int, **directives: int) -> list[Extension]:
+    from Cython.Build import cythonize
+
+    return list(
+        cythonize(
+            modules,
+            build_dir=C_FILES,
+            compiler_directives={**DIRECTIVES, **directives},
+            force=force,
+            nthreads=threads,
+        )
+    )
+
+
+def _translate_recycled(modules: list[Extension], force: bool) -> list[Extension]:
+    # A class that has its code in a .py loses what its .pxd says of free lists, so it is said for the whole module,
+    # which Cython takes if it has a default; of modules that these import it warns that it can't be for theirs.
+    from Cython.Compiler import Errors
+    from Cython.Compiler.Options import get_directive_defaults
+
+    get_directive_defaults().setdefault("freelist", 0)
+    level, Errors.LEVEL = Errors.LEVEL, 2
+    try:
+        return _translate(modules, force, 0, freelist=FREE_OBJECTS)
+    finally:
+        Errors.LEVEL = level
+        del get_directive_defaults()["freelist"]
 
 
 if __name__ == "__main__":

@@ -151,3 +151,26 @@ def test_an_unknown_mode_is_refused(project: Project) -> None:
         1,
         "routerd: ROUTERD_CYTHON is 'perhaps'; it must be one of off, auto, require\n",
     )
+
+
+@needs_a_compiler
+def test_memory_of_recycled_objects_is_used_again(project: Project) -> None:
+    wire = project.folder / "routerd" / "wire"
+    (wire / "token.py").write_text("class Token:\n    def __init__(self) -> None:\n        self.value: object = None\n")
+    (wire / "token.pxd").write_text("cdef class Token:\n    cdef public object value\n")
+    listed = ("routerd/wire/count.py", "routerd/wire/token.py")
+    program = (
+        "import build_ext, runpy; build_ext.BENCH_MODULES = ();"
+        f" build_ext.MODULES = {listed!r}; build_ext.RECYCLED = frozenset({listed[1:]!r});"
+        " runpy.run_path('setup.py')"
+    )
+    environment = {**os.environ, "ROUTERD_CYTHON": "require"}
+    command = [sys.executable, "-c", program, "--quiet", "build_ext", "--inplace"]
+    subprocess.run(command, cwd=project.folder, env=environment, check=True)
+    assert set(project.compiled()) == {"count", "token"}
+    translated = (project.folder / build_ext.C_FILES / "routerd/wire/token.c").read_text()
+    assert f"__pyx_freelist_7routerd_4wire_5token_Token[{build_ext.FREE_OBJECTS}]" in translated
+
+
+def test_recycled_modules_are_listed() -> None:
+    assert set(build_ext.MODULES) >= build_ext.RECYCLED
