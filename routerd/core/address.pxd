@@ -15,6 +15,7 @@ cdef class Address:
     cdef public Py_ssize_t remote_count
     cdef public Py_ssize_t missing
     cdef readonly dict inlets
+    cdef readonly dict in_step
     cdef readonly dict fabric_inlets
     cdef public dict uneven
     cdef public object parked
@@ -32,6 +33,10 @@ cdef class Address:
     cdef public long long transit
 
     cpdef bint has_outlet(self, bint is_local_only) noexcept
+    @cython.locals(total=Py_ssize_t, outlet=Outlet)
+    cpdef Py_ssize_t credit(self) except -1
+    @cython.locals(waiting=dict, inlet=Inlet)
+    cpdef void keep_step(self)
     cpdef void note_credit(self)
     @cython.locals(share=Py_ssize_t, inlet=Inlet, outlet=Outlet)
     cpdef void share_credit(self)

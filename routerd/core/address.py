@@ -31,6 +31,8 @@ class Address:
         self.remote_count = 0
         self.missing = 0
         self.inlets: dict[Inlet, None] = {}
+        # Those whose producers have credit as consumers have.
+        self.in_step: dict[Inlet, None] = {}
         # Those of siblings, which share the credit of the local consumers; and the addresses whose shares have changed.
         self.fabric_inlets: dict[Inlet, None] = {}
         self.uneven: dict[Address, None] | None = None
@@ -85,8 +87,23 @@ class Address:
     def leave(self, inlet: "Inlet") -> None:
         """Take an inlet out, if it is here."""
         self.inlets.pop(inlet, None)
+        self.in_step.pop(inlet, None)
         self.fabric_inlets.pop(inlet, None)
         self.note_credit()
+
+    def credit(self) -> int:
+        """Return how much consumers here and at siblings take now."""
+        total = 0
+        for outlet in self.outlets:
+            total += outlet.link.credit
+        return total
+
+    def keep_step(self) -> None:
+        """Let producers send what consumers take now."""
+        waiting, self.in_step = self.in_step, {}
+        for inlet in waiting:
+            inlet.is_in_step = False
+            inlet.top_up()
 
     def note_credit(self) -> None:
         """Have the shares of siblings looked at when the turn ends: local consumers have another credit than before."""

@@ -262,11 +262,11 @@ class Departures(Settlement):
         """Return the phase that messages for an address enter; `Trunks` knows."""
         return 0
 
-    def departed(self, inlet: "Inlet", way: "Way", out: Delivery) -> None:
-        """Count a delivery that has gone this way."""
+    def departed(self, inlet: "Inlet", way: "Way", out: Delivery | None) -> None:
+        """Count a delivery that has gone this way; there is none of a message that left settled as a whole."""
         if inlet.trunk is not None:
             way.address.transit += 1
             self.transit += 1
-        if not out.settled:
+        if out is not None and not out.settled:
             way.outstanding += 1
             out.way = way

@@ -76,6 +76,8 @@ class Flows(Waiting):
                     outlet.address.share_credit()
                 self.serve_outlet(outlet)
                 self._answer_drain(outlet)
+                if outlet.address.in_step:
+                    outlet.address.keep_step()
         else:
             inlet: Inlet = end
             inlet.is_quiet = not inlet.is_open

@@ -6,7 +6,7 @@ from routerd.core.outlet cimport Outlet
 from routerd.core.parked cimport Collected
 from routerd.core.passage cimport Passage
 from routerd.core.router_annotations cimport may_carry_annotations
-from routerd.core.settlement cimport too_large
+from routerd.core.settlement cimport how_settled, too_large
 from routerd.core.way cimport Way
 from routerd.wire.delivery cimport Delivery
 from routerd.wire.link cimport Link
@@ -47,7 +47,7 @@ cdef class Forwarder(Endings):
         Py_ssize_t end,
         Passage passage,
     )
-    @cython.locals(link=Sender, is_settled=bint, out=Delivery, address=Address, target=Address, record=object)
+    @cython.locals(link=Sender, is_settled=bint, is_whole=bint, out=Delivery, address=Address, target=Address, record=object)
     cdef void forward(
         self, Inlet inlet, Outlet outlet, Way way, Delivery delivery, object data, Py_ssize_t start, Py_ssize_t end
     )

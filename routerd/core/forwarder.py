@@ -27,7 +27,7 @@ from routerd.core.recorder_names import (
     TOO_MANY_WAIT,
 )
 from routerd.core.router_annotations import may_carry_annotations
-from routerd.core.settlement import too_large
+from routerd.core.settlement import how_settled, too_large
 from routerd.wire import ACCEPTED, RELEASED, DecodeError, Error, NeedsMore, Rejected
 from routerd.wire.delivery import Delivery
 from routerd.wire.sections import Sections
@@ -254,10 +254,13 @@ class Forwarder(Endings):
         is_settled = delivery.remote_settled
         if link.snd_settle_mode != _MIXED:
             is_settled = link.snd_settle_mode == _SETTLED
-        out = link.begin(None, is_settled, delivery.message_format, delivery)
-        out.stamp = delivery.stamp
-        out.record = record
-        link.write(out, data, start, end, delivery.is_partial)
+        out = None
+        is_whole = not delivery.is_partial
+        if not (is_settled and is_whole and link.send_settled(data, start, end, delivery.message_format)):
+            out = link.begin(None, is_settled, delivery.message_format, delivery)
+            out.stamp = delivery.stamp
+            out.record = record
+            link.write(out, data, start, end, delivery.is_partial)
         if link.credit == 0:
             outlet.ran_dry(self.now)
         if outlet.is_watched:
@@ -271,6 +274,12 @@ class Forwarder(Endings):
             address.egress += 1
         if address.fabric_inlets:
             address.note_credit()
+        if out is None:
+            outlet.presettled += 1
+            if record is not None and self.recorder is not None:
+                self.recorder.settled(record, how_settled(delivery), NO_CAUSE, self.now)
+            self.has_left(inlet, delivery)
+            return
         delivery.context = out
         if delivery.is_partial:
             inlet.current = delivery

@@ -54,6 +54,8 @@ class Inlet:
         self.capacity = peer.capacity
         self.least_room = max(1, peer.capacity >> 3)
         self.ample_credit = peer.capacity - self.least_room
+        # Whether it has credit again only when consumers have, which is not looked up for each message.
+        self.is_in_step = False
         # Messages that wait for an outlet, and how many of them are settled.
         self.parked = 0
         self.waiting = 0
@@ -75,8 +77,7 @@ class Inlet:
         """Grant credit again once some of the capacity is free, while there is somebody to send to.
 
         An eighth is enough: producer, router and consumer work at once only if the producer need not wait for the last
-        of many. Where all was settled, nothing comes back that has to be waited for, and half of the credit is time
-        enough. A sibling has a share of its consumers' credit instead, but for multicast, where everybody gets a copy.
+        of many. A sibling has a share of its consumers' credit instead, but for multicast, where everybody gets a copy.
         """
         link = self.link
         if link.credit > self.ample_credit or not self.is_open:
@@ -96,8 +97,28 @@ class Inlet:
             if not address.has_outlet(self.is_fabric):
                 return
         room = self.capacity - link.credit - link.unsettled_count - self.waiting
-        if room >= self.least_room and (link.unsettled_count or link.credit <= self.capacity >> 1):
+        if room < self.least_room:
+            return
+        sends_settled = self.presettled > 0 and link.unsettled_count == 0
+        if sends_settled and address is not None and not address.is_multicast and not address.ways:
+            self._grant_in_step(address, room)
+        else:
             link.grant(room)
+
+    def _grant_in_step(self, address: "Address", room: int) -> None:
+        """Grant a producer of settled messages no more than its consumers take, or some that may wait for them.
+
+        Nothing else slows it down before all of its capacity waits, and to keep a message costs as much as to send it.
+        """
+        link = self.link
+        if self.is_in_step and link.credit > 0:
+            return
+        taken = max(address.credit(), self.capacity >> 2) - link.credit - self.waiting
+        self.is_in_step = taken < self.least_room
+        if self.is_in_step:
+            address.in_step[self] = None
+        else:
+            link.grant(min(room, taken))
 
     def set_share(self, share: int) -> None:
         """Have roughly a share of the consumers' credit: not every step is worth a flow.

@@ -38,6 +38,7 @@ cdef class Settlement(Handler):
     @cython.locals(delivery=Delivery)
     cdef void check_copies(self, FanOut fan)
     cdef void sent(self, Inlet inlet, Outlet outlet, Delivery delivery, Delivery out)
+    cdef void has_left(self, Inlet inlet, Delivery delivery)
     cdef void give_up(self, Inlet inlet, Delivery delivery, object outcome)
     @cython.locals(age=double)
     cdef void settle(self, Inlet inlet, Delivery delivery, object state)
@@ -46,6 +47,7 @@ cdef class Settlement(Handler):
     cdef void _count_out(self, Delivery out, object state)
 
 
+cpdef int how_settled(Delivery delivery) except -1
 cpdef object too_large(Link link)
 cpdef int outcome_number(object state) except -1
 cdef void _count_in(Inlet inlet, object state)

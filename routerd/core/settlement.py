@@ -166,12 +166,16 @@ class Settlement(Handler):
         if out.settled:
             outlet.presettled += 1
         if out.record is not None:
-            self.note_outcome(out, RECORDED_PRESETTLED if delivery.remote_settled else RECORDED_ACCEPTED, NO_CAUSE)
-        if not delivery.remote_settled:
+            self.note_outcome(out, how_settled(delivery), NO_CAUSE)
+        self.has_left(inlet, delivery)
+
+    def has_left(self, inlet: "Inlet", delivery: Delivery) -> None:
+        # To whom it left says nothing more: the producer hears that it is accepted, unless it has settled it already.
+        if delivery.remote_settled:
+            inlet.presettled += 1
+            inlet.top_up()
+        else:
             self.settle(inlet, delivery, _ACCEPTED)
-            return
-        inlet.presettled += 1
-        inlet.top_up()
 
     def give_up(self, inlet: "Inlet", delivery: Delivery, outcome: Any) -> None:
         # What nobody gets: the producer is told, unless it does not want to know. The rest of it is ignored.
@@ -221,6 +225,11 @@ class Settlement(Handler):
                 outlet.delayed_10s += 1
             else:
                 outlet.delayed_1s += 1
+
+
+def how_settled(delivery: Delivery) -> int:
+    """Return the number of what became of a message that has left settled."""
+    return RECORDED_PRESETTLED if delivery.remote_settled else RECORDED_ACCEPTED
 
 
 def too_large(link: "Link") -> Rejected:

@@ -69,6 +69,8 @@ Controls = Sequence[tuple[int, bytes]]
 
 READ_SIZE = 1 << 18
 """Octets that are read at once; one buffer serves all connections."""
+STEP = 1 << 15
+"""Octets of what was read that are taken before what they brought about is written, so that others work meanwhile."""
 DRAIN_STEP_S = 0.05
 BEAT_S = 1.0
 """How often the loop is looked at."""
@@ -393,7 +395,10 @@ class Worker:
         try:
             if transport.tracer is not None:
                 transport.tracer.received(self.buffer_view[:size])
-            transport.connection.receive_data(self._buffer, now, 0, size)
+            at = transport.connection.receive_some(self._buffer, now, 0, size, STEP)
+            while at < size:
+                self._write(now)
+                at = transport.connection.receive_some(self._buffer, now, at, size, STEP)
         except Exception:
             # A fault of ours: it costs this connection, and no other.
             _log.exception("[C%d] Connection is given up", transport.peer.number)
@@ -501,21 +506,26 @@ class Worker:
         events = router.take_trunk_events()
         if events and self._on_trunks is not None:
             self._on_trunks(events)
-        awake = router.awake
-        if awake:
-            router.awake = []
-            for connection in awake:
-                try:
-                    connection.context.shell.flush(now)
-                except Exception:
-                    # A fault of ours: it costs this connection, and no other.
-                    _log.exception("[C%d] Connection is given up", connection.context.number)
-                    connection.context.shell.abort()
-            if router.awake:
-                # An endpoint inside the router has answered.
-                self._turn_ends()
+        if self._write(now) and router.awake:
+            # An endpoint inside the router has answered.
+            self._turn_ends()
         if self._deadlines.next() < self._deadline:
             self._set_timer(self._deadlines.next(), now)
+
+    def _write(self, now: float) -> bool:
+        """Write what connections have; return whether any had."""
+        awake = self.router.awake
+        if not awake:
+            return False
+        self.router.awake = []
+        for connection in awake:
+            try:
+                connection.context.shell.flush(now)
+            except Exception:
+                # A fault of ours: it costs this connection, and no other.
+                _log.exception("[C%d] Connection is given up", connection.context.number)
+                connection.context.shell.abort()
+        return True
 
     def _beat(self, due: float) -> None:
         now = time.monotonic()

@@ -17,6 +17,8 @@ from routerd.wire.transfer cimport TransferFields
 cdef object _OVER
 cdef int _OPEN
 cdef int _CLOSE
+cdef int _AMQP_FRAME
+cdef int _SASL_FRAME
 
 
 cdef class Connection:
@@ -47,6 +49,9 @@ cdef class Connection:
     cdef public object context
 
     cpdef void receive_data(self, object data, double now, Py_ssize_t start=*, Py_ssize_t end=*)
+    cpdef Py_ssize_t receive_some(
+        self, object data, double now, Py_ssize_t start, Py_ssize_t end, Py_ssize_t enough
+    ) except -1
     cpdef bytearray data_to_send(self, double now)
     cpdef void wake(self)
     cpdef void make_busy(self, Session session)

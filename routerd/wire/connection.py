@@ -60,6 +60,8 @@ _CLOSING = (ConnectionState.CLOSE_PIPE, ConnectionState.CLOSE_SENT, ConnectionSt
 _OVER = ConnectionState.END
 _OPEN = 0x10
 _CLOSE = 0x18
+_AMQP_FRAME = AMQP_FRAME
+_SASL_FRAME = SASL_FRAME
 _NEVER = float("inf")
 
 
@@ -176,10 +178,16 @@ class Connection:
 
     def receive_data(self, data: bytes | bytearray, now: float, start: int = 0, end: int = -1) -> None:
         """Take data[start:end] from the transport."""
+        end = len(data) if end < 0 else end
+        self.receive_some(data, now, start, end, end - start)
+
+    def receive_some(self, data: bytes | bytearray, now: float, start: int, end: int, enough: int) -> int:
+        """Take `enough` octets of data[start:end], up to the end of a frame; return where to go on."""
         self._clock.heard(now)
-        self.input.take(data, start, len(data) if end < 0 else end)
+        start = self.input.take(data, start, end, enough)
         # The buffer belongs to the caller again.
         self._decoder.reset(b"", 0, 0)
+        return start
 
     def send_sasl(self, frames: Sequence[Any], now: float) -> None:
         """Send SASL frames that were waited for, and take what was received meanwhile; nothing if that is over."""
@@ -311,7 +319,7 @@ class Connection:
         kind = view[start + 5]
         if view[start + 4] < 2 or body > end:
             raise FramingError(f"a data offset of {view[start + 4]} in a frame of {end - start} octets")
-        if kind != (SASL_FRAME if self._sasl_layer.is_active else AMQP_FRAME):
+        if kind != (_SASL_FRAME if self._sasl_layer.is_active else _AMQP_FRAME):
             raise FramingError(f"a frame of type {kind} is not expected here")
         decoder = self._decoder
         decoder.reset(data, body, end)

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 # Kept at hand: the members of an enum are looked up by a Python call in CPython 3.11.
 _OVER = ConnectionState.END
+# As C numbers they are compared without a look-up.
+_HEADER_SIZE = HEADER_SIZE
+_ALWAYS_ALLOWED = MIN_MAX_FRAME_SIZE
 HELD_MAX = 1 << 16
 """Octets that a peer may send while its authentication waits for an answer from elsewhere."""
 
@@ -37,17 +40,25 @@ class Input:
         """The beginning of a frame, or of a header, of which the rest has not been received."""
         return b"" if self._partial is None else bytes(self._partial)
 
-    def take(self, data: bytes | bytearray, start: int, end: int) -> None:
-        """Take data[start:end]; behind a violation, go on with the next frame."""
+    def take(self, data: bytes | bytearray, start: int, end: int, enough: int) -> int:
+        """Take data[start:end], or `enough` octets and what is left of the frame there; return where it stopped.
+
+        Behind a violation it goes on with the next frame.
+        """
         connection = self.connection
-        while start < end and connection.state is not _OVER and not self.is_waiting:
+        stop = min(end, start + enough)
+        while start < stop and connection.state is not _OVER and not self.is_waiting:
             try:
-                start = self._receive(data, start, end)
+                start = self._receive(data, start, end, stop)
             except RemoteError as error:
                 start = self._resume_at
                 connection.fail(error)
+        if connection.state is _OVER:
+            return end
         if self.is_waiting and start < end:
             self._hold(data, start, end)
+            return end
+        return start
 
     def stop_waiting(self) -> bytearray | None:
         """Return what was received meanwhile, to be taken now."""
@@ -60,11 +71,11 @@ class Input:
         self._partial = None
         self._held = None
 
-    def _receive(self, data: bytes | bytearray, start: int, end: int) -> int:
+    def _receive(self, data: bytes | bytearray, start: int, end: int, stop: int) -> int:
         if self._partial is not None:
             return self._complete_partial(data, start, end)
-        start = self._walk(data, start, end)
-        if self.is_waiting:
+        start = self._walk(data, start, end, stop)
+        if self.is_waiting or start >= stop:
             return start
         if start < end and self.connection.state is not _OVER:
             self._partial = bytearray(memoryview(data)[start:end])
@@ -93,7 +104,7 @@ class Input:
             start = stop
         self._partial = None
         try:
-            self._walk(partial, 0, len(partial))
+            self._walk(partial, 0, len(partial), len(partial))
         finally:
             self._resume_at = start
         return start
@@ -113,22 +124,22 @@ class Input:
             raise FramingError(f"a frame of {size} octets, where 8 to {limit} are allowed")
         return size
 
-    def _walk(self, data: bytes | bytearray, pos: int, end: int) -> int:
+    def _walk(self, data: bytes | bytearray, pos: int, end: int, stop: int) -> int:
         connection = self.connection
         view = data
-        while end - pos >= 4 and connection.state is not _OVER and not self.is_waiting:
+        while pos < stop and end - pos >= 4 and connection.state is not _OVER and not self.is_waiting:
             self._resume_at = end
             if self.is_header_due:
-                if end - pos < HEADER_SIZE:
+                if end - pos < _HEADER_SIZE:
                     break
-                self._resume_at = pos + HEADER_SIZE
-                connection.receive_header(bytes(data[pos : pos + HEADER_SIZE]))
-                pos += HEADER_SIZE
+                self._resume_at = pos + _HEADER_SIZE
+                connection.receive_header(bytes(data[pos : pos + _HEADER_SIZE]))
+                pos += _HEADER_SIZE
                 continue
             # In steps, since in C the whole would be an int, and a large size a negative one.
             size = view[pos] << 8 | view[pos + 1]
             size = size << 16 | view[pos + 2] << 8 | view[pos + 3]
-            if size < 8 or size > MIN_MAX_FRAME_SIZE:
+            if size < 8 or size > _ALWAYS_ALLOWED:
                 self._checked_size(size)
             if end - pos < size:
                 break

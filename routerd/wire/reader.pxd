@@ -71,6 +71,8 @@ cdef class Reader:
     cpdef object read_symbol(self)
     @cython.locals(at=cython.Py_ssize_t, code=cython.int)
     cpdef object read_binary(self)
+    @cython.locals(at=cython.Py_ssize_t)
+    cpdef int64_t read_four(self) except -2
     @cython.locals(
         at=cython.Py_ssize_t, code=cython.int, size=cython.Py_ssize_t, stop=cython.Py_ssize_t, count=cython.longlong,
         symbols=list,

@@ -318,6 +318,14 @@ class Reader:
             return None
         raise _wrong("binary", code, at)
 
+    def read_four(self) -> int:
+        """Return a binary of four octets as the number that it is; -1 for all else, which is still to be read then."""
+        at = self.pos
+        if self.end - at < 6 or self._view[at] != 0xA0 or self._view[at + 1] != 4:
+            return -1
+        self.pos = at + 6
+        return self._u32(at + 2)
+
     def read_symbols(self) -> tuple[Symbol, ...]:
         """Return what a field holds that may have any number of symbols: null, one of them, or an array (1.4)."""
         at = self.pos

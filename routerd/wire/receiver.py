@@ -130,7 +130,7 @@ class Receiver(Link):
             self.available = fields.available
 
     def _begin(self, fields: "TransferFields") -> Delivery:
-        if fields.delivery_id < 0 or fields.tag is None:
+        if fields.delivery_id < 0 or (fields.tag_number < 0 and fields.tag is None):
             raise LinkFieldInvalid(f"link {self.name!r}: a first transfer without delivery-id or delivery-tag")
         if self.is_incomplete:
             raise LinkFieldInvalid(f"link {self.name!r}: a new delivery where an unsettled map was incomplete")
@@ -138,7 +138,7 @@ class Receiver(Link):
         delivery: Delivery = Delivery.__new__(Delivery)
         delivery.link = self
         delivery.given_tag = fields.tag
-        delivery.tag_number = 0
+        delivery.tag_number = fields.tag_number if fields.tag_number >= 0 else 0
         delivery.id = fields.delivery_id
         delivery.size = 0
         delivery.message_format = fields.message_format if fields.message_format >= 0 else 0
@@ -168,11 +168,12 @@ class Receiver(Link):
         session.track(delivery)
 
     def _resume(self, fields: "TransferFields") -> Delivery | None:
-        if fields.delivery_id < 0 or fields.tag is None:
+        tag = fields.tag_octets()
+        if fields.delivery_id < 0 or tag is None:
             raise LinkFieldInvalid(f"link {self.name!r}: a first transfer without delivery-id or delivery-tag")
         self._use_credit()
         # A resumed delivery that is not in our unsettled map is to be ignored (2.7.5, resume).
-        delivery = None if self.suspended is None else self.suspended.pop(fields.tag, None)
+        delivery = None if self.suspended is None else self.suspended.pop(tag, None)
         if delivery is not None:
             self.session.untrack(delivery)
             delivery.id = fields.delivery_id
@@ -205,7 +206,7 @@ class Receiver(Link):
             raise LinkFieldInvalid(
                 f"link {self.name!r}: delivery-id {fields.delivery_id} within delivery {delivery.id}"
             )
-        if fields.tag is not None and fields.tag != delivery.tag:
+        if (fields.tag_number >= 0 or fields.tag is not None) and fields.tag_octets() != delivery.tag:
             raise LinkFieldInvalid(f"link {self.name!r}: another delivery-tag within delivery {delivery.id}")
         if fields.message_format >= 0 and fields.message_format != delivery.message_format:
             raise LinkFieldInvalid(f"link {self.name!r}: another message-format within delivery {delivery.id}")

@@ -38,6 +38,10 @@ cdef class Sender(Link):
         int rcv_settle_mode=*,
         bint batchable=*,
     )
+    @cython.locals(session=Session, size=Py_ssize_t)
+    cpdef bint send_settled(
+        self, object data, Py_ssize_t start, Py_ssize_t end, unsigned int message_format
+    ) except -1
     cpdef void write(self, Delivery delivery, object data, Py_ssize_t start, Py_ssize_t end, bint more)
     cpdef void abort(self, Delivery delivery)
     cpdef void drained(self)

@@ -108,6 +108,46 @@ class Sender(Link):
         self.current = delivery
         return delivery
 
+    def send_settled(
+        self, data: bytes | bytearray, start: int, end: int, message_format: int
+    ) -> bool:
+        """Send data[start:end] as a whole message that is settled, with no record of it, if one frame takes it now.
+
+        Returns false, having done nothing, where it has to be begun and written.
+        """
+        session = self.session
+        size = end - start
+        if (
+            self.credit <= 0
+            or session.remote_incoming_window <= 0
+            or session.has_backlog
+            or size > session.send_frame_size - _FIRST_OVERHEAD - 4
+            or self.current is not None
+            or not self.is_attached
+            or self.is_incomplete
+            or self.snd_settle_mode == _UNSETTLED
+            or (self.remote_max_message_size and size > self.remote_max_message_size)
+        ):
+            return False
+        self.credit -= 1
+        self.delivery_count = (self.delivery_count + 1) & _MASK
+        session.count_transfer()
+        write_transfer(
+            session.output,
+            session.channel,
+            self.handle,
+            session.take_delivery_id(),
+            None,
+            self._take_tag_number(),
+            message_format,
+            True,
+            False,
+            data,
+            start,
+            end,
+        )
+        return True
+
     def write(self, delivery: Delivery, data: bytes | bytearray, start: int, end: int, more: bool) -> None:
         """Send data[start:end] of the delivery that was begun last; what the session window does not take is queued."""
         if delivery is not self.current or not self.is_attached:

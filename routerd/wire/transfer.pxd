@@ -12,6 +12,7 @@ cdef class TransferFields:
     cdef readonly long long handle
     cdef readonly long long delivery_id
     cdef readonly bytes tag
+    cdef readonly long long tag_number
     cdef readonly long long message_format
     cdef readonly int settled
     cdef readonly bint more
@@ -25,6 +26,8 @@ cdef class TransferFields:
     cpdef void clear(self) noexcept
     @cython.locals(start=Py_ssize_t, count=Py_ssize_t, list_end=Py_ssize_t)
     cpdef void read(self, Decoder decoder)
+    cpdef bytes tag_octets(self)
+    cdef void _read_tag(self, Decoder decoder, Py_ssize_t start)
     cdef void _read_rare_fields(self, Decoder decoder, Py_ssize_t count, Py_ssize_t start)
 
 

@@ -32,6 +32,8 @@ class TransferFields:
         self.handle = -1
         self.delivery_id = -1
         self.tag = None
+        # One of four octets, as most are, is kept as the number that it is.
+        self.tag_number = -1
         self.message_format = -1
         self.settled = -1
         self.more = False
@@ -57,9 +59,9 @@ class TransferFields:
         if count > 1:
             self.delivery_id = decoder.read_uint()
         if count > 2:
-            self.tag = decoder.read_binary()
-            if self.tag is not None and len(self.tag) > _TAG_MAX:
-                raise InvalidField(f"a delivery-tag has {_TAG_MAX} octets at most", offset=start)
+            self.tag_number = decoder.read_four()
+            if self.tag_number < 0:
+                self._read_tag(decoder, start)
         if count > 3:
             self.message_format = decoder.read_uint()
         if count > 4:
@@ -71,6 +73,15 @@ class TransferFields:
         if decoder.pos != list_end:
             raise DecodeError("the fields of a transfer do not fill its list", offset=decoder.pos)
         self.payload = list_end
+
+    def tag_octets(self) -> bytes | None:
+        """Return the delivery-tag as it is on the wire."""
+        return self.tag if self.tag_number < 0 else self.tag_number.to_bytes(4, "big")
+
+    def _read_tag(self, decoder: "Decoder", start: int) -> None:
+        self.tag = decoder.read_binary()
+        if self.tag is not None and len(self.tag) > _TAG_MAX:
+            raise InvalidField(f"a delivery-tag has {_TAG_MAX} octets at most", offset=start)
 
     def _read_rare_fields(self, decoder: "Decoder", count: int, start: int) -> None:
         self.rcv_settle_mode = decoder.read_ubyte()

@@ -115,6 +115,62 @@ def test_what_waits_for_a_consumer_without_credit_uses_the_capacity_up(workers, 
     assert other.received(receiver) == sent
 
 
+def test_who_sends_settled_messages_keeps_step_with_its_consumers():
+    workers = Workers()
+    one, other = clients(workers)
+    receiver = other.consumer("orders", credit=CAPACITY)
+    sender = one.producer("orders")
+    for number in range(CAPACITY):
+        one.send(sender, message(str(number)), settled=True)
+    # The consumer has used its credit up, and so nothing is granted that would only wait, but a few.
+    ahead = sender.credit
+    assert 0 < ahead <= CAPACITY >> 2
+    receiver.grant(CAPACITY)
+    workers.pump()
+    assert ahead < sender.credit <= CAPACITY
+    assert len(other.received(receiver)) == CAPACITY
+
+
+def test_and_it_goes_on_whatever_its_consumers_do():
+    workers = Workers()
+    one, other = clients(workers)
+    receiver = other.consumer("orders", credit=3 * CAPACITY)
+    sender = one.producer("orders")
+    # It has sent, is held to the step of a consumer that leaves, and then there is another.
+    for number in range(3 * CAPACITY):
+        one.send(sender, message(str(number)), settled=True)
+    assert len(other.received(receiver)) == 3 * CAPACITY
+    held = one.producer("orders", "held")
+    one.send(held, message("first"), settled=True)
+    one.detach(held)
+    other.detach(receiver)
+    assert sender.credit == 0
+    late = other.consumer("orders", credit=5)
+    assert sender.credit > 0
+    for number in range(20):
+        one.send(sender, message(str(number)), settled=True)
+        late.grant(1)
+        workers.pump()
+    assert len(other.received(late)) == 20
+
+
+def test_a_consumer_that_grants_one_by_one_gets_all_that_is_settled():
+    workers = Workers()
+    one, other = clients(workers)
+    receiver = other.consumer("orders", credit=1)
+    sender = one.producer("orders")
+    sent = []
+    while len(sent) < 2 * CAPACITY:
+        while sender.credit and len(sent) < 2 * CAPACITY:
+            sent.append(message(str(len(sent))))
+            one.send(sender, sent[-1], settled=True)
+        receiver.grant(1)
+        workers.pump()
+    receiver.grant(2 * CAPACITY)
+    workers.pump()
+    assert other.received(receiver) == sent
+
+
 def test_the_credit_is_taken_back_when_the_last_consumer_leaves(workers):
     one, other = clients(workers)
     first, second = other.consumer("orders", credit=1), other.consumer("orders", credit=1)

@@ -131,8 +131,8 @@ def sasl_for(is_client):
     return SaslClient([AnonymousClient("me")]) if is_client else SaslServer([AnonymousServer()])
 
 
-def played(plan, is_client, chunks, *, is_taken_meanwhile=False):
-    """What an engine in a role tells, and what it sends, when octets arrive in these chunks."""
+def played(plan, is_client, chunks, *, step=0, is_taken_meanwhile=False):
+    """What an engine in a role tells, and what it sends, when octets arrive in these chunks, and are taken in steps."""
     player = Player(plan)
     connection = Connection(
         ConnectionConfig(container_id="c" if is_client else "s", max_frame_size=FRAME_SIZE, incoming_window=3),
@@ -144,10 +144,22 @@ def played(plan, is_client, chunks, *, is_taken_meanwhile=False):
     if is_client:
         connection.open()
     for chunk in chunks:
-        connection.receive_data(chunk, 0.0)
+        if step:
+            take_in_steps(connection, chunk, step)
+        else:
+            connection.receive_data(chunk, 0.0)
         if is_taken_meanwhile:
             connection.data_to_send(0.0)
     return player.events, connection.state, bytes(connection.data_to_send(0.0))
+
+
+def take_in_steps(connection, chunk, step):
+    """Have octets taken step by step, each of which ends behind a frame, or where there is no more."""
+    at = 0
+    while at < len(chunk):
+        stop = connection.receive_some(chunk, 0.0, at, len(chunk), step)
+        assert min(at + step, len(chunk)) <= stop <= len(chunk)
+        at = stop
 
 
 def recorded(plan):
@@ -222,6 +234,35 @@ def test_a_cut_at_any_octet_changes_nothing(is_client):
 
 
 @roles
+@pytest.mark.parametrize("step", [1, 7, 64, 600])
+def test_a_buffer_can_be_taken_in_steps(is_client, step):
+    octets = recorded(SHORT)[is_client]
+    assert played(SHORT, is_client, [octets], step=step) == played(SHORT, is_client, [octets])
+
+
+def test_a_step_ends_behind_the_frame_in_which_it_has_enough():
+    connection = Connection(ConnectionConfig(container_id="s"), Recorder(), is_client=False)
+    connection.start(0.0)
+    frame = bytes.fromhex("00000008 02000000")
+    octets = b"AMQP\x00\x01\x00\x00" + 3 * frame
+    assert connection.receive_some(octets, 0.0, 0, len(octets), 1) == 8
+    assert connection.receive_some(octets, 0.0, 8, len(octets), 9) == 24
+    # Of a frame that is cut it takes what there is.
+    assert connection.receive_some(octets, 0.0, 24, 30, 1) == 30
+    assert connection.cut_frame == frame[:6]
+    assert connection.receive_some(octets, 0.0, 30, len(octets), 1) == len(octets)
+    assert connection.cut_frame == b""
+
+
+@roles
+@settings(max_examples=60)
+@given(plan=plans, places=places, step=st.integers(1, 2000))
+def test_in_what_steps_octets_are_taken_never_changes_the_events(is_client, plan, places, step):
+    octets = recorded(plan)[is_client]
+    assert played(plan, is_client, cut(octets, places), step=step) == played(plan, is_client, [octets])
+
+
+@roles
 @settings(max_examples=60)
 @given(plan=plans, places=places)
 def test_how_octets_are_chunked_never_changes_the_events(is_client, plan, places):
@@ -238,13 +279,14 @@ def test_how_octets_are_chunked_never_changes_the_events(is_client, plan, places
     plan=plans,
     places=places,
     damage=st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 2), st.binary(max_size=2)), min_size=1, max_size=3),
+    step=st.integers(0, 2000),
 )
-def test_nor_does_it_when_the_octets_are_damaged(is_client, plan, places, damage):
+def test_nor_does_it_when_the_octets_are_damaged(is_client, plan, places, damage, step):
     octets = bytearray(recorded(plan)[is_client])
     for at, size, put_in in damage:
         at %= len(octets)
         octets[at : at + size] = put_in
-    assert played(plan, is_client, cut(bytes(octets), places)) == played(plan, is_client, [bytes(octets)])
+    assert played(plan, is_client, cut(bytes(octets), places), step=step) == played(plan, is_client, [bytes(octets)])
 
 
 @roles

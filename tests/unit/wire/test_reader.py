@@ -90,6 +90,19 @@ def test_a_typed_read_takes_every_encoding_of_its_type(method, octets, value):
     assert decoder.pos == decoder.end
 
 
+def test_a_binary_of_four_octets_is_read_as_a_number():
+    decoder = decoder_of("a0 04 80000001 40")
+    assert (decoder.read_four(), decoder.pos) == (0x80000001, 6)
+
+
+@pytest.mark.parametrize(
+    "octets", ["a0 03 000001 4040", "a0 05 0000000001", "b0 00000004 00000001", "40", "", "a0 04 000000"]
+)
+def test_what_else_there_is_stays_to_be_read(octets):
+    decoder = decoder_of(octets)
+    assert (decoder.read_four(), decoder.pos) == (-1, 0)
+
+
 @pytest.mark.parametrize(("method", "octets", "value"), READS)
 def test_a_typed_read_cut_short_at_any_octet_is_a_decode_error(method, octets, value):
     whole = bytes.fromhex(octets)

@@ -88,6 +88,68 @@ def test_a_settled_message_is_not_kept():
     assert (delivery.settled, delivery.is_tracked, peer.session.outgoing.count) == (True, False, 0)
 
 
+def test_a_whole_settled_message_leaves_without_a_delivery():
+    peer, kept = SessionPeer(), SessionPeer()
+    sender, likeness = peer.attached_sender(credit=2), kept.attached_sender(credit=2)
+    for number in range(2):
+        assert sender.send_settled(b"<body>", 1, 5, 7) is True
+        likeness.send(b"body", settled=True, message_format=7)
+        assert (
+            (sender.credit, sender.delivery_count)
+            == (likeness.credit, likeness.delivery_count)
+            == (1 - number, number + 1)
+        )
+    assert peer.octets_sent() == kept.octets_sent()
+    assert peer.session.next_outgoing_id == kept.session.next_outgoing_id == 2
+    assert sender.unsettled_count == peer.session.outgoing.count == 0
+
+
+def test_without_credit_it_does_not_leave():
+    peer = SessionPeer()
+    sender = peer.attached_sender(credit=1)
+    assert sender.send_settled(b"m", 0, 1, 0) is True
+    assert sender.send_settled(b"m", 0, 1, 0) is False
+    assert len(peer.frames_sent()) == 1
+
+
+def test_nor_does_it_where_the_window_or_the_frames_of_the_peer_are_too_small():
+    peer, sender = narrow(frames=1)
+    assert sender.send_settled(b"m", 0, 1, 0) is True
+    assert sender.send_settled(b"m", 0, 1, 0) is False
+    sender.send(b"queued")
+    peer.send(window(5, seen=1))
+    assert len(peer.frames_sent()) == 2
+    small = SessionPeer(peers_open=SMALL)
+    sender = small.attached_sender(credit=2)
+    room = 512 - 33 - 4
+    assert sender.send_settled(b"x" * (room + 1), 0, room + 1, 0) is False
+    assert sender.send_settled(b"x" * room, 0, room, 0) is True
+    assert sender.credit == 1
+
+
+def test_nor_does_it_behind_what_waits_or_is_under_way():
+    peer, sender = narrow(frames=1)
+    sender.send(b"first")
+    sender.send(b"waits")
+    assert sender.send_settled(b"m", 0, 1, 0) is False
+    peer = SessionPeer()
+    sender = peer.attached_sender(credit=2)
+    delivery = sender.begin()
+    sender.write(delivery, b"part", 0, 4, True)
+    assert sender.send_settled(b"m", 0, 1, 0) is False
+
+
+def test_nor_does_it_on_a_link_that_is_not_for_it():
+    unsettled = SessionPeer().attached_sender(credit=1, snd_settle_mode=0)
+    assert unsettled.send_settled(b"m", 0, 1, 0) is False
+    small = SessionPeer().attached_sender(credit=1, max_message_size=3)
+    assert small.send_settled(b"four", 0, 4, 0) is False
+    assert small.send_settled(b"four", 0, 3, 0) is True
+    gone = SessionPeer().attached_sender(credit=1)
+    gone.detach()
+    assert gone.send_settled(b"m", 0, 1, 0) is False
+
+
 @pytest.mark.parametrize(
     ("mode", "settled", "is_allowed"),
     [(0, False, True), (0, True, False), (1, True, True), (1, False, False), (2, True, True), (2, False, True)],

@@ -49,7 +49,7 @@ def as_transfer(fields):
     return Transfer(
         handle=fields.handle,
         delivery_id=or_none(fields.delivery_id),
-        delivery_tag=fields.tag,
+        delivery_tag=fields.tag_octets(),
         message_format=or_none(fields.message_format),
         settled=None if fields.settled < 0 else fields.settled == 1,
         more=fields.more,
