@@ -60,6 +60,8 @@ class RouterOptions:
     """For sockets and pulses; ours alone."""
     busy_poll_s: float = 200e-6
     """For how long a connection actor looks for more work before it sleeps."""
+    keeps_core: bool = True
+    """Whether a busy connection actor keeps to a core of its own."""
     log_socket: str | None = None
     logs_as_json: bool = False
     is_detached: bool = False
@@ -229,6 +231,7 @@ class Router:
             fabric_keys=self._keys.get(place.worker),
             logs=self._config.logs,
             busy_poll_s=self._options.busy_poll_s,
+            keeps_core=self._options.keeps_core,
         )
 
     def _ready(self) -> list[str]:

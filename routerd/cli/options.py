@@ -72,6 +72,12 @@ OPTIONS: tuple[cfg.Opt, ...] = (
         help="For how long an actor looks for more work before it sleeps, while work comes in quick succession. That "
         "saves the time that it takes to wake up, much on virtual machines, and costs processor time. 0 is not at all.",
     ),
+    cfg.BoolOpt(
+        "keep_core",
+        default=True,
+        help="A busy actor that has to wait for its core goes to the one that is used least, and keeps to it while it "
+        "is busy. Not where something else decides who runs on which core.",
+    ),
     cfg.StrOpt(
         "log_format",
         choices=[
@@ -124,6 +130,7 @@ class Options:
     record_directory: str | None
     shutdown_grace: float
     busy_poll: int
+    keep_core: bool
     log_format: str
     log_level: str | None
     in_process: bool

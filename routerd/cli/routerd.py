@@ -175,7 +175,7 @@ def _workers(config: RouterConfig, options: Options) -> int:
 
 def _router(config: RouterConfig, options: Options, at_exit: ExitStack) -> Router:
     if options.in_process:
-        return InProcessRouter(config, busy_poll_s=options.busy_poll / 1e6)
+        return InProcessRouter(config, busy_poll_s=options.busy_poll / 1e6, keeps_core=options.keep_core)
     from actors import start
 
     folder = at_exit.enter_context(runtime_folder(options.runtime_directory, is_kept=options.detach))
@@ -190,6 +190,7 @@ def _router(config: RouterConfig, options: Options, at_exit: ExitStack) -> Route
             ray_namespace=options.ray_namespace,
             placement=options.placement,
             busy_poll_s=options.busy_poll / 1e6,
+            keeps_core=options.keep_core,
             folder=folder,
             log_socket=receiver.path,
             logs_as_json=options.log_format == "json",

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
+from routerd.io.core_keeper import use_all_cores
 from routerd.io.logs import module_log
 from routerd.wire.sasl import (
     AuthenticationUnavailable,
@@ -50,6 +51,7 @@ class AuthenticationThreads:
             self._steps.put(None)
 
     def _run(self) -> None:
+        use_all_cores()
         while (taken := self._steps.get()) is not None and not self._is_over:
             step, answer = taken
             outcome = _outcome(step)

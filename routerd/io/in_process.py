@@ -20,7 +20,7 @@ from routerd.management import Agent
 class InProcessRouter:
     """Starts and ends one worker."""
 
-    def __init__(self, config: RouterConfig, *, busy_poll_s: float = SPAN_S) -> None:
+    def __init__(self, config: RouterConfig, *, busy_poll_s: float = SPAN_S, keeps_core: bool = True) -> None:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._manage, name="routerd-management", daemon=True)
         routing = RoutingLoop(config.router) if config.router.mode is RouterMode.INTERIOR else None
@@ -36,6 +36,7 @@ class InProcessRouter:
                 logs=config.logs,
                 record=config.record,
                 busy_poll_s=busy_poll_s,
+                keeps_core=keeps_core,
             ),
             (lambda changes: None) if routing is None else routing.on_changes,
             self._ask,

@@ -14,6 +14,7 @@ from dataclasses import dataclass, fields
 
 from routerd.config import RecordConfig
 from routerd.core import Recorder, Records, Router
+from routerd.io.core_keeper import use_all_cores
 from routerd.io.logs import module_log
 
 PENDING_ROWS_MAX = 500_000
@@ -105,6 +106,7 @@ class RecordThread:
         return records is not None, records
 
     def _run(self) -> None:
+        use_all_cores()
         try:
             from routerd.io.recording_writer import RecordWriting
 

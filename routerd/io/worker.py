@@ -36,6 +36,7 @@ from routerd.io.authentication import Authentication
 from routerd.io.busy_poll import BusyPoll
 from routerd.io.connection_configs import connector_config
 from routerd.io.connectors import Connectors, ConnectorState, client_sasl
+from routerd.io.core_keeper import CoreKeeper, SystemCores
 from routerd.io.deadlines import NEVER, Deadlines
 from routerd.io.entrance import Entrance
 from routerd.io.event_log import EventLog
@@ -133,6 +134,7 @@ class Worker:
         self._timer: asyncio.TimerHandle | None = None
         self._is_flush_due = False
         self._busy_poll = BusyPoll(self._loop, config.busy_poll_s)
+        self._core_keeper: CoreKeeper | None = None
         self._thread: threading.Thread | None = None
         self._is_over = threading.Event()
         self._turn_began = 0.0
@@ -314,6 +316,9 @@ class Worker:
                 started.set_exception(error)
                 return
             be_quick()
+            if self.config.keeps_core:
+                # In the thread that it is about.
+                self._core_keeper = CoreKeeper(SystemCores())
             self._beat(time.monotonic())
             self._recording_clock.record(self.config.record)
             sampling = loop.create_task(self.reports.sample())
@@ -335,6 +340,8 @@ class Worker:
         for peer in list(self.router.peers.values()):
             if peer.shell is not None:
                 peer.shell.abort()
+        if self._core_keeper is not None:
+            self._core_keeper.close()
         await asyncio.sleep(0)
         self.recording.close(time.monotonic())
 
@@ -540,6 +547,8 @@ class Worker:
             self.router.look_after_edges(now)
             self._turn_ends(now)
         self._profiles.refresh()
+        if self._core_keeper is not None:
+            self._core_keeper.look()
         self._loop.call_later(BEAT_S, self._beat, now + BEAT_S)
 
     def _set_timer(self, deadline: float, now: float) -> None:

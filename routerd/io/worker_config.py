@@ -61,6 +61,8 @@ class WorkerConfig:
     record: RecordConfig = field(default_factory=RecordConfig)
     busy_poll_s: float = SPAN_S
     """For how long the loop looks for more work before it sleeps."""
+    keeps_core: bool = True
+    """Whether the loop goes to another core when it has to wait for its own, and keeps to it."""
     shares_ports: bool = True
     """Whether other workers listen on the same ports."""
 

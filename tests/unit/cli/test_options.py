@@ -17,6 +17,7 @@ DEFAULTS = Options(
     record_directory=None,
     shutdown_grace=10.0,
     busy_poll=200,
+    keep_core=True,
     log_format="text",
     log_level=None,
     in_process=False,

@@ -1,0 +1,190 @@
+"""Which core a busy loop runs on: one of its own, as long as there are enough.
+
+The system leaves a thread where it last ran, and wakes those that it writes to beside it: two actors that talk to each
+other end up sharing a core while the clients' core idles. A loop that has to wait therefore claims a core, keeps to it
+while it is busy, and looks each second whether another one were better.
+"""
+
+import contextlib
+import os
+import socket
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+BUSY = 0.3
+"""The share of its time that a loop has to run, or to wait for a core, before it matters where."""
+DELAYED = 0.1
+"""The share of its time for which it may wait for its core."""
+IDLE = 0.2
+"""The share of its time that another core has to idle to be worth leaving one's own."""
+QUIET_LOOKS = 10
+"""After so many looks with little to do it is all the same again where it runs."""
+PATIENCE_MAX = 64
+"""How many looks it rests at most after moves that did not help."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """What the system has counted until a time, all in seconds: a thread that ran and waited, cores that idled."""
+
+    at: float
+    core: int
+    ran: float
+    waited: float
+    idle: Mapping[int, float] = field(default_factory=dict)
+
+
+class Cores(Protocol):
+    """The cores that this thread may run on."""
+
+    def allowed(self) -> frozenset[int]:
+        """Return those that it may use."""
+
+    def sample(self) -> Sample | None:
+        """Return what has been counted; None where the system does not tell."""
+
+    def take(self, core: int) -> bool:
+        """Run on this core only, and on no other that was taken before; false where another loop has taken it."""
+
+    def leave(self) -> None:
+        """Run anywhere again."""
+
+
+class SystemCores:
+    """The cores as Linux knows them; for use in the thread that is meant.
+
+    Loops of this host, of whatever router, claim a core by a name that the system gives to one socket at a time, and
+    frees with it. Nobody can connect to it.
+    """
+
+    _TICK_S = 1 / os.sysconf("SC_CLK_TCK")
+    _PROCESSOR = 36
+    """Which field of `stat`, behind the name, says on what core the thread runs."""
+    _CLAIM = "\0mobula/core/{}"
+
+    def __init__(self) -> None:
+        self._allowed = frozenset(os.sched_getaffinity(0))
+        self._claim: socket.socket | None = None
+
+    def allowed(self) -> frozenset[int]:
+        """Return the cores that this thread might use when this was made."""
+        return self._allowed
+
+    def sample(self) -> Sample | None:
+        """Read the counters of this thread, and how long each core has idled."""
+        try:
+            ran, waited, *_ = Path("/proc/thread-self/schedstat").read_text().split()
+            fields = Path("/proc/thread-self/stat").read_text().rpartition(")")[2].split()
+            idle = {}
+            for line in Path("/proc/stat").read_text().splitlines():
+                name, *counts = line.split()
+                if name.startswith("cpu") and name != "cpu":
+                    # Time in which it waited for a disk is as good.
+                    idle[int(name[3:])] = (int(counts[3]) + int(counts[4])) * self._TICK_S
+            return Sample(time.monotonic(), int(fields[self._PROCESSOR]), int(ran) / 1e9, int(waited) / 1e9, idle)
+        except (OSError, ValueError, IndexError):
+            return None
+
+    def take(self, core: int) -> bool:
+        """Claim a core, and run there only; false where it is claimed, or may not be used any more."""
+        claim = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            claim.bind(self._CLAIM.format(core))
+            os.sched_setaffinity(0, {core})
+        except OSError:
+            claim.close()
+            return False
+        self._drop_claim()
+        self._claim = claim
+        return True
+
+    def leave(self) -> None:
+        """Run anywhere again, and let others have the core."""
+        self._drop_claim()
+        use_all_cores()
+
+    def _drop_claim(self) -> None:
+        if self._claim is not None:
+            self._claim.close()
+            self._claim = None
+
+
+_all = frozenset(os.sched_getaffinity(0))
+
+
+def use_all_cores() -> None:
+    """Have this thread run where the process may; one that a loop starts may only run where that does."""
+    # They may have been made fewer since.
+    with contextlib.suppress(OSError):
+        os.sched_setaffinity(0, _all)
+
+
+class CoreKeeper:
+    """Sees to it that the thread which calls `look` has a core, as far as there are enough."""
+
+    def __init__(self, cores: Cores) -> None:
+        self._cores = cores
+        self._allowed = cores.allowed()
+        self._last: Sample | None = None
+        self._home: int | None = None
+        self._quiet = 0
+        self._rest = 0
+        self._patience = 1
+        self._waited_before: float | None = None
+
+    @property
+    def home(self) -> int | None:
+        """The core that the thread keeps to now."""
+        return self._home
+
+    def look(self) -> None:
+        """Look at the time since the last look, and go elsewhere if that is better."""
+        if len(self._allowed) < 2:
+            return
+        last, self._last = self._last, self._cores.sample()
+        now = self._last
+        if last is None or now is None or now.at <= last.at:
+            return
+        span = now.at - last.at
+        waited = (now.waited - last.waited) / span
+        if (now.ran - last.ran) / span + waited < BUSY:
+            self._be_quiet()
+            return
+        self._quiet = 0
+        self._judge(waited)
+        if self._rest > 0:
+            self._rest -= 1
+        elif waited > DELAYED:
+            idle = {core: (now.idle[core] - last.idle.get(core, now.idle[core])) / span for core in now.idle}
+            self._move(waited, idle)
+
+    def close(self) -> None:
+        """Let others have the core."""
+        if self._home is not None:
+            self._home = None
+            self._cores.leave()
+
+    def _be_quiet(self) -> None:
+        self._quiet += 1
+        if self._quiet >= QUIET_LOOKS:
+            self.close()
+
+    def _judge(self, waited: float) -> None:
+        """See whether the last move has helped; after one that has not, it is longer until the next."""
+        before, self._waited_before = self._waited_before, None
+        if before is not None:
+            self._patience = 1 if waited < before / 2 else min(2 * self._patience, PATIENCE_MAX)
+            self._rest = self._patience
+
+    def _move(self, waited: float, idle: Mapping[int, float]) -> None:
+        # The first core is for not being moved about by others, whether it idles or not.
+        least = 0.0 if self._home is None else IDLE
+        better = [core for core in self._allowed if core != self._home and idle.get(core, 0.0) >= least]
+        for core in sorted(better, key=lambda one: (-idle.get(one, 0.0), one)):
+            if self._cores.take(core):
+                self._waited_before = waited
+                self._home = core
+                return
