@@ -3,7 +3,7 @@ from routerd.core.address cimport Address
 from routerd.core.endings cimport Endings
 from routerd.core.inlet cimport Inlet
 from routerd.core.outlet cimport Outlet
-from routerd.core.parked cimport Collected
+from routerd.core.parked cimport Collected, Parked, parked
 from routerd.core.passage cimport Passage
 from routerd.core.router_annotations cimport may_carry_annotations
 from routerd.core.settlement cimport how_settled, too_large

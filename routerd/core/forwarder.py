@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from routerd.core.address import Address
 from routerd.core.endings import Endings
 from routerd.core.fan_out import MAYBE_SEEN
-from routerd.core.parked import Collected, Parked
+from routerd.core.parked import Collected, Parked, parked
 from routerd.core.policy.message_guard import FORBIDDEN_REQUEST
 from routerd.core.recorder_hooks import AUTOMATIC
 from routerd.core.recorder_names import (
@@ -211,7 +211,7 @@ class Forwarder(Endings):
             # Credit of routers comes back at once, so nothing else bounds what waits for a consumer that lags.
             self.drop(inlet, delivery, _RELEASED, address, passage, TOO_MANY_WAIT, data, start, end)
         else:
-            self.park(queue, Parked(inlet, address, delivery), data, start, end)
+            self.park(queue, parked(inlet, address, delivery, data, start, end), end - start)
 
     def forward(
         self,

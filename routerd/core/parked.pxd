@@ -6,14 +6,19 @@ from routerd.wire.delivery cimport Delivery
 
 @cython.final
 cdef class Parked:
-    cdef readonly Inlet inlet
-    cdef readonly Address address
+    cdef public Inlet inlet
+    cdef public Address address
     cdef public Delivery delivery
-    cdef public bytearray octets
-    cdef readonly unsigned int message_format
+    cdef public object octets
     cdef public bint is_settled
     cdef public bint is_complete
     cdef public Py_ssize_t frames
+
+
+@cython.locals(made=Parked, view="const unsigned char*")
+cpdef Parked parked(
+    Inlet inlet, Address address, Delivery delivery, object data, Py_ssize_t start, Py_ssize_t end
+)
 
 
 @cython.final

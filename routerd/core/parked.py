@@ -11,15 +11,29 @@ if TYPE_CHECKING:
 class Parked:
     """A message, or as much of it as has come, that waits at its address for an outlet."""
 
-    def __init__(self, inlet: "Inlet", address: "Address", delivery: "Delivery") -> None:
-        self.inlet = inlet
-        self.address = address
-        self.delivery: Delivery = delivery
-        self.octets = bytearray()
-        self.message_format = delivery.message_format
-        self.is_settled = delivery.remote_settled
-        self.is_complete = False
-        self.frames = 0
+    inlet: "Inlet"
+    address: "Address"
+    delivery: "Delivery"
+    octets: bytes | bytearray
+    is_settled: bool
+    is_complete: bool
+    frames: int
+
+
+def parked(
+    inlet: "Inlet", address: "Address", delivery: "Delivery", data: bytes | bytearray, start: int, end: int
+) -> Parked:
+    """Return a message that waits, of which data[start:end] has come."""
+    view = data
+    made: Parked = Parked.__new__(Parked)
+    made.inlet = inlet
+    made.address = address
+    made.delivery = delivery
+    made.octets = bytearray(view[start:end]) if delivery.is_partial else view[start:end]
+    made.is_settled = delivery.remote_settled
+    made.is_complete = False
+    made.frames = 0
+    return made
 
 
 class Collected:

@@ -20,22 +20,24 @@ cdef class Waiting(Multicast):
     cpdef void forget_if_idle(self, Address address)
     cdef bint lags(self, Address address, Inlet inlet) except -1
     cdef object queue_for(self, Address address, Inlet inlet)
-    @cython.locals(delivery=Delivery)
-    cdef void park(self, object queue, Parked parked, object data, Py_ssize_t start, Py_ssize_t end)
+    @cython.locals(inlet=Inlet, delivery=Delivery)
+    cdef void park(self, object queue, Parked parked, Py_ssize_t size)
     @cython.locals(delivery=Delivery)
     cdef void continue_parked(self, Inlet inlet, Parked parked, object data, Py_ssize_t start, Py_ssize_t end)
+    @cython.locals(delivery=Delivery)
+    cdef void _note_came(self, Inlet inlet, Parked parked, Py_ssize_t size)
     cdef void unpark(self, Parked parked)
     cdef void _leave_queue(self, Parked parked)
     @cython.locals(is_moving=bint)
     cpdef void serve(self, Address address)
     @cython.locals(
-        outlet=Outlet, parked=Parked, delivery=Delivery, way=Way, passage=Passage, octets=bytearray, priority=int
+        outlet=Outlet, parked=Parked, delivery=Delivery, way=Way, passage=Passage, octets=object, priority=int
     )
     cdef bint _serve_one(self, Address address, object queue, bint is_local_only) except -1
     cdef Passage _passage_of(self, Parked parked)
     @cython.locals(parked=Parked)
     cpdef void release_parked(self, Address address)
-    @cython.locals(inlet=Inlet, octets=bytearray, passage=Passage, number=int, stamp=double, size="long long")
+    @cython.locals(inlet=Inlet, octets=object, passage=Passage, number=int, stamp=double, size="long long")
     cdef void note_unsent_parked(self, Parked parked, int cause)
     @cython.locals(fan=FanOut)
     cpdef void serve_outlet(self, Outlet outlet)

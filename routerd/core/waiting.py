@@ -51,22 +51,20 @@ class Waiting(Multicast):
             return address.parked_from_siblings
         return address.parked if inlet.trunk is None else address.parked_from_trunks
 
-    def park(
-        self, queue: "deque[Parked]", parked: Parked, data: bytes | bytearray, start: int, end: int
-    ) -> None:
+    def park(self, queue: "deque[Parked]", parked: Parked, size: int) -> None:
         queue.append(parked)
         if self.recorder is not None:
             self.recorder.events.waits(parked.address)
-        if parked.inlet.is_fabric:
+        inlet, delivery = parked.inlet, parked.delivery
+        if inlet.is_fabric:
             parked.address.note_credit()
-        delivery = parked.delivery
         delivery.context = parked
-        parked.inlet.parked += 1
+        inlet.parked += 1
         if parked.is_settled:
-            parked.inlet.waiting += 1
+            inlet.waiting += 1
         if delivery.is_partial:
-            parked.inlet.current = delivery
-        self.continue_parked(parked.inlet, parked, data, start, end)
+            inlet.current = delivery
+        self._note_came(inlet, parked, size)
 
     def continue_parked(
         self, inlet: "Inlet", parked: Parked, data: bytes | bytearray, start: int, end: int
@@ -78,8 +76,12 @@ class Waiting(Multicast):
             inlet.top_up()
             return
         parked.octets += data[start:end]
+        self._note_came(inlet, parked, end - start)
+
+    def _note_came(self, inlet: "Inlet", parked: Parked, size: int) -> None:
         if inlet.trunk is not None:
-            parked.address.octets_from_trunks += end - start
+            parked.address.octets_from_trunks += size
+        delivery = parked.delivery
         if not delivery.is_partial:
             parked.is_complete = True
             if delivery is inlet.current:
