@@ -47,7 +47,9 @@ cdef class Forwarder(Endings):
         Py_ssize_t end,
         Passage passage,
     )
-    @cython.locals(link=Sender, is_settled=bint, is_whole=bint, out=Delivery, address=Address, target=Address, record=object)
+    @cython.locals(
+        link=Sender, is_settled=bint, is_whole=bint, out=Delivery, address=Address, target=Address, record=object
+    )
     cdef void forward(
         self, Inlet inlet, Outlet outlet, Way way, Delivery delivery, object data, Py_ssize_t start, Py_ssize_t end
     )

@@ -113,7 +113,7 @@ class Inlet:
         link = self.link
         if self.is_in_step and link.credit > 0:
             return
-        taken = max(address.credit(), self.capacity >> 2) - link.credit - self.waiting
+        taken = max(address.credit(), self.capacity >> 2, 1) - link.credit - self.waiting
         self.is_in_step = taken < self.least_room
         if self.is_in_step:
             address.in_step[self] = None

@@ -31,7 +31,6 @@ class Sample:
     """What the system has counted until a time, all in seconds: a thread that ran and waited, cores that idled."""
 
     at: float
-    core: int
     ran: float
     waited: float
     idle: Mapping[int, float] = field(default_factory=dict)
@@ -61,8 +60,6 @@ class SystemCores:
     """
 
     _TICK_S = 1 / os.sysconf("SC_CLK_TCK")
-    _PROCESSOR = 36
-    """Which field of `stat`, behind the name, says on what core the thread runs."""
     _CLAIM = "\0mobula/core/{}"
 
     def __init__(self) -> None:
@@ -77,15 +74,14 @@ class SystemCores:
         """Read the counters of this thread, and how long each core has idled."""
         try:
             ran, waited, *_ = Path("/proc/thread-self/schedstat").read_text().split()
-            fields = Path("/proc/thread-self/stat").read_text().rpartition(")")[2].split()
             idle = {}
             for line in Path("/proc/stat").read_text().splitlines():
                 name, *counts = line.split()
                 if name.startswith("cpu") and name != "cpu":
                     # Time in which it waited for a disk is as good.
                     idle[int(name[3:])] = (int(counts[3]) + int(counts[4])) * self._TICK_S
-            return Sample(time.monotonic(), int(fields[self._PROCESSOR]), int(ran) / 1e9, int(waited) / 1e9, idle)
-        except (OSError, ValueError, IndexError):
+            return Sample(time.monotonic(), int(ran) / 1e9, int(waited) / 1e9, idle)
+        except (OSError, ValueError):
             return None
 
     def take(self, core: int) -> bool:

@@ -154,6 +154,21 @@ def test_and_it_goes_on_whatever_its_consumers_do():
     assert len(other.received(late)) == 20
 
 
+def test_a_producer_of_one_message_at_a_time_may_always_have_one_that_waits():
+    workers = Workers()
+    one, other = workers.client(peer={"capacity": 1}), workers.client()
+    receiver = other.consumer("orders", credit=1)
+    sender = one.producer("orders")
+    one.send(sender, message("first"), settled=True)
+    assert sender.credit == 1
+    one.send(sender, message("second"), settled=True)
+    assert sender.credit == 0
+    receiver.grant(1)
+    workers.pump()
+    assert other.received(receiver) == [message("first"), message("second")]
+    assert sender.credit == 1
+
+
 def test_a_consumer_that_grants_one_by_one_gets_all_that_is_settled():
     workers = Workers()
     one, other = clients(workers)

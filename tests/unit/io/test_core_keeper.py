@@ -13,10 +13,10 @@ BOTH = frozenset({0, 1})
 
 
 class Scripted:
-    """Cores that idle as a test has it, some of them taken by others, and a thread on the first."""
+    """Cores that idle as a test has it, some of them taken by others."""
 
     def __init__(self, allowed=BOTH, taken=()):
-        self.now = Sample(at=0.0, core=0, ran=0.0, waited=0.0, idle=dict.fromkeys(allowed, 0.0))
+        self.now = Sample(at=0.0, ran=0.0, waited=0.0, idle=dict.fromkeys(allowed, 0.0))
         self.may_use = frozenset(allowed)
         self.taken = set(taken)
         self.kept = []
@@ -41,7 +41,6 @@ class Scripted:
         shares = {int(name.removeprefix("core")): share for name, share in idle.items()}
         self.now = Sample(
             at=was.at + 1,
-            core=was.core,
             ran=was.ran + ran,
             waited=was.waited + waited,
             idle={core: spent + shares.get(core, 0.0) for core, spent in was.idle.items()},
@@ -166,7 +165,6 @@ def test_the_system_tells_of_this_thread_and_of_each_core():
     assert second.at > first.at
     assert second.ran > first.ran
     assert second.waited >= first.waited
-    assert second.core in second.idle
     assert set(second.idle) >= cores.allowed() == os.sched_getaffinity(0)
 
 
