@@ -51,7 +51,6 @@ from routerd.io.process_settings import be_quick
 from routerd.io.recording import Recording
 from routerd.io.recording_clock import RecordingClock
 from routerd.io.reports import STUCK_IN_TESTS_S, STUCK_S, Lag, WorkerHost
-from routerd.io.time_slice import ask_for_short_slices
 from routerd.io.tls_handshakes import Handshakes
 from routerd.io.tls_profile import TlsProfile
 from routerd.io.tls_profiles import TlsProfiles
@@ -317,7 +316,6 @@ class Worker:
                 started.set_exception(error)
                 return
             be_quick()
-            ask_for_short_slices()
             if self.config.keeps_core:
                 # In the thread that it is about.
                 self._core_keeper = CoreKeeper(SystemCores())
