@@ -2,7 +2,8 @@
 
 PYTHON ?= python3
 ROUTERD_CYTHON ?= auto
-export PYTHON ROUTERD_CYTHON
+ROUTERD_TRAINING ?= auto
+export PYTHON ROUTERD_CYTHON ROUTERD_TRAINING
 
 BIN := .venv/bin
 PIP := $(BIN)/pip --disable-pip-version-check install --quiet --constraint constraints.txt
@@ -17,7 +18,7 @@ PURE_TESTS := tests/unit/wire tests/unit/core tests/unit/mesh tests/conformance
 SOURCES := $(shell find routerd actors bench -name '*.py' -o -name '*.pxd')
 
 ENVIRONMENT := .venv/.environment
-BUILT := .venv/.built-$(ROUTERD_CYTHON)
+BUILT := .venv/.built-$(ROUTERD_CYTHON)-$(ROUTERD_TRAINING)
 TEST_TOOLS := .venv/.test-tools
 FUZZ_TOOLS := .venv/.fuzz-tools
 ANALYTICS := .venv/.analytics
@@ -86,7 +87,7 @@ $(ENVIRONMENT): pyproject.toml setup.py constraints.txt
 	$(PIP_PROJECT) .
 	@touch $@
 
-$(BUILT): $(ENVIRONMENT) build_ext.py $(SOURCES)
+$(BUILT): $(ENVIRONMENT) build_ext.py build_object.py $(SOURCES)
 	@rm -f .venv/.built-*
 	$(BIN)/python setup.py --quiet build_ext --inplace
 	@touch $@
@@ -135,7 +136,7 @@ test-built: setup test-tools
 # A copy without compiled modules, so that nothing but the sources can be imported; coverage can only see into these.
 test-uncompiled: setup $(TEST_TOOLS)
 	@rm -rf $(PURE) && mkdir -p $(PURE)
-	@tar -c --exclude=node_modules --exclude=__pycache__ --exclude='*.so' routerd tests pyproject.toml build_ext.py \
+	@tar -c --exclude=node_modules --exclude=__pycache__ --exclude='*.so' routerd tests pyproject.toml build_ext.py build_object.py \
 	| tar -x -C $(PURE)
 	cd $(PURE) && ROUTERD_FORM_UNDER_TEST=uncompiled $(CURDIR)/$(BIN)/python -m coverage run $(PYTEST) $(PURE_TESTS)
 	cd $(PURE) && $(CURDIR)/$(BIN)/python -m coverage combine --quiet

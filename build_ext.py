@@ -2,7 +2,8 @@
 
 `auto` (the default) compiles when a C compiler works, and otherwise says so once and leaves the modules uncompiled;
 `require` fails where `auto` would say so; `off` compiles nothing. It is all or nothing: compiled modules share C types,
-so a build never mixes both forms. Run as a program, this prints the form that a build would have.
+so a build never mixes both forms. `ROUTERD_TRAINING` decides in the same way whether they are trained
+(`build_object.py`). Run as a program, this prints the form that a build would have.
 """
 
 import os
@@ -16,6 +17,9 @@ from pathlib import Path
 
 from setuptools import Extension
 from setuptools.command.build_ext import build_ext
+
+import build_object
+from build_object import NotTrained, SharedObject
 
 ROOT = Path(__file__).resolve().parent
 
@@ -96,9 +100,7 @@ FREE_OBJECTS = 4096
 
 MODES = ("off", "auto", "require")
 DIRECTIVES = {"language_level": 3, "annotation_typing": False}
-C_FLAGS = ["-O3", "-g0"]
 C_FILES = "build/cython"
-JOBS = 2
 
 
 class BuildRefused(SystemExit):
@@ -108,17 +110,22 @@ class BuildRefused(SystemExit):
         super().__init__(f"routerd: {reason}")
 
 
-def chosen_mode() -> str:
-    """Return the value of ROUTERD_CYTHON, checked."""
-    mode = os.environ.get("ROUTERD_CYTHON") or "auto"
+def chosen_mode(variable: str = "ROUTERD_CYTHON") -> str:
+    """Return the value of a variable of the build, checked."""
+    mode = os.environ.get(variable) or "auto"
     if mode not in MODES:
-        raise BuildRefused(f"ROUTERD_CYTHON is {mode!r}; it must be one of {', '.join(MODES)}")
+        raise BuildRefused(f"{variable} is {mode!r}; it must be one of {', '.join(MODES)}")
     return mode
+
+
+def c_compiler() -> list[str]:
+    """Return the command that compiles C."""
+    return shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc")
 
 
 def compiler_fault() -> str | None:
     """Return why no extension can be compiled here, or None when a small one can."""
-    command = shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc")
+    command = c_compiler()
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder, "probe.c")
         source.write_text("#include <Python.h>\nint probe(void) { return PY_VERSION_HEX != 0; }\n")
@@ -175,15 +182,42 @@ def will_compile(mode: str) -> bool:
     return not fault
 
 
+def will_train() -> bool:
+    """Return whether the compiled modules are trained; say why `auto` does not, refuse where `require` cannot."""
+    mode = chosen_mode("ROUTERD_TRAINING")
+    fault = None if mode == "off" else build_object.training_fault(c_compiler())
+    if fault:
+        report_untrained(fault)
+    return mode != "off" and not fault
+
+
+def report_untrained(reason: str) -> None:
+    """Say why the compiled modules are not trained; refuse where they have to be."""
+    if chosen_mode("ROUTERD_TRAINING") == "require":
+        raise BuildRefused(f"ROUTERD_TRAINING=require, but {reason}")
+    print(
+        f"routerd: {reason}, so the compiled modules are not trained: they do the same, a quarter slower.\n"
+        "routerd: build with GCC, or set ROUTERD_TRAINING=off to build without this message.",
+        file=sys.stderr,
+    )
+
+
+def name_of(source: str) -> str:
+    """Return the name of the module with this source."""
+    return source.removesuffix(".py").replace("/", ".")
+
+
 def extension(source: str) -> Extension:
     """Return the extension for one compiled module."""
-    name = source.removesuffix(".py").replace("/", ".")
-    return Extension(name, [source], extra_compile_args=C_FLAGS, depends=[Path(__file__).name])
+    flags = [*build_object.C_FLAGS]
+    return Extension(name_of(source), [source], extra_compile_args=flags, depends=[Path(__file__).name])
 
 
 def extensions() -> list[Extension]:
     """Return what setup() is to build: nothing when compiling is switched off."""
-    return [] if chosen_mode() == "off" else [extension(source) for source in (*MODULES, *BENCH_MODULES)]
+    if chosen_mode() == "off":
+        return []
+    return [Extension(build_object.NAME, [*MODULES]), *(extension(source) for source in BENCH_MODULES)]
 
 
 def remove_compiled(folder: Path, keep: frozenset[str] = frozenset()) -> None:
@@ -199,13 +233,15 @@ class BuildCompiled(build_ext):
 
     def finalize_options(self) -> None:
         super().finalize_options()
-        self.parallel = self.parallel or JOBS
+        self.parallel = self.parallel or build_object.JOBS
 
     def run(self) -> None:
         mode = chosen_mode()
         listed = (*MODULES, *BENCH_MODULES) if self.inplace else MODULES
-        present = present_modules(mode, listed) if will_compile(mode) else ()
-        self.extensions = [module for module in self.extensions if module.sources[0] in present]
+        present = frozenset(present_modules(mode, listed) if will_compile(mode) else ())
+        for module in self.extensions:
+            module.sources = [source for source in module.sources if source in present]
+        self.extensions = [module for module in self.extensions if module.sources]
         keep = frozenset(module.name for module in self.extensions)
         # A compiled module that is left behind would be imported instead of the source beside it.
         for folder in (ROOT, Path(self.build_lib)) if self.inplace else (Path(self.build_lib),):
@@ -215,21 +251,48 @@ class BuildCompiled(build_ext):
     def build_extensions(self) -> None:
         from Cython.Compiler.Errors import CompileError
 
-        recycled = [module for module in self.extensions if module.sources[0] in RECYCLED]
-        others = [module for module in self.extensions if module.sources[0] not in RECYCLED]
+        sources = [source for module in self.extensions for source in module.sources]
+        if shared := build_object.shared_names(name_of(source) for source in sources):
+            raise BuildRefused(f"several compiled modules have the name {', '.join(shared)}, and one object is for all")
+        recycled = [extension(source) for source in sources if source in RECYCLED]
+        others = [extension(source) for source in sources if source not in RECYCLED]
         try:
-            force = self.force or self._settings_changed()
+            force = self.force or self._settings_changed(sources)
             translated = [*_translate(others, force, self.parallel), *_translate_recycled(recycled, force)]
         except CompileError as error:
             raise BuildRefused(f"Cython cannot translate {error}, for the reasons above") from error
-        c_files = {module.name: module.sources for module in translated}
+        c_files = {module.name: module.sources[0] for module in translated}
         for module in self.extensions:
-            module.sources = c_files[module.name]
+            module.sources = [c_files[name_of(source)] for source in module.sources]
         super().build_extensions()
 
-    def _settings_changed(self) -> bool:
+    def build_extension(self, ext: Extension) -> None:
+        """Build a module of its own, or the object that all others are in."""
+        if ext.name != build_object.NAME:
+            super().build_extension(ext)
+            return
+        shared_object = SharedObject(
+            compiler=self.compiler,
+            include_dirs=ext.include_dirs,
+            libraries=self.get_libraries(ext),
+            library_dirs=ext.library_dirs,
+            folder=Path(self.build_temp),
+            target=Path(self.get_ext_fullpath(ext.name)),
+        )
+        folder = Path(C_FILES)
+        modules = [name_of(str(Path(file).relative_to(folder).with_suffix(".py"))) for file in ext.sources]
+        is_trained = will_train()
+        if not self.force and shared_object.is_current(ext.sources, is_trained=is_trained):
+            return
+        try:
+            shared_object.make(modules, ext.sources, is_trained=is_trained)
+        except NotTrained as error:
+            report_untrained(str(error))
+            shared_object.make(modules, ext.sources, is_trained=False)
+
+    def _settings_changed(self, sources: list[str]) -> bool:
         settings = Path(__file__).stat().st_mtime
-        c_files = [Path(C_FILES, module.sources[0]).with_suffix(".c") for module in self.extensions]
+        c_files = [Path(C_FILES, source).with_suffix(".c") for source in sources]
         return any(file.is_file() and file.stat().st_mtime < settings for file in c_files)
 
 

@@ -1,122 +1,101 @@
-"""The forwarding core alone: a router between clients in one process, only the router's share of the time counted."""
+"""The forwarding core alone: a router between clients in one process, only the router's share of the time counted.
+
+This is also what the compiled modules are trained with when they are built (`build_ext.py`): what is not done here is
+compiled to be small instead of fast.
+"""
 
 import statistics
 import time
-from typing import Any
 
+from bench.memory import BODY, Pair, Routers, Time, TwoRouters, Workers, single_router
 from bench.report import Row
-from routerd.core import AddressSettings, Distribution, Router, RouterSettings
-from routerd.wire import Connection, ConnectionConfig, Handler, Source, Target
+from routerd.core import Recorder
 
-CREDIT = 1000
-BODY = b"\x00\x53\x75\xa0\x64" + b"x" * 100
 REPETITIONS = 5
 MESSAGES = 50_000
+LARGE_BODY = b"\x00\x53\x75\xb0\x00\x01\x00\x00" + bytes(64 * 1024)
+LARGE_MESSAGES = 500
 COPIES = 10
-SETTINGS = RouterSettings(
-    id="bench", addresses=(AddressSettings(pattern="copies/#", distribution=Distribution.MULTICAST),)
-)
+ATTACHED = 1000
+EVERY = 100
+SECOND_US = 1_000_000
 
 
-class Client(Handler):
-    """Accepts what it gets, and keeps its credit up."""
-
-    def __init__(self) -> None:
-        self.received = 0
-
-    def on_transfer(self, receiver: Any, delivery: Any, data: Any, start: int, end: int) -> None:
-        self.received += 1
-        if not delivery.remote_settled:
-            delivery.accept()
-        if receiver.credit <= CREDIT // 2:
-            receiver.grant(CREDIT // 2)
-
-
-class Pair:
-    """A client's connection and the router's end of it; octets are carried by hand, and the router's time is kept."""
-
-    spent_s = 0.0
-
-    def __init__(self, router: Router) -> None:
-        peer = router.new_peer()
-        self.client = Connection(ConnectionConfig(container_id="client"), Client(), is_client=True)
-        self.server = Connection(ConnectionConfig(container_id="bench"), router, is_client=False)
-        self.server.context, peer.connection = peer, self.server
-        self.server.start(0.0)
-        self.client.start(0.0)
-        self.client.open()
-        self.carry()
-        self.session = self.client.session()
-        self.session.begin()
-        self.carry()
-
-    def carry(self) -> bool:
-        """Carry what there is, once in each direction; whether there was anything."""
-        upward = self.client.data_to_send(0.0)
-        start = time.perf_counter()
-        if upward:
-            self.server.receive_data(upward, 0.0)
-        downward = self.server.data_to_send(0.0)
-        Pair.spent_s += time.perf_counter() - start
-        if downward:
-            self.client.receive_data(downward, 0.0)
-        return bool(upward or downward)
-
-
-def settle_down(pairs: list[Pair]) -> None:
-    """Carry until there is nothing to carry."""
-    while sum(pair.carry() for pair in pairs):
-        pass
-
-
-def forwarding(address: str, consumers: int, settled: bool) -> float:
-    """Return the router's seconds a delivery out."""
-    router = Router(SETTINGS, lambda: "")
-    pairs = [Pair(router) for _ in range(consumers + 1)]
-    for pair in pairs[1:]:
-        receiver = pair.session.receiver("r")
-        receiver.attach(source=Source(address=address), target=Target())
-        receiver.grant(CREDIT)
-    settle_down(pairs)
-    sender = pairs[0].session.sender("s")
-    sender.attach(source=Source(), target=Target(address=address))
-    settle_down(pairs)
+def forwarding(
+    routers: Routers,
+    address: str,
+    *,
+    settled: bool = False,
+    consumers: int = 1,
+    body: bytes = BODY,
+    messages: int = MESSAGES,
+) -> float:
+    """Return the seconds that the routers take for a delivery from a client of the first to one of the last."""
+    for _ in range(consumers):
+        routers.pair(len(routers.routers) - 1).consumer(address)
+    routers.settle_down()
+    sender = routers.pair().producer(address)
+    routers.settle_down()
     spent = []
     for _ in range(REPETITIONS):
-        Pair.spent_s = 0.0
+        Time.spent_s = 0.0
         sent = 0
-        while sent < MESSAGES // consumers:
-            while sender.credit > 0:
-                sender.send(BODY, None, settled)
+        while sent < messages // consumers:
+            while sender.credit > 0 and not sender.session.has_backlog:
+                sender.send(body, None, settled)
                 sent += 1
-            settle_down(pairs)
-        spent.append(Pair.spent_s / (sent * consumers))
+            routers.settle_down()
+        spent.append(Time.spent_s / (sent * consumers))
+        _end_second(routers)
     return statistics.median(spent)
 
 
-def attaching(links: int = 1000) -> float:
+def _end_second(routers: Routers) -> None:
+    """Take what was recorded, as the shell does each second."""
+    for router in routers.routers:
+        if router.recorder is not None:
+            router.recorder.tick(router.now, time.time(), SECOND_US)
+            router.recorder.take()
+
+
+def recording(every: int) -> float:
+    """Return the router's seconds a message when every so manieth decision is recorded."""
+    routers = single_router()
+    router = routers.routers[0]
+    router.recorder = Recorder(router.router_id, every, time.time())
+    return forwarding(routers, "q")
+
+
+def attaching(links: int = ATTACHED) -> float:
     """Return the router's seconds a receiver attached and detached."""
-    router = Router(SETTINGS, lambda: "")
-    pair = Pair(router)
+    routers = single_router()
+    pair: Pair = routers.pair()
     spent = []
     for _ in range(REPETITIONS):
-        Pair.spent_s = 0.0
-        attached = [pair.session.receiver(f"r{number}") for number in range(links)]
-        for number, receiver in enumerate(attached):
-            receiver.attach(source=Source(address=f"q.{number}"), target=Target())
-        settle_down([pair])
-        for receiver in attached:
+        Time.spent_s = 0.0
+        receivers = [pair.consumer(f"q.{number}", f"r{number}", credit=0) for number in range(links)]
+        routers.settle_down()
+        for receiver in receivers:
             receiver.detach()
-        settle_down([pair])
-        spent.append(Pair.spent_s / links)
+        routers.settle_down()
+        spent.append(Time.spent_s / links)
     return statistics.median(spent)
 
 
 def run() -> list[Row]:
     """Run every case."""
+    copies = forwarding(single_router(), "copies/q", consumers=COPIES)
+    large = forwarding(single_router(), "q", body=LARGE_BODY, messages=LARGE_MESSAGES)
     return [
-        Row("router's time a message, unsettled", 1e9 * forwarding("q", 1, False), "ns"),
-        Row("router's time a message, pre-settled", 1e9 * forwarding("q", 1, True), "ns"),
-        Row(f"router's time a copy, multicast to {COPIES}", 1e9 * forwarding("copies/q", COPIES, False), "ns"),
+        Row("router's time a message, unsettled", 1e9 * forwarding(single_router(), "q"), "ns"),
+        Row("router's time a message, pre-settled", 1e9 * forwarding(single_router(), "q", settled=True), "ns"),
+        Row(f"router's time a copy, multicast to {COPIES}", 1e9 * copies, "ns"),
+        Row("router's time a message of 64 KiB", 1e6 * large, "us"),
+        Row("two workers' time a message, unsettled", 1e9 * forwarding(Workers(), "q"), "ns"),
+        Row("two workers' time a message, pre-settled", 1e9 * forwarding(Workers(), "q", settled=True), "ns"),
+        Row("two routers' time a message, unsettled", 1e9 * forwarding(TwoRouters("q"), "q"), "ns"),
+        Row("two routers' time a message, pre-settled", 1e9 * forwarding(TwoRouters("q"), "q", settled=True), "ns"),
+        Row("router's time a message, sampled", 1e9 * recording(EVERY), "ns"),
+        Row("router's time a message, each recorded", 1e9 * recording(1), "ns"),
         Row("router's time a link attached and detached", 1e6 * attaching(), "us"),
     ]

@@ -10,33 +10,17 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from bench.core import BODY, CREDIT, Pair, settle_down
+from bench import core
+from bench.memory import Pair, Routers, Time
 from bench.report import Row
 from routerd.core import Gate, GroupSettings, Observer, PolicySettings, Router, RouterSettings, VhostSettings
-from routerd.wire import Source, Target
 
 RULES = 1_000
 LINKS = 900
-MESSAGES = 30_000
+MESSAGES = 6_000
 REPETITIONS = 9
 
 _names = itertools.count()
-
-
-class Timed(Pair):
-    """Keeps the processor's time and not the clock's, which counts what else the machine does."""
-
-    def carry(self) -> bool:
-        """Carry what there is, once in each direction; whether there was anything."""
-        upward = self.client.data_to_send(0.0)
-        start = time.thread_time()
-        if upward:
-            self.server.receive_data(upward, 0.0)
-        downward = self.server.data_to_send(0.0)
-        Pair.spent_s += time.thread_time() - start
-        if downward:
-            self.client.receive_data(downward, 0.0)
-        return bool(upward or downward)
 
 
 def group(**options: Any) -> GroupSettings:
@@ -62,50 +46,34 @@ def router(settings: GroupSettings | None) -> Router:
 
 def attaching(settings: GroupSettings | None) -> float:
     """Return the router's seconds a link attached and detached, of names that were attached before."""
-    pair = Timed(router(settings))
+    routers = Routers(router(settings))
+    pair = routers.pair()
     names = [f"bench.anonymous.{next(_names)}" for _ in range(LINKS)]
-    attached(pair, names)
-    return min(attached(pair, names) for _ in range(3))
+    attached(routers, pair, names)
+    return min(attached(routers, pair, names) for _ in range(3))
 
 
 def attaching_first(settings: GroupSettings | None) -> float:
     """Return the same of names that are new."""
-    return attached(Timed(router(settings)), [f"bench.anonymous.{next(_names)}" for _ in range(LINKS)])
+    routers = Routers(router(settings))
+    return attached(routers, routers.pair(), [f"bench.anonymous.{next(_names)}" for _ in range(LINKS)])
 
 
-def attached(pair: Pair, names: list[str]) -> float:
+def attached(routers: Routers, pair: Pair, names: list[str]) -> float:
     """Return the router's seconds a link of these names."""
-    Pair.spent_s = 0.0
-    links = [pair.session.receiver(f"r{number}") for number in range(len(names))]
-    for link, name in zip(links, names, strict=True):
-        link.attach(source=Source(address=name), target=Target())
-    settle_down([pair])
+    Time.spent_s = 0.0
+    links = [pair.consumer(name, f"r{number}", credit=0) for number, name in enumerate(names)]
+    routers.settle_down()
     assert links[-1].is_attached
     for link in links:
         link.detach()
-    settle_down([pair])
-    return Pair.spent_s / len(names)
+    routers.settle_down()
+    return Time.spent_s / len(names)
 
 
 def forwarding(settings: GroupSettings | None) -> float:
     """Return the router's seconds a message."""
-    host = router(settings)
-    producer, consumer = Timed(host), Timed(host)
-    receiver = consumer.session.receiver("r")
-    receiver.attach(source=Source(address="bench.anonymous.q"), target=Target())
-    receiver.grant(CREDIT)
-    settle_down([producer, consumer])
-    sender = producer.session.sender("s")
-    sender.attach(source=Source(), target=Target(address="bench.anonymous.q"))
-    settle_down([producer, consumer])
-    Pair.spent_s = 0.0
-    sent = 0
-    while sent < MESSAGES:
-        while sender.credit > 0:
-            sender.send(BODY, None, False)
-            sent += 1
-        settle_down([producer, consumer])
-    return Pair.spent_s / sent
+    return core.forwarding(Routers(router(settings)), "bench.anonymous.q", messages=MESSAGES)
 
 
 def compared(measure: Callable[[GroupSettings | None], float], settings: GroupSettings) -> tuple[float, float]:
@@ -121,7 +89,8 @@ def compared(measure: Callable[[GroupSettings | None], float], settings: GroupSe
 
 
 def run() -> list[Row]:
-    """Run every case."""
+    """Run every case, by the processor's time and not the clock's, which counts what else the machine does."""
+    Time.clock = time.thread_time
     attach_s, attach_more = compared(attaching, group())
     first_s, first_more = compared(attaching_first, group())
     message_s, message_more = compared(forwarding, group())

@@ -5,6 +5,8 @@ import tomllib
 from importlib import metadata, util
 from pathlib import Path
 
+from routerd.compiled_form import is_trained
+
 DISTRIBUTION = "mobula"
 COMPILED_SUFFIXES = (".so", ".pyd")
 
@@ -30,4 +32,5 @@ def version_text() -> str:
         ray = metadata.version("ray")
     except metadata.PackageNotFoundError:
         ray = "not installed"
-    return f"{version()}\nbuild: {build()}\nPython: {platform.python_version()}\nRay: {ray}"
+    form = f"{build()}, trained" if is_trained() else build()
+    return f"{version()}\nbuild: {form}\nPython: {platform.python_version()}\nRay: {ray}"

@@ -11,12 +11,16 @@ from pathlib import Path
 import pytest
 
 import build_ext
+import build_object
 
 ROOT = Path(build_ext.__file__).resolve().parent
+TRAINING = "from routerd.wire.count import after\ndef run() -> None:\n    assert after(1) == 2\n"
 
 needs_a_compiler = pytest.mark.skipif(
     build_ext.fault_of_the_build() is not None, reason=f"nothing can be compiled: {build_ext.fault_of_the_build()}"
 )
+_fault = None if build_ext.fault_of_the_build() else build_object.training_fault(build_ext.c_compiler())
+needs_training = pytest.mark.skipif(_fault is not None, reason=f"nothing can be trained: {_fault}")
 
 
 @dataclass(frozen=True)
@@ -39,32 +43,47 @@ class Project:
             text=True,
         )
 
-    def build(self, mode: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        return self.run("--quiet", "build_ext", "--inplace", ROUTERD_CYTHON=mode, **variables)
+    def build(self, mode: str, training: str = "off", **variables: str) -> subprocess.CompletedProcess[str]:
+        chosen = {"ROUTERD_CYTHON": mode, "ROUTERD_TRAINING": training}
+        return self.run("--quiet", "build_ext", "--inplace", **chosen | variables)
 
     def compiled(self) -> dict[str, int]:
-        """Return the compiled modules beside the sources, with the time each was written."""
+        """Return the compiled files beside the sources, with the time each was written."""
         found = (self.folder / "routerd").glob("**/*.so")
         return {file.name.partition(".")[0]: file.stat().st_mtime_ns for file in found}
 
+    def said(self, program: str) -> str:
+        """Return what a program prints that may import the package."""
+        command = [sys.executable, "-c", program]
+        return subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=True).stdout.strip()
+
+    def form(self) -> tuple[str, bool]:
+        """Return the modules of the object that was built, and whether it is trained."""
+        modules, is_trained = self.said(
+            "from routerd import compiled; print(compiled.MODULES, compiled.IS_TRAINED, sep='\\n')"
+        ).splitlines()
+        return modules, is_trained == "1"
+
     def file_of_the_imported_module(self) -> Path:
         program = "import routerd.wire.count as count; assert count.after(41) == 42; print(count.__file__)"
-        done = subprocess.run(
-            [sys.executable, "-c", program], cwd=self.folder, capture_output=True, text=True, check=True
-        )
-        return Path(done.stdout.strip())
+        return Path(self.said(program))
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    for name in ("build_ext.py", "setup.py", "pyproject.toml"):
+    for name in ("build_ext.py", "build_object.py", "setup.py", "pyproject.toml"):
         shutil.copy2(ROOT / name, tmp_path)
     for name in ("README.md", "LICENSE"):
         (tmp_path / name).touch()
     wire = tmp_path / "routerd" / "wire"
     wire.mkdir(parents=True)
-    (tmp_path / "routerd/__init__.py").touch()
+    for name in ("__init__.py", "compiled_form.py"):
+        shutil.copy2(ROOT / "routerd" / name, tmp_path / "routerd")
     (wire / "__init__.py").touch()
+    for name in build_object.TRAINED_ON:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    (tmp_path / "bench/core.py").write_text(TRAINING)
     (wire / "count.py").write_text("def after(number: int) -> int:\n    return number + 1\n")
     (wire / "count.pxd").write_text("cpdef unsigned int after(unsigned int number)\n")
     return Project(tmp_path)
@@ -86,7 +105,7 @@ def test_each_source_with_c_types_beside_it_is_listed() -> None:
 @pytest.mark.parametrize("mode", ["auto", "require"])
 def test_with_a_compiler_the_module_is_compiled(project: Project, mode: str) -> None:
     done = project.build(mode)
-    assert (done.returncode, done.stderr, list(project.compiled())) == (0, "", ["count"])
+    assert (done.returncode, done.stderr, list(project.compiled())) == (0, "", ["compiled"])
     assert project.file_of_the_imported_module().suffix == ".so"
 
 
@@ -99,7 +118,7 @@ def test_only_what_changed_is_compiled_again(project: Project) -> None:
     with (project.folder / "routerd/wire/count.pxd").open("a") as types:
         types.write("\n")
     project.build("require")
-    assert project.compiled()["count"] > first["count"]
+    assert project.compiled()["compiled"] > first["compiled"]
 
 
 @needs_a_compiler
@@ -131,7 +150,7 @@ def test_without_a_compiler_a_wheel_of_the_sources_is_made(project: Project) -> 
     inside = zipfile.ZipFile(wheel).namelist()
     assert (done.returncode, [name for name in inside if name.startswith("routerd/")]) == (
         0,
-        ["routerd/__init__.py", "routerd/wire/__init__.py", "routerd/wire/count.py"],
+        ["routerd/__init__.py", "routerd/compiled_form.py", "routerd/wire/__init__.py", "routerd/wire/count.py"],
     )
 
 
@@ -142,7 +161,7 @@ def test_a_listed_module_that_is_missing_is_named_and_refused_where_compiling_is
     required = project.run("build_ext", "--inplace", listed=listed, ROUTERD_CYTHON="require")
     assert (required.returncode, required.stderr.count(complaint)) == (1, 1)
     tried = project.run("build_ext", "--inplace", listed=listed, ROUTERD_CYTHON="auto")
-    assert (tried.returncode, tried.stderr.count(complaint), list(project.compiled())) == (0, 1, ["count"])
+    assert (tried.returncode, tried.stderr.count(complaint), list(project.compiled())) == (0, 1, ["compiled"])
 
 
 def test_an_unknown_mode_is_refused(project: Project) -> None:
@@ -164,13 +183,92 @@ def test_memory_of_recycled_objects_is_used_again(project: Project) -> None:
         f" build_ext.MODULES = {listed!r}; build_ext.RECYCLED = frozenset({listed[1:]!r});"
         " runpy.run_path('setup.py')"
     )
-    environment = {**os.environ, "ROUTERD_CYTHON": "require"}
+    environment = {**os.environ, "ROUTERD_CYTHON": "require", "ROUTERD_TRAINING": "off"}
     command = [sys.executable, "-c", program, "--quiet", "build_ext", "--inplace"]
     subprocess.run(command, cwd=project.folder, env=environment, check=True)
-    assert set(project.compiled()) == {"count", "token"}
+    assert project.form() == ("routerd.wire.count routerd.wire.token", False)
     translated = (project.folder / build_ext.C_FILES / "routerd/wire/token.c").read_text()
     assert f"__pyx_freelist_7routerd_4wire_5token_Token[{build_ext.FREE_OBJECTS}]" in translated
 
 
 def test_recycled_modules_are_listed() -> None:
     assert set(build_ext.MODULES) >= build_ext.RECYCLED
+
+
+@needs_a_compiler
+@needs_training
+def test_compiled_modules_are_trained_where_the_compiler_can(project: Project) -> None:
+    done = project.build("auto", training="auto")
+    assert (done.returncode, done.stderr, project.form()) == (0, "", ("routerd.wire.count", True))
+    assert project.file_of_the_imported_module().suffix == ".so"
+
+
+@needs_a_compiler
+@needs_training
+def test_a_trained_object_is_made_again_as_a_whole_and_only_when_something_changed(project: Project) -> None:
+    project.build("require", training="require")
+    first = project.compiled()
+    project.build("require", training="require")
+    assert project.compiled() == first
+    (project.folder / "bench/core.py").write_text(TRAINING.replace("1", "3").replace("2", "4"))
+    project.build("require", training="require")
+    assert project.compiled()["compiled"] > first["compiled"]
+
+
+@needs_a_compiler
+@needs_training
+def test_the_form_that_is_asked_for_replaces_the_one_that_is_there(project: Project) -> None:
+    forms = []
+    for training in ("require", "off", "require"):
+        project.build("require", training=training)
+        forms.append(project.form()[1])
+    assert forms == [True, False, True]
+
+
+def _compiler_without_profiles(folder: Path) -> str:
+    """A C compiler that does all but count."""
+    script = folder / "cc"
+    command = " ".join(build_ext.c_compiler())
+    script.write_text(f"""#!/bin/sh
+case "$*" in *-fprofile-generate*) echo "cc: error: no profiles here" >&2; exit 1;; esac
+exec {command} "$@"
+""")
+    script.chmod(0o755)
+    return str(script)
+
+
+@needs_a_compiler
+def test_with_a_compiler_that_cannot_train_auto_says_so_and_compiles(project: Project, tmp_path: Path) -> None:
+    done = project.build("require", training="auto", CC=_compiler_without_profiles(tmp_path))
+    assert (done.returncode, done.stderr.count("no profiles here"), project.form()[1]) == (0, 1, False)
+    assert project.file_of_the_imported_module().suffix == ".so"
+
+
+@needs_a_compiler
+def test_with_a_compiler_that_cannot_train_require_fails(project: Project, tmp_path: Path) -> None:
+    done = project.build("require", training="require", CC=_compiler_without_profiles(tmp_path))
+    assert (done.returncode, project.compiled()) == (1, {})
+    assert "ROUTERD_TRAINING=require, but" in done.stderr
+
+
+@needs_a_compiler
+@needs_training
+def test_a_training_that_fails_is_told_and_leaves_what_is_compiled_untrained(project: Project) -> None:
+    (project.folder / "bench/core.py").write_text("def run() -> None:\n    raise ValueError('too hard')\n")
+    done = project.build("require", training="auto")
+    assert (done.returncode, done.stderr.count("ValueError: too hard"), project.form()[1]) == (0, 1, False)
+
+
+@needs_a_compiler
+def test_two_modules_of_one_name_are_refused(project: Project) -> None:
+    core = project.folder / "routerd" / "core"
+    shutil.copytree(project.folder / "routerd/wire", core)
+    done = project.run("build_ext", "--inplace", listed=("routerd/wire/count.py", "routerd/core/count.py"))
+    assert (done.returncode, done.stderr.strip().splitlines()[-1]) == (
+        1,
+        "routerd: several compiled modules have the name count, and one object is for all",
+    )
+
+
+def test_all_compiled_modules_can_be_in_one_object() -> None:
+    assert build_object.shared_names(build_ext.name_of(source) for source in build_ext.MODULES) == []

@@ -1,0 +1,41 @@
+"""The compiled modules, which all lie in one shared object: where it is there, they are imported from it."""
+
+import sys
+from collections.abc import Sequence
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ExtensionFileLoader, ModuleSpec
+from importlib.util import find_spec, spec_from_file_location
+from types import ModuleType
+
+LISTING = "routerd.compiled"
+
+
+class CompiledModules(MetaPathFinder):
+    """Finds the modules of one shared object by their full names."""
+
+    def __init__(self, file: str, names: frozenset[str]) -> None:
+        self.file = file
+        self.names = names
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Return the way to a module, if it is one of them."""
+        if fullname not in self.names:
+            return None
+        return spec_from_file_location(fullname, self.file, loader=ExtensionFileLoader(fullname, self.file))
+
+
+def use_compiled_modules() -> None:
+    """Have the compiled modules imported instead of their sources, where they were built."""
+    if find_spec(LISTING) is None:
+        return
+    from routerd import compiled
+
+    sys.meta_path.insert(0, CompiledModules(str(compiled.__file__), frozenset(compiled.MODULES.split())))
+
+
+def is_trained() -> bool:
+    """Return whether there are compiled modules, made by what was counted when they ran first."""
+    compiled = sys.modules.get(LISTING)
+    return compiled is not None and bool(compiled.IS_TRAINED)
