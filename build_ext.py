@@ -79,6 +79,7 @@ MODULES = (
     "routerd/core/address_tracking.py",
     "routerd/core/uplink.py",
     "routerd/core/edges.py",
+    "routerd/core/policy/grant.py",
     "routerd/core/clients.py",
     "routerd/core/router.py",
     "routerd/mesh/trees.py",

@@ -8,8 +8,9 @@ import asyncio
 import itertools
 import os
 import time
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import ray
 
@@ -31,6 +32,8 @@ from actors.routing_engine import RoutingEngineActor
 from routerd.core import RouterSettings
 from routerd.io import Node, WorkerConfig
 from routerd.management import Configuration
+
+T = TypeVar("T")
 
 # Not described to type checkers.
 _ray_util: Any = ray.util
@@ -65,6 +68,11 @@ class Hosted:
         leave_folder(self._process, is_without_launcher=is_without_launcher)
 
 
+def _each(remote: Callable[[str, str], T], router_id: str, workers: Iterable[int], namespace: str) -> dict[int, T]:
+    """Return the connection actors of a router by the numbers of their workers."""
+    return {worker: remote(actor_name(router_id, connection_role(worker)), namespace) for worker in workers}
+
+
 class RouterTable(Hosted, AddressTableActor):
     """The address table as an actor."""
 
@@ -76,8 +84,7 @@ class RouterTable(Hosted, AddressTableActor):
         has_network: bool,
         max_connections: int,
     ) -> None:
-        names = {worker: actor_name(process.router_id, connection_role(worker)) for worker in workers}
-        members = {worker: RemoteMember(name, namespace) for worker, name in names.items()}
+        members = _each(RemoteMember, process.router_id, workers, namespace)
         engine = RemoteEngine(actor_name(process.router_id, ENGINE), namespace)
         AddressTableActor.__init__(
             self,
@@ -104,8 +111,7 @@ class RouterEngine(Hosted, RoutingEngineActor):
         namespace: str,
     ) -> None:
         table = RemoteTable(actor_name(process.router_id, TABLE), namespace)
-        names = {worker: actor_name(process.router_id, connection_role(worker)) for worker in workers}
-        members = {worker: RemoteNetworkMember(name, namespace) for worker, name in names.items()}
+        members = _each(RemoteNetworkMember, process.router_id, workers, namespace)
         RoutingEngineActor.__init__(
             self,
             router,
@@ -159,8 +165,7 @@ class RouterManagement(Hosted, ManagementActor):
         workers: tuple[int, ...],
         namespace: str,
     ) -> None:
-        names = {worker: actor_name(process.router_id, connection_role(worker)) for worker in workers}
-        members = {worker: ManagedMember(name, namespace) for worker, name in names.items()}
+        members = _each(ManagedMember, process.router_id, workers, namespace)
         keeper = ManagedMember(actor_name(process.router_id, ENGINE), namespace)
         engine = RemoteEngine(actor_name(process.router_id, ENGINE), namespace)
         ManagementActor.__init__(

@@ -3,8 +3,9 @@
 import sys
 from collections.abc import Sequence
 from importlib.abc import MetaPathFinder
-from importlib.machinery import ExtensionFileLoader, ModuleSpec
-from importlib.util import find_spec, spec_from_file_location
+from importlib.machinery import ExtensionFileLoader, ModuleSpec, PathFinder
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 from types import ModuleType
 
 LISTING = "routerd.compiled"
@@ -28,11 +29,14 @@ class CompiledModules(MetaPathFinder):
 
 def use_compiled_modules() -> None:
     """Have the compiled modules imported instead of their sources, where they were built."""
-    if find_spec(LISTING) is None:
+    # Beside this file and nowhere else: where the package is installed in place, there may be another tree of it.
+    spec = PathFinder.find_spec(LISTING, [str(Path(__file__).parent)])
+    if spec is None or spec.loader is None or spec.origin is None:
         return
-    from routerd import compiled
-
-    sys.meta_path.insert(0, CompiledModules(str(compiled.__file__), frozenset(compiled.MODULES.split())))
+    compiled = module_from_spec(spec)
+    spec.loader.exec_module(compiled)
+    sys.modules[LISTING] = compiled
+    sys.meta_path.insert(0, CompiledModules(spec.origin, frozenset(compiled.MODULES.split())))
 
 
 def is_trained() -> bool:

@@ -133,6 +133,7 @@ cdef class Recorder:
     cdef Flow _new_flow(self, tuple name, Inlet inlet, Address address, str text)
     cdef void _name_egress(self, Flow flow, Outlet outlet, Way way)
     cdef void _activate(self, Flow flow)
+    cdef object _counted(self, Flow flow, Passage passage, long long size)
     @cython.locals(flow=Flow)
     cdef void _sum_up(self, long long second_us)
     @cython.locals(flow=Flow)

@@ -213,16 +213,7 @@ class Recorder:
             flow = flow.following if steps < _STEPS_MAX else None
         if flow is None:
             flow = self._find(inlet, address, number, passage, outlet, way)
-        flow.messages += 1
-        flow.octets += size
-        if not flow.is_active:
-            self._activate(flow)
-        if self.every:
-            self._countdown -= 1
-            if self._countdown <= 0:
-                self._countdown = self.every
-                return self._decision(flow, passage, size)
-        return flow
+        return self._counted(flow, passage, size)
 
     def stay(
         self, inlet: "Inlet", address: "Address | None", text: str, passage: "Passage | None", size: int
@@ -232,6 +223,9 @@ class Recorder:
         flow = self._flows.get(name)
         if flow is None:
             flow = self._new_flow(name, inlet, address, text)
+        return self._counted(flow, passage, size)
+
+    def _counted(self, flow: Flow, passage: "Passage | None", size: int) -> Any:
         flow.messages += 1
         flow.octets += size
         if not flow.is_active:

@@ -4,6 +4,7 @@ from routerd.core.clients cimport Clients
 from routerd.core.inlet cimport Inlet
 from routerd.core.outlet cimport Outlet
 from routerd.core.peer cimport Peer
+from routerd.core.policy.grant cimport Grant
 from routerd.wire.connection cimport Connection
 from routerd.wire.link cimport Link
 from routerd.wire.session cimport Session
@@ -41,6 +42,7 @@ cdef class Router(Clients):
 
     @cython.locals(peer=Peer)
     cpdef void on_link_attached(self, Link link, object performative)
+    @cython.locals(grant=Grant)
     cdef bint _is_denied(self, Peer peer, Link link, object performative) except -1
     cdef bint _is_taken(self, Peer peer, Link link, object performative) except -1
     cpdef void on_link_detached(self, Link link, bint closed, object error)

@@ -17,6 +17,7 @@ from routerd.core.observer import Observer
 from routerd.core.outlet import Outlet
 from routerd.core.peer import FABRIC, NORMAL, Peer
 from routerd.core.policy.gate import LINK_DENIED, MESSAGE_TOO_LARGE
+from routerd.core.policy.grant import Grant
 from routerd.core.settings import DEFAULT_LINK_CAPACITY, AddressSettings, RouterSettings
 from routerd.core.totals import Totals
 from routerd.wire import (
@@ -235,7 +236,9 @@ class Router(Clients):
         if peer.service_rules is not None and not peer.service_rules.allow(link, performative, peer.user):
             error = LINK_DENIED
         elif peer.grant is not None and self.gate is not None:
-            error = self.gate.link_error(peer, link, performative)
+            grant: Grant = peer.grant
+            if not grant.knows(peer, link, performative):
+                error = self.gate.link_error(peer, link, performative)
         if error is not None:
             self.refuse(link, error)
         return error is not None

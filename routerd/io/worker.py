@@ -1,24 +1,22 @@
 """A connection worker: one event loop in a thread of its own, with all that its connections need.
 
-The methods of `Worker` that others call are safe from any thread: they hand over to the loop and return a future.
-Everything else runs in the loop, which no caller can make wait.
+What others call is safe from any thread (`worker_calls`). Everything else runs in the loop, which no caller can make
+wait.
 """
 
 import asyncio
 import secrets
-import socket
 import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import uvloop
 
-from routerd.config import AuthServiceConfig, ConnectorConfig, ListenerConfig, RecordConfig
+from routerd.config import ConnectorConfig, ListenerConfig
 from routerd.core import (
     HEARTBEAT_S,
-    AddressSettings,
     Changes,
     Delta,
     Gate,
@@ -26,16 +24,13 @@ from routerd.core import (
     Peer,
     Report,
     Router,
-    Sibling,
     TrunkEvent,
-    Verdict,
-    VhostSettings,
     add_built_in_endpoints,
 )
 from routerd.io.authentication import Authentication
 from routerd.io.busy_poll import BusyPoll
 from routerd.io.connection_configs import connector_config
-from routerd.io.connectors import Connectors, ConnectorState, client_sasl
+from routerd.io.connectors import Connectors, client_sasl
 from routerd.io.core_keeper import CoreKeeper, SystemCores
 from routerd.io.deadlines import NEVER, Deadlines
 from routerd.io.entrance import Entrance
@@ -52,10 +47,10 @@ from routerd.io.recording import Recording
 from routerd.io.recording_clock import RecordingClock
 from routerd.io.reports import STUCK_IN_TESTS_S, STUCK_S, Lag, WorkerHost
 from routerd.io.tls_handshakes import Handshakes
-from routerd.io.tls_profile import TlsProfile
 from routerd.io.tls_profiles import TlsProfiles
 from routerd.io.tls_transport import transport_to
 from routerd.io.transport import Transport
+from routerd.io.worker_calls import Controls, WorkerCalls
 from routerd.io.worker_config import WorkerConfig
 from routerd.io.worker_reports import WorkerReports
 from routerd.wire import Connection, Open
@@ -65,9 +60,6 @@ T = TypeVar("T")
 
 OnTrunks = Callable[[list[TrunkEvent]], None]
 OnReport = Callable[[Report], None]
-Controls = Sequence[tuple[int, bytes]]
-"""Trunks, and messages of the routing protocol to be sent on them."""
-
 READ_SIZE = 1 << 18
 """Octets that are read at once; one buffer serves all connections."""
 STEP = 1 << 15
@@ -82,7 +74,7 @@ _log = module_log("SERVER")
 _heeded_logs = (module_log("PROTOCOL"), module_log("MESSAGE"))
 
 
-class Worker:
+class Worker(WorkerCalls):
     """Hosts a `Router` over real sockets."""
 
     def __init__(
@@ -166,128 +158,6 @@ class Worker:
         started.add_done_callback(lambda done: None if done.exception() else on_started(done.result()))
         self._run(started)
         started.result()
-
-    def sibling(self) -> Sibling:
-        """Return what the address table has to know to let others find this worker."""
-        return Sibling(self.config.index, self.config.incarnation, self._fabric.endpoint.text())
-
-    def interests(self) -> "Future[Changes]":
-        """Return all that this worker's consumers want."""
-        return self._calls.call(self.router.all_interests)
-
-    def apply(self, delta: Delta) -> "Future[tuple[int, int]]":
-        """Take news of the siblings; done when messages are forwarded by them."""
-        return self._calls.call(self._apply, delta)
-
-    def confirm(self, sequence: int) -> None:
-        """Say that every worker knows the changes up to `sequence`."""
-        self._calls.post_turn(self.router.confirm, sequence)
-        self._calls.post(self._fabric.connect)
-
-    def ping(self) -> "Future[float]":
-        """Return how long the loop took to come to this, in seconds."""
-        asked = time.monotonic()
-        return self._calls.call(lambda: time.monotonic() - asked)
-
-    def serves(self, listener: ListenerConfig) -> bool:
-        """Return whether this worker listens for a listener that has come at run time; some have one of their own."""
-        return not (listener.dedicated_actor or self.config.is_dedicated)
-
-    def listen(self, listener: ListenerConfig, sockets: list[socket.socket]) -> "Future[None]":
-        """Listen for one more listener, whose sockets have been bound."""
-        return self._calls.start(self._listeners.serve(listener, sockets))
-
-    def add_profile(self, profile: TlsProfile) -> "Future[None]":
-        """Have listeners and connectors use a profile, in the place of one with its name."""
-        return self._calls.call(self._profiles.add, profile)
-
-    def remove_profile(self, name: str) -> "Future[None]":
-        """Do without a profile that nothing names any more."""
-        return self._calls.call(self._profiles.remove, name)
-
-    def add_auth_service(self, service: AuthServiceConfig) -> "Future[None]":
-        """Have listeners use a service, in the place of one with its name."""
-        return self._calls.call(self._authentication.add_service, service)
-
-    def remove_auth_service(self, name: str) -> "Future[None]":
-        """Do without a service that no listener names any more."""
-        return self._calls.call(self._authentication.remove_service, name)
-
-    def stop_listening(self, identity: str) -> "Future[None]":
-        """Do without a listener; its connections stay."""
-        return self._calls.call(self._listeners.close, identity)
-
-    def connect(self, connector: ConnectorConfig) -> "Future[None]":
-        """Connect to a peer, again and again."""
-        return self._calls.call(self._connectors.start, connector)
-
-    def stop_connecting(self, identity: str) -> "Future[None]":
-        """Close the connection of a connector, if this worker has it, and make no other."""
-        return self._calls.call(self._connectors.stop, identity)
-
-    def connector_states(self) -> "Future[list[ConnectorState]]":
-        """Return how this worker's connectors are."""
-        return self._calls.call(self._connectors.states)
-
-    def learn_network(self, news: Sequence[NetworkNews], controls: Controls) -> "Future[None]":
-        """Take what the routing engine says of the network, and send its messages, each on a trunk of this worker."""
-        return self._calls.call(self.take_outputs, news, controls)
-
-    def network_view(self) -> "Future[NetworkView]":
-        """Return what a new routing engine goes on from."""
-        return self._calls.call(self._network_view)
-
-    def record(self, config: RecordConfig) -> "Future[None]":
-        """Record decisions as a configuration says from now on."""
-        return self._calls.call(self._recording_clock.record, config)
-
-    def call(self, function: Callable[..., T], *arguments: Any) -> "Future[T]":
-        """Have the loop call a function, and return what it does."""
-        return self._calls.call(function, *arguments)
-
-    def configure_address(self, settings: AddressSettings) -> "Future[None]":
-        """Treat addresses that come into use from now on by these settings."""
-        return self._calls.call(self.router.configure_address, settings)
-
-    def forget_pattern(self, pattern: str) -> "Future[None]":
-        """Treat addresses that come into use from now on as if a pattern were not configured."""
-        return self._calls.call(self.router.forget_pattern, pattern)
-
-    def configure_vhost(self, settings: VhostSettings) -> "Future[None]":
-        """Hold what begins from now on against a vhost, in the place of one with its name."""
-        return self._calls.call(self._gate.configure, settings)
-
-    def forget_vhost(self, hostname: str) -> "Future[None]":
-        """Do without a vhost."""
-        return self._calls.call(self._gate.forget, hostname)
-
-    def renew_account(self) -> None:
-        """Report all that counts against limits: the ledger may be another one."""
-        self._calls.post_turn(self._gate.account.renew)
-
-    def take_verdict(self, verdict: Verdict) -> "Future[None]":
-        """Go on with what waited for the ledger."""
-        return self._calls.call(self._gate.account.answered, verdict)
-
-    def report_failed(self) -> "Future[None]":
-        """Report everything again: the ledger may not have heard the last report."""
-        return self._calls.call(self._gate.account.failed)
-
-    def recall_sockets(self) -> "Future[int]":
-        """Give back what this worker may accept and has not; return how many sockets it keeps."""
-        return self._calls.call(self._gate.account.recall)
-
-    def close_connection(self, connection: int) -> "Future[bool]":
-        """Close the connection of a client; whether there is such a connection."""
-        return self._calls.call(self.router.close_connection, connection)
-
-    def set_trace(self, connection: int, is_on: bool) -> "Future[bool]":
-        """Trace the frames of a connection, or leave it to the log; whether there is such a connection of a client."""
-        return self._calls.call(self._set_trace, connection, is_on)
-
-    def drain(self, grace_s: float) -> "Future[None]":
-        """Close listeners, let what is under way settle, detach and close; done when nobody is connected any more."""
-        return self._calls.start(self._drain(grace_s))
 
     def stop(self) -> None:
         """End now."""

@@ -124,7 +124,7 @@ class Gate:
             found = None if vhost is None else vhost.settings.hostname
             self._deny(peer, user, host, found or name, group.reason, found)
             return True
-        grant = Grant(group.vhost, group, user, host, rules.version)
+        grant = Grant(rules.edition, group, user, host)
         if peer.is_initiator:
             self._admit(peer, grant)
             return False
@@ -242,18 +242,8 @@ class Gate:
     # --- links
 
     def link_error(self, peer: Peer, link: "Link", performative: "Attach") -> Error | None:
-        """Return why a link that the peer attaches is refused, if it is."""
+        """Return why a link that the peer attaches is refused, if it is; not asked of those that the grant knows."""
         grant: Grant = peer.grant
-        terminus: Any = performative.source if link.is_sender else performative.target
-        if terminus is not None and not terminus.capabilities and grant.version == self.rules.version:
-            # Nearly all links are like one that was allowed before, and ask for nothing else.
-            address = getattr(terminus, "address", None)
-            if type(address) is str and not terminus.dynamic:
-                if link.is_sender:
-                    if address in grant.sources and len(peer.outlets) < grant.most_receivers:
-                        return None
-                elif address in grant.targets and len(peer.inlets) < grant.most_senders:
-                    return None
         group = self._current(peer)
         error: Error | None
         if group is None:
@@ -325,9 +315,8 @@ class Gate:
     def _current(self, peer: Peer) -> Group | None:
         """Return the group of a connection as it is configured now."""
         grant: Grant = peer.grant
-        if grant.version != self.rules.version:
-            group = self.rules.current_group(grant.vhost, grant.user, is_connector=peer.is_initiator)
-            grant.use(group, self.rules.version)
+        if not grant.is_current:
+            grant.use(self.rules.current_group(grant.vhost, grant.user, is_connector=peer.is_initiator))
             peer.max_message_size = 0 if grant.group is None else grant.group.max_message_size
         return grant.group
 

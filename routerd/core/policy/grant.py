@@ -1,35 +1,74 @@
 """What one connection may do, by the group that its user is in."""
 
+from typing import TYPE_CHECKING, Any
+
 from routerd.core.policy.settings import LINKS_MAX
-from routerd.core.policy.vhost import Group
+from routerd.wire import Source, Target
+
+if TYPE_CHECKING:
+    from routerd.core.peer import Peer
+    from routerd.core.policy.vhost import Group
+    from routerd.wire import Attach
+    from routerd.wire.link import Link
+
+
+_SOURCE = Source
+_TARGET = Target
+
+
+class Edition:
+    """Which state of the rules is the present one; all grants look at the same."""
+
+    def __init__(self) -> None:
+        self.number = 0
+        """Another one after each change."""
 
 
 class Grant:
     """Of a connection that was let in; new links are held against the group of now."""
 
-    group: Group | None
-    sources: set[str]
-    targets: set[str]
-
-    def __init__(self, vhost: str, group: Group, user: str, host: str, version: int) -> None:
-        self.vhost = vhost
+    def __init__(self, edition: Edition, group: "Group", user: str, host: str) -> None:
+        self._edition = edition
+        self.vhost: str = group.vhost
         """The configured name, whatever the peer called it."""
         self.user = user
         self.host = host
-        self.use(group, version)
+        self.use(group)
         self.sessions = 0
         self.sessions_denied = 0
         self.senders_denied = 0
         self.receivers_denied = 0
         self.message_size_denied = 0
 
-    def use(self, group: Group | None, version: int) -> None:
-        """Go by a group of this version of the policy; None once nothing is configured for the user any more."""
-        self.group = group
-        self.version = version
-        self.sources, self.targets = (set(), set()) if group is None else group.known_names(self.user)
-        self.most_receivers = LINKS_MAX if group is None else group.settings.max_receivers or LINKS_MAX
-        self.most_senders = LINKS_MAX if group is None else group.settings.max_senders or LINKS_MAX
+    def use(self, group: "Group | None") -> None:
+        """Go by a group as it is configured now; None once nothing is configured for the user any more."""
+        self.group: Group | None = group
+        self._version = self._edition.number
+        names: tuple[set[str], set[str]] = (set(), set()) if group is None else group.known_names(self.user)
+        self.sources, self.targets = names
+        self._most_receivers = LINKS_MAX if group is None else group.settings.max_receivers or LINKS_MAX
+        self._most_senders = LINKS_MAX if group is None else group.settings.max_senders or LINKS_MAX
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the group is what is configured now."""
+        return self._version == self._edition.number
+
+    def knows(self, peer: "Peer", link: "Link", performative: "Attach") -> bool:
+        """Whether a link is like one that was allowed before and asks for nothing else, as nearly all are."""
+        if self._version != self._edition.number:
+            return False
+        terminus: Any
+        if link.is_sender:
+            terminus, names = performative.source, self.sources
+            if type(terminus) is not _SOURCE or len(peer.outlets) >= self._most_receivers:
+                return False
+        else:
+            terminus, names = performative.target, self.targets
+            if type(terminus) is not _TARGET or len(peer.inlets) >= self._most_senders:
+                return False
+        address = terminus.address
+        return type(address) is str and address in names and not terminus.dynamic and not terminus.capabilities
 
     @property
     def denials(self) -> int:

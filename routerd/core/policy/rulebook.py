@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from routerd.core.errors import DuplicatePattern, InvalidPattern
 from routerd.core.pattern_tree import PatternTree
+from routerd.core.policy.grant import Edition
 from routerd.core.policy.settings import CONNECTOR_GROUP, PolicySettings, VhostSettings
 from routerd.core.policy.vhost import Group, Vhost
 
@@ -26,8 +27,7 @@ class Rulebook:
 
     def __init__(self, settings: PolicySettings, vhosts: Iterable[VhostSettings] = ()) -> None:
         self.settings = settings
-        self.version = 0
-        """Another one after each change."""
+        self.edition = Edition()
         self._vhosts: dict[str, Vhost] = {}
         self._by_name: dict[str, Vhost] = {}
         self._patterns: PatternTree[Vhost] = PatternTree()
@@ -49,7 +49,7 @@ class Rulebook:
 
     def forget(self, hostname: str) -> None:
         """Do without a vhost, if it is there."""
-        self.version += 1
+        self.edition.number += 1
         vhost = self._vhosts.pop(hostname, None)
         if vhost is None:
             return
