@@ -7,7 +7,7 @@ compiled to be small instead of fast.
 import statistics
 import time
 
-from bench.memory import BODY, Pair, Routers, Time, TwoRouters, Workers, single_router
+from bench.memory import BODY, CREDIT, Pair, Routers, Time, TwoRouters, Workers, single_router
 from bench.report import Row
 from routerd.core import Recorder
 
@@ -29,12 +29,16 @@ def forwarding(
     consumers: int = 1,
     body: bytes = BODY,
     messages: int = MESSAGES,
+    capacity: int = 0,
 ) -> float:
-    """Return the seconds that the routers take for a delivery from a client of the first to one of the last."""
+    """Return the seconds that the routers take for a delivery from a client of the first to one of the last.
+
+    With a capacity as large as the credit of consumers, producers are ahead of them, and messages wait in workers.
+    """
     for _ in range(consumers):
         routers.pair(len(routers.routers) - 1).consumer(address)
     routers.settle_down()
-    sender = routers.pair().producer(address)
+    sender = routers.pair(capacity=capacity).producer(address)
     routers.settle_down()
     spent = []
     for _ in range(REPETITIONS):
@@ -92,6 +96,7 @@ def run() -> list[Row]:
         Row(f"router's time a copy, multicast to {COPIES}", 1e9 * copies, "ns"),
         Row("router's time a message of 64 KiB", 1e6 * large, "us"),
         Row("two workers' time a message, unsettled", 1e9 * forwarding(Workers(), "q"), "ns"),
+        Row("two workers' time a message that waits", 1e9 * forwarding(Workers(), "q", capacity=CREDIT), "ns"),
         Row("two workers' time a message, pre-settled", 1e9 * forwarding(Workers(), "q", settled=True), "ns"),
         Row("two routers' time a message, unsettled", 1e9 * forwarding(TwoRouters("q"), "q"), "ns"),
         Row("two routers' time a message, pre-settled", 1e9 * forwarding(TwoRouters("q"), "q", settled=True), "ns"),

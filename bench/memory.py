@@ -91,9 +91,9 @@ class Line:
 class Pair(Line):
     """A client's connection, with a session, and the router's end of it."""
 
-    def __init__(self, router: Router) -> None:
+    def __init__(self, router: Router, capacity: int = 0) -> None:
         client = Connection(ConnectionConfig(container_id="client"), Client(), is_client=True)
-        Line.__init__(self, client, router_end(router, router.new_peer()))
+        Line.__init__(self, client, router_end(router, router.new_peer(capacity=capacity)))
         self._settle_down()
         self.session = self.client.session()
         self.session.begin()
@@ -133,9 +133,9 @@ class Routers:
         self.routers = routers
         self.lines: list[Line] = []
 
-    def pair(self, router: int = 0) -> Pair:
-        """Connect a client to a router."""
-        pair = Pair(self.routers[router])
+    def pair(self, router: int = 0, capacity: int = 0) -> Pair:
+        """Connect a client to a router; 0 is the capacity that links have if nobody says another."""
+        pair = Pair(self.routers[router], capacity)
         self.lines.append(pair)
         self.settle_down()
         return pair

@@ -11,6 +11,8 @@ from proton.utils import BlockingConnection
 PREFIX = "org.apache.qpid.dispatch."
 NODE = {"type": "org.amqp.management", "name": "self"}
 WITHIN_S = 60.0
+CLOSED_WITHIN_S = 5.0
+"""A client whose router died under it would wait for the answer to its close, and use the processor for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +82,7 @@ class ManagementClient:
 
     def close(self) -> None:
         """Leave, if the router is still there to hear it."""
+        self._connection.timeout = CLOSED_WITHIN_S
         with contextlib.suppress(ConnectionException, Timeout):
             self._connection.close()
 
