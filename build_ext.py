@@ -80,6 +80,7 @@ MODULES = (
     "routerd/core/uplink.py",
     "routerd/core/edges.py",
     "routerd/core/policy/grant.py",
+    "routerd/core/policy/message_guard.py",
     "routerd/core/clients.py",
     "routerd/core/router.py",
     "routerd/mesh/trees.py",

@@ -94,6 +94,7 @@ class SharedObject:
         sources = [*c_files, str(listing)]
         try:
             flags = self._train(sources) if is_trained else ()
+            _tell(f"compiling {len(modules)} modules")
             objects = self._compile(sources, flags, only_changed=not is_trained)
             self._link(objects, self.target, flags)
         except BaseException:
@@ -108,11 +109,13 @@ class SharedObject:
         counts = (self.folder / "counts").resolve()
         shutil.rmtree(counts, ignore_errors=True)
         flags = (*COUNTING, f"-fprofile-dir={counts}")
+        _tell("compiling an object that counts what it does, for training")
         objects = self._compile(sources, (*flags, *HASTY), only_changed=False)
         school = self.folder / "school"
         shutil.rmtree(school, ignore_errors=True)
         _copy_package(school)
         self._link(objects, school / "routerd" / self.target.name, flags)
+        _tell("training")
         # The order of sets must not change what is counted.
         environment = {**os.environ, "PYTHONHASHSEED": "0"}
         try:
@@ -191,6 +194,11 @@ def shared_names(modules: Iterable[str]) -> list[str]:
             shared.append(name)
         seen.add(name)
     return shared
+
+
+def _tell(what: str) -> None:
+    """Say what goes on: some of it takes more than a minute."""
+    print(f"routerd: {what}", flush=True)
 
 
 def _is_newer(target: Path, sources: Iterable[Path]) -> bool:

@@ -9,7 +9,7 @@ import time
 
 from bench.memory import BODY, CREDIT, Pair, Routers, Time, TwoRouters, Workers, single_router
 from bench.report import Row
-from routerd.core import Recorder
+from routerd.core import Gate, GroupSettings, Observer, PolicySettings, Recorder, VhostSettings
 
 REPETITIONS = 5
 MESSAGES = 50_000
@@ -70,6 +70,16 @@ def recording(every: int) -> float:
     return forwarding(routers, "q")
 
 
+def guarded() -> float:
+    """Return the router's seconds a message whose user-id is looked at."""
+    routers = single_router()
+    router = routers.routers[0]
+    group = GroupSettings(name="g", users=("*",), from_any_host=True, sources=("*",), targets=("*",))
+    vhost = VhostSettings(hostname="$default", groups=(group,))
+    router.gate = Gate(PolicySettings(is_enforced=True), [vhost], Observer(), router.go_on)
+    return forwarding(routers, "q")
+
+
 def attaching(links: int = ATTACHED) -> float:
     """Return the router's seconds a receiver attached and detached."""
     routers = single_router()
@@ -102,5 +112,6 @@ def run() -> list[Row]:
         Row("two routers' time a message, pre-settled", 1e9 * forwarding(TwoRouters("q"), "q", settled=True), "ns"),
         Row("router's time a message, sampled", 1e9 * recording(EVERY), "ns"),
         Row("router's time a message, each recorded", 1e9 * recording(1), "ns"),
+        Row("router's time a message whose user-id is looked at", 1e9 * guarded(), "ns"),
         Row("router's time a link attached and detached", 1e6 * attaching(), "us"),
     ]

@@ -5,6 +5,7 @@ from routerd.core.inlet cimport Inlet
 from routerd.core.outlet cimport Outlet
 from routerd.core.parked cimport Collected, Parked, parked
 from routerd.core.passage cimport Passage
+from routerd.core.policy.message_guard cimport MessageGuard
 from routerd.core.router_annotations cimport may_carry_annotations
 from routerd.core.settlement cimport how_settled, too_large
 from routerd.core.way cimport Way
@@ -62,6 +63,10 @@ cdef class Forwarder(Endings):
     @cython.locals(is_partial=bint)
     cdef void _read_sections(self, Inlet inlet, Delivery delivery, object data, Py_ssize_t start, Py_ssize_t end)
     cdef object _destination_of(self, Inlet inlet, object data, Py_ssize_t start, Py_ssize_t end, bint is_partial)
+    @cython.locals(guard=MessageGuard)
+    cdef bint _is_refused(
+        self, Inlet inlet, str to, Delivery delivery, object data, Py_ssize_t start, Py_ssize_t end
+    ) except -1
     @cython.locals(sections=Sections)
     cdef object _to_of(self, object data, Py_ssize_t start, Py_ssize_t end, bint is_partial)
     @cython.locals(collected=Collected)

@@ -13,7 +13,7 @@ from routerd.core.address import Address
 from routerd.core.endings import Endings
 from routerd.core.fan_out import MAYBE_SEEN
 from routerd.core.parked import Collected, Parked, parked
-from routerd.core.policy.message_guard import FORBIDDEN_REQUEST
+from routerd.core.policy.message_guard import FORBIDDEN_REQUEST, MessageGuard
 from routerd.core.recorder_hooks import AUTOMATIC
 from routerd.core.recorder_names import (
     LOOP,
@@ -378,7 +378,8 @@ class Forwarder(Endings):
         self, inlet: "Inlet", to: str | None, delivery: Delivery, data: bytes | bytearray, start: int, end: int
     ) -> bool:
         """Give up a message that policy does not allow; raises NeedsMore and DecodeError."""
-        error = inlet.guard.refusal(to, data, start, end, delivery.is_partial)
+        guard: MessageGuard = inlet.guard
+        error = guard.refusal(to, data, start, end, delivery.is_partial)
         if error is None:
             return False
         if error is _FORBIDDEN_REQUEST and self.answer_forbidden is not None:

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 
 from routerd.core.addresses import canonical
 from routerd.core.policy.vhost import Group
-from routerd.wire import AmqpValue, DecodeError, Error, InvalidField, Message, NeedsMore, Sections
+from routerd.wire import AmqpValue, DecodeError, Error, InvalidField, Message, NeedsMore
+from routerd.wire.sections import Sections
 
 USER_ID_PROXY = Error(condition="amqp:unauthorized-access", description="user_id proxy violation")
 WRONG_TARGET = Error(condition="amqp:unauthorized-access", description="policy violation on target")
@@ -57,8 +58,10 @@ class MessageGuard:
         sections = self._sections
         sections.reset(data, start, end, is_partial)
         try:
-            if self._user is not None and (sections.user_id or self._user) != self._user:
-                return USER_ID_PROXY
+            if self._user is not None:
+                user_id = sections.user_id
+                if user_id and user_id != self._user:
+                    return USER_ID_PROXY
             if self._is_anonymous and to is None:
                 to = sections.to
         finally:

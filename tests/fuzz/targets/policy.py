@@ -54,10 +54,10 @@ def _settings(text: bytes) -> VhostSettings | None:
 
 
 def _check_change(book: Rulebook, settings: VhostSettings) -> None:
-    before = book.version
+    before = book.edition.number
     book.configure(settings)
     check(book.names == (settings.hostname,), f"one vhost comes to {book.names}")
-    check(book.version > before, "a change has no version of its own")
+    check(book.edition.number > before, "a change has no version of its own")
     for name in (settings.hostname, *settings.aliases):
         vhost = book.vhost_for(name)
         has_wildcards = book.settings.uses_name_patterns and any(word in name for word in ("*", "#"))

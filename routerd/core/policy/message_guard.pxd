@@ -1,0 +1,18 @@
+import cython
+from routerd.wire.sections cimport Sections
+
+cdef bytes _NOTHING
+
+
+cdef class MessageGuard:
+    cdef bytes _user
+    cdef object _targets
+    cdef str _user_name
+    cdef object _settings
+    cdef bint _reads_requests
+    cdef bint _is_anonymous
+    cdef Sections _sections
+
+    @cython.locals(sections=Sections, user_id=bytes)
+    cpdef object refusal(self, str to, object data, Py_ssize_t start, Py_ssize_t end, bint is_partial)
+    cdef bint _is_forbidden(self, bytes octets) except -1
