@@ -155,6 +155,15 @@ def test_without_a_compiler_a_wheel_of_the_sources_is_made(project: Project) -> 
 
 
 @needs_a_compiler
+@needs_training
+def test_a_wheel_has_the_trained_object(project: Project) -> None:
+    done = project.run("--quiet", "bdist_wheel", ROUTERD_CYTHON="require", ROUTERD_TRAINING="require")
+    (wheel,) = (project.folder / "dist").glob("*.whl")
+    objects = [name for name in zipfile.ZipFile(wheel).namelist() if name.endswith(".so")]
+    assert (done.returncode, [name.partition(".")[0] for name in objects]) == (0, ["routerd/compiled"])
+
+
+@needs_a_compiler
 def test_a_listed_module_that_is_missing_is_named_and_refused_where_compiling_is_required(project: Project) -> None:
     complaint = "build_ext.py lists modules whose files are missing: routerd/wire/lost.py, routerd/wire/lost.pxd"
     listed = ("routerd/wire/count.py", "routerd/wire/lost.py")
