@@ -55,14 +55,18 @@ from routerd.core.policy import (
     host_of,
     is_pattern_of_user,
 )
-from routerd.core.recorder import Flow, Recorder
+from routerd.core.recorder import Recorder
 from routerd.core.recorder_columns import (
     COUNTERS_OF_FLOW,
+    COUNTS,
     DecisionColumns,
+    FlowNames,
     FlowRows,
     RecordedEvent,
     Records,
     Register,
+    Room,
+    private_memory,
 )
 from routerd.core.recorder_names import CAUSE_WORDS, OUTCOME_WORDS
 from routerd.core.router import Router
@@ -85,6 +89,7 @@ __all__ = [
     "CONNECTOR_GROUP",
     "COUNTERS",
     "COUNTERS_OF_FLOW",
+    "COUNTS",
     "DEFAULT_GROUP",
     "DEFAULT_LINK_CAPACITY",
     "EDGE",
@@ -115,7 +120,7 @@ __all__ = [
     "Distribution",
     "DuplicatePattern",
     "FanOut",
-    "Flow",
+    "FlowNames",
     "FlowRows",
     "Forwarder",
     "FullDeltaMissing",
@@ -152,6 +157,7 @@ __all__ = [
     "Records",
     "Register",
     "Report",
+    "Room",
     "RouteTo",
     "Router",
     "RouterMode",
@@ -179,4 +185,5 @@ __all__ = [
     "host_of",
     "is_pattern_of_user",
     "parts_of",
+    "private_memory",
 ]

@@ -22,19 +22,10 @@ cdef class Flow:
     cdef object register
     cdef str key
     cdef long long egress_number
-    cdef readonly Py_ssize_t index
+    cdef Py_ssize_t index
     cdef Passage passage
     cdef Flow following
     cdef bint is_active
-    cdef readonly str address
-    cdef readonly int phase
-    cdef readonly str distribution
-    cdef readonly str ingress
-    cdef readonly str ingress_kind
-    cdef readonly str origin
-    cdef readonly str egress
-    cdef readonly str egress_kind
-    cdef readonly str egress_router
     cdef long long messages
     cdef long long octets
     cdef long long accepted
@@ -63,7 +54,7 @@ cdef class Decision:
     cdef int cells[12]
     cdef int[::1] more
 
-    cdef void grow(self)
+    cdef int grow(self) except -1
 
 
 @cython.final
@@ -75,6 +66,9 @@ cdef class Recorder:
     cdef readonly long long lost_decisions
     cdef readonly long long lost_flows
     cdef Py_ssize_t _waiting_max
+    cdef Py_ssize_t _pressed_at
+    cdef object _memory
+    cdef object _room
     cdef Py_ssize_t _rows_max
     cdef Py_ssize_t _cells_max
     cdef long long _countdown
@@ -109,46 +103,49 @@ cdef class Recorder:
     cdef int[::1] _costs
     cdef int[::1] _outstanding
 
-    @cython.locals(address=Address, number="long long", flow=Flow, steps=int)
+    @cython.locals(address=Address, number="long long", last=Flow, flow=Flow, steps=int)
     cdef object depart(self, Inlet inlet, Outlet outlet, Way way, Passage passage, long long size)
     @cython.locals(flow=Flow)
     cdef object stay(self, Inlet inlet, Address address, str text, Passage passage, long long size)
     @cython.locals(flow=Flow, decision=Decision)
-    cdef void add(self, object record, long long octets)
+    cdef int add(self, object record, long long octets) except -1
     @cython.locals(flow=Flow, decision=Decision)
-    cdef void settled(self, object record, int outcome, int cause, double now)
-    cdef void describe(self, Decision decision, double stamp, int priority, bytes identifier)
-    cdef void consider(self, Decision decision, Outlet outlet, bint is_chosen)
-    cdef void consider_way(self, Decision decision, Way way, bint is_chosen)
+    cdef int settled(self, object record, int outcome, int cause, double now) except -1
+    cdef int describe(self, Decision decision, double stamp, int priority, bytes identifier) except -1
+    cdef int consider(self, Decision decision, Outlet outlet, bint is_chosen) except -1
+    cdef int consider_way(self, Decision decision, Way way, bint is_chosen) except -1
     @cython.locals(at=Py_ssize_t)
-    cdef void _consider(
+    cdef int _consider(
         self, Decision decision, int link, long long cost, long long outstanding, bint is_chosen
-    )
-    @cython.locals(found=Flow)
+    ) except -1
+    @cython.locals(found=Flow, last=Flow)
     cdef Flow _find(
         self, Inlet inlet, Address address, long long number, Passage passage, Outlet outlet, Way way
     )
     cdef str _origin(self, Passage passage)
     @cython.locals(flow=Flow)
-    cdef Flow _new_flow(self, tuple name, Inlet inlet, Address address, str text)
-    cdef void _name_egress(self, Flow flow, Outlet outlet, Way way)
-    cdef void _activate(self, Flow flow)
+    cdef Flow _new_flow(self, tuple name, Inlet inlet, Address address, str text, tuple egress)
+    cdef int _activate(self, Flow flow) except -1
     cdef object _counted(self, Flow flow, Passage passage, long long size)
     @cython.locals(flow=Flow)
     cdef void _sum_up(self, long long second_us)
     @cython.locals(flow=Flow)
-    cdef void _turn_over(self)
+    cdef int _turn_over(self) except -1
     cdef int _link_number(self, str text) except -1
     @cython.locals(decision=Decision)
     cdef Decision _decision(self, Flow flow, Passage passage, long long size)
     cdef int _path_number(self, Passage passage) except? -1
-    @cython.locals(is_full=bint, flow=Flow, at=Py_ssize_t, cell=Py_ssize_t, i=Py_ssize_t)
-    cdef void _write(self, Decision decision, int outcome, int cause, double now)
-    cdef void _let_go(self, Decision decision)
+    @cython.locals(is_full=bint)
+    cdef int _write(self, Decision decision, int outcome, int cause, double now) except -1
+    @cython.locals(flow=Flow, at=Py_ssize_t, cell=Py_ssize_t, i=Py_ssize_t)
+    cdef int _fill_row(self, Decision decision, int outcome, int cause, double now) except -1
+    cdef int _let_go(self, Decision decision) except -1
     cdef bint _next_columns(self) except -1
-    cdef void _end_columns(self)
-    cdef void _begin_columns(self)
+    cdef int _end_columns(self) except -1
+    cdef object _new_columns(self)
+    cdef int _begin_columns(self) except -1
 
 
+cdef tuple _egress_of(str router_id, Outlet outlet, Way way)
 @cython.locals(view="const unsigned char*", key="unsigned long long", i=Py_ssize_t)
 cdef long long _message_key(bytes identifier) except? -1

@@ -13,12 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 from routerd.core.recorder_columns import (
     CANDIDATES_MAX,
-    CELLS_OF_ROW,
     ROWS,
     DecisionColumns,
+    FlowNames,
     FlowRows,
+    Memory,
     Records,
     Register,
+    Room,
+    private_memory,
 )
 from routerd.core.recorder_events import RecordedEvents
 from routerd.core.recorder_names import address_text, container_of, kind_of, link_text, way_kind, way_text
@@ -35,7 +38,7 @@ FLOWS_MAX = 1 << 15
 WAITING_MAX = 16
 """Full sets of columns that wait to be taken; what comes then is lost."""
 STEPS_MAX = 16
-"""Flows of an inlet that are looked at one by one, before all flows are asked."""
+"""Flows of an inlet that are looked at one by one, before it is looked among all."""
 SMALL = 4
 """Candidates that a decision has room for without asking for more; `Decision.cells` is so long."""
 
@@ -57,28 +60,17 @@ class Flow:
     passage: "Passage | None"
     following: "Flow | None"
     register: Any
-    egress: str | None
-    egress_kind: str | None
-    egress_router: str | None
 
-    def __init__(self, register: Any, key: str, egress_number: int) -> None:
+    def __init__(self, register: Any, key: str, egress_number: int, index: int) -> None:
         self.register = register
         self.key = key
         self.egress_number = egress_number
-        self.index = 0
+        # Of its names in the register.
+        self.index = index
         self.passage = None
-        # Another one of the same inlet.
+        # The next one in the ring of the inlet.
         self.following = None
         self.is_active = False
-        self.address = ""
-        self.phase = 0
-        self.distribution = ""
-        self.ingress = ""
-        self.ingress_kind = ""
-        self.origin = ""
-        self.egress = None
-        self.egress_kind = None
-        self.egress_router = None
         self.clear()
 
     def clear(self) -> None:
@@ -170,10 +162,11 @@ class Recorder:
         is_witness: bool = True,
         waiting_max: int = WAITING_MAX,
         rows: int = ROWS,
+        memory: Memory = private_memory,
     ) -> None:
         """One decision in `every` is recorded, none if that is 0. `offset` is what makes seconds since 1970 of `now`.
 
-        One worker of a router is the witness of its network. A set of columns has so many `rows`.
+        One worker of a router is the witness of its network. A set of columns has so many `rows`, in `memory`.
         """
         self.router_id = router_id
         self.every = every
@@ -182,8 +175,10 @@ class Recorder:
         self.lost_decisions = 0
         self.lost_flows = 0
         self._waiting_max = waiting_max
-        self._rows_max = rows
-        self._cells_max = max(CELLS_OF_ROW * rows, _CANDIDATES_MAX)
+        self._pressed_at = max(1, waiting_max // 8)
+        self._memory = memory
+        self._room = Room.of(rows)
+        self._rows_max, self._cells_max = self._room
         self._countdown = every
         self._register = Register()
         self._flows: dict[tuple[Any, ...], Flow] = {}
@@ -201,7 +196,9 @@ class Recorder:
         """Count a message that leaves; return its flow, or the decision if it is sampled, to be told the outcome."""
         address = outlet.address if way is None else way.address
         number = outlet.number if way is None else -way.trunk
-        flow = inlet.flow
+        # The flows of an inlet make a ring. Consumers take turns, so the one behind the last is likely to be next.
+        last = inlet.flow
+        flow = None if last is None else last.following
         steps = 0
         while flow is not None and (
             flow.egress_number != number
@@ -210,9 +207,11 @@ class Recorder:
             or flow.register is not self._register
         ):
             steps += 1
-            flow = flow.following if steps < _STEPS_MAX else None
+            flow = None if flow is last or steps == _STEPS_MAX else flow.following
         if flow is None:
             flow = self._find(inlet, address, number, passage, outlet, way)
+        if flow is not last:
+            inlet.flow = flow
         return self._counted(flow, passage, size)
 
     def stay(
@@ -222,7 +221,7 @@ class Recorder:
         name = (inlet.number, 0, text if address is None else address.key, self._origin(passage))
         flow = self._flows.get(name)
         if flow is None:
-            flow = self._new_flow(name, inlet, address, text)
+            flow = self._new_flow(name, inlet, address, text, (None, None, None))
         return self._counted(flow, passage, size)
 
     def _counted(self, flow: Flow, passage: "Passage | None", size: int) -> Any:
@@ -262,17 +261,17 @@ class Recorder:
             decision = record
             flow = decision.flow
         assert flow is not None
-        if flow.register is not self._register:
+        if flow.register is self._register:
+            flow.count(outcome)
+            if not flow.is_active:
+                self._activate(flow)
+            if decision is not None:
+                self._write(decision, outcome, cause, now)
+        else:
             # What it names by number is known no more.
             self.lost_flows += 1
             if decision is not None:
                 self.lost_decisions += 1
-            return
-        flow.count(outcome)
-        if not flow.is_active:
-            self._activate(flow)
-        if decision is not None:
-            self._write(decision, outcome, cause, now)
 
     # --- what is known of a decision
 
@@ -302,27 +301,26 @@ class Recorder:
                 decision.grow()
             elif is_chosen:
                 decision.count -= 1
+        if decision.count < decision.room:
+            at = 3 * decision.count
+            if is_chosen:
+                decision.choice = decision.count
+            if decision.count < _SMALL:
+                decision.cells[at] = link
+                decision.cells[at + 1] = min(cost, _NUMBER_MAX)
+                decision.cells[at + 2] = min(outstanding, _NUMBER_MAX)
             else:
-                return
-        at = 3 * decision.count
-        if is_chosen:
-            decision.choice = decision.count
-        if decision.count < _SMALL:
-            decision.cells[at] = link
-            decision.cells[at + 1] = min(cost, _NUMBER_MAX)
-            decision.cells[at + 2] = min(outstanding, _NUMBER_MAX)
-        else:
-            decision.more[at] = link
-            decision.more[at + 1] = min(cost, _NUMBER_MAX)
-            decision.more[at + 2] = min(outstanding, _NUMBER_MAX)
-        decision.count += 1
+                decision.more[at] = link
+                decision.more[at + 1] = min(cost, _NUMBER_MAX)
+                decision.more[at + 2] = min(outstanding, _NUMBER_MAX)
+            decision.count += 1
 
     # --- what is handed over
 
     @property
     def is_pressed(self) -> bool:
-        """Whether full columns wait to be taken."""
-        return len(self._full) > 0
+        """Whether so many full columns wait that they should be taken: a few at a time is less work for everybody."""
+        return len(self._full) >= self._pressed_at
 
     def tick(self, now: float, offset: float, second_us: int) -> None:
         """Close a second that began at `second_us`, by the clock of the world."""
@@ -352,40 +350,39 @@ class Recorder:
         name = (inlet.number, number, address.key, self._origin(passage))
         found = self._flows.get(name)
         if found is None:
-            found = self._new_flow(name, inlet, address, "")
-            self._name_egress(found, outlet, way)
+            found = self._new_flow(name, inlet, address, "", _egress_of(self.router_id, outlet, way))
         # The text of the same address may be another object, if it had been forgotten meanwhile.
         found.key = address.key
         found.passage = passage
-        # The one that was sought last comes first; one that is there twice does no harm, as steps are counted.
-        if inlet.flow is not found:
-            found.following = inlet.flow
-            inlet.flow = found
+        if found.following is None:
+            last = inlet.flow
+            if last is None or last.register is not self._register:
+                found.following = found
+            else:
+                found.following = last.following
+                last.following = found
         return found
 
     def _origin(self, passage: "Passage | None") -> str:
         return passage.ingress if passage is not None and passage.ingress else self.router_id
 
-    def _new_flow(self, name: tuple[Any, ...], inlet: "Inlet", address: "Address | None", text: str) -> Flow:
+    def _new_flow(
+        self,
+        name: tuple[Any, ...],
+        inlet: "Inlet",
+        address: "Address | None",
+        text: str,
+        egress: tuple[str | None, str | None, str | None],
+    ) -> Flow:
         if len(self._flows) >= FLOWS_MAX:
             self._turn_over()
-        flow = Flow(self._register, name[2], name[1])
-        flow.index = len(self._register.flows)
-        flow.address, flow.phase = (text, 0) if address is None else address_text(address.key, self.router_id)
-        flow.distribution = "" if address is None else address.distribution.value
-        flow.ingress = link_text(inlet)
-        flow.ingress_kind = kind_of(inlet.peer)
-        flow.origin = name[3]
-        self._register.flows.append(flow)
+        text, phase = (text, 0) if address is None else address_text(address.key, self.router_id)
+        distribution = "" if address is None else address.distribution.value
+        names = FlowNames(text, phase, distribution, link_text(inlet), kind_of(inlet.peer), name[3], *egress)
+        flow = Flow(self._register, name[2], name[1], len(self._register.flows))
+        self._register.flows.append(names)
         self._flows[name] = flow
         return flow
-
-    def _name_egress(self, flow: Flow, outlet: "Outlet", way: "Way | None") -> None:
-        if way is not None:
-            flow.egress, flow.egress_kind, flow.egress_router = way_text(way), way_kind(way), way.next_hop
-            return
-        flow.egress, flow.egress_kind = link_text(outlet), kind_of(outlet.peer)
-        flow.egress_router = container_of(outlet.peer) if outlet.peer.is_edge else self.router_id
 
     def _activate(self, flow: Flow) -> None:
         flow.is_active = True
@@ -400,9 +397,9 @@ class Recorder:
                 flow.is_active = False
                 flow.clear()
         else:
-            rows = FlowRows(second_us)
+            rows = FlowRows(second_us, self._register)
             for flow in self._active:
-                rows.flows.append(flow)
+                rows.numbers.append(flow.index)
                 rows.counters.extend(
                     (
                         *(flow.messages, flow.octets, flow.accepted, flow.rejected),
@@ -419,7 +416,7 @@ class Recorder:
         if self._rows:
             self._end_columns()
         self._sum_up(self.events.second_us)
-        for flow in self._register.flows:
+        for flow in self._flows.values():
             flow.following = None
             flow.passage = None
         self._register = Register()
@@ -460,8 +457,11 @@ class Recorder:
         is_full = self._rows == self._rows_max or self._cells + decision.count > self._cells_max
         if is_full and not self._next_columns():
             self.lost_decisions += 1
-            self._let_go(decision)
-            return
+        else:
+            self._fill_row(decision, outcome, cause, now)
+        self._let_go(decision)
+
+    def _fill_row(self, decision: Decision, outcome: int, cause: int, now: float) -> None:
         flow = decision.flow
         at = self._rows
         self._times[at] = int((decision.stamp + self.offset) * 1e6 + 0.5)
@@ -499,7 +499,6 @@ class Recorder:
         self._cells = cell
         self._last_cells[at + 1] = cell
         self._rows = at + 1
-        self._let_go(decision)
 
     def _let_go(self, decision: Decision) -> None:
         decision.flow = None
@@ -527,9 +526,12 @@ class Recorder:
         self._columns.causes = self._cause_count
         self._full.append(self._columns)
 
+    def _new_columns(self) -> DecisionColumns:
+        return DecisionColumns(self._room, self._memory(self._room.octets))
+
     def _begin_columns(self) -> None:
         # Those that were written to before: the memory of new ones would have to be found and cleared first.
-        columns = self._columns = self._spare.pop() if self._spare else DecisionColumns(self._rows_max)
+        columns = self._columns = self._spare.pop() if self._spare else self._new_columns()
         columns.register = self._register
         self._rows = 0
         self._cells = 0
@@ -552,6 +554,15 @@ class Recorder:
         self._links = columns.cell_link
         self._costs = columns.cell_cost
         self._outstanding = columns.cell_outstanding
+
+
+def _egress_of(
+    router_id: str, outlet: "Outlet", way: "Way | None"
+) -> tuple[str | None, str | None, str | None]:
+    """Return a link, of what kind it is, and the router that it leads to."""
+    if way is not None:
+        return way_text(way), way_kind(way), way.next_hop
+    return link_text(outlet), kind_of(outlet.peer), container_of(outlet.peer) if outlet.peer.is_edge else router_id
 
 
 def _message_key(identifier: bytes) -> int:

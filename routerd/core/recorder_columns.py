@@ -1,13 +1,10 @@
 """What a recorder hands over: sums of flows, decisions in columns, events, and the texts of numbers."""
 
 from array import array
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from struct import calcsize
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-if TYPE_CHECKING:
-    from routerd.core.recorder import Flow
+from typing import Any, NamedTuple
 
 ROWS = 1 << 13
 """Decisions of one set of columns, unless it is said how many."""
@@ -15,67 +12,139 @@ CELLS_OF_ROW = 2
 """Candidates that there is room for, for each decision of a set of columns."""
 CANDIDATES_MAX = 127
 """Candidates of a decision: the choice among them is a number of 8 bits."""
+Memory = Callable[[int], "memoryview[Any]"]
+"""Returns so many octets that can be written to."""
 COUNTERS_OF_FLOW = ("messages", "octets", "accepted", "rejected", "released", "modified", "presettled", "dropped")
 """The sums of a flow, in the order in which they stand in `FlowRows.counters`."""
+
+
+_KINDS = {
+    **{"time_us": "q", "latency_us": "q", "key": "q"},
+    **{"flow": "i", "path": "i", "size": "i", "last_cell": "i", "outcome": "i", "cause": "i"},
+    **{"cell_link": "i", "cell_cost": "i", "cell_outstanding": "i"},
+    **{"priority": "b", "choice": "b", "hop": "b"},
+}
+"""What the columns of decisions consist of."""
+COUNTS = ("rows", "cells", "latencies", "keys", "choices", "causes")
+"""What is counted of decisions in columns."""
+_ALIGNED = 8
+
+
+class FlowNames(NamedTuple):
+    """What a flow is called."""
+
+    address: str
+    phase: int
+    distribution: str
+    """In one word; nothing where there is no such address."""
+    ingress: str
+    """The link, as `egress` is."""
+    ingress_kind: str
+    origin: str
+    """The router where the messages entered the network."""
+    egress: str | None = None
+    """None where nobody gets the messages."""
+    egress_kind: str | None = None
+    egress_router: str | None = None
 
 
 class Register:
     """What decisions name by number; only added to, and replaced by another when it is full."""
 
     def __init__(self) -> None:
-        self.flows: list[Flow] = []
+        self.flows: list[FlowNames] = []
         self.paths: list[str] = []
         self.links: list[str] = []
         """Of candidates."""
 
 
+class Room(NamedTuple):
+    """How much a set of columns can have."""
+
+    rows: int
+    cells: int
+
+    @classmethod
+    def of(cls, rows: int) -> "Room":
+        """Return what is made for so many rows: all that one decision may have fits in any case."""
+        return cls(rows, max(CELLS_OF_ROW * rows, CANDIDATES_MAX))
+
+    @property
+    def octets(self) -> int:
+        """How much memory that is."""
+        return sum(_octets(kind, self.length(name)) for name, kind in _KINDS.items())
+
+    def length(self, name: str) -> int:
+        """Return how long a column is."""
+        if name.startswith("cell_"):
+            return self.cells
+        return self.rows + 1 if name == "last_cell" else self.rows
+
+
 class DecisionColumns:
     """Decisions, column by column; the first `rows` and `cells` of each column count."""
 
-    def __init__(self, rows: int = ROWS) -> None:
-        # All that one decision may have fit in any case.
-        cells = max(CELLS_OF_ROW * rows, CANDIDATES_MAX)
+    time_us: "memoryview[Any]"
+    """Since 1970."""
+    latency_us: "memoryview[Any]"
+    """-1 where there is none."""
+    key: "memoryview[Any]"
+    """0 where there is none."""
+    flow: "memoryview[Any]"
+    path: "memoryview[Any]"
+    """-1 for a message that entered here."""
+    size: "memoryview[Any]"
+    last_cell: "memoryview[Any]"
+    """Behind the last candidate of the row before; so there is one more."""
+    priority: "memoryview[Any]"
+    choice: "memoryview[Any]"
+    """-1 where there is none."""
+    outcome: "memoryview[Any]"
+    cause: "memoryview[Any]"
+    """0 where there is none."""
+    hop: "memoryview[Any]"
+    cell_link: "memoryview[Any]"
+    cell_cost: "memoryview[Any]"
+    cell_outstanding: "memoryview[Any]"
+
+    def __init__(self, room: Room, memory: "memoryview[Any]") -> None:
+        """The columns lie one behind the other in `memory`, which is at least as large as `room` says."""
+        self.room = room
+        self.memory = memory
         self.register = Register()
         self.rows = 0
         self.cells = 0
-        self.time_us = _empty("q", rows)
-        """Since 1970."""
-        self.latency_us = _empty("q", rows)
-        """-1 where there is none."""
         self.latencies = 0
-        """Rows that have one."""
-        self.key = _empty("q", rows)
-        """0 where there is none."""
+        """Rows that have one, as with the next three."""
         self.keys = 0
-        """Rows that have one."""
-        self.flow = _empty("i", rows)
-        self.path = _empty("i", rows)
-        """-1 for a message that entered here."""
-        self.size = _empty("i", rows)
-        self.last_cell = _empty("i", rows + 1)
-        """Behind the last candidate of the row before; so there is one more."""
-        self.priority = _empty("b", rows)
-        self.choice = _empty("b", rows)
-        """-1 where there is none."""
         self.choices = 0
-        """Rows that have one."""
-        self.outcome = _empty("i", rows)
-        self.cause = _empty("i", rows)
-        """0 where there is none."""
         self.causes = 0
-        """Rows that have one."""
-        self.hop = _empty("b", rows)
-        self.cell_link = _empty("i", cells)
-        self.cell_cost = _empty("i", cells)
-        self.cell_outstanding = _empty("i", cells)
+        start = 0
+        for name, kind in _KINDS.items():
+            length = room.length(name)
+            column: memoryview[Any] = memory[start : start + length * calcsize(kind)].cast(kind)  # type: ignore[call-overload]
+            setattr(self, name, column)
+            start += _octets(kind, length)
+
+    def copy(self) -> "DecisionColumns":
+        """Return what counts of it, in memory of its own."""
+        room = Room(self.rows, self.cells)
+        found = DecisionColumns(room, private_memory(room.octets))
+        for name in _KINDS:
+            getattr(found, name)[:] = getattr(self, name)[: room.length(name)]
+        for name in COUNTS:
+            setattr(found, name, getattr(self, name))
+        found.register = self.register
+        return found
 
 
 class FlowRows:
-    """The sums of one second: flows, and their counters one flow behind the other."""
+    """The sums of one second: flows of a register, and their counters one flow behind the other."""
 
-    def __init__(self, second_us: int) -> None:
+    def __init__(self, second_us: int, register: Register) -> None:
         self.second_us = second_us
-        self.flows: list[Flow] = []
+        self.register = register
+        self.numbers = array("i")
         self.counters = array("q")
 
 
@@ -112,11 +181,14 @@ class Records:
     def rows(self) -> int:
         """How many rows they are, over all tables."""
         return (
-            sum(one.rows for one in self.decisions) + sum(len(one.flows) for one in self.flows) + len(self.events)
+            sum(one.rows for one in self.decisions) + sum(len(one.numbers) for one in self.flows) + len(self.events)
         )
 
 
-def _empty(kind: str, length: int) -> "memoryview[Any]":
-    # All in one piece, which is filled in place and read there by who writes it.
-    column: memoryview[Any] = memoryview(bytearray(length * calcsize(kind))).cast(kind)  # type: ignore[call-overload]
-    return column
+def private_memory(octets: int) -> "memoryview[Any]":
+    """Return memory of this process, all in one piece."""
+    return memoryview(bytearray(octets))
+
+
+def _octets(kind: str, length: int) -> int:
+    return -(-length * calcsize(kind) // _ALIGNED) * _ALIGNED

@@ -69,7 +69,7 @@ cdef class Recorded(Departures):
     @cython.locals(header=Sections)
     cdef str _written_address(self, Passage passage, object data, Py_ssize_t start, Py_ssize_t end)
     @cython.locals(priority=int, header=Sections)
-    cdef void _describe(
+    cdef int _describe(
         self,
         Recorder recorder,
         Decision decision,
@@ -78,9 +78,9 @@ cdef class Recorded(Departures):
         object data,
         Py_ssize_t start,
         Py_ssize_t end,
-    )
+    ) except -1
     @cython.locals(count=Py_ssize_t, at=Py_ssize_t, outlets=list, outlet=Outlet, way=Way, is_chosen=bint)
-    cdef void _compare(
+    cdef int _compare(
         self,
         Recorder recorder,
         Decision decision,
@@ -89,7 +89,7 @@ cdef class Recorded(Departures):
         Outlet chosen,
         Way taken,
         Passage passage,
-    )
+    ) except -1
 
 
 @cython.locals(view="const unsigned char*", at=Py_ssize_t)

@@ -31,7 +31,7 @@ cdef class Settlement(Handler):
     cdef void _copy_decided(self, Delivery out, FanOut fan)
     @cython.locals(inlet=Inlet)
     cdef void _producer_settled(self, Delivery delivery)
-    cdef void note_outcome(self, Delivery out, int outcome, int cause)
+    cdef int note_outcome(self, Delivery out, int outcome, int cause) except -1
     @cython.locals(way=Way)
     cdef void came_back(self, Delivery out)
     cdef void forget_way(self, Delivery out)

@@ -26,6 +26,8 @@ from routerd.io.management_messages import ManagementMessages
 from routerd.io.network_view import NetworkView
 from routerd.io.node import Node
 from routerd.io.ports import Endpoint, ListenFailed, Reservation, bind, endpoints_of, reserve
+from routerd.io.process_settings import collect_seldom
+from routerd.io.processor_share import let_others_go_first
 from routerd.io.router_backing import Member, MemberGone, RouterBacking, configuration_of
 from routerd.io.routing_host import RoutingHost, new_instance
 from routerd.io.tls import TlsFailed, TlsSession
@@ -65,6 +67,7 @@ __all__ = [
     "change_log",
     "check_profiles",
     "check_record_directory",
+    "collect_seldom",
     "configuration_of",
     "configure_logs",
     "endpoints_of",
@@ -73,6 +76,7 @@ __all__ = [
     "follow_log_files",
     "forward_logs",
     "identity",
+    "let_others_go_first",
     "log_counts",
     "log_settings",
     "module_log",

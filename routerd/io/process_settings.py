@@ -1,4 +1,4 @@
-"""What a process that forwards messages asks of Python and of the system."""
+"""What a process that forwards messages, or answers for many of them, asks of Python and of the system."""
 
 import contextlib
 import gc
@@ -17,9 +17,14 @@ def be_quick() -> None:
     """Have messages wait for as little as possible; to be called when everything is loaded."""
     _allow_many_connections()
     keep_freed_memory()
+    collect_seldom()
+    sys.setswitchinterval(SWITCH_S)
+
+
+def collect_seldom() -> None:
+    """Have garbage collections be few, and leave out what there is now; to be called when everything is loaded."""
     gc.freeze()
     gc.set_threshold(GC_THRESHOLD, *gc.get_threshold()[1:])
-    sys.setswitchinterval(SWITCH_S)
 
 
 def _allow_many_connections() -> None:

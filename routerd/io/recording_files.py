@@ -4,6 +4,7 @@ To be used in one thread. What can't be written is lost, and counted by who aske
 """
 
 import contextlib
+import fcntl
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -12,11 +13,10 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from routerd.io.recording_task import GROUP_ROWS
 from routerd.records import TABLES, NotARecordFile, Place, RecordFile, Table, aside, is_aside
 from routerd.records.parquet import RecordWriter
 
-GROUP_ROWS = 1 << 15
-"""Rows of a table that are compressed at a time."""
 IDLE_S = 5.0
 """A file that gets no more rows for so long is completed before its time."""
 IDLE_SHARE = 0.25
@@ -44,6 +44,14 @@ class _OpenFile:
     waiting_rows: int = 0
     octets: int = 0
     """Of the rows that do not wait."""
+    claim: int | None = None
+    """A descriptor: as long as there is one, others do not take the file for left over."""
+
+    def let_go(self) -> None:
+        """Claim it no longer."""
+        if self.claim is not None:
+            os.close(self.claim)
+            self.claim = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,18 +79,18 @@ class RecordFiles:
         """Rows of files that are not complete."""
         return sum(one.rows for one in self._open.values())
 
-    def add(self, table: Table, rows: pa.Table, now: float) -> bool:
-        """Take rows, which may be of several hours; whether they are written, or wait for more. Raises OSError."""
+    def add(self, table: Table, rows: pa.Table, now: float) -> None:
+        """Take rows, which may be of several hours; a group of them is written at once. Raises OSError."""
         bounds = pc.min_max(rows.column("time"))
         if bounds["min"].value // _HOUR_US == bounds["max"].value // _HOUR_US:
-            return self._add(table, rows, bounds["min"].value, now)
+            self._add(table, rows, bounds["min"].value, now)
+            return
         hours = pc.divide(rows.column("time").cast(pa.int64()), _HOUR_US)
         for hour in pc.unique(hours).to_pylist():
             found = rows.filter(pc.equal(hours, hour))
             self._add(table, found, pc.min(found.column("time").cast(pa.int64())).as_py(), now)
-        return False
 
-    def _add(self, table: Table, rows: pa.Table, first_us: int, now: float) -> bool:
+    def _add(self, table: Table, rows: pa.Table, first_us: int, now: float) -> None:
         place = Place.at(table.name, first_us, self._router_id)
         one = self._open.get(place)
         if one is None:
@@ -94,12 +102,11 @@ class RecordFiles:
         if rows.num_rows >= GROUP_ROWS:
             # Not together with those that wait, which would copy them.
             self._write(one, rows)
-            return True
+            return
         one.waiting.append(rows)
         one.waiting_rows += rows.num_rows
         if one.waiting_rows >= GROUP_ROWS:
             self._write_waiting(one)
-        return not one.waiting_rows
 
     def rotate(self, now: float) -> Iterator[Completed]:
         """Complete the files whose time has come; raises OSError."""
@@ -122,6 +129,7 @@ class RecordFiles:
                 with contextlib.suppress(OSError, pa.ArrowException):
                     error = OSError("given up")
                     one.writer.__exit__(OSError, error, None)
+            one.let_go()
         self._open.clear()
         return lost
 
@@ -136,10 +144,14 @@ class RecordFiles:
         if one.writer is None:
             table = next(table for table in TABLES if table.name == one.file.place.table)
             one.writer = RecordWriter(self._directory, table, one.file).__enter__()
+            one.claim = _claim(self._aside(one))
         one.writer.write(rows)
-        path = self._directory / one.file.path
         with contextlib.suppress(FileNotFoundError):
-            one.octets = path.with_name(aside(path.name)).stat().st_size
+            one.octets = self._aside(one).stat().st_size
+
+    def _aside(self, one: _OpenFile) -> Path:
+        path = self._directory / one.file.path
+        return path.with_name(aside(path.name))
 
     def _complete(self, place: Place) -> Completed:
         one = self._open[place]
@@ -147,6 +159,7 @@ class RecordFiles:
             self._write_waiting(one)
         assert one.writer is not None
         one.writer.__exit__(None, None, None)
+        one.let_go()
         # Only now: what fails before is given up with the rest.
         del self._open[place]
         path = self._directory / one.file.path
@@ -173,13 +186,28 @@ def delete_expired(
 
 
 def delete_left_over(directory: Path, router_id: str, writer_prefix: str) -> None:
-    """Delete what an earlier incarnation of a writer has begun and not completed."""
+    """Delete what an earlier incarnation of a writer has begun and not completed, and does not write to any more."""
     for folder in _folders(directory, router_id):
         for path in _files_in(folder):
             name = path.name
             if is_aside(name) and f"-{writer_prefix}" in name:
                 with contextlib.suppress(OSError):
-                    path.unlink()
+                    claim = _claim(path)
+                    try:
+                        path.unlink()
+                    finally:
+                        os.close(claim)
+
+
+def _claim(path: Path) -> int:
+    """Return a descriptor that claims a file while it is open; raises OSError where somebody else does."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor
 
 
 def _complete_files(directory: Path, router_id: str) -> Iterator[tuple[int, Path, int]]:

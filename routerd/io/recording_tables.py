@@ -8,7 +8,15 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from routerd.core import CAUSE_WORDS, COUNTERS_OF_FLOW, OUTCOME_WORDS, DecisionColumns, Flow, FlowRows, RecordedEvent
+from routerd.core import (
+    CAUSE_WORDS,
+    COUNTERS_OF_FLOW,
+    OUTCOME_WORDS,
+    DecisionColumns,
+    FlowNames,
+    FlowRows,
+    RecordedEvent,
+)
 from routerd.records import DECISIONS, EVENTS, FLOWS
 from routerd.records.parquet import arrow_schema
 
@@ -28,8 +36,7 @@ def decision_table(columns: DecisionColumns, router_id: str, weight: int) -> pa.
     """Return decisions in the schema of their table.
 
     The recorder has written what is to be in the columns: here it is only said where, as long as all of a column is
-    there, or nothing. This thread runs beside the loop, and every step of Arrow gives the interpreter up and waits
-    for it again.
+    there, or nothing.
     """
     rows = columns.rows
     found = _of_flows(columns)
@@ -52,13 +59,13 @@ def decision_table(columns: DecisionColumns, router_id: str, weight: int) -> pa.
 
 def flow_table(seconds: Iterable[FlowRows]) -> pa.Table:
     """Return sums of flows in the schema of their table."""
-    flows: list[Flow] = []
+    flows: list[FlowNames] = []
     counters = array("q")
     times: list[int] = []
     for second in seconds:
-        flows += second.flows
+        flows += [second.register.flows[number] for number in second.numbers]
         counters += second.counters
-        times += [second.second_us] * len(second.flows)
+        times += [second.second_us] * len(second.numbers)
     found: dict[str, Any] = {
         name: pa.array([getattr(flow, name) for flow in flows], pa.string()).dictionary_encode()
         for name in (*_NAMES_OF_FLOW, "origin")
@@ -98,7 +105,6 @@ def _of_flows(columns: DecisionColumns) -> dict[str, Any]:
         of_all = [_same_name(one, columns.rows) for one in names.values()]
         phase = _same(flows[0].phase, pa.int8(), columns.rows)
         return {**dict(zip(names, of_all, strict=True)), "phase": phase}
-    # All at once: see above.
     taken = _taken(pa.RecordBatch.from_arrays([*names.values(), phases], [*names, "phase"]), codes)
     return dict(zip([*names, "phase"], taken.columns, strict=True))
 

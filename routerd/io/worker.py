@@ -140,6 +140,7 @@ class Worker(WorkerCalls):
             self._calls.start,
             stuck_s=STUCK_IN_TESTS_S if config.router.has_test_hooks else STUCK_S,
             failures=lambda: self._authentication.failures,
+            is_busy=self._busy_poll.is_busy,
             recording=self.recording,
         )
 

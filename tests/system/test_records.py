@@ -160,7 +160,8 @@ def test_recording_is_switched_on_and_off_while_messages_flow(
         assert state(manage)["status"] == "recording"
         send("during")
         eventually(lambda: len(orders(directory)) == counts["during"], "what was sent is in complete files")
-        assert state(manage)["rowsWritten"] >= counts["during"]
+        # Who writes them tells a moment later that they are written.
+        eventually(lambda: state(manage)["rowsWritten"] >= counts["during"], "they are counted")
         assert update(manage, level="off").status == 200
         assert state(manage)["status"] == "off"
         send("after")

@@ -67,7 +67,8 @@ def flow_rows(records: Records) -> list[dict[str, Any]]:
     """The sums of flows, without those that are 0."""
     rows = []
     for second in records.flows:
-        for number, flow in enumerate(second.flows):
+        for number, index in enumerate(second.numbers):
+            flow = second.register.flows[index]
             counters = second.counters[8 * number : 8 * number + 8]
             sums = {name: count for name, count in zip(COUNTERS_OF_FLOW, counters, strict=True) if count}
             ends = {"address": flow.address, "ingress": flow.ingress, "origin": flow.origin, "egress": flow.egress}

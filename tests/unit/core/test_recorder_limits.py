@@ -6,6 +6,7 @@ import pytest
 
 from routerd.core import Recorder
 from routerd.core import recorder as module
+from routerd.core.recorder import STEPS_MAX
 from routerd.core.recorder_columns import CELLS_OF_ROW
 from routerd.core.recorder_events import EVENTS_MAX
 from routerd.core.recorder_names import address_text
@@ -38,11 +39,13 @@ def send_settled(workers, count):
 
 def test_full_columns_wait_until_they_are_taken(workers):
     recorder = record(workers[0].router, rows=ROWS)
-    send_settled(workers, ROWS + 5)
+    send_settled(workers, ROWS + 1)
+    assert not recorder.is_pressed
+    send_settled(workers, ROWS + 4)
     assert recorder.is_pressed
     records = take(workers[0].router)
-    assert [columns.rows for columns in records.decisions] == [ROWS, 5]
-    assert len(decision_rows(records)) == ROWS + 5
+    assert [columns.rows for columns in records.decisions] == [ROWS, ROWS, 5]
+    assert len(decision_rows(records)) == 2 * ROWS + 5
     assert not recorder.is_pressed
 
 
@@ -83,6 +86,29 @@ def test_columns_are_full_when_no_more_candidates_fit(workers):
             workers.pump()
     workers.pump()
     assert [columns.rows for columns in take(workers[0].router).decisions] == [ROWS // 4, 1]
+
+
+@pytest.mark.parametrize("count", [1, 4, STEPS_MAX + 4])
+def test_consumers_that_take_turns_have_a_flow_each(workers, count):
+    router = workers[0].router
+    recorder = record(router, every=0)
+    client = workers.client()
+    for number in range(count):
+        client.consumer("orders", f"c{number}", credit=10_000)
+    sender = client.producer("orders")
+    for _ in range(3 * count):
+        client.send(sender, message(), settled=True)
+    assert [flow["messages"] for flow in flow_rows(take(router))] == [3] * count
+    # One that comes later is put into the ring of the others, and one that goes stays there.
+    late = client.consumer("orders", "late", credit=10_000)
+    for _ in range(2 * count + 2):
+        client.send(sender, message(), settled=True)
+    assert [flow["messages"] for flow in flow_rows(take(router))] == [2] * (count + 1)
+    client.detach(late)
+    for _ in range(2 * count):
+        client.send(sender, message(), settled=True)
+    assert sum(flow["messages"] for flow in flow_rows(take(router))) == 2 * count
+    assert recorder.lost_flows == 0
 
 
 def test_sums_that_nobody_takes_are_lost(workers):

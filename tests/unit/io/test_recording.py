@@ -10,6 +10,8 @@ from pyarrow import parquet
 
 from routerd.config import RecordConfig, RecordLevel
 from routerd.io.recording import Recording
+from routerd.io.recording_courier import PENDING_ROWS_MAX, RecordCourier
+from routerd.io.recording_desk import HELPER_REST_S
 from tests.routers import Workers, message
 
 WALL_CLOCK = 1_795_270_000.25
@@ -111,19 +113,41 @@ def test_another_folder_has_what_comes_from_then_on(host: Host, tmp_path: Path) 
     assert len(list(tmp_path.glob("decisions/**/*.parquet"))) == 1
 
 
-def test_what_the_thread_does_not_keep_up_with_is_lost(host: Host) -> None:
+def test_what_is_not_written_quickly_enough_is_lost(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     host.apply("all")
-    thread = host.recording._thread
-    assert thread is not None
-    thread.pending_rows = 500_000
+    monkeypatch.setattr(RecordCourier, "submit", lambda courier, records: False)
     host.send(3)
     host.pass_second()
     lost = host.recording.counters.rows_lost
     assert lost > 3
-    thread.pending_rows = 0
+    monkeypatch.undo()
     host.recording.close(host.workers.now)
     [told] = [row for row in host.rows("events") if row["kind"] == "rows-lost"]
     assert (told["number"], told["detail"]) == (lost, "files: they are written too slowly")
+
+
+def test_one_that_falls_behind_is_helped(host: Host) -> None:
+    host.apply("all")
+    first = host.recording._desk._first
+    assert first is not None
+    first.pending_rows = PENDING_ROWS_MAX
+    host.send(3)
+    host.pass_second()
+    helper = host.recording._desk._helper
+    assert helper is not None
+    assert (first.task.stands_back, helper.task.stands_back, host.recording.status) == (True, False, "recording")
+    first.pending_rows = 0
+    host.send(2)
+    host.pass_second()
+    for _ in range(int(HELPER_REST_S) + 1):
+        host.pass_second()
+    assert host.recording._desk._helper is None
+    helper.join(30.0)
+    host.pass_second()
+    host.recording.close(host.workers.now)
+    found = [len(host.rows(table)) for table in ("decisions", "flows", "events")]
+    assert (found[0], host.recording.counters.rows_lost) == (5, 0)
+    assert host.recording.counters.rows_written == sum(found)
 
 
 def test_what_the_recorder_does_not_keep_is_told(host: Host) -> None:
@@ -140,7 +164,7 @@ def test_a_second_ends_with_that_of_the_world(host: Host) -> None:
     assert host.recording.seconds_left(host.workers.now) == 0.75
 
 
-def test_a_router_that_records_nothing_has_no_arrow() -> None:
-    program = "import sys, routerd.io; print('pyarrow' in sys.modules)"
+def test_a_process_that_forwards_has_no_arrow() -> None:
+    program = "import sys, routerd.io, routerd.io.recording_courier; print('pyarrow' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"

@@ -8,8 +8,9 @@ import pytest
 from pyarrow import parquet
 
 from routerd.core import RecordedEvent
-from routerd.io.recording_files import GROUP_ROWS, IDLE_S, RecordFiles, Rotation, delete_expired, delete_left_over
+from routerd.io.recording_files import IDLE_S, RecordFiles, Rotation, delete_expired, delete_left_over
 from routerd.io.recording_tables import event_table
+from routerd.io.recording_task import GROUP_ROWS
 from routerd.records import DECISIONS, EVENTS, Place, RecordFile, aside
 
 HOUR_US = 3_600_000_000
@@ -129,3 +130,14 @@ def test_what_an_earlier_incarnation_has_begun_is_deleted(tmp_path: Path) -> Non
         (folder / aside(name)).write_bytes(b"half")
     delete_left_over(tmp_path, "A", "w0.")
     assert [(folder / aside(name)).exists() for name in names] == [False, False, True]
+
+
+def test_what_another_writer_is_at_is_not_left_over(tmp_path: Path) -> None:
+    written = files(tmp_path)
+    written.add(EVENTS, rows(*range(NOON_US, NOON_US + GROUP_ROWS)), 0.0)
+    assert len(list(tmp_path.rglob("*.part"))) == 1
+    delete_left_over(tmp_path, "A/1", "w0.")
+    [completed] = written.close()
+    assert (completed.rows, list(tmp_path.rglob("*.part"))) == (GROUP_ROWS, [])
+    written.add(EVENTS, rows(*range(NOON_US, NOON_US + GROUP_ROWS)), 0.0)
+    assert written.give_up() == GROUP_ROWS

@@ -1,4 +1,4 @@
-"""The thread that writes records: what becomes of them when it can't, and when it can again."""
+"""How records are written: what becomes of them when they can't be, and when they can again."""
 
 from pathlib import Path
 from typing import Any
@@ -8,43 +8,30 @@ from pyarrow import parquet
 
 from routerd.config import RecordConfig, RecordLevel
 from routerd.core import RecordedEvent, Records
-from routerd.io.recording import PENDING_ROWS_MAX, RecordingCounters, RecordTask, RecordThread
-from routerd.io.recording_files import GROUP_ROWS
+from routerd.io.log_levels import Level
+from routerd.io.recording_task import GROUP_ROWS, RecordTask
 from routerd.io.recording_writer import EXPIRY_S, KEEP_FREE, RETRY_S, ROOM_S, RecordWriting
 
 NOW_US = 1_795_270_000_000_000
 
 
-class Given:
-    """Stands where the queue of a `RecordThread` is: a test calls the steps itself."""
-
-    def __init__(self, directory: Path, worker: int = 0, **config: Any) -> None:
-        settings = RecordConfig(level=RecordLevel.ALL, directory=str(directory), **{"rotate_s": 10, **config})
-        self.task = RecordTask(config=settings, router_id="A", worker=worker, incarnation=1)
-        self.status = "recording"
-
-
 class Desk:
     """A writer whose clock and disk are the test's."""
 
-    def __init__(self, directory: Path, **config: Any) -> None:
+    def __init__(self, directory: Path, worker: int = 0, **config: Any) -> None:
         self.free = 1 << 40
         self.now = 100.0
-        self.counters = RecordingCounters()
-        self.given = Given(directory, **config)
-        self.writing = RecordWriting(
-            self.given,  # type: ignore[arg-type]
-            self.counters,
-            clock=lambda: NOW_US / 1e6,
-            free=lambda path: self.free,
-        )
+        settings = RecordConfig(level=RecordLevel.ALL, directory=str(directory), **{"rotate_s": 10, **config})
+        task = RecordTask(config=settings, router_id="A", worker=worker, incarnation=1)
+        self.writing = RecordWriting(task, clock=lambda: NOW_US / 1e6, free=lambda path: self.free)
+        self.counters = self.writing.counters
 
     def step(self, rows: int = 0, seconds: float = 0.0) -> str:
         """Let time pass, and write so many events; return how it fares."""
         self.now += seconds
         events = [RecordedEvent(NOW_US + number, "address-added", address="orders") for number in range(rows)]
         self.writing.step(Records(1, events=events) if rows else None, self.now)
-        return self.given.status
+        return self.writing.status
 
     def counts(self, *names: str) -> tuple[int, ...]:
         return tuple(self.counters.as_map()[name] for name in names)
@@ -96,6 +83,10 @@ def test_a_full_disk_stops_recording_until_there_is_room(desk: Desk, tmp_path: P
     desk.free = 1 << 40
     assert desk.step(5, seconds=RETRY_S) == "recording"
     desk.writing.finish()
+    assert desk.writing.remarks == [
+        (Level.ERROR, f"Recording stops until files can be written again, forwarding goes on: {said[9:]}"),
+        (Level.NOTICE, "Recording goes on; 10 rows were lost"),
+    ]
     lost = RecordedEvent(NOW_US, "rows-lost", number=10)
     found = [(row["kind"], row["number"]) for row in rows_in(tmp_path)]
     assert found == [(lost.kind, lost.number)] + [("address-added", None)] * 5
@@ -131,30 +122,3 @@ def test_one_worker_deletes_what_is_too_old(tmp_path: Path) -> None:
         desk.step()
         assert desk.counters.files_deleted == count
         desk.step(seconds=EXPIRY_S)
-
-
-def test_a_thread_takes_no_more_than_it_can_keep(tmp_path: Path) -> None:
-    task = RecordTask(
-        config=RecordConfig(level=RecordLevel.ALL, directory=str(tmp_path)), router_id="A", worker=2, incarnation=17
-    )
-    assert (task.writer_prefix, task.writer) == ("w2.", "w2.11")
-    counters = RecordingCounters()
-    thread = RecordThread(task, counters)
-    events = [RecordedEvent(NOW_US, "address-added", address="orders")] * 10
-    assert thread.submit(Records(1, events=events))
-    thread.pending_rows = PENDING_ROWS_MAX
-    assert not thread.submit(Records(1, events=events))
-    thread.end()
-    thread.join(30.0)
-    assert (counters.rows_written, counters.files_written) == (10, 1)
-
-
-def test_a_thread_that_fails_says_why(tmp_path: Path) -> None:
-    task = RecordTask(
-        config=RecordConfig(level=RecordLevel.ALL, directory=str(tmp_path)), router_id="A", worker=0, incarnation=1
-    )
-    counters = RecordingCounters()
-    thread = RecordThread(task, counters)
-    thread.submit(Records(1, events=[None]))  # type: ignore[list-item]
-    thread.join(30.0)
-    assert (counters.errors, thread.status.startswith("recording has ended: ")) == (1, True)

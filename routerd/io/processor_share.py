@@ -1,0 +1,87 @@
+"""Work that nobody waits for, and how it keeps out of the way of work that somebody does.
+
+A low priority alone is not enough: whoever has begun to run keeps its core for some milliseconds, which is as long as
+a thousand messages take. Where Linux grants each thread its own slice (6.12), those that stand back have short ones.
+"""
+
+import contextlib
+import ctypes
+import errno
+import os
+import platform
+import struct
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
+
+PATIENCE_S = 1.0
+"""How long work may wait for a core to idle."""
+SLICE_NS = 100_000
+"""The shortest that there is."""
+_SET_ATTRIBUTES = {"x86_64": 314, "aarch64": 274, "riscv64": 274, "ppc64le": 355, "s390x": 345}
+"""The numbers of sched_setattr, which the C library of a Debian of today does not have."""
+_ATTRIBUTES = struct.Struct("IIQiIQQQ")
+_NORMAL = 0
+
+
+def let_others_go_first(niceness: int, thread: int = 0) -> None:
+    """Give a thread a low priority and short slices; 0 is the one that calls. Without the right to it, nothing."""
+    if not _set_attributes(thread, niceness):
+        with contextlib.suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, thread, niceness)
+
+
+class Leisure:
+    """A thread that runs only where nothing else wants to.
+
+    Besides, Linux takes a core on which only such a thread runs for an idle one, and wakes others there. Otherwise it
+    would wake them on the core of whoever writes to them.
+    """
+
+    def __init__(self, patience_s: float = PATIENCE_S) -> None:
+        self._patience_s = patience_s
+        self._thread = ThreadPoolExecutor(1, "leisure", initializer=_run_when_idle)
+
+    def do(self, work: Callable[[], None]) -> None:
+        """Have work done, and wait for it; after a while its turn comes sooner, where this process may have that."""
+        doing = self._thread.submit(work)
+        if not wait([doing], self._patience_s).done:
+            for thread in self._thread._threads:
+                with contextlib.suppress(OSError):
+                    os.sched_setscheduler(thread.native_id or 0, os.SCHED_OTHER, os.sched_param(0))
+            wait([doing])
+            self._thread.submit(_run_when_idle)
+        doing.result()
+
+    def close(self) -> None:
+        """End the thread."""
+        self._thread.shutdown()
+
+
+def _run_when_idle() -> None:
+    with contextlib.suppress(OSError):
+        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+
+
+def slice_ns(thread: int = 0) -> int:
+    """Return the slice of a thread as the system knows it, 0 where it does not tell."""
+    number = _SET_ATTRIBUTES.get(platform.machine())
+    attributes = ctypes.create_string_buffer(_ATTRIBUTES.size)
+    if number is None or _call(number + 1, thread, attributes, _ATTRIBUTES.size, 0):
+        return 0
+    return int(_ATTRIBUTES.unpack(attributes.raw)[5])
+
+
+def _set_attributes(thread: int, niceness: int) -> bool:
+    number = _SET_ATTRIBUTES.get(platform.machine())
+    if number is None:
+        return False
+    octets = _ATTRIBUTES.pack(_ATTRIBUTES.size, _NORMAL, 0, niceness, 0, SLICE_NS, 0, 0)
+    return not _call(number, thread, octets, 0)
+
+
+def _call(number: int, thread: int, *arguments: object) -> int:
+    try:
+        call = ctypes.CDLL(None, use_errno=True).syscall
+    except (OSError, AttributeError):
+        return errno.ENOSYS
+    return int(call(number, thread, *arguments))
