@@ -298,7 +298,7 @@ class RoutingEngine:
 
     def _advertise(self, now: float) -> None:
         knowledge = self._knowledge
-        if now >= self._flux_end():
+        if now >= self._knowledge.flux_end:
             self._compare_costs()
         self._advertise_at = self._resumed_at if now < self._resumed_at else inf
         self._advertised = now
@@ -323,14 +323,12 @@ class RoutingEngine:
         is_told = self._knowledge.own.ls_seq > 0 and self._addresses.is_known
         return self._addresses.due if is_told else inf
 
-    def _flux_end(self) -> float:
-        return self._knowledge.in_flux_since + 2 * self._config.ra_interval_flux_s
-
     def _next_advertisement(self) -> float:
-        # A change makes all routers of the mesh announce themselves: not at once, but spread over the interval.
-        spread = self._knowledge.in_flux_since + self._spread_s
+        # A change makes all routers of the mesh announce themselves: not at once, but spread over the interval. Those
+        # that follow upon it make nobody wait longer, or where they don't end, what is lost once would not be told.
+        spread = self._knowledge.in_flux_from + self._spread_s
         in_flux = max(self._advertised + self._config.ra_interval_flux_s, spread)
-        regular = in_flux if in_flux < self._flux_end() else self._advertised + self._config.ra_interval_s
+        regular = in_flux if in_flux < self._knowledge.flux_end else self._advertised + self._config.ra_interval_s
         return min(regular, self._advertise_at)
 
     def _resume(self, now: float) -> None:

@@ -101,7 +101,10 @@ class Exchange:
         An advertisement may have been overtaken on its way. But if one after the other says so, what is known is of an
         earlier instance, and came when the new one was known already.
         """
-        if told.ls_seq >= node.ls_seq and told.mobile_seq >= node.mobile_seq:
+        remote = self._knowledge.remote
+        # An engine that took over has addresses that its checkpoint may not know of.
+        is_more_known = told.mobile_seq < node.mobile_seq or (told.mobile_seq == 0 and bool(remote.of(node.id)))
+        if told.ls_seq >= node.ls_seq and not is_more_known:
             node.doubted = inf
             return
         node.doubted = min(node.doubted, now)
@@ -112,11 +115,11 @@ class Exchange:
         self._outbox.remark("debug", text, "doubted", told.id)
         if told.ls_seq < node.ls_seq:
             node.ls_seq = node.ls_wanted = 0
-        if told.mobile_seq < node.mobile_seq:
+        if is_more_known:
             node.mobile_seq = node.mobile_wanted = 0
             if told.mobile_seq == 0:
                 # Without any addresses ever it does not answer.
-                self._knowledge.map(node.id, *self._knowledge.remote.replace(node.id, ())[:2])
+                self._knowledge.map(node.id, *remote.replace(node.id, ())[:2])
 
     def _link_state_request(self, trunk: int, asked: LinkStateRequest, now: float) -> None:
         knowledge = self._knowledge

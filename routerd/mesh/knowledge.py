@@ -24,13 +24,15 @@ class Knowledge:
         self.instance = state.instance
         self.neighbours = Neighbours(config.hello_interval_s, config.hello_max_age_s)
         self.topology = Topology(self.id, state.version + skip)
-        self.outbox = Outbox(self.id, self.neighbours, self.topology)
         self.states = LinkStates(config, self.topology)
+        self.outbox = Outbox(self.id, self.neighbours, self.topology, self.states.nodes)
         self.questions = Questions()
         self.addresses = OwnAddresses(self.id, state.mobile_seq + skip, is_known=not is_resumed)
         self.remote = RemoteAddresses(config)
         self.in_flux_since = now
         """When the paths were last computed."""
+        self.in_flux_from = now
+        """When that had not been done for some time."""
         self._lost: dict[str, float] = {}
         """The routers that were neighbours, and until when."""
         self._restore(state, now)
@@ -38,12 +40,18 @@ class Knowledge:
         self.topology.set_links(self.id, self.own.links)
 
     def meet(self, router: str, instance: int, now: float) -> Node | None:
-        """Return a router that has told something of itself, as of its instance; nothing if too many are known."""
+        """Return a router that has told something of itself, as of its instance.
+
+        Nothing if too many are known, or if this is from before it was started anew, and came late.
+        """
         node = self.states.nodes.get(router)
         if node is None:
             return self.learn(router, instance, now)
         if instance and instance != node.instance:
             if node.instance:
+                # Only of one that is lower: where the later one was heard of first, it was not the late one.
+                if instance == node.former and instance < node.instance:
+                    return None
                 self._restart(node, instance, now)
             node.instance = instance
         return node
@@ -76,8 +84,15 @@ class Knowledge:
         # Also for a neighbour that is reached by another trunk now, at the same cost.
         self.topology.changed(now, is_urgent=True)
 
+    @property
+    def flux_end(self) -> float:
+        """When things have been as they are for so long that there is no hurry any more."""
+        return self.in_flux_since + 2 * self.config.ra_interval_flux_s
+
     def compute_paths(self, now: float) -> None:
         """Compute the paths anew."""
+        if now >= self.flux_end:
+            self.in_flux_from = now
         self.in_flux_since = now
         if self.topology.compute(now, len(self.states.nodes), self.neighbours.trunks):
             self.outbox.put(RoutesChanged(self.topology.routes))

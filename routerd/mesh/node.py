@@ -9,11 +9,13 @@ from routerd.mesh.settings import ANSWERED_S, ASK_AGAIN_S, ASK_TIMES
 class Question:
     """One question to one router."""
 
-    __slots__ = ("asked", "due", "times")
+    __slots__ = ("asked", "due", "is_owed", "times")
 
     def __init__(self) -> None:
         self.due = inf
         self.asked = -inf
+        self.is_owed = False
+        """Whether it has been asked, and not been answered since."""
         self.times = 0
 
     def is_fresh(self, now: float) -> bool:
@@ -24,18 +26,21 @@ class Question:
         """Note that it is asked, and is to be asked again if nothing comes of it."""
         self.due = now + ASK_AGAIN_S * (1 << self.times)
         self.asked = now
+        self.is_owed = True
         self.times += 1
         if self.times >= ASK_TIMES:
             self.due = inf
 
     def answered(self, now: float) -> None:
-        """Note an answer that told less than is wanted: there may be nothing more yet."""
+        """Note an answer. If it told less than is wanted, there may be nothing more yet."""
+        self.is_owed = False
         if self.due < inf:
             self.due = max(self.due, now + ANSWERED_S)
 
     def drop(self) -> None:
         """Don't ask."""
         self.due = inf
+        self.is_owed = False
         self.times = ASK_TIMES
 
 
@@ -45,6 +50,7 @@ class Node:
     __slots__ = (
         "changed",
         "doubted",
+        "former",
         "id",
         "instance",
         "is_mobile_known",
@@ -62,6 +68,8 @@ class Node:
     def __init__(self, router: str, instance: int, now: float) -> None:
         self.id = router
         self.instance = instance
+        self.former = 0
+        """Its instance before that."""
         self.peers: Mapping[str, int] = {}
         self.ls_seq = self.ls_wanted = 0
         """What is known of its link state, and what there is to know."""
@@ -88,6 +96,6 @@ class Node:
 
     def restart(self, instance: int) -> None:
         """Begin anew with another instance; its links are cleared by LinkStates."""
-        self.instance = instance
+        self.former, self.instance = self.instance, instance
         self.ls_wanted = self.mobile_seq = self.mobile_wanted = 0
         self.is_mobile_known = False

@@ -1,6 +1,6 @@
 """The commands of an engine as they gather, and how its messages find their trunks (2.3, 3.1)."""
 
-from collections.abc import Hashable
+from collections.abc import Container, Hashable
 from typing import Any, Literal
 
 from routerd.mesh.commands import Command, Remark, SendControl
@@ -14,13 +14,18 @@ from routerd.mesh.transit import FloodMemory
 class Outbox:
     """What is to be done, in order."""
 
-    def __init__(self, own_id: str, neighbours: Neighbours, topology: Topology) -> None:
+    def __init__(
+        self, own_id: str, neighbours: Neighbours, topology: Topology, known: Container[str] = frozenset()
+    ) -> None:
+        """`known` are the routers that have been heard of."""
         self._mark = f"{AREA}/{own_id}"
         self._neighbours = neighbours
         self._topology = topology
+        self._known = known
         self._remarks = Remarks()
         self._floods = FloodMemory()
         self._commands: list[Command] = []
+        self._detours = 0
 
     def take(self) -> list[Command]:
         """Return the commands since the last call."""
@@ -68,12 +73,29 @@ class Outbox:
 
     def pass_on(self, message: ControlMessage, router: str) -> None:
         """Send the message of another router on its way to the router that it is for."""
-        route = self._topology.routes.nodes.get(router)
-        if route is None or not self._neighbours.is_open(route.trunk) or not self._is_passable(message):
+        if not self._is_passable(message):
             return
-        # Where it has been it must not go again: the routers there and here are of two minds.
-        if f"{AREA}/{route.next_hop}" not in message.trace:
-            self._send(route.trunk, self._passed(message))
+        route = self._topology.routes.nodes.get(router)
+        trunk: int | None = None
+        if route is not None and self._neighbours.is_open(route.trunk) and not _has_passed(message, route.next_hop):
+            trunk = route.trunk
+        elif router in self._known and not _has_passed(message, router):
+            trunk = self._detour(message)
+        if trunk is not None:
+            self._send(trunk, self._passed(message))
+
+    def _detour(self, message: ControlMessage) -> int | None:
+        """Return another trunk for a message whose way is not known yet, or leads back to where it came from.
+
+        The routers there and here are of two minds, and it is by such messages that they become of one: where each
+        waits until the others are, that takes long. One that is sent again takes another way, and none goes further
+        than across the mesh and back.
+        """
+        if len(message.trace) > 2 * self._topology.routes.radius:
+            return None
+        ways = [way for mark, way in self._topology.ways if mark not in message.trace and self._neighbours.is_open(way)]
+        self._detours += 1
+        return ways[self._detours % len(ways)] if ways else None
 
     def forget_floods(self, router: str) -> None:
         """Take what a router tells to all as new."""
@@ -115,3 +137,7 @@ class Outbox:
 
     def _send(self, trunk: int, message: ControlMessage) -> None:
         self._commands.append(SendControl(trunk, message))
+
+
+def _has_passed(message: ControlMessage, router: str) -> bool:
+    return f"{AREA}/{router}" in message.trace

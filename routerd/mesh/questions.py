@@ -66,7 +66,8 @@ class Questions:
                 self._unreachable[router] = node
                 continue
             for question, chosen, is_open in (
-                (node.ls_question, links, node.lacks_links),
+                # Also where it is only thought that something was missed. A router without addresses does not answer.
+                (node.ls_question, links, node.lacks_links or node.ls_question.is_owed),
                 (node.mobile_question, addresses, node.lacks_addresses),
             ):
                 if now < question.due:

@@ -14,6 +14,8 @@ from routerd.mesh.messages import ControlMessage
 from routerd.mesh.settings import FLOOD_MEMORY_S, FLOODS_REMEMBERED
 
 _SEQUENCES = ("instance", "ls_seq", "mobile_seq")
+_INSTANCE = 2
+"""Its place in what a flood is known by, behind its origin and what it is."""
 
 
 class _Flood:
@@ -63,11 +65,15 @@ class FloodMemory:
             del floods[key]
 
     def forget(self, ingress: str) -> None:
-        """Take what a router tells as new: it has been started anew, and counts from the beginning."""
-        for identity in [one for one in self._floods if one[0] == ingress]:
+        """Take what a router tells as new that does not name its instance: it counts from the beginning now.
+
+        What names it stays known. Otherwise messages of both instances that meet under way would go round for ever,
+        each making the other ones new again.
+        """
+        for identity in [one for one in self._floods if one[0] == ingress and one[_INSTANCE] is None]:
             del self._floods[identity]
 
 
 def _sequences(body: object) -> list[int | None]:
-    values = [body.get(name) for name in _SEQUENCES] if isinstance(body, Mapping) else []
+    values = [body.get(name) if isinstance(body, Mapping) else None for name in _SEQUENCES]
     return [value if isinstance(value, int) else None for value in values]

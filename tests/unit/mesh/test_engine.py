@@ -1,5 +1,7 @@
 """The routing engine: joining, losing, forwarding, and telling of addresses."""
 
+from itertools import pairwise
+
 import pytest
 
 from routerd.mesh import (
@@ -229,6 +231,27 @@ def test_a_link_state_from_before_a_restart_is_of_no_account():
     assert [node.ls_seq for node in fed.engine.nodes()] == [1, 0]
 
 
+def test_what_a_router_told_before_its_restart_and_comes_late_is_of_no_account():
+    fed = Fed()
+    fed.adjoin(1, "B")
+    fed.learn(1, "B", {"A": 1}, ls_seq=2, mobile_seq=1)
+    fed.tell(1, RouterAdvertisement("B", 21, 1, 0), LinkStateUpdate("B", 21, 1, {"A": 1, "D": 1}))
+    assert fed.tell(1, RouterAdvertisement("B", 20, 2, 1), Hello("B", 20, ("A",))) == []
+    assert [(node.instance, node.ls_seq) for node in fed.engine.nodes()][1] == (21, 1)
+
+
+def test_where_the_late_one_was_heard_of_first_the_other_one_counts():
+    fed = Fed()
+    fed.adjoin(1, "B", instance=21)
+    # Whoever did not know a router before takes what comes, if only for a moment.
+    restarted = Remark("info", "router B has been started anew")
+    assert restarted in fed.tell(1, RouterAdvertisement("B", 20, 9, 0))
+    assert restarted in fed.tell(1, RouterAdvertisement("B", 21, 2, 0))
+    assert fed.tell(1, RouterAdvertisement("B", 20, 9, 0)) == []
+    # A clock that was set back does not make a router a former one.
+    assert restarted in fed.tell(1, RouterAdvertisement("B", 19, 1, 0))
+
+
 def test_a_link_state_tells_the_instance_of_a_router_that_was_only_heard_of():
     fed = Fed()
     fed.adjoin(1, "B")
@@ -345,6 +368,20 @@ def test_advertisements_are_repeated_often_while_the_topology_changes_and_seldom
     assert told == [(second, ra(1, 0)) for second in (4, 8, 38, 68)]
 
 
+def test_advertisements_are_repeated_also_while_changes_follow_each_other():
+    fed = Fed()
+    fed.adjoin(1, "B")
+    fed.learn(1, "B", {"A": 1})
+    fed.greet(30.0, (1, "B"))
+    told = []
+    for change in range(1, 160):
+        commands = fed.greet(30.0 + change / 4, (1, "B"), every=0.25)
+        told += [fed.now for _, _ in sent(commands, "RA")]
+        fed.tell(1, LinkStateUpdate("B", 20, 1 + change, {"A": 1, "C": change}))
+    assert len(told) >= 9
+    assert max(later - earlier for earlier, later in pairwise(told)) <= 4.25
+
+
 def test_nothing_is_told_while_nobody_can_be_reached():
     fed = Fed()
     fed.open(1)
@@ -376,6 +413,25 @@ def test_a_message_to_one_router_is_passed_on_towards_it(star):
     assert sent(star.take()) == [
         (3, ControlMessage(message.to, "LSR", message.body, "0/B", ("0/B", "0/A"))),
     ]
+
+
+def test_a_message_whose_way_leads_back_takes_another_one_each_time(star):
+    detours = []
+    for _ in range(4):
+        commands = star.tell(1, LinkStateRequest("B"), to="amqp:/_topo/0/E/qdrouter", trace=("0/D", "0/B"))
+        detours += [trunk for trunk, _ in sent(commands)]
+    # D has sent it here, and C is the only one that may know better.
+    assert detours == [2, 2, 2, 2]
+    star.adjoin(4, "F")
+    star.learn(4, "F", {"A": 1})
+    commands = [star.tell(1, LinkStateRequest("B"), to="amqp:/_topo/0/E/qdrouter", trace=("0/D", "0/B")) for _ in "12"]
+    assert sorted(trunk for each in commands for trunk, _ in sent(each)) == [2, 4]
+
+
+def test_a_message_to_a_router_that_has_only_been_heard_of_looks_for_a_way(star):
+    star.tell(2, RouterAdvertisement("G", 70, 1, 0), trace=("0/G", "0/C"))
+    [(trunk, message)] = sent(star.tell(1, LinkStateRequest("B"), to="amqp:/_topo/0/G/qdrouter", trace=("0/B",)))
+    assert (trunk in (2, 3), message.trace) == (True, ("0/B", "0/A"))
 
 
 @pytest.mark.parametrize(

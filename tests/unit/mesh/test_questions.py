@@ -24,7 +24,8 @@ def test_a_question_is_asked_once():
     assert (questions.deadline, questions.take_due(4.9, everybody)) == (5.0, ([], []))
     assert (questions.deadline, questions.take_due(5.0, everybody)) == (5.0, ([node], []))
     node.ls_seq = 1
-    assert questions.take_due(6.0, everybody) == ([], [])
+    node.ls_question.answered(5.1)
+    assert questions.take_due(7.0, everybody) == ([], [])
     assert questions.deadline == inf
 
 
@@ -34,6 +35,7 @@ def test_both_questions_to_a_router_have_their_own_times():
     questions.ask_links(node, 5.0)
     assert questions.take_due(5.0, everybody) == ([node], [])
     node.ls_seq = 1
+    node.ls_question.answered(5.1)
     assert questions.take_due(6.0, everybody) == ([], [node])
 
 
@@ -76,7 +78,21 @@ def test_a_question_that_is_answered_is_not_repeated():
     questions.want_addresses(node, 2, 1.0, 1.0)
     questions.take_due(1.0, everybody)
     node.ls_seq, node.mobile_seq, node.is_mobile_known = 3, 2, True
-    assert questions.take_due(2.0, everybody) == ([], [])
+    node.ls_question.answered(1.1)
+    assert questions.take_due(3.0, everybody) == ([], [])
+
+
+def test_who_is_asked_though_nothing_is_known_to_be_missing_is_asked_until_there_is_an_answer():
+    questions, node = Questions(), node_of()
+    node.ls_seq, node.is_mobile_known = 3, True
+    questions.ask_links(node, 1.0)
+    questions.ask_addresses(node, 1.0)
+    assert questions.take_due(1.0, everybody) == ([node], [node])
+    # A router that has never had addresses does not answer the other question.
+    assert questions.take_due(1.25, everybody) == ([node], [])
+    node.ls_question.answered(1.3)
+    assert questions.take_due(9.0, everybody) == ([], [])
+    assert questions.deadline == inf
 
 
 def test_a_question_may_be_dropped_and_a_router_forgotten():

@@ -124,6 +124,19 @@ def test_a_trunk_that_is_lost_meanwhile_leaves_its_neighbour_to_the_next(before)
     assert of_kind(fed.close(1), RoutesChanged)[-1].routes.nodes["B"] == Route("B", "B", 2, 5, 1)
 
 
+def test_addresses_of_a_router_that_keeps_telling_that_it_has_none_are_forgotten(before):
+    fed = Fed(checkpoint_of(before), now=500.0)
+    fed.engine.restore_mapping("B", before.engine.addresses_of("B"))
+    # What the routers there have been told after the checkpoint, and by an earlier instance.
+    fed.engine.restore_mapping("C", ["M0late"])
+    fed.open(1, 2)
+    told = RouterAdvertisement("C", 30, 2, 0)
+    commands = fed.tell(1, told) + fed.greet(502.9, (1, "B")) + fed.tell(1, told)
+    assert of_kind(commands, AddressesMapped) == []
+    fed.greet(503.9, (1, "B"))
+    assert of_kind(fed.tell(1, told), AddressesMapped) == [AddressesMapped("C", {}, ("M0late",))]
+
+
 def test_all_routers_are_asked_for_what_was_missed(before):
     fed = resumed_from(before)
     fed.open(1, 2)

@@ -58,3 +58,19 @@ def test_the_memory_is_bounded():
         memory.trunks_that_know(advertisement(ls_seq=number), "0/B", 3, 1.0)
     assert memory.trunks_that_know(advertisement(ls_seq=FLOODS_REMEMBERED), "0/B", 3, 1.0)[1] is False
     assert memory.trunks_that_know(advertisement(ls_seq=0), "0/B", 3, 1.0)[1] is True
+
+
+def test_of_a_router_that_was_started_anew_only_what_names_its_instance_stays_known():
+    def update(sequence):
+        return ControlMessage("to", "MAU", {"id": "B", "mobile_seq": sequence}, "0/B", ("0/B",))
+
+    memory = FloodMemory()
+    shapeless = ControlMessage("to", "RA", ["no map"], "0/B", ("0/B",))
+    for message in (advertisement(), update(1), shapeless):
+        memory.trunks_that_know(message, "0/B", 3, 1.0)
+    memory.trunks_that_know(update(1), "0/C", 3, 1.0)
+    memory.forget("0/B")
+    assert not memory.trunks_that_know(advertisement(), "0/B", 3, 1.0)[1]
+    assert memory.trunks_that_know(update(1), "0/B", 3, 1.0)[1]
+    assert memory.trunks_that_know(shapeless, "0/B", 3, 1.0)[1]
+    assert not memory.trunks_that_know(update(1), "0/C", 3, 1.0)[1]
