@@ -96,6 +96,9 @@ MODULES = (
 BENCH_MODULES = ("bench/frame_loop.py",)
 """Compiled where the project stands only: benchmarks are not installed."""
 
+PRELOADED = ("actors/quiet_timers.c",)
+"""Libraries for processes that are not ours to compile; built with the modules, and done without where these are."""
+
 RECYCLED = frozenset({"routerd/wire/delivery.py", "routerd/core/parked.py", "routerd/core/fan_out.py"})
 """Those whose objects come and go with every message: memory of up to `FREE_OBJECTS` of each class is used again."""
 FREE_OBJECTS = 4096
@@ -206,7 +209,7 @@ def report_untrained(reason: str) -> None:
 
 def name_of(source: str) -> str:
     """Return the name of the module with this source."""
-    return source.removesuffix(".py").replace("/", ".")
+    return source.removesuffix(".py").removesuffix(".c").replace("/", ".")
 
 
 def extension(source: str) -> Extension:
@@ -219,12 +222,14 @@ def extensions() -> list[Extension]:
     """Return what setup() is to build: nothing when compiling is switched off."""
     if chosen_mode() == "off":
         return []
-    return [Extension(build_object.NAME, [*MODULES]), *(extension(source) for source in BENCH_MODULES)]
+    modules = [extension(source) for source in BENCH_MODULES]
+    libraries = [Extension(name_of(source), [source], libraries=["dl"]) for source in PRELOADED]
+    return [Extension(build_object.NAME, [*MODULES]), *modules, *libraries]
 
 
 def remove_compiled(folder: Path, keep: frozenset[str] = frozenset()) -> None:
     """Delete compiled modules of ours below a folder, save those of the named modules."""
-    for binary in (*folder.glob("routerd/**/*.so"), *folder.glob("bench/*.so")):
+    for binary in (*folder.glob("routerd/**/*.so"), *folder.glob("bench/*.so"), *folder.glob("actors/*.so")):
         module = binary.relative_to(folder).with_name(binary.name.partition(".")[0])
         if ".".join(module.parts) not in keep:
             binary.unlink()
@@ -240,7 +245,7 @@ class BuildCompiled(build_ext):
     def run(self) -> None:
         mode = chosen_mode()
         listed = (*MODULES, *BENCH_MODULES) if self.inplace else MODULES
-        present = frozenset(present_modules(mode, listed) if will_compile(mode) else ())
+        present = frozenset((*present_modules(mode, listed), *PRELOADED) if will_compile(mode) else ())
         for module in self.extensions:
             module.sources = [source for source in module.sources if source in present]
         self.extensions = [module for module in self.extensions if module.sources]
@@ -253,7 +258,7 @@ class BuildCompiled(build_ext):
     def build_extensions(self) -> None:
         from Cython.Compiler.Errors import CompileError
 
-        sources = [source for module in self.extensions for source in module.sources]
+        sources = [source for module in self.extensions for source in module.sources if source not in PRELOADED]
         if shared := build_object.shared_names(name_of(source) for source in sources):
             raise BuildRefused(f"several compiled modules have the name {', '.join(shared)}, and one object is for all")
         recycled = [extension(source) for source in sources if source in RECYCLED]
@@ -265,7 +270,7 @@ class BuildCompiled(build_ext):
             raise BuildRefused(f"Cython cannot translate {error}, for the reasons above") from error
         c_files = {module.name: module.sources[0] for module in translated}
         for module in self.extensions:
-            module.sources = [c_files[name_of(source)] for source in module.sources]
+            module.sources = [c_files.get(name_of(source), source) for source in module.sources]
         super().build_extensions()
 
     def build_extension(self, ext: Extension) -> None:

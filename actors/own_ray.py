@@ -8,6 +8,10 @@ import os
 import secrets
 import shutil
 import subprocess
+import sysconfig
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 from actors.cluster import enter_ray, leave_ray
 from actors.processes import kill
@@ -40,6 +44,9 @@ SETTINGS = {
     "io_context_event_loop_lag_collection_interval_ms": "10000",
 }
 """Ray's own settings. Each can be given another value in the environment, as RAY_ and its name."""
+QUIET_TIMERS = Path(__file__).with_name(f"quiet_timers{sysconfig.get_config_var('EXT_SUFFIX')}")
+"""Is there where the router is compiled; else Ray's processes wake up more often."""
+PRELOAD = "LD_PRELOAD"
 AUTH_MODE, TOKEN_PATH = "RAY_AUTH_MODE", "RAY_AUTH_TOKEN_PATH"
 _END_WITH_US = 'read -r _; kill -KILL "$@" 2>/dev/null; rm -rf -- "$0"'
 
@@ -59,7 +66,9 @@ class OwnRay:
         """Start it, and become its driver."""
         os.makedirs(self._folder, mode=0o700)
         self._configure()
-        self._node.start()
+        with quiet_timers():
+            # Its workers have the environment of its servers.
+            self._node.start()
         self._start_guard()
         enter_ray(self._node.address, namespace)
 
@@ -101,3 +110,21 @@ class OwnRay:
         self._guard = subprocess.Popen(
             ["/bin/sh", "-c", _END_WITH_US, self._folder, *pids], stdin=subprocess.PIPE, start_new_session=True
         )
+
+
+@contextmanager
+def quiet_timers() -> Iterator[None]:
+    """Preload into the processes that are started meanwhile what lets workers rest."""
+    before = os.environ.get(PRELOAD)
+    library = str(QUIET_TIMERS)
+    # In a list of libraries there is no way to write these.
+    is_usable = QUIET_TIMERS.is_file() and not any(letter.isspace() or letter == ":" for letter in library)
+    if is_usable:
+        os.environ[PRELOAD] = f"{before} {library}" if before else library
+    try:
+        yield
+    finally:
+        if before is not None:
+            os.environ[PRELOAD] = before
+        elif is_usable:
+            del os.environ[PRELOAD]

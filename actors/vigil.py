@@ -32,6 +32,8 @@ class Vigil:
         self._seen_at = 0.0
         self._missed_at: float | None = None
         """Since when there is no beat, once one has been missed."""
+        self._measured_at: float | None = None
+        """When it was looked up how much processor time it had wanted, once it stayed silent."""
         self._wanted_s = 0.0
         self._stopped_at: float | None = None
 
@@ -61,6 +63,8 @@ class Vigil:
         """Leave out time in which the watcher did not run either: the whole host may have stood still."""
         if self._missed_at is not None:
             self._missed_at += late_s
+        if self._measured_at is not None:
+            self._measured_at += late_s
         if self._stopped_at is not None:
             self._stopped_at += late_s
 
@@ -75,12 +79,17 @@ class Vigil:
 
     def _silent(self, condition: Condition, now: float) -> str | None:
         if self._missed_at is None:
-            self._missed_at, self._wanted_s = now, self._wanted_s_of(condition.process)
+            # It beats as often as it is looked at, so often it is a moment late; and all its threads are many files.
+            self._missed_at, self._measured_at = now, None
+            return None
+        if self._measured_at is None:
+            self._measured_at, self._wanted_s = now, self._wanted_s_of(condition.process)
+            return None
         silent_s = now - self._missed_at
         # One that is traced is looked at with a debugger.
         if condition.state == "t" or silent_s < SILENT_S:
             return None
-        share = (self._wanted_s_of(condition.process) - self._wanted_s) / silent_s
+        share = (self._wanted_s_of(condition.process) - self._wanted_s) / (now - self._measured_at)
         if share < _BUSY_SHARE or silent_s >= BUSY_S:
             return f"it has given no sign of life for {silent_s:.1f} s, and wanted {share:.0%} of a core"
         return None

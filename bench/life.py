@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
 from actors.processes import Process, condition_of
 from bench.load_runs import LoadFailed, routerbench
@@ -25,8 +26,7 @@ WITHIN_S = 30.0
 POLL_S = 0.01
 MIB = 1 << 20
 ONE_ACTOR = ("--connection-actors", "1")
-ACTORS_AT_REST = 4
-"""Of a router: its table, its engine, its management and one for connections."""
+STANDALONE = Path(__file__).resolve().parents[1] / "configs" / "standalone.conf"
 READY = "ready\n"
 EMPTY_RAY = """
 import os, sys
@@ -74,22 +74,26 @@ def starts() -> list[Row]:
 
 
 def rest() -> list[Row]:
-    """What a router on a Ray of its own takes while nobody uses it, all its processes and Ray's together.
+    """What the router of configs/standalone.conf takes while nobody uses it, its processes and its Ray's together.
 
-    And what of it is Ray's: the same Ray with as many actors, which have nothing to do.
+    Also if it is ready to record, as `make run` has it. And what of it is Ray's: the same Ray with as many actors,
+    which have nothing to do.
     """
-    with RouterProcess(*ONE_ACTOR) as router:
-        time.sleep(SETTLE_S)
-        share = _share_at_rest(router.cpu_s)
-        memory = router.total_memory_bytes() / MIB
-    with _empty_ray(ACTORS_AT_REST) as cpu_s:
+    rows = []
+    configuration = STANDALONE.read_text().replace("port: amqp", "port: 0")
+    with tempfile.TemporaryDirectory(prefix="bench-records-") as records:
+        for case, more in (("at rest", ()), ("at rest, recording", ("--record-directory", records))):
+            with RouterProcess(*ONE_ACTOR, *more, configuration=configuration) as router:
+                time.sleep(SETTLE_S)
+                share = _share_at_rest(router.cpu_s)
+                memory = router.total_memory_bytes() / MIB
+                actors = len(router.actors())
+            rows.append(Row(f"{case}: CPU", share * 100, "% of a core", 3, at_most=True))
+            rows.append(Row(f"{case}: memory", memory, "MiB", 700, at_most=True))
+    with _empty_ray(actors) as cpu_s:
         time.sleep(SETTLE_S)
         empty_share = _share_at_rest(cpu_s)
-    return [
-        Row("at rest: CPU", share * 100, "% of a core", 3, at_most=True),
-        Row(f"at rest: CPU of Ray with {ACTORS_AT_REST} empty actors", empty_share * 100, "% of a core"),
-        Row("at rest: memory", memory, "MiB", 700, at_most=True),
-    ]
+    return [*rows, Row(f"at rest: CPU of Ray with {actors} empty actors", empty_share * 100, "% of a core")]
 
 
 def _share_at_rest(cpu_s: Callable[[], float]) -> float:

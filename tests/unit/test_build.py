@@ -33,7 +33,7 @@ class Project:
         """Run setup.py with these modules listed."""
         program = (
             f"import build_ext, runpy; build_ext.MODULES = {listed!r}; build_ext.BENCH_MODULES = ();"
-            " runpy.run_path('setup.py')"
+            " build_ext.PRELOADED = (); runpy.run_path('setup.py')"
         )
         return subprocess.run(
             [sys.executable, "-c", program, *arguments],
@@ -93,6 +93,10 @@ def test_each_listed_module_has_its_source_and_its_c_types() -> None:
     listed = (*build_ext.MODULES, *build_ext.BENCH_MODULES)
     files = [ROOT / name for module in listed for name in (module, module.replace(".py", ".pxd"))]
     assert [str(file) for file in files if not file.is_file()] == []
+
+
+def test_each_library_to_be_preloaded_has_its_source() -> None:
+    assert {str(file.relative_to(ROOT)) for file in ROOT.glob("actors/*.c")} == {*build_ext.PRELOADED}
 
 
 def test_each_source_with_c_types_beside_it_is_listed() -> None:
@@ -188,7 +192,7 @@ def test_memory_of_recycled_objects_is_used_again(project: Project) -> None:
     (wire / "token.pxd").write_text("cdef class Token:\n    cdef public object value\n")
     listed = ("routerd/wire/count.py", "routerd/wire/token.py")
     program = (
-        "import build_ext, runpy; build_ext.BENCH_MODULES = ();"
+        "import build_ext, runpy; build_ext.BENCH_MODULES = build_ext.PRELOADED = ();"
         f" build_ext.MODULES = {listed!r}; build_ext.RECYCLED = frozenset({listed[1:]!r});"
         " runpy.run_path('setup.py')"
     )

@@ -60,6 +60,21 @@ def test_a_process_that_beats_is_left_alone_and_not_even_looked_at() -> None:
     assert (watched.times_looked, watched.times_asked) == (0, 0)
 
 
+def test_of_a_process_that_beats_a_moment_late_only_the_state_is_looked_at() -> None:
+    watched = Watched()
+    is_late = False
+
+    def beat_every_other_time() -> None:
+        nonlocal is_late
+        is_late = not is_late
+        if is_late:
+            watched.beat()
+
+    assert watched.watch(60, beat_every_other_time) is None
+    assert watched.times_looked > 60
+    assert watched.times_asked == 0
+
+
 def test_a_process_that_is_stopped_is_ended_at_the_second_look() -> None:
     watched = Watched()
     watched.see()
