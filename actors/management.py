@@ -7,7 +7,7 @@ from actors.peers import Engine
 from actors.process import Background, ProcessConfig, settle, stand_back
 from actors.watch import Watch
 from routerd.core import RouterMode, RouterSettings
-from routerd.io import ManagementMessages, Member, RouterBacking, module_log, own_log_rows
+from routerd.io import ManagementMessages, Member, RouterBacking, collect_seldom, module_log, own_log_rows
 from routerd.management import Agent, Configuration, Unanswered
 
 RESTORE_AGAIN_S = 0.5
@@ -55,6 +55,7 @@ class ManagementActor:
         pulse = settle(self._process)
         # An answer of thousands of rows is much work, and messages are not to wait for it.
         stand_back()
+        collect_seldom()
         self._background.start("The watch", Watch(self._process, pulse).keep)
         self._background.run("Asking for the configuration", self._restore)
 

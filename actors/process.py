@@ -12,7 +12,7 @@ from actors.errors import FolderRefused
 from actors.plan import is_connection, worker_of
 from actors.pulse import Pulse
 from routerd.config import LogConfig
-from routerd.io import LogFileError, configure_logs, forward_logs, module_log
+from routerd.io import LogFileError, configure_logs, forward_logs, let_others_go_first, module_log
 
 _OTHERS_CAN_WRITE = stat.S_IWGRP | stat.S_IWOTH
 STANDS_BACK = 15
@@ -124,7 +124,8 @@ def settle(config: ProcessConfig) -> Pulse:
 
 def stand_back() -> None:
     """Let other processes go first."""
-    _set_priority(STANDS_BACK)
+    for thread in os.listdir("/proc/self/task"):
+        let_others_go_first(STANDS_BACK, int(thread))
 
 
 def _set_priority(niceness: int) -> None:

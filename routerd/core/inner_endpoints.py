@@ -8,6 +8,7 @@ The price is an encoding and a decoding a message, some microseconds, where mess
 
 from collections import deque
 from collections.abc import Callable
+from math import inf
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from routerd.core.errors import QueueFull
@@ -37,7 +38,9 @@ MESSAGE_SIZE_MAX = 1 << 20
 """Octets of a message that an endpoint takes if it says nothing else: each is put together in memory."""
 FRAME_SIZE = 1 << 14
 SESSION_FRAMES = 16
-"""Together they bound what is on its way between the two ends, and so what is done in one turn for a large message."""
+"""Together they bound what is on its way between the two ends."""
+PIECE = 2 * FRAME_SIZE
+"""Octets of a large message that a producer sends in one turn: those of others are not to wait for all of it."""
 QUEUED_MAX = 10_000
 """Messages of a producer that wait for credit."""
 
@@ -98,6 +101,10 @@ class InnerProducer:
         self._on_credit = on_credit
         self._is_over = False
         self._queue: deque[tuple[bytes, bool, Decided | None]] = deque()
+        self._delivery: Delivery | None = None
+        """The one that is under way in pieces, with its message, and how much of that has been sent."""
+        self._message = b""
+        self._sent = 0
 
     @property
     def is_attached(self) -> bool:
@@ -113,8 +120,8 @@ class InnerProducer:
         """Send a message, now or when there is credit; raises QueueFull. Without a link it is released."""
         if self._is_over:
             _tell(RELEASED, decided)
-        elif self.credit > 0 and not self._queue:
-            self.link.send(message, settled=settled, context=decided)
+        elif self.credit > 0 and self._delivery is None and not self._queue:
+            self._send(message, settled, decided)
         elif len(self._queue) >= QUEUED_MAX:
             raise QueueFull(self.address, QUEUED_MAX)
         else:
@@ -122,15 +129,34 @@ class InnerProducer:
 
     def use_credit(self) -> None:
         """Send what waits; what credit is left is for who makes messages as they are wanted."""
-        while self._queue and self.credit > 0:
-            message, settled, decided = self._queue.popleft()
-            self.link.send(message, settled=settled, context=decided)
-        if self._on_credit is not None and self.credit > 0:
+        while self._queue and self._delivery is None and self.credit > 0:
+            self._send(*self._queue.popleft())
+        if self._on_credit is not None and self._delivery is None and self.credit > 0:
             self._on_credit(self)
+
+    def go_on(self) -> None:
+        """Send the next piece of a large message, if there is one and room for it."""
+        if self._delivery is None or not self.link.is_attached or self.link.session.has_backlog:
+            return
+        start, self._sent = self._sent, min(self._sent + PIECE, len(self._message))
+        is_more = self._sent < len(self._message)
+        self.link.write(self._delivery, self._message, start, self._sent, is_more)
+        if not is_more:
+            self._delivery, self._message = None, b""
+            self.use_credit()
+
+    def _send(self, message: bytes, settled: bool, decided: Decided | None) -> None:
+        if len(message) <= PIECE or 0 < self.link.remote_max_message_size < len(message):
+            self.link.send(message, settled=settled, context=decided)
+            return
+        self._delivery = self.link.begin(settled=settled, context=decided)
+        self._message, self._sent = message, PIECE
+        self.link.write(self._delivery, message, 0, PIECE, True)
 
     def end(self) -> None:
         """Say of each message under way what can be said, now that the link is gone."""
         self._is_over = True
+        self._delivery, self._message = None, b""
         for delivery in (self.link.suspended or {}).values():
             _tell(MAYBE_SEEN, delivery.context)
         queue, self._queue = self._queue, deque()
@@ -164,6 +190,7 @@ class LoopBack(Handler):
         self._near.context = self.peer
         self._endpoints: dict[Link, InnerConsumer | InnerProducer] = {}
         self._names = 0
+        self._flushed_at = -inf
         self._near.start(now)
         self._far.start(now)
         self._far.open()
@@ -209,12 +236,21 @@ class LoopBack(Handler):
     # --- the transport
 
     def flush(self, now: float) -> None:
-        """Carry what either end has to send to the other, once; an answer goes with the next flush."""
-        self.carry(now)
+        """Carry what either end has to send to the other, once; an answer goes with the next flush.
+
+        The shell may ask several times in one turn, and a turn has one time.
+        """
+        is_new_turn = now != self._flushed_at
+        self._flushed_at = now
+        self._carry(now, goes_on=is_new_turn)
 
     def carry(self, now: float) -> bool:
-        """Do so, and say whether there was anything."""
-        for endpoint in list(self._endpoints.values()):
+        """Do so as if in a turn of its own, and say whether there was anything."""
+        return self._carry(now, goes_on=True)
+
+    def _carry(self, now: float, *, goes_on: bool) -> bool:
+        endpoints = list(self._endpoints.values())
+        for endpoint in endpoints:
             if isinstance(endpoint, InnerConsumer) and endpoint.is_attached:
                 endpoint.top_up()
         down = self._near.data_to_send(now)
@@ -224,6 +260,11 @@ class LoopBack(Handler):
         if up:
             self._router.now = now
             self._near.receive_data(up, now)
+        if goes_on:
+            # Now that nothing is left to send: so the next turn is asked for.
+            for endpoint in endpoints:
+                if isinstance(endpoint, InnerProducer):
+                    endpoint.go_on()
         if self._near.is_finished and self._far.is_finished:
             self.abort()
         return bool(down or up)

@@ -11,6 +11,8 @@ import time
 
 SPAN_S = 200e-6
 """For how long it looks; also how soon one piece of work has to follow another."""
+RECENT_S = 2e-3
+"""How long ago there was work, at the most, where there is work all the time."""
 
 
 class BusyPoll:
@@ -21,6 +23,10 @@ class BusyPoll:
         self._span_s = span_s
         self._worked_at = 0.0
         self._is_awake = False
+
+    def is_busy(self, now: float) -> bool:
+        """Return whether there was work just now."""
+        return now - self._worked_at < RECENT_S
 
     def worked(self, now: float) -> None:
         """Note that there was work to do."""

@@ -9,6 +9,7 @@ import resource
 import socket
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any
 
 from routerd.config import ConnectorConfig, ListenerConfig
@@ -29,6 +30,7 @@ _KINDS = {"qd.router": CONTROL, "qd.router-data": DATA, "qd.router-edge-downlink
 """By the capability of the end of a link that is ours."""
 BLOCKED_S = 10.0
 """A consumer that gives no credit for longer blocks its link (5.1)."""
+_counters = attrgetter(*COUNTERS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,7 @@ class SettleRates:
         self._newer: dict[int, int] = {}
         self._older_at = self._newer_at = 0.0
 
-    def sample(self, router: Router, now: float) -> Iterator[None]:
+    def sample(self, router: Router, now: float) -> Generator[None, None, None]:
         """Take a sample; yields after each connection, for others to have their turns."""
         self._older, self._older_at = self._newer, self._newer_at
         self._newer, self._newer_at = {}, now
@@ -190,27 +192,31 @@ def connection_rows(router: Router, now: float) -> Iterator[ConnectionRow]:
 def address_rows(router: Router, now: float) -> Iterator[AddressRow]:
     """Yield a row for each address."""
     network = router.network
+    is_alone = not network.routes
     for address in list(router.addresses.values()):
-        if address.key.startswith(RELAY):
+        key = address.key
+        if key.startswith(RELAY):
             continue
-        local = address.outlets[: address.local_count]
-        inner = sum(outlet.peer.is_inner for outlet in local)
+        inner = 0
+        for outlet in address.outlets[: address.local_count]:
+            inner += outlet.peer.is_inner
+        parked = len(address.parked) + len(address.parked_from_siblings) + len(address.parked_from_trunks)
         yield AddressRow(
             worker=router.worker,
-            key=address.key,
+            key=key,
             distribution=address.distribution.value,
             priority=address.priority,
-            producers=sum(not inlet.is_fabric for inlet in address.inlets),
-            consumers=len(local) - inner,
+            producers=len(address.inlets) - len(address.fabric_inlets),
+            consumers=address.local_count - inner,
             inner_consumers=inner,
             sibling_consumers=address.remote_count,
-            remote_routers=_remote_routers(network, address.key),
-            outstanding=tuple(way.outstanding for way in address.ways),
+            remote_routers=() if is_alone else _remote_routers(network, key),
+            outstanding=tuple([way.outstanding for way in address.ways]) if address.ways else (),
             ingress=address.ingress,
             egress=address.egress,
             transit=address.transit,
-            parked=len(address.parked) + len(address.parked_from_siblings) + len(address.parked_from_trunks),
-            oldest_parked_s=_oldest_parked_s(address, now),
+            parked=parked,
+            oldest_parked_s=_oldest_parked_s(address, now) if parked else 0.0,
         )
     if router.worker == 0:
         # What nobody here uses all workers know alike.
@@ -316,6 +322,8 @@ class TrunkPlaces:
         """Return kind and priority of the next link."""
         terminus = link.source if link.is_sender else link.target
         capabilities = getattr(terminus, "capabilities", ())
+        if not capabilities:
+            return ENDPOINT, LINK_PRIORITY
         kind = next((_KINDS[one] for one in capabilities if one in _KINDS), ENDPOINT)
         if kind == CONTROL:
             return kind, CONTROL_PRIORITY
@@ -362,7 +370,7 @@ def _link_row(
         oldest_unsettled_s=now - ages.oldest if ages else 0.0,
         stalls=stalls,
         zero_credit_s=_zero_credit_s(end, now),
-        **{name: getattr(end, name) for name in COUNTERS},
+        **dict(zip(COUNTERS, _counters(end), strict=True)),
     )
 
 

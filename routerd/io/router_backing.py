@@ -5,8 +5,7 @@ import pickle
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import fields
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, Protocol, TypeVar
 
 from routerd.config import (
     INTER_ROUTER_MAX,
@@ -135,11 +134,11 @@ class RouterBacking:
 
     async def connections(self) -> list[ConnectionRow]:
         """Return all connections."""
-        return sorted(_unpacked(ConnectionRow, await self._all("connections")), key=lambda row: row.connection)
+        return sorted(_unpacked(ConnectionRow._make, await self._all("connections")), key=lambda row: row.connection)
 
     async def links(self) -> list[LinkRow]:
         """Return all links."""
-        return sorted(_unpacked(LinkRow, await self._all("links")), key=lambda row: row.link)
+        return sorted(_unpacked(LinkRow._make, await self._all("links")), key=lambda row: row.link)
 
     async def connectors(self) -> list[ConnectorRow]:
         """Return how the connectors fare; each is asked for where it is."""
@@ -162,7 +161,7 @@ class RouterBacking:
 
     async def addresses(self) -> list[AddressRow]:
         """Return the addresses of all workers."""
-        return _unpacked(AddressRow, await self._all("addresses"))
+        return _unpacked(AddressRow._make, await self._all("addresses"))
 
     async def log(self) -> list[LogRow]:
         """Return the last lines of all processes."""
@@ -384,8 +383,6 @@ async def _present(answer: Awaitable[T]) -> tuple[bool, T | None]:
         return False, None
 
 
-def _unpacked(kind: type[T], packed: Iterable[list[bytes]]) -> list[T]:
-    """Return the rows that workers have packed as tuples, some at a time."""
-    names = [one.name for one in fields(cast(Any, kind))]
-    tuples = (row for chunks in packed for chunk in chunks for row in pickle.loads(chunk))
-    return [kind(**dict(zip(names, row, strict=True))) for row in tuples]
+def _unpacked(make: Callable[[Iterable[Any]], T], packed: Iterable[list[bytes]]) -> list[T]:
+    """Return the rows that workers have packed as plain tuples, some at a time."""
+    return [make(row) for chunks in packed for chunk in chunks for row in pickle.loads(chunk)]

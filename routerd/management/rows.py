@@ -1,12 +1,14 @@
-"""What the workers of a router report of themselves when somebody asks: plain values that can be pickled."""
+"""What the workers of a router report of themselves when somebody asks: plain values that can be pickled.
+
+Of links, connections and addresses there may be very many, so that their rows are tuples, which cost the least to make.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LinkRow:
+class LinkRow(NamedTuple):
     """A link of now."""
 
     worker: int
@@ -16,8 +18,6 @@ class LinkRow:
     role: str
     """`normal` and so on as listeners have it, `fabric` to a sibling, `inner` to an endpoint inside the router."""
     is_outgoing: bool
-    kind: str = "endpoint"
-    """What it is for: `endpoint`, and between routers `router-control`, `inter-router` or `edge-downlink`."""
     address: str | None
     """The key; an anonymous producer has none."""
     priority: int
@@ -46,10 +46,11 @@ class LinkRow:
     """How often a consumer's credit was used up, or there was no room on the way to it."""
     zero_credit_s: float
     """For how long a consumer has given no credit."""
+    kind: str = "endpoint"
+    """What it is for: `endpoint`, and between routers `router-control`, `inter-router` or `edge-downlink`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConnectionRow:
+class ConnectionRow(NamedTuple):
     """A connection of now."""
 
     worker: int
@@ -73,6 +74,12 @@ class ConnectionRow:
     """Whether the peer takes less than there is for it."""
     is_traced: bool
     """Whether its frames are traced whatever the log is set to."""
+    producers: int
+    consumers: int
+    uptime_s: float
+    last_delivery_s: float | None
+    """Since when no delivery has come or gone; None if none ever has."""
+    properties: dict[Any, Any]
     is_encrypted: bool = False
     tls_protocol: str | None = None
     tls_cipher: str | None = None
@@ -80,16 +87,9 @@ class ConnectionRow:
     """The bits of the key that it is encrypted with."""
     is_in_reserve: bool = False
     """Whether it is an edge router's connection that waits for the uplink to be lost."""
-    producers: int
-    consumers: int
-    uptime_s: float
-    last_delivery_s: float | None
-    """Since when no delivery has come or gone; None if none ever has."""
-    properties: dict[Any, Any]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AddressRow:
+class AddressRow(NamedTuple):
     """An address that is in use at a worker; all workers know each other's consumers."""
 
     worker: int
@@ -102,17 +102,17 @@ class AddressRow:
     """Endpoints inside the router; they are no `consumers`."""
     sibling_consumers: int
     """Consumers at other workers."""
+    ingress: int
+    egress: int
+    parked: int
+    """Messages that wait for a consumer."""
+    oldest_parked_s: float
     remote_routers: tuple[str, ...] = ()
     """Other routers that have consumers and can be reached."""
     outstanding: tuple[int, ...] = ()
     """Unsettled deliveries that went to other routers, by the way they went."""
-    ingress: int
-    egress: int
     transit: int = 0
     """Deliveries from one router to another."""
-    parked: int
-    """Messages that wait for a consumer."""
-    oldest_parked_s: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

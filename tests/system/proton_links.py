@@ -114,8 +114,12 @@ class Producer:
             assert not link.state & Endpoint.REMOTE_CLOSED, f"the link is gone: {link.remote_condition}"
 
     def wait_for_no_credit(self) -> None:
-        """Return once the router has taken back what it granted."""
-        self.client.wait_until(lambda: self.link.credit == 0, "the credit is taken back")
+        """Return once the router has taken back what it granted, be it while more than that is on its way."""
+        self.client.wait_until(lambda: self.link.credit <= 0, "the credit is taken back")
+
+    def wait_until_written(self) -> None:
+        """Return once what was sent has left on the credit that there was."""
+        self.client.wait_until(lambda: self.link.queued == 0, "what was sent is written")
 
     def send(self, body: Any, *, settled: bool = False, **fields: Any) -> Sent:
         """Send one message on credit, which is waited for; its fields are those of proton's Message."""

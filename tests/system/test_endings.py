@@ -51,6 +51,7 @@ def test_what_is_under_way_may_be_settled_before_a_router_ends(start: Start, con
     consumer = connect_to(router.port).consumer(address, outcome=None, credit=2, is_renewed=False)
     producer = connect_to(router.port).producer(address)
     sent = producer.send_all(["one", "two", "three"])
+    producer.wait_until_written()
     received = [consumer.take(), consumer.take()]
     router.launcher.terminate()
     producer.wait_for_no_credit()

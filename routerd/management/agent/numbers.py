@@ -7,6 +7,7 @@ _SMALL = 1024
 # Most numbers of a router are small, and to make one of these takes longer than to find it.
 _UINTS = tuple(map(UInt, range(_SMALL)))
 _ULONGS = tuple(map(ULong, range(_SMALL)))
+_INTS = {number: Int(number) for number in range(-1, _SMALL)}
 
 
 def uint(value: float) -> UInt:
@@ -24,6 +25,8 @@ def ulong(value: float) -> ULong:
 def whole(value: float) -> int:
     """Return the whole part of a number as an AMQP int, or a long where that is too small, or the nearest long."""
     number = int(value)
+    if number in _INTS:
+        return _INTS[number]
     return Int(number) if Int.LOW <= number <= Int.HIGH else min(max(number, -_LONG_MAX - 1), _LONG_MAX)
 
 

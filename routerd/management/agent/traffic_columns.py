@@ -1,7 +1,6 @@
 """The columns of connections, links and addresses (5.2-5.4)."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
 
@@ -112,54 +111,27 @@ LINK_COLUMNS: Columns = {
 }
 
 
-@dataclass(slots=True)
-class AddressSum:
-    """An address of the router: what its workers have of it, together."""
-
-    key: str
-    distribution: str
-    priority: int
-    inner_consumers: int
-    consumers: int
-    remote_routers: tuple[str, ...]
-    outstanding: tuple[int, ...]
-    ingress: int
-    egress: int
-    transit: int
-
-    @property
-    def is_inner(self) -> bool:
-        """Whether all its consumers are endpoints inside the router."""
-        return self.inner_consumers > 0 and not self.consumers
-
-
-def address_sums(rows: Iterable[AddressRow]) -> list[AddressSum]:
-    """Return each address once."""
-    found: dict[str, AddressSum] = {}
+def address_sums(rows: Iterable[AddressRow]) -> list[AddressRow]:
+    """Return each address once, with what its workers have of it together."""
+    found: dict[str, AddressRow] = {}
     for row in rows:
-        total = found.get(row.key)
-        if total is None:
-            found[row.key] = AddressSum(
-                row.key,
-                row.distribution,
-                row.priority,
-                row.inner_consumers,
-                row.consumers,
-                row.remote_routers,
-                row.outstanding,
-                row.ingress,
-                row.egress,
-                row.transit,
+        total = found.setdefault(row.key, row)
+        if total is not row:
+            found[row.key] = total._replace(
+                inner_consumers=total.inner_consumers + row.inner_consumers,
+                consumers=total.consumers + row.consumers,
+                remote_routers=total.remote_routers or row.remote_routers,
+                outstanding=total.outstanding + row.outstanding,
+                ingress=total.ingress + row.ingress,
+                egress=total.egress + row.egress,
+                transit=total.transit + row.transit,
             )
-        else:
-            total.inner_consumers += row.inner_consumers
-            total.consumers += row.consumers
-            total.remote_routers = total.remote_routers or row.remote_routers
-            total.outstanding += row.outstanding
-            total.ingress += row.ingress
-            total.egress += row.egress
-            total.transit += row.transit
     return list(found.values())
+
+
+def _is_inner(row: AddressRow) -> bool:
+    """Return whether all consumers of an address are endpoints inside the router."""
+    return row.inner_consumers > 0 and not row.consumers
 
 
 _KEY = attrgetter("key")
@@ -177,9 +149,9 @@ ADDRESS_COLUMNS: Columns = {
     "containerCount": always(uint(0)),
     "remoteHostRouters": lambda row: list(row.remote_routers),
     "deliveriesIngress": ulong_of("ingress"),
-    "deliveriesEgress": lambda row: ulong(0 if row.is_inner else row.egress),
+    "deliveriesEgress": lambda row: ulong(0 if _is_inner(row) else row.egress),
     "deliveriesTransit": ulong_of("transit"),
-    "deliveriesToContainer": lambda row: ulong(row.egress if row.is_inner else 0),
+    "deliveriesToContainer": lambda row: ulong(row.egress if _is_inner(row) else 0),
     "deliveriesFromContainer": _NONE,
     "deliveriesEgressRouteContainer": _NONE,
     "deliveriesIngressRouteContainer": _NONE,

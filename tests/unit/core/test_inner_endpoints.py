@@ -208,6 +208,52 @@ def test_a_message_waits_inside_until_there_is_a_consumer(workers):
     assert told == [RELEASED]
 
 
+def test_a_large_message_goes_in_pieces_one_in_a_turn_and_others_behind_it(workers):
+    consumer = client(workers)
+    link = consumer.consumer("orders", credit=5)
+    loop = inside(workers)
+    producer = loop.produce("orders")
+    workers.pump()
+    large = message(bytes(range(256)) * 1024)
+    told = []
+    producer.send(large, decided=told.append)
+    producer.send(message("behind"), decided=told.append)
+    delivery = producer.link.current
+    sizes = []
+    for turn in range(3):
+        for _ in range(3):
+            loop.flush(workers.now + turn)
+        sizes.append(delivery.size)
+    assert sizes == [inner_endpoints.PIECE * count for count in (2, 3, 4)]
+    workers.pump(3.0)
+    assert consumer.received(link) == [large, message("behind")]
+    for each in consumer.unsettled[link.name]:
+        each.accept()
+    workers.pump()
+    assert told == [ACCEPTED, ACCEPTED]
+
+
+def test_of_a_large_message_that_is_cut_off_nobody_can_tell(workers):
+    consumer = client(workers)
+    link = consumer.consumer("orders", credit=5)
+    loop = inside(workers)
+    producer = loop.produce("orders")
+    workers.pump()
+    told = []
+    producer.send(message(bytes(1 << 20)), decided=told.append)
+    producer.send(message("behind"), decided=told.append)
+    loop.flush(workers.now)
+    producer.close()
+    workers.pump()
+    assert told == [MAYBE_SEEN, RELEASED]
+    assert consumer.received(link) == []
+    other = loop.produce("orders")
+    workers.pump()
+    other.send(message("next"))
+    workers.pump()
+    assert consumer.received(link) == [message("next")]
+
+
 def test_messages_go_where_their_to_says(workers):
     consumer = client(workers)
     orders, offers = consumer.consumer("orders", credit=5), consumer.consumer("offers", credit=5)

@@ -7,7 +7,7 @@ from typing import cast
 
 import pytest
 
-from routerd.io.busy_poll import BusyPoll
+from routerd.io.busy_poll import RECENT_S, BusyPoll
 
 SPAN_S = 200e-6
 
@@ -71,3 +71,11 @@ def test_it_can_be_turned_off(turns: Turns) -> None:
     for _ in range(3):
         busy.worked(turns.now)
     assert not turns.ready
+
+
+def test_a_loop_is_busy_for_a_moment_after_work(turns: Turns) -> None:
+    busy = poll(turns, 0.0)
+    assert not busy.is_busy(turns.now)
+    busy.worked(turns.now)
+    assert busy.is_busy(turns.now + RECENT_S / 2)
+    assert not busy.is_busy(turns.now + 2 * RECENT_S)

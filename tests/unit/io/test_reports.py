@@ -36,7 +36,7 @@ def workers() -> Workers:
 
 def changed(row: LinkRow) -> dict[str, Any]:
     """What a row says beyond that nothing has happened."""
-    row_as_dict = asdict(row)
+    row_as_dict = row._asdict()
     return {name: row_as_dict[name] for name, nothing in UNTOUCHED.items() if row_as_dict[name] != nothing}
 
 

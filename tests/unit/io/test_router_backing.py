@@ -3,7 +3,6 @@
 import asyncio
 import pickle
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import astuple
 from typing import Any
 
 import pytest
@@ -188,7 +187,7 @@ def test_rows_of_all_workers_are_joined_and_those_of_one_that_is_gone_are_not_th
             **dict.fromkeys(COUNTERS, number),
             oldest_parked_s=0.0,
         )
-        members[number].answers["addresses"] = [pickle.dumps([astuple(row)]), pickle.dumps([])]
+        members[number].answers["addresses"] = [pickle.dumps([tuple(row)]), pickle.dumps([])]
     members[2].failures["addresses"] = MemberGone("it has ended")
     router = backing(members)
     found = run(router.addresses)

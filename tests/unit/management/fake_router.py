@@ -90,7 +90,7 @@ def connection(number: int, **values: Any) -> ConnectionRow:
         last_delivery_s=None,
         properties={},
     )
-    return replace(row, **values)
+    return row._replace(**values)
 
 
 def link(number: int, **values: Any) -> LinkRow:
@@ -115,7 +115,7 @@ def link(number: int, **values: Any) -> LinkRow:
         zero_credit_s=0.0,
         **counters(),
     )
-    return replace(row, **values)
+    return row._replace(**values)
 
 
 def address(key: str, **values: Any) -> AddressRow:
@@ -134,7 +134,7 @@ def address(key: str, **values: Any) -> AddressRow:
         parked=0,
         oldest_parked_s=0.0,
     )
-    return replace(row, **values)
+    return row._replace(**values)
 
 
 def worker(number: int, **values: Any) -> WorkerRow:
