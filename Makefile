@@ -15,7 +15,7 @@ PYTEST_PROCESSES ?= 2
 PYTEST := -m pytest --numprocesses=$(PYTEST_PROCESSES) --dist=loadscope
 PURE := build/uncompiled
 PURE_TESTS := tests/unit/wire tests/unit/core tests/unit/mesh tests/conformance
-SOURCES := $(shell find routerd actors bench -name '*.py' -o -name '*.pxd')
+SOURCES := $(shell find routerd actors bench -name '*.py' -o -name '*.pxd' -o -name '*.c')
 
 ENVIRONMENT := .venv/.environment
 BUILT := .venv/.built-$(ROUTERD_CYTHON)-$(ROUTERD_TRAINING)
@@ -74,7 +74,7 @@ lint: setup $(TEST_TOOLS)  ## ruff, mypy strict and cython-lint
 clean:  ## delete everything that was made
 	rm -rf driver/.venv driver/*.egg-info
 	rm -rf .venv build dist *.egg-info .coverage .hypothesis .pytest_cache .mypy_cache .ruff_cache $(RHEA)/node_modules
-	find routerd bench -name '*.so' -delete
+	find actors routerd bench -name '*.so' -delete
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The stamps: each names what it depends on, so that nothing is made again that did not change.

@@ -150,6 +150,9 @@ class Exchange:
         # One of another instance may be from before a restart, and then would stand in the way of what comes next.
         if node is None or (node.instance and told.instance not in (0, node.instance)):
             return
+        if node.ls_question.is_repeated and node.mobile_question.is_owed:
+            # What was asked with it may have been lost with it; who has no news of addresses says nothing.
+            self._questions.ask_addresses(node, now)
         node.ls_question.answered(now)
         if told.ls_seq <= node.ls_seq:
             return

@@ -18,6 +18,11 @@ class Question:
         """Whether it has been asked, and not been answered since."""
         self.times = 0
 
+    @property
+    def is_repeated(self) -> bool:
+        """Whether it has been asked more than once, and not been answered since."""
+        return self.is_owed and self.times > 1
+
     def is_fresh(self, now: float) -> bool:
         """Return whether the answer may still be under way."""
         return now < self.asked + ASK_AGAIN_S

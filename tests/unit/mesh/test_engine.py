@@ -670,3 +670,18 @@ def test_all_routers_are_asked_when_a_neighbour_is_back_that_may_not_have_notice
     asked = {(message.opcode, message.to) for _, message in sent(told) if message.opcode in ("LSR", "MAR")}
     everything = {(opcode, TO[opcode].replace("/A/", f"/{router}/")) for opcode in ("LSR", "MAR") for router in "BC"}
     assert asked == (everything if is_asked else {("LSR", TO["LSR"].replace("/A/", "/B/"))})
+
+
+@pytest.mark.parametrize(("answered_s", "asked"), [(0.1, [2]), (0.4, [2, 2])])
+def test_who_answers_late_may_have_missed_the_other_question_too(answered_s, asked):
+    fed = Fed()
+    fed.adjoin(1, "B")
+    fed.learn(1, "B", {"A": 1})
+    fed.close(1)
+    fed.open(2)
+    told = fed.tell(2, Hello("B", 20, ("A",)))
+    told += fed.until(fed.now + answered_s)
+    told += fed.tell(2, LinkStateUpdate("B", 20, 1, {"A": 1}))
+    # B has no news of addresses, so it says nothing to a question for them, and nobody knows whether one has come.
+    told += fed.until(fed.now + 1.5)
+    assert [trunk for trunk, _ in sent(told, "MAR")] == asked
