@@ -1,9 +1,13 @@
 """Mobula routers for the tests: one, or three that are all joined to each other."""
 
+import json
 import re
+import subprocess
 from pathlib import Path
 
-from examples.routers import TREE, Router, free_ports
+from examples.routers import TREE, Router, await_that, free_ports, router_python
+
+NODES = ("query", "id", "linkState", "--type", "org.apache.qpid.dispatch.router.node")
 
 
 def addresses() -> str:
@@ -65,12 +69,26 @@ class Mesh:
             router.start()
         for router in self.routers.values():
             router.wait()
-        for name, router in self.routers.items():
-            router.wait_for_neighbours(*(other for other in self.routers if other != name))
+        self._wait_until_joined()
 
     def restart(self, name: str) -> None:
         """Start one that was killed, and wait until it is joined to the others."""
-        self.routers[name].start().wait().wait_for_neighbours(*(other for other in self.routers if other != name))
+        self.routers[name].start().wait()
+        self._wait_until_joined()
+
+    def _wait_until_joined(self) -> None:
+        """Wait until each knows of all links; those who don't may send a message along two ways, and so twice."""
+        running = [name for name, router in self.routers.items() if router.is_running]
+        links = {name: [other for other in running if other != name] for name in running}
+        for name in running:
+            self.routers[name].wait_for_neighbours(*links[name])
+            await_that(lambda: self._known_links(name) == links, f"router {name} knows how all are joined")  # noqa: B023
+
+    def _known_links(self, name: str) -> dict[str, list[str]]:
+        """Return which routers are joined to which, as a router knows it."""
+        command = [router_python(), "-m", "routerd.cli.routermanage", "--bus", self.url(name), *NODES]
+        answer = subprocess.run(command, cwd=TREE, capture_output=True, text=True, check=True)
+        return {node["id"]: sorted(node["linkState"]) for node in json.loads(answer.stdout)}
 
     def mend(self) -> None:
         """Start all that were killed."""
