@@ -85,6 +85,7 @@ MODULES = (
     "routerd/core/router.py",
     "routerd/mesh/trees.py",
     "routerd/mesh/paths.py",
+    "routerd/io/report_rows.py",
     "routerd/cli/load/histogram.py",
     "routerd/cli/load/stamps.py",
     "routerd/cli/load/meter.py",

@@ -9,11 +9,18 @@ import resource
 import socket
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
-from operator import attrgetter
 from typing import Any
 
-from routerd.config import ConnectorConfig, ListenerConfig
-from routerd.core import COUNTERS, PRIORITY_MAX, RELAY, Address, Inlet, Network, Outlet, Peer, Router
+from routerd.core import PRIORITY_MAX, RELAY, Address, Inlet, Outlet, Peer, Router
+from routerd.io.report_rows import (
+    address_row,
+    connection_row,
+    inlet_row,
+    outlet_row,
+    remote_routers,
+    settled_count,
+    zero_credit_s,
+)
 from routerd.management import AddressRow, ConnectionRow, LinkRow, PolicyRow, PoolRow, VhostRow, WorkerRow
 from routerd.wire import Connection, Delivery, Link
 
@@ -30,7 +37,6 @@ _KINDS = {"qd.router": CONTROL, "qd.router-data": DATA, "qd.router-edge-downlink
 """By the capability of the end of a link that is ours."""
 BLOCKED_S = 10.0
 """A consumer that gives no credit for longer blocks its link (5.1)."""
-_counters = attrgetter(*COUNTERS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,17 +89,13 @@ class SettleRates:
         self._newer, self._newer_at = {}, now
         for peer in list(router.peers.values()):
             for end in _ends(peer):
-                self._newer[end.number] = _settled(end)
+                self._newer[end.number] = settled_count(end)
             yield
 
     def of(self, end: Inlet | Outlet, now: float) -> int:
         """Return the rate of a link, 0 until it is as old as two samples."""
         settled = self._older.get(end.number)
-        return 0 if settled is None else round((_settled(end) - settled) / max(now - self._older_at, RATE_S))
-
-
-def _settled(end: Inlet | Outlet) -> int:
-    return end.presettled + end.accepted + end.rejected + end.released + end.modified
+        return 0 if settled is None else round((settled_count(end) - settled) / max(now - self._older_at, RATE_S))
 
 
 def worker_row(
@@ -107,7 +109,7 @@ def worker_row(
             totals.add(end)
             if peer.is_external:
                 links += 1
-                blocked += _zero_credit_s(end, now) > BLOCKED_S
+                blocked += isinstance(end, Outlet) and zero_credit_s(end, now) > BLOCKED_S
         if peer.is_external:
             connections += 1
             stuck += sum(ages.stuck for ages in _ages(peer, now - stuck_s).values())
@@ -147,77 +149,35 @@ def link_rows(
 ) -> Iterator[LinkRow]:
     """Yield a row for each link."""
     parked = _parked_too_long(router, now - stuck_s)
+    worker = router.worker
     for peer in list(router.peers.values()):
         ages = _ages(peer, now - stuck_s)
         places = TrunkPlaces()
         for end in _ends(peer):
-            too_long = parked.get(end, 0) if isinstance(end, Inlet) else 0
+            kind, priority = places.of(end.link)
+            age = ages.get(end.link)
+            oldest_s, stuck = (0.0, 0) if age is None else (now - age.oldest, age.stuck)
             rate = 0 if rates is None else rates.of(end, now)
-            yield _link_row(end, now, ages.get(end.link), too_long, rate, router.worker, *places.of(end.link))
+            if isinstance(end, Inlet):
+                stuck += parked.get(end, 0)
+                yield inlet_row(end, worker, kind, priority, stuck, oldest_s, rate)
+            else:
+                yield outlet_row(end, worker, kind, priority, stuck, oldest_s, rate, now)
 
 
 def connection_rows(router: Router, now: float) -> Iterator[ConnectionRow]:
     """Yield a row for each connection."""
     for peer in list(router.peers.values()):
-        remote = peer.connection.remote_open
-        sasl = peer.connection.sasl
-        yield ConnectionRow(
-            worker=router.worker,
-            connection=peer.number,
-            role=peer.role,
-            is_incoming=not peer.connection.is_client,
-            host=_host(peer),
-            container=remote.container_id if remote else "",
-            hostname=(remote and remote.hostname) or "",
-            mechanism=sasl.mechanism if sasl else None,
-            user=sasl.identity if sasl else None,
-            tenant=peer.tenant or None,
-            listener=_origin(peer),
-            is_open=peer.is_open,
-            is_blocked=peer.is_blocked,
-            is_traced=getattr(peer.shell, "is_traced", False),
-            is_encrypted=getattr(peer.shell, "is_encrypted", False),
-            tls_protocol=getattr(peer.shell, "tls_protocol", None),
-            tls_cipher=getattr(peer.shell, "tls_cipher", None),
-            tls_ssf=getattr(peer.shell, "tls_ssf", 0),
-            is_in_reserve=router.is_in_reserve(peer),
-            producers=len(peer.inlets),
-            consumers=len(peer.outlets),
-            uptime_s=now - peer.opened_at if peer.opened_at else 0.0,
-            last_delivery_s=now - peer.active_at if peer.active_at else None,
-            properties=dict((remote and remote.properties) or {}),
-        )
+        yield connection_row(peer, router.worker, now, router.is_in_reserve(peer))
 
 
 def address_rows(router: Router, now: float) -> Iterator[AddressRow]:
     """Yield a row for each address."""
-    network = router.network
-    is_alone = not network.routes
+    worker = router.worker
+    network = router.network if router.network.routes else None
     for address in list(router.addresses.values()):
-        key = address.key
-        if key.startswith(RELAY):
-            continue
-        inner = 0
-        for outlet in address.outlets[: address.local_count]:
-            inner += outlet.peer.is_inner
-        parked = len(address.parked) + len(address.parked_from_siblings) + len(address.parked_from_trunks)
-        yield AddressRow(
-            worker=router.worker,
-            key=key,
-            distribution=address.distribution.value,
-            priority=address.priority,
-            producers=len(address.inlets) - len(address.fabric_inlets),
-            consumers=address.local_count - inner,
-            inner_consumers=inner,
-            sibling_consumers=address.remote_count,
-            remote_routers=() if is_alone else _remote_routers(network, key),
-            outstanding=tuple([way.outstanding for way in address.ways]) if address.ways else (),
-            ingress=address.ingress,
-            egress=address.egress,
-            transit=address.transit,
-            parked=parked,
-            oldest_parked_s=_oldest_parked_s(address, now) if parked else 0.0,
-        )
+        if not address.key.startswith(RELAY):
+            yield address_row(address, worker, now, network)
     if router.worker == 0:
         # What nobody here uses all workers know alike.
         yield from _far_address_rows(router)
@@ -236,16 +196,12 @@ def _far_address_rows(router: Router) -> Iterator[AddressRow]:
                 consumers=0,
                 inner_consumers=0,
                 sibling_consumers=0,
-                remote_routers=_remote_routers(router.network, key),
+                remote_routers=remote_routers(router.network, key),
                 ingress=0,
                 egress=0,
                 parked=0,
                 oldest_parked_s=0.0,
             )
-
-
-def _remote_routers(network: Network, key: str) -> tuple[str, ...]:
-    return tuple(router for router in network.routers_of(key) if router in network.routes)
 
 
 def pool_rows(router: Router) -> list[PoolRow]:
@@ -296,18 +252,6 @@ def policy_row(router: Router) -> PolicyRow:
     )
 
 
-def _host(peer: Peer) -> str:
-    if isinstance(peer.details, ConnectorConfig):
-        return peer.details.address
-    host: str = getattr(peer.shell, "host", "")
-    return host
-
-
-def _origin(peer: Peer) -> str | None:
-    """Return the identity of the listener or connector that a connection is from."""
-    return peer.details.identity if isinstance(peer.details, ListenerConfig | ConnectorConfig) else None
-
-
 def _ends(peer: Peer) -> list[Inlet | Outlet]:
     return [*peer.inlets, *peer.outlets]
 
@@ -333,57 +277,6 @@ class TrunkPlaces:
         self._data[link.is_sender] += 1
         # Those that come after are for large messages.
         return kind, place if place <= PRIORITY_MAX else LINK_PRIORITY
-
-
-def _link_row(
-    end: Inlet | Outlet,
-    now: float,
-    ages: _Ages | None,
-    parked_too_long: int,
-    rate: int,
-    worker: int,
-    kind: str,
-    priority: int,
-) -> LinkRow:
-    link = end.link
-    address = end.address
-    if isinstance(end, Inlet):
-        capacity, undelivered, stalls = end.capacity, end.parked, 0
-    else:
-        capacity, undelivered, stalls = end.peer.capacity, _waiting_for(end), end.stalls
-    return LinkRow(
-        worker=worker,
-        connection=end.peer.number,
-        link=end.number,
-        name=link.name,
-        role=end.peer.role,
-        is_outgoing=link.is_sender,
-        address=None if address is None else address.key,
-        kind=kind,
-        priority=priority,
-        settle_rate=rate,
-        capacity=capacity,
-        credit=link.credit,
-        unsettled=link.unsettled_count,
-        undelivered=undelivered,
-        stuck=parked_too_long + (ages.stuck if ages else 0),
-        oldest_unsettled_s=now - ages.oldest if ages else 0.0,
-        stalls=stalls,
-        zero_credit_s=_zero_credit_s(end, now),
-        **dict(zip(COUNTERS, _counters(end), strict=True)),
-    )
-
-
-def _waiting_for(outlet: Outlet) -> int:
-    # Copies that wait for credit, and deliveries that were begun and wait for the session's window.
-    link = outlet.link
-    return len(outlet.waiting or ()) + link.credit_on_wire() - link.credit
-
-
-def _zero_credit_s(end: Inlet | Outlet, now: float) -> float:
-    if isinstance(end, Inlet) or end.link.credit > 0 or not end.dry_since:
-        return 0.0
-    return now - end.dry_since
 
 
 def _ages(peer: Peer, stuck_before: float) -> dict[Link, _Ages]:
@@ -416,8 +309,3 @@ def _parked_too_long(router: Router, stuck_before: float) -> dict[Inlet, int]:
                 if parked.is_settled and parked.is_complete:
                     found[parked.inlet] = found.get(parked.inlet, 0) + 1
     return found
-
-
-def _oldest_parked_s(address: Address, now: float) -> float:
-    stamps = [queue[0].delivery.stamp for queue in (address.parked_from_siblings, address.parked) if queue]
-    return now - min(stamps) if stamps else 0.0

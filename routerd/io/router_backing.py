@@ -5,6 +5,7 @@ import pickle
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from operator import attrgetter
 from typing import Any, Protocol, TypeVar
 
 from routerd.config import (
@@ -44,6 +45,7 @@ from routerd.management import (
 )
 
 T = TypeVar("T")
+R = TypeVar("R", ConnectionRow, LinkRow, AddressRow)
 
 LOG_MAX = 1000
 """Lines of the log that are told."""
@@ -134,11 +136,11 @@ class RouterBacking:
 
     async def connections(self) -> list[ConnectionRow]:
         """Return all connections."""
-        return sorted(_unpacked(ConnectionRow._make, await self._all("connections")), key=lambda row: row.connection)
+        return sorted(_unpacked(ConnectionRow, await self._all("connections")), key=attrgetter("connection"))
 
     async def links(self) -> list[LinkRow]:
         """Return all links."""
-        return sorted(_unpacked(LinkRow._make, await self._all("links")), key=lambda row: row.link)
+        return sorted(_unpacked(LinkRow, await self._all("links")), key=attrgetter("link"))
 
     async def connectors(self) -> list[ConnectorRow]:
         """Return how the connectors fare; each is asked for where it is."""
@@ -161,7 +163,7 @@ class RouterBacking:
 
     async def addresses(self) -> list[AddressRow]:
         """Return the addresses of all workers."""
-        return _unpacked(AddressRow._make, await self._all("addresses"))
+        return _unpacked(AddressRow, await self._all("addresses"))
 
     async def log(self) -> list[LogRow]:
         """Return the last lines of all processes."""
@@ -383,6 +385,7 @@ async def _present(answer: Awaitable[T]) -> tuple[bool, T | None]:
         return False, None
 
 
-def _unpacked(make: Callable[[Iterable[Any]], T], packed: Iterable[list[bytes]]) -> list[T]:
+def _unpacked(kind: type[R], packed: Iterable[list[bytes]]) -> list[R]:
     """Return the rows that workers have packed as plain tuples, some at a time."""
-    return [make(row) for chunks in packed for chunk in chunks for row in pickle.loads(chunk)]
+    new = tuple.__new__
+    return [new(kind, row) for chunks in packed for chunk in chunks for row in pickle.loads(chunk)]

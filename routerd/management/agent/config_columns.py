@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from operator import attrgetter
 from typing import Any
 
-from routerd.management.agent.columns import Columns, always, nothing
+from routerd.management.agent.columns import Always, Columns, nothing
 from routerd.management.agent.naming import shown_name
 from routerd.management.agent.numbers import whole
 from routerd.management.backing import ConfiguredEntity
@@ -50,7 +50,7 @@ def _priority(entity: ConfiguredEntity) -> int:
 CONFIG_ADDRESS_COLUMNS: Columns = {
     "name": shown_name,
     "identity": attrgetter("identity"),
-    "type": always(ADDRESS.full_name),
+    "type": Always(ADDRESS.full_name),
     "prefix": _words("prefix"),
     "distribution": _distribution,
     "waypoint": lambda entity: entity.values["waypoint"],

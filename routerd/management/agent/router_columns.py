@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from routerd.core import RouterSettings
-from routerd.management.agent.columns import Columns, Getter, always
+from routerd.management.agent.columns import Always, Columns, Getter
 from routerd.management.agent.numbers import uint, ulong, whole
 from routerd.management.backing import Backing
 from routerd.management.rows import WorkerRow
@@ -55,15 +55,15 @@ def _ingress(counter: str) -> Getter:
     return lambda row: ulong(sum(one.ingress[counter] for one in row.workers))
 
 
-_NONE = always(ulong(0))
+_NONE = Always(ulong(0))
 
 ROUTER_COLUMNS: Columns = {
     "name": lambda row: row.settings.id,
-    "identity": always("1"),
+    "identity": Always("1"),
     "id": lambda row: row.settings.id,
-    "type": always(ROUTER.full_name),
+    "type": Always(ROUTER.full_name),
     "mode": lambda row: row.settings.mode.value,
-    "area": always(AREA),
+    "area": Always(AREA),
     "version": lambda row: row.settings.version,
     "metadata": lambda row: row.settings.metadata,
     ADDRESS_COUNT: lambda row: ulong(row.addresses),

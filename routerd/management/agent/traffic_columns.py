@@ -1,10 +1,10 @@
 """The columns of connections, links and addresses (5.2-5.4)."""
 
-from collections.abc import Iterable
-from operator import attrgetter
+from collections.abc import Iterable, Mapping, Sequence
+from operator import attrgetter, not_
 from typing import Any
 
-from routerd.management.agent.columns import Columns, always, nothing, uint_of, ulong_of
+from routerd.management.agent.columns import Always, Columns, Steps, nothing, uint_of, ulong_of
 from routerd.management.agent.numbers import uint, ulong, whole
 from routerd.management.rows import AddressRow, ConnectionRow, LinkRow
 from routerd.management.schema.connections import CONNECTION
@@ -23,18 +23,15 @@ def is_of_client(row: ConnectionRow | LinkRow) -> bool:
     return row.role not in (FABRIC, INNER)
 
 
-def _connection_name(row: ConnectionRow) -> str:
-    return f"connection/{row.host}"
-
-
 def _user(row: ConnectionRow) -> str | None:
     return "anonymous" if row.user is None and row.mechanism == _ANONYMOUS else row.user
 
 
-def _properties(row: ConnectionRow) -> dict[Any, Any]:
+def _plain(properties: Mapping[Any, Any]) -> dict[Any, Any]:
+    """Return the properties of a connection that tools can show."""
     return {
         key: value
-        for key, value in row.properties.items()
+        for key, value in properties.items()
         if isinstance(key, str) and isinstance(value, str | int) and not isinstance(value, bool)
     }
 
@@ -43,13 +40,17 @@ def _last_delivery(row: ConnectionRow) -> Any:
     return None if row.last_delivery_s is None else uint(row.last_delivery_s)
 
 
+_CONNECTION, _HOST = attrgetter("connection"), attrgetter("host")
+_IN_OR_OUT = {True: "in", False: "out"}.__getitem__
+_OUT_OR_IN = {True: "out", False: "in"}.__getitem__
+
 CONNECTION_COLUMNS: Columns = {
-    "name": _connection_name,
-    "identity": lambda row: str(row.connection),
-    "host": attrgetter("host"),
+    "name": Steps(_HOST, "connection/".__add__),
+    "identity": Steps(_CONNECTION, str),
+    "host": _HOST,
     "role": attrgetter("role"),
-    "protocol": always("amqp"),
-    "dir": lambda row: "in" if row.is_incoming else "out",
+    "protocol": Always("amqp"),
+    "dir": Steps(attrgetter("is_incoming"), _IN_OR_OUT),
     "container": attrgetter("container"),
     "sasl": attrgetter("mechanism"),
     "isAuthenticated": lambda row: row.mechanism is not None,
@@ -57,16 +58,16 @@ CONNECTION_COLUMNS: Columns = {
     "isEncrypted": attrgetter("is_encrypted"),
     "sslProto": attrgetter("tls_protocol"),
     "sslCipher": attrgetter("tls_cipher"),
-    "properties": _properties,
+    "properties": Steps(attrgetter("properties"), _plain),
     "sslSsf": attrgetter("tls_ssf"),
     "tenant": lambda row: None if row.tenant is None else f"{row.tenant}/",
-    "type": always(CONNECTION.full_name),
+    "type": Always(CONNECTION.full_name),
     "ssl": attrgetter("is_encrypted"),
     "opened": attrgetter("is_open"),
-    "active": lambda row: not row.is_in_reserve,
-    "adminStatus": always("enabled"),
-    "operStatus": always("up"),
-    "uptimeSeconds": uint_of("uptime_s"),
+    "active": Steps(attrgetter("is_in_reserve"), not_),
+    "adminStatus": Always("enabled"),
+    "operStatus": Always("up"),
+    "uptimeSeconds": Steps(attrgetter("uptime_s"), int, uint),
     "lastDlvSeconds": _last_delivery,
     "enableProtocolTrace": attrgetter("is_traced"),
 }
@@ -80,20 +81,20 @@ def _histogram(row: LinkRow) -> list[Any] | None:
 
 LINK_COLUMNS: Columns = {
     "name": attrgetter("name"),
-    "identity": lambda row: str(row.link),
-    "type": always(ROUTER_LINK.full_name),
+    "identity": Steps(attrgetter("link"), str),
+    "type": Always(ROUTER_LINK.full_name),
     "linkName": attrgetter("name"),
     "linkType": attrgetter("kind"),
-    "linkDir": lambda row: "out" if row.is_outgoing else "in",
+    "linkDir": Steps(attrgetter("is_outgoing"), _OUT_OR_IN),
     "owningAddr": attrgetter("address"),
     "capacity": uint_of("capacity"),
     "peer": nothing,
     "undeliveredCount": ulong_of("undelivered"),
     "unsettledCount": ulong_of("unsettled"),
     "deliveryCount": ulong_of("deliveries"),
-    "connectionId": lambda row: str(row.connection),
-    "adminStatus": always("enabled"),
-    "operStatus": always("up"),
+    "connectionId": Steps(_CONNECTION, str),
+    "adminStatus": Always("enabled"),
+    "operStatus": Always("up"),
     "presettledCount": ulong_of("presettled"),
     "droppedPresettledCount": ulong_of("dropped_presettled"),
     "acceptedCount": ulong_of("accepted"),
@@ -134,20 +135,24 @@ def _is_inner(row: AddressRow) -> bool:
     return row.inner_consumers > 0 and not row.consumers
 
 
-_KEY = attrgetter("key")
-_NONE = always(ulong(0))
+def _outstanding(ways: Sequence[int]) -> list[Any] | None:
+    return [ulong(one) for one in ways] if ways else None
+
+
+_KEY, _REMOTE_ROUTERS = attrgetter("key"), attrgetter("remote_routers")
+_NONE = Always(ulong(0))
 
 ADDRESS_COLUMNS: Columns = {
     "name": _KEY,
     "identity": _KEY,
-    "type": always(ROUTER_ADDRESS.full_name),
+    "type": Always(ROUTER_ADDRESS.full_name),
     "key": _KEY,
     "distribution": attrgetter("distribution"),
     "inProcess": uint_of("inner_consumers"),
     "subscriberCount": uint_of("consumers"),
-    "remoteCount": lambda row: uint(len(row.remote_routers)),
-    "containerCount": always(uint(0)),
-    "remoteHostRouters": lambda row: list(row.remote_routers),
+    "remoteCount": Steps(_REMOTE_ROUTERS, len, uint),
+    "containerCount": Always(uint(0)),
+    "remoteHostRouters": Steps(_REMOTE_ROUTERS, list),
     "deliveriesIngress": ulong_of("ingress"),
     "deliveriesEgress": lambda row: ulong(0 if _is_inner(row) else row.egress),
     "deliveriesTransit": ulong_of("transit"),
@@ -155,8 +160,8 @@ ADDRESS_COLUMNS: Columns = {
     "deliveriesFromContainer": _NONE,
     "deliveriesEgressRouteContainer": _NONE,
     "deliveriesIngressRouteContainer": _NONE,
-    "transitOutstanding": lambda row: [ulong(one) for one in row.outstanding] or None,
-    "trackedDeliveries": always(0),
-    "priority": lambda row: whole(row.priority),
+    "transitOutstanding": Steps(attrgetter("outstanding"), _outstanding),
+    "trackedDeliveries": Always(0),
+    "priority": Steps(attrgetter("priority"), whole),
     "deliveriesRedirectedToFallback": _NONE,
 }

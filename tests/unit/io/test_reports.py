@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from routerd.config import ConnectorConfig, ListenerConfig
-from routerd.core import LoopBack
+from routerd.core import COUNTERS, LoopBack
 from routerd.io.reports import (
     RATE_S,
     Lag,
@@ -75,6 +75,25 @@ def test_a_row_says_what_link_it_is(workers: Workers) -> None:
             **UNTOUCHED | {"address": "M0orders", "priority": 4, "capacity": 250, "credit": 5},
         ),
     }
+
+
+def test_each_counter_has_its_place(workers: Workers) -> None:
+    attached(workers, 5)
+    router = workers[0].router
+    [end] = [inlet for peer in router.peers.values() for inlet in peer.inlets]
+    [other] = [outlet for peer in router.peers.values() for outlet in peer.outlets]
+    counted = {name: number for number, name in enumerate(COUNTERS, 1)}
+    for one in (end, other):
+        for name, number in counted.items():
+            setattr(one, name, number)
+    other.stalls = 77
+    found = rows(workers)
+    assert {name: number for name, number in changed(found["in"]).items() if name != "credit"} == counted
+    assert changed(found["out"]) == counted | {"credit": 5, "stalls": 77}
+    for number, name in enumerate(("ingress", "egress", "transit"), 1):
+        setattr(end.address, name, number)
+    [row] = [row for row in address_rows(router, workers.now) if row.key == "M0orders"]
+    assert (row.ingress, row.egress, row.transit, row.producers, row.consumers) == (1, 2, 3, 1, 1)
 
 
 def test_an_anonymous_producer_has_no_address(workers: Workers) -> None:

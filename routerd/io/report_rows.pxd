@@ -1,0 +1,22 @@
+import cython
+from routerd.core.address cimport Address
+from routerd.core.inlet cimport Inlet
+from routerd.core.outlet cimport Outlet
+from routerd.core.peer cimport Peer
+from routerd.core.way cimport Way
+from routerd.wire.receiver cimport Receiver
+from routerd.wire.sender cimport Sender
+
+
+@cython.locals(inner=Py_ssize_t, parked=Py_ssize_t, outlet=Outlet, way=Way)
+cpdef object address_row(Address address, int worker, double now, object network)
+cpdef object connection_row(Peer peer, int worker, double now, bint is_in_reserve)
+@cython.locals(link=Receiver)
+cpdef object inlet_row(
+    Inlet inlet, int worker, str kind, int priority, Py_ssize_t stuck, double oldest_s, long long rate
+)
+@cython.locals(link=Sender, undelivered=Py_ssize_t)
+cpdef object outlet_row(
+    Outlet outlet, int worker, str kind, int priority, Py_ssize_t stuck, double oldest_s, long long rate, double now
+)
+cpdef double zero_credit_s(Outlet outlet, double now)

@@ -1,0 +1,187 @@
+"""The rows of links, connections and addresses, of which there may be very many: compiled, and made without keywords.
+
+What is given to a row has the order of its fields.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from routerd.config import ConnectorConfig, ListenerConfig
+from routerd.management import AddressRow, ConnectionRow, LinkRow
+
+if TYPE_CHECKING:
+    from routerd.core import Network
+    from routerd.core.address import Address
+    from routerd.core.inlet import Inlet
+    from routerd.core.outlet import Outlet
+    from routerd.core.peer import Peer
+
+_row = tuple.__new__
+
+
+def address_row(address: "Address", worker: int, now: float, network: "Network | None") -> AddressRow:
+    """Return the row of an address; `network` has the other routers, if there are any."""
+    inner = 0
+    for outlet in address.outlets[: address.local_count]:
+        inner += outlet.peer.is_inner
+    parked = len(address.parked) + len(address.parked_from_siblings) + len(address.parked_from_trunks)
+    return _row(
+        AddressRow,
+        (
+            worker,
+            address.key,
+            address.distribution.value,
+            address.priority,
+            len(address.inlets) - len(address.fabric_inlets),
+            address.local_count - inner,
+            inner,
+            address.remote_count,
+            address.ingress,
+            address.egress,
+            parked,
+            _oldest_parked_s(address, now) if parked else 0.0,
+            () if network is None else remote_routers(network, address.key),
+            tuple([way.outstanding for way in address.ways]) if address.ways else (),
+            address.transit,
+        ),
+    )
+
+
+def connection_row(peer: "Peer", worker: int, now: float, is_in_reserve: bool) -> ConnectionRow:
+    """Return the row of a connection."""
+    connection = peer.connection
+    remote = connection.remote_open
+    sasl = connection.sasl
+    shell = peer.shell
+    details = peer.details
+    return _row(
+        ConnectionRow,
+        (
+            worker,
+            peer.number,
+            peer.role,
+            not connection.is_client,
+            details.address if isinstance(details, ConnectorConfig) else getattr(shell, "host", ""),
+            remote.container_id if remote else "",
+            (remote and remote.hostname) or "",
+            sasl.mechanism if sasl else None,
+            sasl.identity if sasl else None,
+            peer.tenant or None,
+            details.identity if isinstance(details, (ListenerConfig, ConnectorConfig)) else None,
+            peer.is_open,
+            peer.is_blocked,
+            getattr(shell, "is_traced", False),
+            len(peer.inlets),
+            len(peer.outlets),
+            now - peer.opened_at if peer.opened_at else 0.0,
+            now - peer.active_at if peer.active_at else None,
+            dict((remote and remote.properties) or {}),
+            getattr(shell, "is_encrypted", False),
+            getattr(shell, "tls_protocol", None),
+            getattr(shell, "tls_cipher", None),
+            getattr(shell, "tls_ssf", 0),
+            is_in_reserve,
+        ),
+    )
+
+
+def inlet_row(inlet: "Inlet", worker: int, kind: str, priority: int, stuck: int, oldest_s: float, rate: int) -> LinkRow:
+    """Return the row of a producer's link."""
+    link = inlet.link
+    return _row(
+        LinkRow,
+        (
+            worker,
+            inlet.peer.number,
+            inlet.number,
+            link.name,
+            inlet.peer.role,
+            False,
+            None if inlet.address is None else inlet.address.key,
+            priority,
+            inlet.capacity,
+            link.credit,
+            link.unsettled_count,
+            inlet.parked,
+            inlet.deliveries,
+            inlet.presettled,
+            inlet.dropped_presettled,
+            inlet.accepted,
+            inlet.rejected,
+            inlet.released,
+            inlet.modified,
+            inlet.delayed_1s,
+            inlet.delayed_10s,
+            stuck,
+            oldest_s,
+            rate,
+            0,
+            0.0,
+            kind,
+        ),
+    )
+
+
+def outlet_row(
+    outlet: "Outlet", worker: int, kind: str, priority: int, stuck: int, oldest_s: float, rate: int, now: float
+) -> LinkRow:
+    """Return the row of a consumer's link."""
+    link = outlet.link
+    # Copies that wait for credit, and deliveries that were begun and wait for the session's window.
+    undelivered = link.credit_on_wire() - link.credit
+    if outlet.waiting:
+        undelivered += len(outlet.waiting)
+    return _row(
+        LinkRow,
+        (
+            worker,
+            outlet.peer.number,
+            outlet.number,
+            link.name,
+            outlet.peer.role,
+            True,
+            None if outlet.address is None else outlet.address.key,
+            priority,
+            outlet.peer.capacity,
+            link.credit,
+            link.unsettled_count,
+            undelivered,
+            outlet.deliveries,
+            outlet.presettled,
+            outlet.dropped_presettled,
+            outlet.accepted,
+            outlet.rejected,
+            outlet.released,
+            outlet.modified,
+            outlet.delayed_1s,
+            outlet.delayed_10s,
+            stuck,
+            oldest_s,
+            rate,
+            outlet.stalls,
+            zero_credit_s(outlet, now),
+            kind,
+        ),
+    )
+
+
+def zero_credit_s(outlet: "Outlet", now: float) -> float:
+    """Return for how long a consumer has given no credit."""
+    if outlet.link.credit > 0 or not outlet.dry_since:
+        return 0.0
+    return now - outlet.dry_since
+
+
+def settled_count(end: "Inlet | Outlet") -> int:
+    """Return how many deliveries of a link are over."""
+    return end.presettled + end.accepted + end.rejected + end.released + end.modified
+
+
+def remote_routers(network: "Network", key: str) -> tuple[str, ...]:
+    """Return the routers that have an address and can be reached."""
+    routes = network.routes
+    return tuple([router for router in network.routers_of(key) if router in routes])
+
+
+def _oldest_parked_s(address: Any, now: float) -> float:
+    stamps = [queue[0].delivery.stamp for queue in (address.parked_from_siblings, address.parked) if queue]
+    return now - min(stamps) if stamps else 0.0
