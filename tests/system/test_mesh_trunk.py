@@ -98,6 +98,8 @@ def test_what_no_link_has_credit_for_is_released_when_the_trunk_ends(pair: Mesh,
     size = 4096
     # As many as the trunk's link has credit for go into the stalled connection, or wait before it.
     sent = producer.send_all([bytes(size)] * producer.credit)
+    # What the client still has when the credit is taken back stays there.
+    producer.wait_until_written()
     pair.proxy("A", "B").refuse()
     found = outcomes(sent)
     assert set(found) <= {"released", "modified"}
