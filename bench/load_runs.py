@@ -65,13 +65,18 @@ class Loadgen:
 
     program: str
 
-    def rate(self, place: str | None, count: int, *arguments: str, receive_at: str | None = None) -> float:
+    def rate(
+        self, place: str | None, count: int, *arguments: str, receive_at: str | None = None, subscribers: int = 1
+    ) -> float:
         """Return the messages that one client received from another in a second, through a router or directly.
 
-        `receive_at` is where the receiver connects, if that is elsewhere.
+        `receive_at` is where the receiver connects, if that is elsewhere. So many subscribers get copies.
         """
-        figures = self._run((receive_at or place, place), ("recv", "send"), (count, count), arguments)
-        return float(figures["recv"]["rate"])
+        places, counts = (receive_at or place, place), (count * subscribers, count)
+        if subscribers == 1:
+            return float(self._run(places, ("recv", "send"), counts, arguments)["recv"]["rate"])
+        each = (f"conns={subscribers}",)
+        return float(self._run(places, ("recv", "send"), counts, arguments, each, "multicast.bench")["recv"]["rate"])
 
     def round_trip_us(self, place: str | None, count: int) -> tuple[float, float]:
         """Return the median and the 99th percentile of requests, one in flight."""
@@ -85,15 +90,17 @@ class Loadgen:
         modes: tuple[str, str],
         counts: tuple[int, int],
         arguments: tuple[str, ...],
+        passive_arguments: tuple[str, ...] = (),
+        address: str = "bench",
     ) -> dict[str, dict[str, str]]:
         own = f"127.0.0.1:{_free_port()}"
         listening = ["listen=1"] if places[0] is None else []
         first, second = (
-            [self.program, mode, *(place or own).rsplit(":", 1), "bench", f"n={count}", *arguments]
+            [self.program, mode, *(place or own).rsplit(":", 1), address, f"n={count}", *arguments]
             for place, mode, count in zip(places, modes, counts, strict=True)
         )
         pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True}
-        with subprocess.Popen([*first, *listening], **pipes) as passive:
+        with subprocess.Popen([*first, *listening, *passive_arguments], **pipes) as passive:
             # It has no word for being ready.
             time.sleep(_LISTENS_AFTER_S)
             try:

@@ -77,10 +77,17 @@ class Bench:
         return 0.0 if self.router is None else self.router.cpu_s()
 
     def measure_with_loadgen(
-        self, case: str, target: float, count: int, *arguments: str, receive_at: str | None = None
+        self,
+        case: str,
+        target: float,
+        count: int,
+        *arguments: str,
+        receive_at: str | None = None,
+        subscribers: int = 1,
     ) -> list[Row]:
         """Return the same as loadgen.c sees it, where there is a build of it."""
-        return loadgen_rows(self.loadgen, self.effort, case, target, (self.place, receive_at), count, *arguments)
+        places = self.place, receive_at
+        return loadgen_rows(self.loadgen, self.effort, case, target, places, count, *arguments, subscribers=subscribers)
 
 
 def one_to_one(bench: Bench) -> list[Row]:
@@ -116,18 +123,22 @@ def large(bench: Bench) -> list[Row]:
 def multicast(bench: Bench) -> list[Row]:
     """One sender to ten receivers of a multicast address: all deliveries against those of one to one."""
     through = ["--receivers", str(SUBSCRIBERS), "--senders", "1", "--multicast", "--address", "multicast.bench"]
-    return bench.measure_rates(f"multicast 1 to {SUBSCRIBERS}", 0.6, [], through)
+    case = f"multicast 1 to {SUBSCRIBERS}"
+    rows = bench.measure_rates(case, 0.6, [], through)
+    return rows + bench.measure_with_loadgen(case, 0.6, 300_000, subscribers=SUBSCRIBERS)
 
 
 def many(bench: Bench) -> list[Row]:
     """Fifty senders to fifty receivers over fifty addresses."""
     number = str(SENDERS)
     links = ["--senders", number, "--receivers", number, "--addresses", number]
-    rows = bench.measure_rates(f"{SENDERS} to {SENDERS}", 0.3, links)
+    case = f"{SENDERS} to {SENDERS}"
+    rows = bench.measure_rates(case, 0.3, links)
+    rows += bench.measure_with_loadgen(case, 0.3, 1_000_000, f"conns={SENDERS}", f"addrs={SENDERS}")
     if bench.router is not None and bench.router.is_on_ray:
         with RouterProcess("--connection-actors", "2") as router:
             other = replace(bench, place=router.place, router=router)
-            rows += other.measure_rates(f"{SENDERS} to {SENDERS}, 2 actors", None, links)
+            rows += other.measure_rates(f"{case}, 2 actors", None, links)
     return rows
 
 
@@ -261,13 +272,17 @@ def loadgen_rows(
     places: tuple[str, str | None],
     count: int,
     *arguments: str,
+    subscribers: int = 1,
 ) -> list[Row]:
-    """Return the rates of loadgen.c, where there is a build of it, between two places."""
+    """Return the rates of loadgen.c, where there is a build of it, between two places; directly, always one to one."""
     if loadgen is None:
         return []
     send_at, receive_at = places
     rates = [
-        (loadgen.rate(None, count, *arguments), loadgen.rate(send_at, count, *arguments, receive_at=receive_at))
+        (
+            loadgen.rate(None, count, *arguments),
+            loadgen.rate(send_at, count, *arguments, receive_at=receive_at, subscribers=subscribers),
+        )
         for _ in range(effort.repetitions)
     ]
     return ratio_rows(f"{case}, loadgen", target, rates)

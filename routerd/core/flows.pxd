@@ -10,7 +10,7 @@ from routerd.wire.session cimport Session
 
 
 cdef class Flows(Waiting):
-    @cython.locals(outlet=Outlet)
+    @cython.locals(outlet=Outlet, passed_over=dict)
     cpdef void relieve(self, Peer peer)
     @cython.locals(link=Sender, address=Address)
     cdef void _answer_drain(self, Outlet outlet)

@@ -19,17 +19,21 @@ class Flows(Waiting):
     def relieve(self, peer: "Peer") -> None:
         """Go on with the outlets of a connection that had no room, since it may have some again."""
         starved = peer.starved
+        passed_over: dict[Outlet, None] = {}
         peer.starved = {}
         for outlet in starved:
             if not outlet.is_open:
                 continue
-            if peer.is_blocked or outlet.link.session.has_backlog:
-                peer.starved[outlet] = None
+            if outlet.is_stuck():
+                passed_over[outlet] = None
                 continue
             outlet.let_go()
             self.serve_outlet(outlet)
             outlet.address.note_credit()
             self._answer_drain(outlet)
+        if passed_over:
+            # Their turn comes before those that have had one.
+            peer.starved = passed_over | peer.starved
 
     def _answer_drain(self, outlet: "Outlet") -> None:
         link = outlet.link

@@ -6,6 +6,8 @@ from routerd.core.way cimport Way
 from routerd.wire.sender cimport Sender
 from routerd.wire.session cimport Session
 
+cdef Py_ssize_t _BURST
+
 
 @cython.final
 cdef class Outlet:
@@ -41,6 +43,8 @@ cdef class Outlet:
 
     @cython.locals(link=Sender, session=Session)
     cpdef bint can_send(self) except -1
+    cpdef bint is_full(self) except -1
+    cpdef bint is_stuck(self) except -1
     cpdef void ran_dry(self, double now)
     cpdef void note_flow(self, double now)
     cdef void _starve(self)

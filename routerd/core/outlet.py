@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from routerd.wire.session import Session
 
 
+_BURST = 1 << 18
+"""Octets that may be composed for a connection before they are written, so that they leave while more is composed."""
+
+
 class Outlet:
     """A link out of the router, with what waits for it and its counters."""
 
@@ -70,7 +74,19 @@ class Outlet:
         if self.peer.is_blocked or session.has_backlog or session.remote_incoming_window == 0:
             self._starve()
             return False
+        if session.output.end >= _BURST:
+            # The peer is not what it waits for: that is no stall.
+            self.peer.starved[self] = None
+            return False
         return True
+
+    def is_full(self) -> bool:
+        """Whether its connection has no room for anything now."""
+        return self.peer.is_blocked or self.link.session.output.end >= _BURST
+
+    def is_stuck(self) -> bool:
+        """Whether its connection, or its session, has no room for anything now."""
+        return self.link.session.has_backlog or self.is_full()
 
     def ran_dry(self, now: float) -> None:
         """Note that the credit has just been used up."""

@@ -51,10 +51,14 @@ class Trunk:
         """Return a link that can send now; else the address is remembered, to be served when one can."""
         outlet: Outlet | None
         if is_partial:
+            is_full = False
             for outlet in self.streams:
                 if outlet.can_send():
                     return outlet
-            self.wanted_streams += 1
+                is_full = is_full or (outlet in self.peer.starved and outlet.is_full())
+            if not is_full:
+                # Otherwise one more would have no room either, and there is one that goes on as soon as there is some.
+                self.wanted_streams += 1
         else:
             at = min(priority, len(self.data) - 1)
             while at >= 0:

@@ -119,6 +119,7 @@ class Host:
         self.router.set_blocked(end.connection.context, is_blocked)
         if not is_blocked:
             end.flush(self.world.now)
+            self._go_on(end.connection.context)
         self.turn_ends()
 
     # --- the end of a turn
@@ -138,7 +139,14 @@ class Host:
             shell = connection.context.shell
             if shell is not None:
                 shell.flush(self.world.now)
+                self._go_on(connection.context)
+        if self.router.awake:
+            self.turn_ends()
         self.check()
+
+    def _go_on(self, peer: Peer) -> None:
+        if peer.starved and not peer.is_blocked:
+            self.router.relieve(peer)
 
     # --- its end
 

@@ -148,6 +148,17 @@ class TestLinks:
         streaming.answer()
         assert len(streaming.far.streams) == 12
 
+    def test_a_connection_without_room_is_not_asked_for_another(self, router):
+        streaming = Streaming(router)
+        streaming.client.stream(streaming.sender, *PARTS)
+        client, sender = streaming.another()
+        router.router.set_blocked(streaming.far.peer, True)
+        delivery = client.stream(sender, PARTS[0], ends=False)
+        router.router.set_blocked(streaming.far.peer, False)
+        router.pump()
+        client.go_on(delivery, PARTS[1], more=False)
+        assert streaming.streams() == [2]
+
     def test_those_of_the_neighbour_do_not_count_for_that(self, router):
         streaming = Streaming(router)
         for _ in range(4):
