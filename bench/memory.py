@@ -85,8 +85,8 @@ class Line:
             if octets:
                 has_moved = True
                 Time.of(far, far.receive_data, octets, 0.0)
-                if isinstance(near.context, Peer) and near.context.starved:
-                    Time.of(near, near.handler.relieve, near.context)
+                if isinstance(near.context, Peer) and near.context.is_full:
+                    Time.of(near, near.handler.written, near.context)
         return has_moved
 
 

@@ -79,8 +79,8 @@ class Line:
             if octets:
                 has_moved = True
                 far.receive_data(bytes(octets), now)
-                if isinstance(near.context, Peer) and near.context.starved:
-                    near.handler.relieve(near.context)
+                if isinstance(near.context, Peer) and near.context.is_full:
+                    near.handler.written(near.context)
         if not has_moved and (self.client.is_finished or self.server.is_finished):
             self.cut()
         return has_moved

@@ -10,6 +10,7 @@ from routerd.wire.session cimport Session
 
 
 cdef class Flows(Waiting):
+    cpdef void written(self, Peer peer)
     @cython.locals(outlet=Outlet, passed_over=dict)
     cpdef void relieve(self, Peer peer)
     @cython.locals(link=Sender, address=Address)

@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 class Flows(Waiting):
     """Goes on with what waits when links, sessions and connections have room for it."""
 
+    def written(self, peer: "Peer") -> None:
+        """Go on with what waited until all that was composed for a connection was written."""
+        peer.is_full = False
+        self.relieve(peer)
+
     def relieve(self, peer: "Peer") -> None:
         """Go on with the outlets of a connection that had no room, since it may have some again."""
         starved = peer.starved

@@ -256,8 +256,8 @@ class LoopBack(Handler):
         down = self._near.data_to_send(now)
         if down:
             self._far.receive_data(down, now)
-            if self.peer.starved:
-                self._router.relieve(self.peer)
+            if self.peer.is_full:
+                self._router.written(self.peer)
         up = self._far.data_to_send(now)
         if up:
             self._router.now = now

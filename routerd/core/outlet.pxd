@@ -43,7 +43,7 @@ cdef class Outlet:
 
     @cython.locals(link=Sender, session=Session)
     cpdef bint can_send(self) except -1
-    cpdef bint is_full(self) except -1
+    @cython.locals(session=Session)
     cpdef bint is_stuck(self) except -1
     cpdef void ran_dry(self, double now)
     cpdef void note_flow(self, double now)

@@ -76,17 +76,18 @@ class Outlet:
             return False
         if session.output.end >= _BURST:
             # The peer is not what it waits for: that is no stall.
+            self.peer.is_full = True
             self.peer.starved[self] = None
             return False
         return True
 
-    def is_full(self) -> bool:
-        """Whether its connection has no room for anything now."""
-        return self.peer.is_blocked or self.link.session.output.end >= _BURST
-
     def is_stuck(self) -> bool:
-        """Whether its connection, or its session, has no room for anything now."""
-        return self.link.session.has_backlog or self.is_full()
+        """Whether its connection, or its session, has no room for anything now; notes what waits for a write."""
+        session = self.link.session
+        if session.output.end >= _BURST:
+            self.peer.is_full = True
+            return True
+        return self.peer.is_blocked or session.has_backlog
 
     def ran_dry(self, now: float) -> None:
         """Note that the credit has just been used up."""

@@ -30,6 +30,7 @@ cdef class Peer:
     cdef public bint is_watched
     cdef public bint is_draining
     cdef public bint is_blocked
+    cdef public bint is_full
     cdef public dict starved
     cdef readonly dict inlets
     cdef readonly dict outlets

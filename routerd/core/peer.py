@@ -78,7 +78,9 @@ class Peer:
         self.is_draining = False
         # The transport takes nothing more for now: no delivery is begun on this connection.
         self.is_blocked = False
-        # Outlets that were passed over for want of a window or of room in the transport.
+        # So much is composed for it that nothing is added until that is written.
+        self.is_full = False
+        # Outlets that were passed over for want of a window or of room.
         self.starved: dict[Outlet, None] = {}
         self.inlets: dict[Inlet, None] = {}
         self.outlets: dict[Outlet, None] = {}

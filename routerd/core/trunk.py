@@ -51,13 +51,13 @@ class Trunk:
         """Return a link that can send now; else the address is remembered, to be served when one can."""
         outlet: Outlet | None
         if is_partial:
-            is_full = False
+            waits = False
             for outlet in self.streams:
                 if outlet.can_send():
                     return outlet
-                is_full = is_full or (outlet in self.peer.starved and outlet.is_full())
-            if not is_full:
-                # Otherwise one more would have no room either, and there is one that goes on as soon as there is some.
+                waits = waits or outlet in self.peer.starved
+            # Without room one more would wait as well as the one that is remembered to go on.
+            if not (waits and (self.peer.is_blocked or self.peer.is_full)):
                 self.wanted_streams += 1
         else:
             at = min(priority, len(self.data) - 1)

@@ -116,8 +116,8 @@ class Transport(asyncio.BufferedProtocol):
                 if self.tracer is not None:
                     self.tracer.sent(memoryview(octets))
                 self._write(octets)
-                if self.peer.starved:
-                    self._worker.go_on(self.peer)
+                if self.peer.is_full:
+                    self._worker.written(self.peer)
         if self.connection.is_finished:
             self._close()
             self.end_soon()

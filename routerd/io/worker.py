@@ -331,9 +331,9 @@ class Worker(WorkerCalls):
             transport.flush(time.monotonic())
         self._turn_ends()
 
-    def go_on(self, peer: Peer) -> None:
-        """Compose what had to wait until all that was composed for a connection was written."""
-        self.router.relieve(peer)
+    def written(self, peer: Peer) -> None:
+        """Have the router go on with what waited until all that it composed for a connection was written."""
+        self.router.written(peer)
 
     def close_unless_open(self, transport: Transport) -> None:
         """Give up a peer that has had its time to send an open."""

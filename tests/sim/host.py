@@ -145,8 +145,8 @@ class Host:
         self.check()
 
     def _go_on(self, peer: Peer) -> None:
-        if peer.starved and not peer.is_blocked:
-            self.router.relieve(peer)
+        if peer.is_full and not peer.is_blocked:
+            self.router.written(peer)
 
     # --- its end
 

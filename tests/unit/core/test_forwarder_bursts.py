@@ -42,7 +42,7 @@ class Bursts:
         """Write what there is, once, and have the router go on; how many octets it was."""
         octets = self.client.server.data_to_send(self.workers.now)
         self.client.connection.receive_data(bytes(octets), self.workers.now)
-        self.router.relieve(self.client.peer)
+        self.router.written(self.client.peer)
         return len(octets)
 
     def rest(self):

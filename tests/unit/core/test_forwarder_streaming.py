@@ -103,19 +103,20 @@ def test_what_waits_closes_the_window_of_its_session_and_no_other():
     assert sum(map(len, ends.consumer.bodies)) == len(FIRST) + WINDOW
 
 
-def test_a_consumer_whose_connection_is_full_closes_the_window_of_the_producers_session(workers):
+@pytest.mark.parametrize("part", [b"x", bytes(300)], ids=["small", "more than a burst"])
+def test_a_consumer_whose_connection_is_full_closes_the_window_of_the_producers_session(workers, part):
     ends = Ends(workers)
     delivery = ends.stream(FIRST, ends=False)
     workers[len(workers.workers) - 1].router.set_blocked(ends.consumer.peer, True)
     for _ in range(3 * WINDOW):
-        ends.producer.go_on(delivery, b"x")
+        ends.producer.go_on(delivery, part)
     blocked = ends.sender.session.remote_incoming_window
     assert blocked == 0
     assert sum(map(len, ends.consumer.bodies)) == len(FIRST)
     workers[len(workers.workers) - 1].router.set_blocked(ends.consumer.peer, False)
     workers.pump()
     ends.producer.go_on(delivery, b"end", more=False)
-    assert ends.received == [FIRST + 3 * WINDOW * b"x" + b"end"]
+    assert ends.received == [FIRST + 3 * WINDOW * part + b"end"]
     assert ends.sender.session.remote_incoming_window > WINDOW // 4
 
 
