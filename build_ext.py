@@ -286,6 +286,7 @@ class BuildCompiled(build_ext):
             library_dirs=ext.library_dirs,
             folder=Path(self.build_temp),
             target=Path(self.get_ext_fullpath(ext.name)),
+            tuning=build_object.known_tuning(c_compiler()),
         )
         folder = Path(C_FILES)
         modules = [name_of(str(Path(file).relative_to(folder).with_suffix(".py"))) for file in ext.sources]

@@ -26,6 +26,8 @@ TRAINING_TIMEOUT_S = 600
 
 C_FLAGS = ("-O3", "-g0", "-fno-plt", "-Wno-sign-compare")
 """Sizes are compared with what the peer allows, which is unsigned; sizes are never negative."""
+TUNING = ("-mtune=native",)
+"""What is quick on this machine is preferred; what is made runs on others, too."""
 JOBS = 2
 COUNTING = ("-fprofile-generate", "-fprofile-update=single")
 HASTY = (
@@ -77,6 +79,8 @@ class SharedObject:
     folder: Path
     """For what is made on the way."""
     target: Path
+    tuning: Sequence[str] = ()
+    """`TUNING`, if the compiler knows it."""
 
     def is_current(self, c_files: Sequence[str], *, is_trained: bool) -> bool:
         """Return whether the object is there in this form, and newer than all that it is made of."""
@@ -141,13 +145,14 @@ class SharedObject:
         folder = str(self.folder / "objects")
         objects = self.compiler.object_filenames(sources, output_dir=folder)
         stamp = self.folder / "objects" / "flags"
-        wanted = " ".join((*C_FLAGS, *flags))
+        all_flags = [*C_FLAGS, *self.tuning, *flags]
+        wanted = " ".join(all_flags)
         is_same = only_changed and stamp.is_file() and stamp.read_text() == wanted
         stamp.unlink(missing_ok=True)
 
         def compile_one(source: str, made: str) -> None:
             if not (is_same and _is_newer(Path(made), [Path(source)])):
-                options = {"include_dirs": [*self.include_dirs], "extra_postargs": [*C_FLAGS, *flags]}
+                options = {"include_dirs": [*self.include_dirs], "extra_postargs": all_flags}
                 self.compiler.compile([source], output_dir=folder, **options)
 
         with ThreadPoolExecutor(JOBS) as pool:
@@ -162,7 +167,7 @@ class SharedObject:
             str(target),
             libraries=[*self.libraries],
             library_dirs=[*self.library_dirs],
-            extra_postargs=[*C_FLAGS, *flags],
+            extra_postargs=[*C_FLAGS, *self.tuning, *flags],
         )
 
 
@@ -171,10 +176,20 @@ def training_fault(command: Sequence[str]) -> str | None:
     missing = [file for file in TRAINED_ON if not (ROOT / file).is_file()]
     if missing:
         return f"{', '.join(missing)} is missing"
+    return _complaint(command, PROBE, COUNTING, (LINK_TIME,))
+
+
+def known_tuning(command: Sequence[str]) -> tuple[str, ...]:
+    """Return `TUNING`, or nothing where this compiler does not know it."""
+    return () if _complaint(command, "", TUNING) else TUNING
+
+
+def _complaint(command: Sequence[str], code: str, *attempts: Sequence[str]) -> str | None:
+    """Return what the compiler says against the code with one of several sets of flags; None if it takes all."""
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder, "probe.c")
-        source.write_text(PROBE)
-        for flags in (COUNTING, (LINK_TIME,)):
+        source.write_text(code)
+        for flags in attempts:
             made = f"{folder}/probe.so"
             arguments = [*command, "-fPIC", "-shared", *flags, str(source), "-o", made]
             result = subprocess.run(arguments, capture_output=True, text=True)

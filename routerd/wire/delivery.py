@@ -52,6 +52,9 @@ class Delivery:
         self.remote_settled = False
         self.rcv_settle_mode = 0
         self.stamp = 0.0
+        self.state = None
+        self.remote_state = None
+        self.context = None
         self.way = None
         self.record = None
 

@@ -1,3 +1,4 @@
+import cython
 from routerd.wire.delivery cimport Delivery
 from routerd.wire.flow cimport FlowFields
 from routerd.wire.session cimport Session
@@ -9,6 +10,7 @@ cdef object _DETACHED
 cdef object _RECV_ATTACH
 cdef object _SEND_ATTACH
 cdef object _SEND_DETACH
+cdef bint _IS_BORN_BLANK
 
 
 cdef class Link:
@@ -44,6 +46,8 @@ cdef class Link:
     cdef public object flow_properties
     cdef public object context
 
+    @cython.locals(delivery=Delivery)
+    cdef Delivery new_delivery(self)
     cpdef void forget_suspended(self, Delivery delivery)
     cpdef void take_over(self, Link earlier)
     cpdef void move(self, object event)

@@ -9,13 +9,13 @@ attach can take them over.
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from routerd.wire.delivery import Delivery
 from routerd.wire.errors import FrameTooLarge, LinkError, LocalError, StateError
 from routerd.wire.performatives import Attach, Detach
 from routerd.wire.states import LINK_TRANSITIONS, LinkMove, LinkState
 
 if TYPE_CHECKING:
     from routerd.wire.amqp_error import Error
-    from routerd.wire.delivery import Delivery
     from routerd.wire.flow import FlowFields
     from routerd.wire.session import Session
     from routerd.wire.transfer import TransferFields
@@ -27,13 +27,15 @@ _DETACHED = LinkState.DETACHED
 _RECV_ATTACH = LinkMove.RECV_ATTACH
 _SEND_ATTACH = LinkMove.SEND_ATTACH
 _SEND_DETACH = LinkMove.SEND_DETACH
+# Each field of a compiled object is None, zero or false from the start.
+_IS_BORN_BLANK = hasattr(Delivery, "__pyx_vtable__")
 
 
 class Link:
     """One end of a link; `is_sender` says which."""
 
     session: "Session"
-    suspended: "dict[bytes, Delivery] | None"
+    suspended: dict[bytes, Delivery] | None
     source: Any
     target: Any
     remote_source: Any
@@ -179,7 +181,13 @@ class Link:
             earlier.session.untrack(delivery)
             delivery.link = self
 
-    def forget_suspended(self, delivery: "Delivery") -> None:
+    def new_delivery(self) -> Delivery:
+        """Return a delivery of this link of which nothing is known yet."""
+        delivery = Delivery.__new__(Delivery) if _IS_BORN_BLANK else Delivery()
+        delivery.link = self
+        return delivery
+
+    def forget_suspended(self, delivery: Delivery) -> None:
         """Drop a delivery that was settled while the link was detached."""
         if self.suspended is not None:
             self.suspended.pop(delivery.tag, None)
@@ -224,7 +232,7 @@ class Link:
         """Take a transfer, which only a receiver may be sent."""
         raise LinkError(f"a transfer on link {self.name!r}, of which the peer is the receiver")
 
-    def emit(self, delivery: "Delivery", data: bytes | bytearray, start: int, end: int, more: bool) -> int:
+    def emit(self, delivery: Delivery, data: bytes | bytearray, start: int, end: int, more: bool) -> int:
         """Write frames as the window allows, which only a sender does."""
         raise StateError(f"link {self.name!r} does not send")
 

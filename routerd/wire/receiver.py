@@ -106,7 +106,10 @@ class Receiver(Link):
         if fields.state is not None and not is_outcome(delivery.remote_state):
             delivery.remote_state = fields.state
         delivery.is_partial = fields.more and not fields.aborted
-        self._current = delivery if delivery.is_partial else None
+        if delivery.is_partial:
+            self._current = delivery
+        elif self._current is not None:
+            self._current = None
         if fields.aborted:
             delivery.is_aborted = True
             delivery.settled = True
@@ -135,28 +138,17 @@ class Receiver(Link):
         if self.is_incomplete:
             raise LinkFieldInvalid(f"link {self.name!r}: a new delivery where an unsettled map was incomplete")
         self._use_credit()
-        delivery: Delivery = Delivery.__new__(Delivery)
-        delivery.link = self
-        delivery.given_tag = fields.tag
-        delivery.tag_number = fields.tag_number if fields.tag_number >= 0 else 0
+        delivery = self.new_delivery()
+        if fields.tag_number >= 0:
+            delivery.tag_number = fields.tag_number
+        else:
+            delivery.given_tag = fields.tag
         delivery.id = fields.delivery_id
-        delivery.size = 0
         delivery.message_format = fields.message_format if fields.message_format >= 0 else 0
-        delivery.settled = False
-        delivery.remote_settled = False
-        delivery.state = None
-        delivery.remote_state = None
-        delivery.context = None
         delivery.is_incoming = True
-        delivery.is_aborted = False
-        delivery.is_resumed = False
-        delivery.is_tracked = False
-        delivery.is_queued = False
         delivery.is_plain = True
         delivery.is_batchable = fields.batchable
         delivery.rcv_settle_mode = self._mode_of(fields)
-        delivery.stamp = 0.0
-        delivery.way = None
         if fields.settled != 1:
             self._track(delivery)
         return delivery

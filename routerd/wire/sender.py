@@ -78,29 +78,22 @@ class Sender(Link):
             raise StateError(f"link {self.name!r}: its snd-settle-mode does not allow settled={settled}")
         if rcv_settle_mode > self.rcv_settle_mode and not settled:
             raise StateError(f"link {self.name!r}: its rcv-settle-mode does not allow a delivery to be settled second")
-        delivery: Delivery = Delivery.__new__(Delivery)
-        delivery.link = self
-        delivery.given_tag = tag
-        delivery.tag_number = 0 if tag is not None else self._take_tag_number()
-        delivery.id = 0
-        delivery.size = 0
+        delivery = self.new_delivery()
+        if tag is None:
+            delivery.tag_number = self._take_tag_number()
+        else:
+            delivery.given_tag = tag
         delivery.message_format = message_format
         delivery.settled = settled
-        delivery.remote_settled = False
-        delivery.state = state
-        delivery.remote_state = None
-        delivery.context = context
-        delivery.is_incoming = False
+        if state is not None:
+            delivery.state = state
+        if context is not None:
+            delivery.context = context
         delivery.is_partial = True
-        delivery.is_aborted = False
-        delivery.is_resumed = False
-        delivery.is_tracked = False
         delivery.is_queued = True
         delivery.is_plain = state is None and rcv_settle_mode < 0 and not batchable
         delivery.is_batchable = batchable
         delivery.rcv_settle_mode = rcv_settle_mode
-        delivery.stamp = 0.0
-        delivery.way = None
         if not delivery.is_plain:
             self._check_fits(delivery)
         self.credit -= 1
@@ -281,7 +274,7 @@ class Sender(Link):
             )
 
     def _check_resumption_fits(self, delivery: Delivery, state: Any, aborted: bool) -> None:
-        likeness = Delivery()
+        likeness = self.new_delivery()
         likeness.given_tag = delivery.tag
         likeness.message_format = delivery.message_format
         likeness.settled = likeness.is_resumed = True

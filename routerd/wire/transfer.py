@@ -25,20 +25,25 @@ class TransferFields:
     state: object
 
     def __init__(self) -> None:
+        self.tag = None
+        self.state = None
         self.clear()
 
     def clear(self) -> None:
         """Set every field as if it were absent."""
         self.handle = -1
         self.delivery_id = -1
-        self.tag = None
+        # To count the references to None once more takes longer than to look.
+        if self.tag is not None:
+            self.tag = None
+        if self.state is not None:
+            self.state = None
         # One of four octets, as most are, is kept as the number that it is.
         self.tag_number = -1
         self.message_format = -1
         self.settled = -1
         self.more = False
         self.rcv_settle_mode = -1
-        self.state = None
         self.resume = False
         self.aborted = False
         self.batchable = False

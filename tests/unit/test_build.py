@@ -238,22 +238,32 @@ def test_the_form_that_is_asked_for_replaces_the_one_that_is_there(project: Proj
     assert forms == [True, False, True]
 
 
-def _compiler_without_profiles(folder: Path) -> str:
-    """A C compiler that does all but count."""
+def _compiler_without(flag: str, folder: Path) -> str:
+    """A C compiler that does not know a flag."""
     script = folder / "cc"
     command = " ".join(build_ext.c_compiler())
     script.write_text(f"""#!/bin/sh
-case "$*" in *-fprofile-generate*) echo "cc: error: no profiles here" >&2; exit 1;; esac
+case "$*" in *{flag}*) echo "cc: error: no {flag} here" >&2; exit 1;; esac
 exec {command} "$@"
 """)
     script.chmod(0o755)
     return str(script)
 
 
+def _compiler_without_profiles(folder: Path) -> str:
+    return _compiler_without("-fprofile-generate", folder)
+
+
+@needs_a_compiler
+def test_a_compiler_need_not_know_the_machine(project: Project, tmp_path: Path) -> None:
+    done = project.build("require", CC=_compiler_without("-mtune=native", tmp_path))
+    assert (done.returncode, done.stderr, list(project.compiled())) == (0, "", ["compiled"])
+
+
 @needs_a_compiler
 def test_with_a_compiler_that_cannot_train_auto_says_so_and_compiles(project: Project, tmp_path: Path) -> None:
     done = project.build("require", training="auto", CC=_compiler_without_profiles(tmp_path))
-    assert (done.returncode, done.stderr.count("no profiles here"), project.form()[1]) == (0, 1, False)
+    assert (done.returncode, done.stderr.count("no -fprofile-generate here"), project.form()[1]) == (0, 1, False)
     assert project.file_of_the_imported_module().suffix == ".so"
 
 
