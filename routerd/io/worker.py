@@ -275,7 +275,8 @@ class Worker(WorkerCalls):
                 transport.tracer.received(self.buffer_view[:size])
             at = transport.connection.receive_some(self._buffer, now, 0, size, STEP)
             while at < size:
-                self._write(now)
+                # A router has credit for many more; a producer may have used all of its own.
+                self._write(now, transport.connection if transport.peer.trunk is not None else None)
                 at = transport.connection.receive_some(self._buffer, now, at, size, STEP)
         except Exception:
             # A fault of ours: it costs this connection, and no other.
@@ -394,13 +395,16 @@ class Worker(WorkerCalls):
         if self._deadlines.next() < self._deadline:
             self._set_timer(self._deadlines.next(), now)
 
-    def _write(self, now: float) -> bool:
-        """Write what connections have; return whether any had."""
+    def _write(self, now: float, spared: Connection | None = None) -> bool:
+        """Write what connections have, save one for which it is too early; return whether any had."""
         awake = self.router.awake
         if not awake:
             return False
         self.router.awake = []
         for connection in awake:
+            if connection is spared:
+                self.router.awake.append(connection)
+                continue
             try:
                 connection.context.shell.flush(now)
             except Exception:
