@@ -7,7 +7,7 @@ from actors.peers import Engine
 from actors.process import Background, ProcessConfig, settle, stand_back
 from actors.watch import Watch
 from routerd.core import RouterMode, RouterSettings
-from routerd.io import ManagementMessages, Member, RouterBacking, collect_seldom, module_log, own_log_rows
+from routerd.io import ManagementMessages, Member, RouterBacking, Turns, collect_seldom, module_log, own_log_rows
 from routerd.management import Agent, Configuration, Unanswered
 
 RESTORE_AGAIN_S = 0.5
@@ -55,6 +55,7 @@ class ManagementActor:
         pulse = settle(self._process)
         # An answer of thousands of rows is much work, and messages are not to wait for it.
         stand_back()
+        self._turns = Turns()
         collect_seldom()
         self._background.start("The watch", Watch(self._process, pulse).keep)
         self._background.run("Asking for the configuration", self._restore)
@@ -66,7 +67,8 @@ class ManagementActor:
     async def answer(self, request: bytes) -> bytes | None:
         """Return the answer to a request, both as messages; None for one that asks for none."""
         await self._is_restored.wait()
-        return await self._messages.answer(request)
+        with self._turns:
+            return await self._messages.answer(request)
 
     async def current(self, worker: int) -> Configuration:
         """Return what is configured now, for a connection actor that has been started again."""

@@ -33,6 +33,7 @@ from routerd.io.routing_host import RoutingHost, new_instance
 from routerd.io.tls import TlsFailed, TlsSession
 from routerd.io.tls_profile import TlsProfileBroken
 from routerd.io.tls_profiles import check_profiles
+from routerd.io.turns import Turns
 from routerd.io.worker import Worker
 from routerd.io.worker_config import WorkerConfig
 
@@ -60,6 +61,7 @@ __all__ = [
     "TlsFailed",
     "TlsProfileBroken",
     "TlsSession",
+    "Turns",
     "Worker",
     "WorkerConfig",
     "adopt_logger",
