@@ -64,6 +64,7 @@ MODULES = (
     "routerd/core/trunk.py",
     "routerd/core/router_annotations.py",
     "routerd/core/recorder.py",
+    "routerd/records/file_format/packing.py",
     "routerd/core/settlement.py",
     "routerd/core/departures.py",
     "routerd/core/recorder_hooks.py",

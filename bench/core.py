@@ -10,6 +10,7 @@ import time
 from bench.memory import BODY, CREDIT, Pair, Routers, Time, TwoRouters, Workers, single_router
 from bench.report import Row
 from routerd.core import Gate, GroupSettings, Observer, PolicySettings, Recorder, VhostSettings
+from routerd.io.recording_groups import Decisions
 
 REPETITIONS = 5
 MESSAGES = 50_000
@@ -18,6 +19,8 @@ LARGE_MESSAGES = 500
 COPIES = 10
 ATTACHED = 1000
 EVERY = 100
+WRITTEN = 30_000
+"""Decisions that are written at a time."""
 SECOND_US = 1_000_000
 
 
@@ -30,10 +33,12 @@ def forwarding(
     body: bytes = BODY,
     messages: int = MESSAGES,
     capacity: int = 0,
+    kept: list[Decisions] | None = None,
 ) -> float:
     """Return the seconds that the routers take for a delivery from a client of the first to one of the last.
 
     With a capacity as large as the credit of consumers, producers are ahead of them, and messages wait in workers.
+    What is recorded goes to `kept`.
     """
     for _ in range(consumers):
         routers.pair(len(routers.routers) - 1).consumer(address)
@@ -50,16 +55,18 @@ def forwarding(
                 sent += 1
             routers.settle_down()
         spent.append(Time.spent_s / (sent * consumers))
-        _end_second(routers)
+        _end_second(routers, kept)
     return statistics.median(spent)
 
 
-def _end_second(routers: Routers) -> None:
+def _end_second(routers: Routers, kept: list[Decisions] | None) -> None:
     """Take what was recorded, as the shell does each second."""
     for router in routers.routers:
         if router.recorder is not None:
             router.recorder.tick(router.now, time.time(), SECOND_US)
-            router.recorder.take()
+            taken = router.recorder.take()
+            if kept is not None:
+                kept += [Decisions(columns, router.router_id, taken.weight) for columns in taken.decisions]
 
 
 def recording(every: int) -> float:
@@ -68,6 +75,21 @@ def recording(every: int) -> float:
     router = routers.routers[0]
     router.recorder = Recorder(router.router_id, every, time.time())
     return forwarding(routers, "q")
+
+
+def writing(consumers: int = 1) -> float:
+    """Return the seconds that who writes records takes for a decision with so many candidates."""
+    routers = single_router()
+    router = routers.routers[0]
+    router.recorder = Recorder(router.router_id, 1, time.time(), rows=WRITTEN)
+    kept: list[Decisions] = []
+    forwarding(routers, "q", consumers=consumers, messages=WRITTEN, kept=kept)
+    begun = time.perf_counter()
+    pages = [page for decisions in kept for page in decisions.pages().values()]
+    octets = sum(len(page.body) for page in pages)
+    spent_s = time.perf_counter() - begun
+    assert octets
+    return spent_s / sum(decisions.rows for decisions in kept)
 
 
 def guarded() -> float:
@@ -112,6 +134,8 @@ def run() -> list[Row]:
         Row("two routers' time a message, pre-settled", 1e9 * forwarding(TwoRouters("q"), "q", settled=True), "ns"),
         Row("router's time a message, sampled", 1e9 * recording(EVERY), "ns"),
         Row("router's time a message, each recorded", 1e9 * recording(1), "ns"),
+        Row("writer's time a decision, 1 candidate", 1e9 * writing(), "ns"),
+        Row("writer's time a decision, 4 candidates", 1e9 * writing(4), "ns"),
         Row("router's time a message whose user-id is looked at", 1e9 * guarded(), "ns"),
         Row("router's time a link attached and detached", 1e6 * attaching(), "us"),
     ]

@@ -1,15 +1,15 @@
 """What recording costs: messages through a router that records, against one that does not.
 
-Each repetition measures all levels, one after the other, so that they see the same machine; a ratio is the median of
-the ratios of the repetitions. The rates are of clients and router together on few cores; the processor time of the
-router alone, its writing thread included, says more where other work is done beside it.
+Each repetition measures all levels, one after the other, so that they see the same machine, each by a router that has
+it for itself; a ratio is the median of the ratios of the repetitions. The rates are of clients and router together on
+few cores; the processor time of the router alone, the process that writes included, says more where other work is done
+beside it.
 """
 
 import argparse
 import statistics
 import tempfile
 from collections.abc import Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -93,25 +93,23 @@ def run(options: argparse.Namespace) -> list[Row]:
     repetitions, seconds = (1, 1.0) if options.quick else (options.repetitions, options.seconds)
     loads: list[Load] = [*LOADS, *([OtherLoad(Loadgen(options.loadgen))] if options.loadgen else [])]
     rows = []
-    with ExitStack() as at_exit:
-        folder = Path(at_exit.enter_context(tempfile.TemporaryDirectory(prefix="bench-records-")))
-        routers = {
-            level: at_exit.enter_context(RouterProcess("--in-process", configuration=_configuration(level, folder)))
-            for level in LEVELS
-        }
+    with tempfile.TemporaryDirectory(prefix="bench-records-") as name:
+        folder = Path(name)
         for load in loads:
-            # The first run of a router is slower than all others.
-            for router in routers.values():
-                _measure(router, load, 0.5)
             runs = [
-                {level: _measure(router, load, seconds) for level, router in routers.items()}
-                for _ in range(repetitions)
+                {level: _measure(level, folder, load, seconds) for level in _in_turn(repetition)}
+                for repetition in range(repetitions)
             ]
             rows += _rows(load, runs)
-        for router in routers.values():
-            router.stop()
         rows.append(_octets_a_row(folder / "all"))
     return rows
+
+
+def _in_turn(repetition: int) -> list[str]:
+    """Return the levels, each time from another one on: whoever comes first or last has it better or worse."""
+    levels = list(LEVELS)
+    at = repetition % len(levels)
+    return levels[at:] + levels[:at]
 
 
 def _configuration(level: str, folder: Path) -> str:
@@ -119,10 +117,14 @@ def _configuration(level: str, folder: Path) -> str:
     return CONFIGURATION + ("" if level == "off" else record)
 
 
-def _measure(router: RouterProcess, load: Load, seconds: float) -> Run:
-    before_s = router.cpu_s()
-    rate, messages = load.run(router.place, seconds)
-    return Run(rate, (router.cpu_s() - before_s) / messages * 1e6)
+def _measure(level: str, folder: Path, load: Load, seconds: float) -> Run:
+    # A router of its own each time: those that idle keep cores for themselves for a while, and write what is left.
+    with RouterProcess("--in-process", configuration=_configuration(level, folder)) as router:
+        # The first run of a router is slower than all others.
+        load.run(router.place, 1.0)
+        before_s = router.cpu_s()
+        rate, messages = load.run(router.place, seconds)
+        return Run(rate, (router.cpu_s() - before_s) / messages * 1e6)
 
 
 def _rows(load: Load, runs: list[dict[str, Run]]) -> list[Row]:

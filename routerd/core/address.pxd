@@ -22,6 +22,7 @@ cdef class Address:
     cdef public object parked_from_siblings
     cdef public object parked_from_trunks
     cdef public Py_ssize_t octets_from_trunks
+    cdef public object hungry_in
     cdef public double expected_until
     cdef public list ways
     cdef public Py_ssize_t way_turn

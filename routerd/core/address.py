@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from routerd.core.inlet import Inlet
     from routerd.core.outlet import Outlet
     from routerd.core.parked import Parked
+    from routerd.core.recorder_events import RecordedEvents
     from routerd.core.way import Way
 
 
@@ -40,6 +41,8 @@ class Address:
         self.parked_from_siblings: deque[Parked] = deque()
         self.parked_from_trunks: deque[Parked] = deque()
         self.octets_from_trunks = 0
+        # The events that know of messages that wait: being told of each would cost more than to have it wait.
+        self.hungry_in: RecordedEvents | None = None
         # Until when messages from other routers wait for news of a consumer.
         self.expected_until = 0.0
         # The ways to other routers that have consumers.

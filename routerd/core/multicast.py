@@ -195,7 +195,7 @@ class Multicast(Recorded):
             fan.inlet.dropped_presettled += 1
             self._note_unsent(fan, way.address, RECORDED_DROPPED, TOO_MANY_WAIT)
             return
-        if self.recorder is not None:
+        if self.recorder is not None and way.address.hungry_in is not self.recorder.events:
             self.recorder.events.waits(way.address)
         way.waiting.append(fan)
         fan.waiting += 1
@@ -210,7 +210,7 @@ class Multicast(Recorded):
             outlet.dropped_presettled += 1
             self._note_unsent(fan, outlet.address, RECORDED_DROPPED, TOO_MANY_WAIT)
             return
-        if self.recorder is not None:
+        if self.recorder is not None and outlet.address.hungry_in is not self.recorder.events:
             self.recorder.events.waits(outlet.address)
         outlet.waiting.append(fan)
         fan.waiting += 1

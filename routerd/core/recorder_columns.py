@@ -1,8 +1,9 @@
 """What a recorder hands over: sums of flows, decisions in columns, events, and the texts of numbers."""
 
 from array import array
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from struct import calcsize
 from typing import Any, NamedTuple
 
@@ -135,6 +136,51 @@ class DecisionColumns:
         for name in COUNTS:
             setattr(found, name, getattr(self, name))
         found.register = self.register
+        return found
+
+
+    @classmethod
+    def joined(cls, sets: "Sequence[DecisionColumns]") -> "DecisionColumns":
+        """Return the decisions of several sets of one register, in memory of their own."""
+        if len(sets) == 1:
+            return sets[0]
+        room = Room(sum(one.rows for one in sets), sum(one.cells for one in sets))
+        found = cls(room, private_memory(room.octets))
+        found.register = sets[0].register
+        for one in sets:
+            found._append(one)
+        return found
+
+    def _append(self, other: "DecisionColumns") -> None:
+        for name in _KINDS:
+            start, length = (self.cells, other.cells) if name.startswith("cell_") else (self.rows, other.rows)
+            if name == "last_cell":
+                ends = array("i", [self.cells + end for end in other.last_cell[1 : length + 1]])
+                self.last_cell[start + 1 : start + length + 1] = memoryview(ends)
+            else:
+                getattr(self, name)[start : start + length] = getattr(other, name)[:length]
+        for name in COUNTS:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+
+    def only(self, rows: "Sequence[int]") -> "DecisionColumns":
+        """Return some of the decisions, in memory of their own; one by one, so this is for what is rare."""
+        cells = [range(self.last_cell[row], self.last_cell[row + 1]) for row in rows]
+        room = Room(len(rows), sum(map(len, cells)))
+        found = DecisionColumns(room, private_memory(room.octets))
+        found.register = self.register
+        for name in _KINDS:
+            if name == "last_cell":
+                values = [0, *accumulate(map(len, cells))]
+            elif name.startswith("cell_"):
+                values = [getattr(self, name)[cell] for some in cells for cell in some]
+            else:
+                values = [getattr(self, name)[row] for row in rows]
+            getattr(found, name)[:] = memoryview(array(_KINDS[name], values))
+        found.rows, found.cells = room
+        found.latencies = sum(one >= 0 for one in found.latency_us)
+        found.keys = sum(one != 0 for one in found.key)
+        found.choices = sum(one >= 0 for one in found.choice)
+        found.causes = sum(one != 0 for one in found.cause)
         return found
 
 

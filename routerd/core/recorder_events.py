@@ -132,9 +132,10 @@ class RecordedEvents:
     # --- stalls
 
     def waits(self, address: "Address") -> None:
-        """A message has to wait at an address."""
+        """A message has to wait at an address whose `hungry_in` is not this."""
         if len(self._hungry) < HUNGRY_MAX:
             self._hungry[address] = None
+            address.hungry_in = self
 
     def credit_came(self, outlet: "Outlet", now: float) -> None:
         """An outlet without credit has some again, or is over."""
@@ -156,6 +157,7 @@ class RecordedEvents:
         for address in list(self._hungry):
             if not _has_waiting(address):
                 del self._hungry[address]
+                address.hungry_in = None
             for outlet in address.outlets:
                 if outlet.dry_since and _is_waited_for(outlet):
                     stall = self._stalls.get(outlet)

@@ -53,7 +53,7 @@ class Waiting(Multicast):
 
     def park(self, queue: "deque[Parked]", parked: Parked, size: int) -> None:
         queue.append(parked)
-        if self.recorder is not None:
+        if self.recorder is not None and parked.address.hungry_in is not self.recorder.events:
             self.recorder.events.waits(parked.address)
         inlet, delivery = parked.inlet, parked.delivery
         if inlet.is_fabric:

@@ -10,18 +10,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
+from routerd.io.recording_groups import Group
 from routerd.io.recording_task import GROUP_ROWS
-from routerd.records import TABLES, NotARecordFile, Place, RecordFile, Table, aside, is_aside
-from routerd.records.parquet import RecordWriter
+from routerd.records import TABLES, NotARecordFile, Place, RecordFile, Table, is_aside
+from routerd.records.file_format import GroupWriter
 
 IDLE_S = 5.0
 """A file that gets no more rows for so long is completed before its time."""
 IDLE_SHARE = 0.25
 """Of the time that a file has; before that is over, it is not."""
-_HOUR_US = 3_600_000_000
+HOUR_US = 3_600_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,17 +33,21 @@ class Rotation:
 @dataclass(slots=True)
 class _OpenFile:
     file: RecordFile
-    writer: RecordWriter | None
+    table: Table
+    writer: GroupWriter | None
     begun_at: float
     touched_at: float
     rows: int = 0
     """All, with those that wait."""
-    waiting: list[pa.Table] = field(default_factory=list)
+    waiting: list[Group] = field(default_factory=list)
     waiting_rows: int = 0
-    octets: int = 0
-    """Of the rows that do not wait."""
     claim: int | None = None
     """A descriptor: as long as there is one, others do not take the file for left over."""
+
+    @property
+    def octets(self) -> int:
+        """Of the rows that do not wait."""
+        return 0 if self.writer is None else self.writer.octets
 
     def let_go(self) -> None:
         """Claim it no longer."""
@@ -79,32 +81,26 @@ class RecordFiles:
         """Rows of files that are not complete."""
         return sum(one.rows for one in self._open.values())
 
-    def add(self, table: Table, rows: pa.Table, now: float) -> None:
-        """Take rows, which may be of several hours; a group of them is written at once. Raises OSError."""
-        bounds = pc.min_max(rows.column("time"))
-        if bounds["min"].value // _HOUR_US == bounds["max"].value // _HOUR_US:
-            self._add(table, rows, bounds["min"].value, now)
-            return
-        hours = pc.divide(rows.column("time").cast(pa.int64()), _HOUR_US)
-        for hour in pc.unique(hours).to_pylist():
-            found = rows.filter(pc.equal(hours, hour))
-            self._add(table, found, pc.min(found.column("time").cast(pa.int64())).as_py(), now)
+    def add(self, rows: Group, now: float) -> None:
+        """Take rows, which may be of several hours; as many as make a group are written at once. Raises OSError."""
+        for hour, found in rows.by_hour(HOUR_US).items():
+            self._add(found, hour * HOUR_US, now)
 
-    def _add(self, table: Table, rows: pa.Table, first_us: int, now: float) -> None:
-        place = Place.at(table.name, first_us, self._router_id)
+    def _add(self, rows: Group, hour_us: int, now: float) -> None:
+        place = Place.at(rows.table.name, hour_us, self._router_id)
         one = self._open.get(place)
         if one is None:
             self._sequence += 1
-            file = RecordFile(place, first_us, self._writer, self._sequence, table.version)
-            one = self._open[place] = _OpenFile(file, None, now, now)
-        one.rows += rows.num_rows
+            file = RecordFile(place, rows.first_us, self._writer, self._sequence, rows.table.version)
+            one = self._open[place] = _OpenFile(file, rows.table, None, now, now)
+        one.rows += rows.rows
         one.touched_at = now
-        if rows.num_rows >= GROUP_ROWS:
+        if rows.rows >= GROUP_ROWS:
             # Not together with those that wait, which would copy them.
             self._write(one, rows)
             return
         one.waiting.append(rows)
-        one.waiting_rows += rows.num_rows
+        one.waiting_rows += rows.rows
         if one.waiting_rows >= GROUP_ROWS:
             self._write_waiting(one)
 
@@ -126,39 +122,29 @@ class RecordFiles:
         lost = self.pending_rows
         for one in self._open.values():
             if one.writer is not None:
-                with contextlib.suppress(OSError, pa.ArrowException):
-                    error = OSError("given up")
-                    one.writer.__exit__(OSError, error, None)
+                with contextlib.suppress(OSError):
+                    one.writer.discard()
             one.let_go()
         self._open.clear()
         return lost
 
     def _write_waiting(self, one: _OpenFile) -> None:
-        rows = one.waiting[0]
-        if len(one.waiting) > 1:
-            rows = pa.concat_tables(one.waiting).unify_dictionaries().combine_chunks()
-        self._write(one, rows)
+        for rows in one.waiting[0].joined(one.waiting[1:]):
+            self._write(one, rows)
         one.waiting, one.waiting_rows = [], 0
 
-    def _write(self, one: _OpenFile, rows: pa.Table) -> None:
+    def _write(self, one: _OpenFile, rows: Group) -> None:
         if one.writer is None:
-            table = next(table for table in TABLES if table.name == one.file.place.table)
-            one.writer = RecordWriter(self._directory, table, one.file).__enter__()
-            one.claim = _claim(self._aside(one))
-        one.writer.write(rows)
-        with contextlib.suppress(FileNotFoundError):
-            one.octets = self._aside(one).stat().st_size
-
-    def _aside(self, one: _OpenFile) -> Path:
-        path = self._directory / one.file.path
-        return path.with_name(aside(path.name))
+            one.writer = GroupWriter(self._directory, one.table, one.file)
+            one.claim = _claim(one.writer.aside)
+        one.writer.write(rows.pages(), rows.rows)
 
     def _complete(self, place: Place) -> Completed:
         one = self._open[place]
         if one.waiting_rows:
             self._write_waiting(one)
         assert one.writer is not None
-        one.writer.__exit__(None, None, None)
+        one.writer.complete()
         one.let_go()
         # Only now: what fails before is given up with the rest.
         del self._open[place]

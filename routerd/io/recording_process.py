@@ -1,4 +1,4 @@
-"""The process that writes the records of a worker: forwarding shares neither its interpreter nor its heap with Arrow.
+"""The process that writes the records of a worker: forwarding shares neither its interpreter nor its heap with that.
 
 It does what it is told over one socket, and ends in order when that is closed: what a worker has handed over is in
 complete files even if the worker is killed.
@@ -19,6 +19,7 @@ from routerd.io.processor_share import Leisure, let_others_go_first
 from routerd.io.recording_line import Line
 from routerd.io.recording_parcels import Reply, Unpacker
 from routerd.io.recording_task import RecordingCounters, RecordTask
+from routerd.io.recording_writer import RecordWriting
 
 NICENESS = 5
 USAGE = "This process is started by a router that records, and by nobody else."
@@ -51,15 +52,9 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _serve(line: Line, task: RecordTask) -> None:
-    # Only now: where there is no Arrow, the router is to hear of it.
-    import pyarrow as pa
-
-    from routerd.io.recording_writer import RecordWriting
-
+    # Compiled modules look for it to tell its arrays from other views; here are none, and it is large.
+    sys.modules.setdefault("numpy", None)  # type: ignore[arg-type]
     keep_freed_memory()
-    pa.set_cpu_count(1)
-    # It keeps what is freed, as was asked for above: other pools have pages cleared for each file again.
-    pa.set_memory_pool(pa.system_memory_pool())
     gc.freeze()
     leisure = Leisure() if task.stands_back else None
     writing = RecordWriting(task, at_leisure=None if leisure is None else leisure.do)

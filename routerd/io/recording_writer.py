@@ -6,14 +6,11 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 
-import pyarrow as pa
-
 from routerd.core import DecisionColumns, RecordedEvent, Records
 from routerd.io.log_levels import Level
 from routerd.io.recording_files import Completed, RecordFiles, Rotation, delete_expired, delete_left_over
-from routerd.io.recording_tables import decision_table, event_table, flow_table
+from routerd.io.recording_groups import Decisions, Events, Flows
 from routerd.io.recording_task import GROUP_ROWS, STATUS_ON, RecordingCounters, RecordTask
-from routerd.records import DECISIONS, EVENTS, FLOWS
 
 RETRY_S = 5.0
 """How often it is tried whether files can be written again."""
@@ -78,7 +75,7 @@ class RecordWriting:
             if records is not None:
                 self._add(records, now)
             self._note(self._files.rotate(now))
-        except (OSError, pa.ArrowException) as error:
+        except OSError as error:
             # What was added of these records is lost with the files that were begun.
             taken = max(0, self._files.pending_rows - before)
             self._lose(self._files.give_up() + max(0, rows - taken))
@@ -89,7 +86,7 @@ class RecordWriting:
         """Complete all files."""
         try:
             self._note(self._files.close())
-        except (OSError, pa.ArrowException) as error:
+        except OSError as error:
             self._lose(self._files.give_up())
             self._stop(error, time.monotonic())
         self.counters.rows_pending = 0
@@ -102,12 +99,12 @@ class RecordWriting:
             else:
                 self.at_leisure(add)
         if records.flows:
-            self._files.add(FLOWS, flow_table(records.flows), now)
+            self._files.add(Flows(records.flows), now)
         if records.events:
-            self._files.add(EVENTS, event_table(records.events), now)
+            self._files.add(Events(records.events), now)
 
     def _add_decisions(self, columns: DecisionColumns, weight: int, now: float) -> None:
-        self._files.add(DECISIONS, decision_table(columns, self._task.router_id, weight), now)
+        self._files.add(Decisions(columns, self._task.router_id, weight), now)
 
     def _note(self, completed: Iterable[Completed]) -> None:
         for one in completed:
@@ -152,7 +149,7 @@ class RecordWriting:
         self._say(Level.NOTICE, f"Recording goes on; {self._lost} rows were lost")
         lost, self._lost = self._lost, 0
         event = RecordedEvent(int(self._clock() * 1e6), "rows-lost", number=lost, detail="files could not be written")
-        self._files.add(EVENTS, event_table([event]), now)
+        self._files.add(Events([event]), now)
         return True
 
     def _expire(self, now: float) -> None:

@@ -136,6 +136,33 @@ def test_a_stall_that_lasts_is_told_in_pieces(workers):
     assert found == [("client-1/sink", 10_000_000, 1)] * 2 + [("client-1/sink", 5_500_000, 1)]
 
 
+def test_a_consumer_stalls_again_when_messages_wait_again(workers):
+    client = workers.client()
+    consumer = client.consumer("orders", "sink")
+    sender = client.producer("orders")
+    for _ in range(2):
+        client.send(sender, message(), settled=True)
+        workers.pump(11.0)
+        assert stalls(events(workers)) == [("client-1/sink", 11_000_000, 1)]
+        consumer.grant(1)
+        workers.pump()
+        # Once nothing waits, a look at the stalls finds that.
+        assert stalls(events(workers)) == []
+
+
+def test_another_recorder_hears_of_messages_that_wait_then(workers):
+    client = workers.client()
+    client.consumer("orders", "sink")
+    sender = client.producer("orders")
+    client.send(sender, message(), settled=True)
+    workers.pump(1.0)
+    record(workers[0].router)
+    take(workers[0].router)
+    client.send(sender, message(), settled=True)
+    workers.pump(11.0)
+    assert stalls(events(workers)) == [("client-1/sink", 12_000_000, 1)]
+
+
 def test_a_stall_ends_with_the_link(workers):
     client = workers.client()
     consumer = client.consumer("orders", "sink")

@@ -3,23 +3,22 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
 from routerd.core import RecordedEvent
 from routerd.io.recording_files import IDLE_S, RecordFiles, Rotation, delete_expired, delete_left_over
-from routerd.io.recording_tables import event_table
+from routerd.io.recording_groups import Events
 from routerd.io.recording_task import GROUP_ROWS
-from routerd.records import DECISIONS, EVENTS, Place, RecordFile, aside
+from routerd.records import DECISIONS, Place, RecordFile, aside
 
 HOUR_US = 3_600_000_000
 NOON_US = int(datetime(2026, 11, 21, 12, tzinfo=UTC).timestamp()) * 1_000_000
 LIMITS = Rotation(60, 1 << 20)
 
 
-def rows(*times_us: int) -> pa.Table:
-    return event_table([RecordedEvent(time_us, "address-added", address="orders") for time_us in times_us])
+def rows(*times_us: int) -> Events:
+    return Events([RecordedEvent(time_us, "address-added", address="orders") for time_us in times_us])
 
 
 def files(directory: Path, rotation: Rotation = LIMITS) -> RecordFiles:
@@ -35,7 +34,7 @@ def found(directory: Path) -> dict[str, int]:
 
 def test_a_file_is_there_when_it_is_complete(tmp_path: Path) -> None:
     written = files(tmp_path)
-    written.add(EVENTS, rows(NOON_US, NOON_US + 5), 0.0)
+    written.add(rows(NOON_US, NOON_US + 5), 0.0)
     assert (written.pending_rows, list(tmp_path.rglob("*.parquet"))) == (2, [])
     [completed] = written.close()
     name = f"events/day=2026-11-21/hour=12/router=A%2F1/{NOON_US}-w0.1-000001.v1.parquet"
@@ -47,7 +46,7 @@ def test_a_file_is_there_when_it_is_complete(tmp_path: Path) -> None:
 
 def test_each_hour_has_a_file_of_its_own(tmp_path: Path) -> None:
     written = files(tmp_path)
-    written.add(EVENTS, rows(NOON_US + 7, NOON_US - 1, NOON_US + 3, NOON_US - 9), 0.0)
+    written.add(rows(NOON_US + 7, NOON_US - 1, NOON_US + 3, NOON_US - 9), 0.0)
     assert [one.rows for one in written.close()] == [2, 2]
     assert sorted(found(tmp_path)) == [
         f"events/day=2026-11-21/hour=11/router=A%2F1/{NOON_US - 9}-w0.1-00000{number}.v1.parquet"
@@ -59,10 +58,10 @@ def test_each_hour_has_a_file_of_its_own(tmp_path: Path) -> None:
 
 def test_many_rows_are_written_before_their_file_is_complete(tmp_path: Path) -> None:
     written = files(tmp_path, Rotation(60, 1))
-    written.add(EVENTS, rows(*range(NOON_US, NOON_US + GROUP_ROWS)), 0.0)
+    written.add(rows(*range(NOON_US, NOON_US + GROUP_ROWS)), 0.0)
     [part] = tmp_path.rglob(".*.part")
     assert part.stat().st_size > 1
-    written.add(EVENTS, rows(NOON_US), 1.0)
+    written.add(rows(NOON_US), 1.0)
     assert [one.rows for one in written.rotate(1.0)] == [GROUP_ROWS + 1]
     assert list(found(tmp_path).values()) == [GROUP_ROWS + 1]
 
@@ -75,16 +74,16 @@ def test_a_file_is_completed_in_time_or_when_it_gets_no_more(
 ) -> None:
     assert IDLE_S < 14.0
     written = files(tmp_path)
-    written.add(EVENTS, rows(NOON_US), 0.0)
+    written.add(rows(NOON_US), 0.0)
     if touched:
-        written.add(EVENTS, rows(NOON_US + 1), touched)
+        written.add(rows(NOON_US + 1), touched)
     assert len(list(written.rotate(now))) == count
 
 
 def test_what_is_given_up_leaves_nothing(tmp_path: Path) -> None:
     written = files(tmp_path)
-    written.add(EVENTS, rows(*range(NOON_US, NOON_US + GROUP_ROWS)), 0.0)
-    written.add(EVENTS, rows(NOON_US + HOUR_US), 0.0)
+    written.add(rows(*range(NOON_US, NOON_US + GROUP_ROWS)), 0.0)
+    written.add(rows(NOON_US + HOUR_US), 0.0)
     assert written.give_up() == GROUP_ROWS + 1
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
     assert written.pending_rows == 0
@@ -134,10 +133,10 @@ def test_what_an_earlier_incarnation_has_begun_is_deleted(tmp_path: Path) -> Non
 
 def test_what_another_writer_is_at_is_not_left_over(tmp_path: Path) -> None:
     written = files(tmp_path)
-    written.add(EVENTS, rows(*range(NOON_US, NOON_US + GROUP_ROWS)), 0.0)
+    written.add(rows(*range(NOON_US, NOON_US + GROUP_ROWS)), 0.0)
     assert len(list(tmp_path.rglob("*.part"))) == 1
     delete_left_over(tmp_path, "A/1", "w0.")
     [completed] = written.close()
     assert (completed.rows, list(tmp_path.rglob("*.part"))) == (GROUP_ROWS, [])
-    written.add(EVENTS, rows(*range(NOON_US, NOON_US + GROUP_ROWS)), 0.0)
+    written.add(rows(*range(NOON_US, NOON_US + GROUP_ROWS)), 0.0)
     assert written.give_up() == GROUP_ROWS
