@@ -63,6 +63,7 @@ MODULES = (
     "routerd/core/way.py",
     "routerd/core/trunk.py",
     "routerd/core/router_annotations.py",
+    "routerd/core/recorder_rows.py",
     "routerd/core/recorder.py",
     "routerd/records/file_format/packing.py",
     "routerd/core/settlement.py",

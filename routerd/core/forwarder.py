@@ -259,7 +259,9 @@ class Forwarder(Endings):
         if not (is_settled and is_whole and link.send_settled(data, start, end, delivery.message_format)):
             out = link.begin(None, is_settled, delivery.message_format, delivery)
             out.stamp = delivery.stamp
-            out.record = record
+            if record is not None and self.recorder is not None:
+                out.record = record
+                out.record_row = self.recorder.row
             link.write(out, data, start, end, delivery.is_partial)
         if link.credit == 0:
             outlet.ran_dry(self.now)
@@ -277,7 +279,7 @@ class Forwarder(Endings):
         if out is None:
             outlet.presettled += 1
             if record is not None and self.recorder is not None:
-                self.recorder.settled(record, how_settled(delivery), NO_CAUSE, self.now)
+                self.recorder.settled(record, self.recorder.row, how_settled(delivery), NO_CAUSE, self.now)
             self.has_left(inlet, delivery)
             return
         delivery.context = out

@@ -127,7 +127,9 @@ class Multicast(Recorded):
             )
         out = link.begin(None, is_settled, fan.message_format, None if fan.is_settled else fan)
         out.stamp = fan.stamp
-        out.record = record
+        if record is not None and self.recorder is not None:
+            out.record = record
+            out.record_row = self.recorder.row
         link.write(out, data, start, end, more)
         if link.credit == 0:
             outlet.ran_dry(self.now)

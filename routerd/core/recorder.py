@@ -3,12 +3,11 @@
 """Records what becomes of messages: sums of each flow, and decisions with all that could have been chosen.
 
 Forwarding calls `depart` when a message leaves, and keeps what that returns with the delivery: the flow, or for one
-message in `every` a `Decision`. The outcome is told to `settled`. A message that is not sampled costs a few additions:
-its inlet remembers the flows of those before. Everything is kept in columns of a fixed size, which `take` hands over;
-what does not fit is counted in `lost`, and forwarding goes on.
+message in `every` the set that has a row for it, and `row`. The outcome is told to `settled`. A message that is not
+sampled costs a few additions: its inlet remembers the flows of those before. Everything is kept in columns of a fixed
+size, which `take` hands over; what does not fit is counted in `lost`, and forwarding goes on.
 """
 
-from array import array
 from typing import TYPE_CHECKING, Any
 
 from routerd.core.recorder_columns import (
@@ -25,6 +24,7 @@ from routerd.core.recorder_columns import (
 )
 from routerd.core.recorder_events import RecordedEvents
 from routerd.core.recorder_names import address_text, container_of, kind_of, link_text, way_kind, way_text
+from routerd.core.recorder_rows import Late, Rows
 
 if TYPE_CHECKING:
     from routerd.core.address import Address
@@ -39,19 +39,14 @@ WAITING_MAX = 16
 """Full sets of columns that wait to be taken; what comes then is lost."""
 STEPS_MAX = 16
 """Flows of an inlet that are looked at one by one, before it is looked among all."""
-SMALL = 4
-"""Candidates that a decision has room for without asking for more; `Decision.cells` is so long."""
 
 _CANDIDATES_MAX = CANDIDATES_MAX
-_SMALL = SMALL
 _STEPS_MAX = STEPS_MAX
-_NUMBER_MAX = 0x7FFFFFFF
 _OFFSET_BASIS = 0xCBF29CE484222325
 _PRIME = 0x100000001B3
 _ALL_BITS = 0xFFFFFFFFFFFFFFFF
 _LOW_BITS = 0x7FFFFFFFFFFFFFFF
 _HIGH_BIT = 0x8000000000000000
-_LAST_OUTCOME = 3
 
 
 class Flow:
@@ -100,58 +95,10 @@ class Flow:
             self.dropped += 1
 
 
-class Decision:
-    """A sampled message on its way, until its outcome is known; used again for another one then."""
-
-    flow: "Flow | None"
-    more: "memoryview[int]"
-
-    def __init__(self) -> None:
-        self.flow = None
-        self.stamp = 0.0
-        self.size = 0
-        self.key = 0
-        self.path = -1
-        self.hop = 0
-        self.priority = 0
-        self.choice = -1
-        self.count = 0
-        self.room = _SMALL
-        # Link, cost and outstanding count of each candidate. The first few are here, and not somewhere else, because
-        # of a thousand decisions under way each costs twice what it takes to fetch it.
-        self.cells = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
-
-    def grow(self) -> None:
-        """Make room for all the candidates that a decision may have."""
-        self.more = memoryview(array("i", bytes(12 * _CANDIDATES_MAX)))
-        self.room = _CANDIDATES_MAX
-
-
 class Recorder:
     """Records the decisions of one worker; `events` has what happens to links, addresses and the network."""
 
-    _columns: DecisionColumns
-    _rows: int
-    _cells: int
-    _latency_count: int
-    _key_count: int
-    _choice_count: int
-    _cause_count: int
-    _times: "memoryview[Any]"
-    _latencies: "memoryview[Any]"
-    _keys: "memoryview[Any]"
-    _flow_numbers: "memoryview[Any]"
-    _path_numbers: "memoryview[Any]"
-    _sizes: "memoryview[Any]"
-    _last_cells: "memoryview[Any]"
-    _priorities: "memoryview[Any]"
-    _choices: "memoryview[Any]"
-    _outcomes: "memoryview[Any]"
-    _causes: "memoryview[Any]"
-    _hops: "memoryview[Any]"
-    _links: "memoryview[Any]"
-    _costs: "memoryview[Any]"
-    _outstanding: "memoryview[Any]"
+    _rows: Rows
 
     def __init__(
         self,
@@ -180,20 +127,23 @@ class Recorder:
         self._room = Room.of(rows)
         self._rows_max, self._cells_max = self._room
         self._countdown = every
+        # The one that was begun last.
+        self.row = 0
         self._register = Register()
         self._flows: dict[tuple[Any, ...], Flow] = {}
+        # By their numbers in the register.
+        self._numbered: list[Flow] = []
         self._paths: dict[Passage, int] = {}
         self._active: list[Flow] = []
         self._sums: list[FlowRows] = []
-        self._full: list[DecisionColumns] = []
-        self._pool: list[Decision] = []
+        self._full: list[Rows] = []
         self._spare: list[DecisionColumns] = []
-        self._begin_columns()
+        self._begin_rows()
 
     # --- messages
 
     def depart(self, inlet: "Inlet", outlet: "Outlet", way: "Way | None", passage: "Passage | None", size: int) -> Any:
-        """Count a message that leaves; return its flow, or the decision if it is sampled, to be told the outcome."""
+        """Count a message that leaves; return its flow, or the set of its `row` if it is sampled, for the outcome."""
         address = outlet.address if way is None else way.address
         number = outlet.number if way is None else -way.trunk
         # The flows of an inlet make a ring. Consumers take turns, so the one behind the last is likely to be next.
@@ -233,107 +183,125 @@ class Recorder:
             self._countdown -= 1
             if self._countdown <= 0:
                 self._countdown = self.every
-                return self._decision(flow, passage, size)
+                if not self._rows.is_full() or self._next_rows():
+                    return self._decided(flow, passage, size)
+                self.lost_decisions += 1
         return flow
 
-    def add(self, record: Any, octets: int) -> None:
+    def _decided(self, flow: Flow, passage: "Passage | None", size: int) -> Any:
+        path = -1
+        hop = 0
+        if passage is not None:
+            path = self._path_number(passage)
+            hop = min(passage.hops, _CANDIDATES_MAX)
+        self.row = self._rows.begin(flow.index, path, hop, size)
+        return self._rows
+
+    def add(self, record: Any, row: int, octets: int) -> None:
         """Count more octets of a message that leaves while it comes."""
-        flow: Flow | None = None
-        if type(record) is Flow:
-            flow = record
-        else:
-            decision: Decision = record
-            decision.size += octets
-            flow = decision.flow
-        assert flow is not None
-        if flow.register is self._register:
+        flow = self._flow_of(record, row)
+        if type(record) is Rows:
+            rows: Rows = record
+            rows.grow(row, octets)
+        if flow is not None:
             flow.octets += octets
             if not flow.is_active:
                 self._activate(flow)
 
-    def settled(self, record: Any, outcome: int, cause: int, now: float) -> None:
+    def settled(self, record: Any, row: int, outcome: int, cause: int, now: float) -> None:
         """Take the outcome of a message, by its place among OUTCOME_WORDS, and the cause among CAUSE_WORDS."""
-        decision: Decision | None = None
-        flow: Flow | None = None
-        if type(record) is Flow:
-            flow = record
-        else:
-            decision = record
-            flow = decision.flow
-        assert flow is not None
-        if flow.register is self._register:
+        flow = self._flow_of(record, row)
+        if flow is not None:
             flow.count(outcome)
             if not flow.is_active:
                 self._activate(flow)
-            if decision is not None:
-                self._write(decision, outcome, cause, now)
+            if type(record) is Rows:
+                rows: Rows = record
+                if rows.is_over:
+                    self._complete_late(rows, row, outcome, cause, now)
+                else:
+                    rows.complete(row, outcome, cause, int(now * 1e6 + 0.5))
         else:
             # What it names by number is known no more.
             self.lost_flows += 1
-            if decision is not None:
+            if type(record) is Rows:
                 self.lost_decisions += 1
 
-    # --- what is known of a decision
+    def _flow_of(self, record: Any, row: int) -> Flow | None:
+        """Return the flow of a message, if it is still known by its number."""
+        flow: Flow
+        if type(record) is Flow:
+            flow = record
+            return flow if flow.register is self._register else None
+        rows: Rows = record
+        if rows.register is not self._register:
+            return None
+        if not rows.is_over:
+            flow = self._numbered[rows.flow_numbers[row]]
+            return flow
+        late: Late = rows.late[row]
+        flow = self._numbered[late.flow]
+        return flow
 
-    def describe(self, decision: Decision, stamp: float, priority: int, identifier: bytes | None) -> None:
-        """Note when a message came, its priority and its message-id."""
-        decision.stamp = stamp
-        decision.priority = priority
-        decision.key = 0 if identifier is None else _message_key(identifier)
+    def _complete_late(self, rows: Rows, row: int, outcome: int, cause: int, now: float) -> None:
+        late: Late = rows.late.pop(row)
+        if not self._rows.is_full() or self._next_rows():
+            self._rows.complete(self._rows.write_late(late), outcome, cause, int(now * 1e6 + 0.5))
+        else:
+            self.lost_decisions += 1
 
-    def consider(self, decision: Decision, outlet: "Outlet", is_chosen: bool) -> None:
+    # --- what is known of the decision that was begun last
+
+    def describe(self, stamp: float, priority: int, identifier: bytes | None) -> None:
+        """Note when its message came, its priority and its message-id."""
+        key = 0 if identifier is None else _message_key(identifier)
+        self._rows.describe(int((stamp + self.offset) * 1e6 + 0.5), int(stamp * 1e6 + 0.5), priority, key)
+
+    def consider(self, outlet: "Outlet", is_chosen: bool) -> None:
         """Note an outlet as a candidate."""
         if outlet.recorded_in is not self._register:
             outlet.recorded_in = self._register
             outlet.recorded_as = self._link_number(link_text(outlet))
-        self._consider(decision, outlet.recorded_as, 0, outlet.link.unsettled_count, is_chosen)
+        self._rows.consider(outlet.recorded_as, 0, outlet.link.unsettled_count, is_chosen)
 
-    def consider_way(self, decision: Decision, way: "Way", is_chosen: bool) -> None:
+    def consider_way(self, way: "Way", is_chosen: bool) -> None:
         """Note a way to other routers as a candidate."""
         if way.recorded_in is not self._register:
             way.recorded_in = self._register
             way.recorded_as = self._link_number(way_text(way))
-        self._consider(decision, way.recorded_as, way.cost, way.outstanding, is_chosen)
-
-    def _consider(self, decision: Decision, link: int, cost: int, outstanding: int, is_chosen: bool) -> None:
-        if decision.count == decision.room:
-            if decision.room < _CANDIDATES_MAX:
-                decision.grow()
-            elif is_chosen:
-                decision.count -= 1
-        if decision.count < decision.room:
-            at = 3 * decision.count
-            if is_chosen:
-                decision.choice = decision.count
-            if decision.count < _SMALL:
-                decision.cells[at] = link
-                decision.cells[at + 1] = min(cost, _NUMBER_MAX)
-                decision.cells[at + 2] = min(outstanding, _NUMBER_MAX)
-            else:
-                decision.more[at] = link
-                decision.more[at + 1] = min(cost, _NUMBER_MAX)
-                decision.more[at + 2] = min(outstanding, _NUMBER_MAX)
-            decision.count += 1
+        self._rows.consider(way.recorded_as, way.cost, way.outstanding, is_chosen)
 
     # --- what is handed over
 
     @property
     def is_pressed(self) -> bool:
         """Whether so many full columns wait that they should be taken: a few at a time is less work for everybody."""
-        return len(self._full) >= self._pressed_at
+        return len(self._full) > self._pressed_at
 
     def tick(self, now: float, offset: float, second_us: int) -> None:
         """Close a second that began at `second_us`, by the clock of the world."""
         self.offset = self.events.offset = offset
         self._sum_up(second_us)
 
-    def take(self) -> Records:
-        """Return all that has been recorded and not been taken."""
-        if self._rows:
-            self._end_columns()
-            self._begin_columns()
-        records = Records(max(1, self.every), self._full, self._sums, self.events.take(), self._spare)
-        self._full, self._sums = [], []
+    def take(self, is_all: bool = True) -> Records:
+        """Return what has been recorded and not been taken.
+
+        If that is not to be all, it is the full columns but the last, most of which are of messages that are under way.
+        Decisions without an outcome are kept until they have one, and come with others then.
+        """
+        if is_all:
+            self._end_rows()
+            self._begin_rows()
+        newest = [] if is_all or not self._full else [self._full.pop()]
+        decisions = []
+        for rows in self._full:
+            columns = rows.hand_over(rows.register is self._register)
+            if len(columns.open_rows) < columns.rows:
+                decisions.append(columns)
+            else:
+                self._spare.append(columns)
+        records = Records(max(1, self.every), decisions, self._sums, self.events.take(), self._spare)
+        self._full, self._sums = newest, []
         return records
 
     # --- flows
@@ -381,6 +349,7 @@ class Recorder:
         names = FlowNames(text, phase, distribution, link_text(inlet), kind_of(inlet.peer), name[3], *egress)
         flow = Flow(self._register, name[2], name[1], len(self._register.flows))
         self._register.flows.append(names)
+        self._numbered.append(flow)
         self._flows[name] = flow
         return flow
 
@@ -413,35 +382,22 @@ class Recorder:
 
     def _turn_over(self) -> None:
         """Begin with an empty register: flows and links that are no more have filled it."""
-        if self._rows:
-            self._end_columns()
+        self._end_rows()
         self._sum_up(self.events.second_us)
         for flow in self._flows.values():
             flow.following = None
             flow.passage = None
         self._register = Register()
         self._flows.clear()
+        self._numbered = []
         self._paths.clear()
-        self._begin_columns()
+        self._begin_rows()
 
     def _link_number(self, text: str) -> int:
         self._register.links.append(text)
         return len(self._register.links) - 1
 
     # --- decisions
-
-    def _decision(self, flow: Flow, passage: "Passage | None", size: int) -> Decision:
-        decision = self._pool.pop() if self._pool else Decision()
-        decision.flow = flow
-        decision.size = size
-        decision.count = 0
-        decision.choice = -1
-        decision.path = -1
-        decision.hop = 0
-        if passage is not None:
-            decision.path = self._path_number(passage)
-            decision.hop = min(passage.hops, _CANDIDATES_MAX)
-        return decision
 
     def _path_number(self, passage: "Passage") -> int:
         number = self._paths.get(passage)
@@ -453,107 +409,28 @@ class Recorder:
             self._paths[passage] = number
         return number
 
-    def _write(self, decision: Decision, outcome: int, cause: int, now: float) -> None:
-        is_full = self._rows == self._rows_max or self._cells + decision.count > self._cells_max
-        if is_full and not self._next_columns():
-            self.lost_decisions += 1
-        else:
-            self._fill_row(decision, outcome, cause, now)
-        self._let_go(decision)
-
-    def _fill_row(self, decision: Decision, outcome: int, cause: int, now: float) -> None:
-        flow = decision.flow
-        at = self._rows
-        self._times[at] = int((decision.stamp + self.offset) * 1e6 + 0.5)
-        if outcome <= _LAST_OUTCOME:
-            self._latencies[at] = int((now - decision.stamp) * 1e6 + 0.5)
-            self._latency_count += 1
-        else:
-            self._latencies[at] = -1
-        self._keys[at] = decision.key
-        if decision.key != 0:
-            self._key_count += 1
-        self._flow_numbers[at] = 0 if flow is None else flow.index
-        self._path_numbers[at] = decision.path
-        self._sizes[at] = min(decision.size, _NUMBER_MAX)
-        self._priorities[at] = decision.priority
-        self._choices[at] = decision.choice
-        if decision.choice >= 0:
-            self._choice_count += 1
-        self._outcomes[at] = outcome
-        self._causes[at] = cause
-        if cause != 0:
-            self._cause_count += 1
-        self._hops[at] = decision.hop
-        cell = self._cells
-        for i in range(decision.count):
-            if i < _SMALL:
-                self._links[cell] = decision.cells[3 * i]
-                self._costs[cell] = decision.cells[3 * i + 1]
-                self._outstanding[cell] = decision.cells[3 * i + 2]
-            else:
-                self._links[cell] = decision.more[3 * i]
-                self._costs[cell] = decision.more[3 * i + 1]
-                self._outstanding[cell] = decision.more[3 * i + 2]
-            cell += 1
-        self._cells = cell
-        self._last_cells[at + 1] = cell
-        self._rows = at + 1
-
-    def _let_go(self, decision: Decision) -> None:
-        decision.flow = None
-        # There are never more than were under way at a time.
-        self._pool.append(decision)
-
-    def _next_columns(self) -> bool:
+    def _next_rows(self) -> bool:
+        """Begin another set of columns; whether there may be one."""
         if len(self._full) >= self._waiting_max:
             return False
-        self._end_columns()
         if len(self._register.links) >= FLOWS_MAX:
             # Decisions that are under way name their candidates by numbers of this register: they are lost.
-            self._rows = 0
             self._turn_over()
             return False
-        self._begin_columns()
+        self._end_rows()
+        self._begin_rows()
         return True
 
-    def _end_columns(self) -> None:
-        self._columns.rows = self._rows
-        self._columns.cells = self._cells
-        self._columns.latencies = self._latency_count
-        self._columns.keys = self._key_count
-        self._columns.choices = self._choice_count
-        self._columns.causes = self._cause_count
-        self._full.append(self._columns)
+    def _end_rows(self) -> None:
+        if self._rows.count:
+            self._full.append(self._rows)
+        else:
+            self._spare.append(self._rows.hand_over(False))
 
-    def _new_columns(self) -> DecisionColumns:
-        return DecisionColumns(self._room, self._memory(self._room.octets))
-
-    def _begin_columns(self) -> None:
+    def _begin_rows(self) -> None:
         # Those that were written to before: the memory of new ones would have to be found and cleared first.
-        columns = self._columns = self._spare.pop() if self._spare else self._new_columns()
-        columns.register = self._register
-        self._rows = 0
-        self._cells = 0
-        self._latency_count = 0
-        self._key_count = 0
-        self._choice_count = 0
-        self._cause_count = 0
-        self._times = columns.time_us
-        self._latencies = columns.latency_us
-        self._keys = columns.key
-        self._flow_numbers = columns.flow
-        self._path_numbers = columns.path
-        self._sizes = columns.size
-        self._last_cells = columns.last_cell
-        self._priorities = columns.priority
-        self._choices = columns.choice
-        self._outcomes = columns.outcome
-        self._causes = columns.cause
-        self._hops = columns.hop
-        self._links = columns.cell_link
-        self._costs = columns.cell_cost
-        self._outstanding = columns.cell_outstanding
+        columns = self._spare.pop() if self._spare else DecisionColumns(self._room, self._memory(self._room.octets))
+        self._rows = Rows(columns, self._register, self._rows_max, self._cells_max)
 
 
 def _egress_of(

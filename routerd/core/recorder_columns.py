@@ -1,9 +1,8 @@
 """What a recorder hands over: sums of flows, decisions in columns, events, and the texts of numbers."""
 
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
 from struct import calcsize
 from typing import Any, NamedTuple
 
@@ -68,7 +67,7 @@ class Room(NamedTuple):
     @classmethod
     def of(cls, rows: int) -> "Room":
         """Return what is made for so many rows: all that one decision may have fits in any case."""
-        return cls(rows, max(CELLS_OF_ROW * rows, CANDIDATES_MAX))
+        return cls(rows, CELLS_OF_ROW * rows + CANDIDATES_MAX)
 
     @property
     def octets(self) -> int:
@@ -115,8 +114,10 @@ class DecisionColumns:
         self.register = Register()
         self.rows = 0
         self.cells = 0
+        self.open_rows = array("i")
+        """Those that have no outcome, and are not to be read."""
         self.latencies = 0
-        """Rows that have one, as with the next three."""
+        """Rows that have one, as with the next three; of those with an outcome."""
         self.keys = 0
         self.choices = 0
         self.causes = 0
@@ -127,61 +128,76 @@ class DecisionColumns:
             setattr(self, name, column)
             start += _octets(kind, length)
 
-    def copy(self) -> "DecisionColumns":
-        """Return what counts of it, in memory of its own."""
-        room = Room(self.rows, self.cells)
-        found = DecisionColumns(room, private_memory(room.octets))
-        for name in _KINDS:
-            getattr(found, name)[:] = getattr(self, name)[: room.length(name)]
-        for name in COUNTS:
-            setattr(found, name, getattr(self, name))
-        found.register = self.register
-        return found
+    @property
+    def settled(self) -> int:
+        """How many have an outcome."""
+        return self.rows - len(self.open_rows)
 
+    def copy(self) -> "DecisionColumns":
+        """Return the decisions that have an outcome, in memory of their own."""
+        found = self._of([range(self.rows)] if not self.open_rows else list(_between(self.open_rows, self.rows)))
+        for name in COUNTS[2:]:
+            setattr(found, name, getattr(self, name))
+        return found
 
     @classmethod
     def joined(cls, sets: "Sequence[DecisionColumns]") -> "DecisionColumns":
-        """Return the decisions of several sets of one register, in memory of their own."""
+        """Return the decisions of several sets of one register, in memory of their own; all have an outcome."""
         if len(sets) == 1:
             return sets[0]
         room = Room(sum(one.rows for one in sets), sum(one.cells for one in sets))
         found = cls(room, private_memory(room.octets))
         found.register = sets[0].register
         for one in sets:
-            found._append(one)
+            found._append(one, range(one.rows))
+            for name in COUNTS[2:]:
+                setattr(found, name, getattr(found, name) + getattr(one, name))
         return found
 
-    def _append(self, other: "DecisionColumns") -> None:
-        for name in _KINDS:
-            start, length = (self.cells, other.cells) if name.startswith("cell_") else (self.rows, other.rows)
-            if name == "last_cell":
-                ends = array("i", [self.cells + end for end in other.last_cell[1 : length + 1]])
-                self.last_cell[start + 1 : start + length + 1] = memoryview(ends)
-            else:
-                getattr(self, name)[start : start + length] = getattr(other, name)[:length]
-        for name in COUNTS:
-            setattr(self, name, getattr(self, name) + getattr(other, name))
-
-    def only(self, rows: "Sequence[int]") -> "DecisionColumns":
-        """Return some of the decisions, in memory of their own; one by one, so this is for what is rare."""
-        cells = [range(self.last_cell[row], self.last_cell[row + 1]) for row in rows]
-        room = Room(len(rows), sum(map(len, cells)))
-        found = DecisionColumns(room, private_memory(room.octets))
-        found.register = self.register
-        for name in _KINDS:
-            if name == "last_cell":
-                values = [0, *accumulate(map(len, cells))]
-            elif name.startswith("cell_"):
-                values = [getattr(self, name)[cell] for some in cells for cell in some]
-            else:
-                values = [getattr(self, name)[row] for row in rows]
-            getattr(found, name)[:] = memoryview(array(_KINDS[name], values))
-        found.rows, found.cells = room
+    def only(self, ranges: "Sequence[range]") -> "DecisionColumns":
+        """Return some of the decisions, which all have an outcome, in memory of their own."""
+        found = self._of(ranges)
         found.latencies = sum(one >= 0 for one in found.latency_us)
         found.keys = sum(one != 0 for one in found.key)
         found.choices = sum(one >= 0 for one in found.choice)
         found.causes = sum(one != 0 for one in found.cause)
         return found
+
+    def _of(self, ranges: "Sequence[range]") -> "DecisionColumns":
+        ends = self.last_cell
+        room = Room(sum(map(len, ranges)), sum(ends[some.stop] - ends[some.start] for some in ranges))
+        found = DecisionColumns(room, private_memory(room.octets))
+        found.register = self.register
+        for some in ranges:
+            found._append(self, some)
+        return found
+
+    def _append(self, other: "DecisionColumns", some: range) -> None:
+        first, last = other.last_cell[some.start], other.last_cell[some.stop]
+        rows, cells = slice(self.rows, self.rows + len(some)), slice(self.cells, self.cells + last - first)
+        for name in _KINDS:
+            if name == "last_cell":
+                ends = other.last_cell[some.start + 1 : some.stop + 1]
+                shift = self.cells - first
+                self.last_cell[rows.start + 1 : rows.stop + 1] = (
+                    ends if not shift else memoryview(array("i", [shift + end for end in ends]))
+                )
+            elif name.startswith("cell_"):
+                getattr(self, name)[cells] = getattr(other, name)[first:last]
+            else:
+                getattr(self, name)[rows] = getattr(other, name)[some.start : some.stop]
+        self.rows, self.cells = rows.stop, cells.stop
+
+
+def _between(gaps: "Sequence[int]", end: int) -> "Iterator[range]":
+    """Return the ranges between some numbers, up to an end."""
+    start = 0
+    for gap in gaps:
+        if gap > start:
+            yield range(start, gap)
+        start = gap + 1
+    if end > start:
+        yield range(start, end)
 
 
 class FlowRows:
@@ -227,7 +243,7 @@ class Records:
     def rows(self) -> int:
         """How many rows they are, over all tables."""
         return (
-            sum(one.rows for one in self.decisions) + sum(len(one.numbers) for one in self.flows) + len(self.events)
+            sum(one.settled for one in self.decisions) + sum(len(one.numbers) for one in self.flows) + len(self.events)
         )
 
 

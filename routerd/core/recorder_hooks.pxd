@@ -4,7 +4,8 @@ from routerd.core.departures cimport Departures
 from routerd.core.inlet cimport Inlet
 from routerd.core.outlet cimport Outlet
 from routerd.core.passage cimport Passage
-from routerd.core.recorder cimport Decision, Recorder
+from routerd.core.recorder cimport Recorder
+from routerd.core.recorder_rows cimport Rows
 from routerd.core.settlement cimport outcome_number
 from routerd.core.way cimport Way
 from routerd.wire.delivery cimport Delivery
@@ -72,7 +73,6 @@ cdef class Recorded(Departures):
     cdef int _describe(
         self,
         Recorder recorder,
-        Decision decision,
         Address address,
         double stamp,
         object data,
@@ -83,7 +83,6 @@ cdef class Recorded(Departures):
     cdef int _compare(
         self,
         Recorder recorder,
-        Decision decision,
         Inlet inlet,
         Address address,
         Outlet chosen,

@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING, Any
 
 from routerd.core.departures import DEFAULT_PRIORITY, Departures
-from routerd.core.recorder import Decision
 from routerd.core.recorder_events import written_address
 from routerd.core.recorder_names import (
     CONSUMER_LOST,
@@ -14,6 +13,7 @@ from routerd.core.recorder_names import (
     RECORDED_MODIFIED,
     TRUNK_LOST,
 )
+from routerd.core.recorder_rows import Rows
 from routerd.core.settlement import outcome_number
 from routerd.wire import DecodeError, NeedsMore
 from routerd.wire.delivery import Delivery
@@ -55,20 +55,23 @@ class Recorded(Departures):
         end: int,
         is_copy: bool,
     ) -> Any:
-        """Return what is to be told the outcome of a message about to leave; None for what a sibling decided."""
+        """Return what is to be told the outcome of a message about to leave; None for what a sibling decided.
+
+        Who keeps it keeps the row of the recorder, too.
+        """
         recorder = self.recorder
         if recorder is None or inlet.is_relay:
             return None
         record = recorder.depart(inlet, outlet, way, passage, size)
-        if type(record) is Decision:
+        if type(record) is Rows:
             address = outlet.address if way is None else way.address
-            self._describe(recorder, record, address, stamp, data, start, end)
+            self._describe(recorder, address, stamp, data, start, end)
             if not is_copy:
-                self._compare(recorder, record, inlet, address, outlet, way, passage)
+                self._compare(recorder, inlet, address, outlet, way, passage)
             elif way is None:
-                recorder.consider(record, outlet, True)
+                recorder.consider(outlet, True)
             else:
-                recorder.consider_way(record, way, True)
+                recorder.consider_way(way, True)
         return record
 
     def note_stay(
@@ -95,11 +98,11 @@ class Recorded(Departures):
         if address is None:
             text = self._written_address(passage, data, start, end)
         record = recorder.stay(inlet, address, text, passage, size)
-        if type(record) is Decision:
-            self._describe(recorder, record, address, stamp, data, start, end)
+        if type(record) is Rows:
+            self._describe(recorder, address, stamp, data, start, end)
             if address is not None and not address.is_multicast:
-                self._compare(recorder, record, inlet, address, None, None, passage)
-        recorder.settled(record, outcome, cause, self.now)
+                self._compare(recorder, inlet, address, None, None, passage)
+        recorder.settled(record, recorder.row, outcome, cause, self.now)
 
     def drop(
         self,
@@ -133,7 +136,7 @@ class Recorded(Departures):
     def note_more(self, out: Delivery, octets: int) -> None:
         """Record more octets of a message."""
         if self.recorder is not None:
-            self.recorder.add(out.record, octets)
+            self.recorder.add(out.record, out.record_row, octets)
 
     def passage_or_none(
         self, data: bytes | bytearray, start: int, end: int, is_partial: bool
@@ -162,7 +165,6 @@ class Recorded(Departures):
     def _describe(
         self,
         recorder: "Recorder",
-        decision: Decision,
         address: "Address | None",
         stamp: float,
         data: bytes | bytearray,
@@ -180,12 +182,11 @@ class Recorded(Departures):
                 identifier = None
             finally:
                 header.reset(_NOTHING, 0, 0, False)
-        recorder.describe(decision, stamp, priority, None if identifier is None else _octets_of(identifier))
+        recorder.describe(stamp, priority, None if identifier is None else _octets_of(identifier))
 
     def _compare(
         self,
         recorder: "Recorder",
-        decision: Decision,
         inlet: "Inlet",
         address: "Address",
         chosen: "Outlet | None",
@@ -199,11 +200,11 @@ class Recorded(Departures):
             outlet = outlets[at]
             is_chosen = taken is None and outlet is chosen
             if is_chosen or (outlet.is_open and outlet.link.credit > 0):
-                recorder.consider(decision, outlet, is_chosen)
+                recorder.consider(outlet, is_chosen)
         if not inlet.is_fabric:
             for way in address.ways:
                 if way is taken or self.may_take(address, way, passage):
-                    recorder.consider_way(decision, way, way is taken)
+                    recorder.consider_way(way, way is taken)
 
 
 def _may_have_properties(data: bytes | bytearray, start: int, end: int) -> bool:

@@ -132,7 +132,7 @@ class Settlement(Handler):
         """Record what became of a message."""
         record, out.record = out.record, None
         if self.recorder is not None and record is not None:
-            self.recorder.settled(record, outcome, cause, self.now)
+            self.recorder.settled(record, out.record_row, outcome, cause, self.now)
 
     def came_back(self, out: Delivery) -> None:
         """Count a delivery that went to another router as decided, or lost."""

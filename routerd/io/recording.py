@@ -91,12 +91,12 @@ class Recording:
         """Return how much of the second is left, by the clock of the world."""
         return 1.0 - self._clock() % 1.0
 
-    def hand_over(self, now: float) -> None:
-        """Give away what has been recorded, to be written."""
+    def hand_over(self, now: float, is_all: bool = True) -> None:
+        """Give away what has been recorded, to be written; not all if only what presses is to go."""
         recorder = self._router.recorder
         if recorder is None:
             return
-        records = recorder.take()
+        records = recorder.take(is_all)
         if records.rows and not self._desk.submit(records, now):
             self._desk.lose(records.rows)
             recorder.events.rows_lost(records.rows, "files: they are written too slowly", now)

@@ -3,6 +3,7 @@
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any, Protocol
 
 from routerd.core import (
@@ -92,10 +93,13 @@ class Decisions:
         first, last = (one // hour_us for one in range_of(columns.time_us, columns.rows))
         if first == last:
             return {first: self}
-        found: dict[int, array[int]] = {}
-        for row, time_us in enumerate(columns.time_us[: columns.rows]):
-            found.setdefault(time_us // hour_us, array("i")).append(row)
-        return {hour: Decisions(columns.only(rows), self.router_id, self.weight) for hour, rows in found.items()}
+        found: dict[int, list[range]] = {}
+        start = 0
+        for hour, rows in groupby(columns.time_us[: columns.rows], lambda time_us: time_us // hour_us):
+            end = start + sum(1 for _ in rows)
+            found.setdefault(hour, []).append(range(start, end))
+            start = end
+        return {hour: Decisions(columns.only(some), self.router_id, self.weight) for hour, some in found.items()}
 
     def joined(self, others: "Sequence[Decisions]") -> "list[Group]":
         """Return these decisions and others; those that name flows by other registers are other groups."""

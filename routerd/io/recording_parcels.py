@@ -32,6 +32,7 @@ class ColumnsNote:
     room: tuple[int, int]
     register: int
     counts: tuple[int, ...]
+    open_rows: "array[int]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +107,7 @@ class Packer:
                 descriptors.append(memory.descriptor)
             counts = tuple(getattr(columns, name) for name in COUNTS)
             register = self._number(columns.register, parcel)
-            parcel.decisions.append(ColumnsNote(memory.number, columns.room, register, counts))
+            parcel.decisions.append(ColumnsNote(memory.number, columns.room, register, counts, columns.open_rows))
         for second in records.flows:
             register = self._number(second.register, parcel)
             parcel.flows.append(FlowsNote(second.second_us, register, second.numbers, second.counters))
@@ -167,8 +168,9 @@ class Unpacker:
         columns.register = self._registers[note.register]
         for name, count in zip(COUNTS, note.counts, strict=True):
             setattr(columns, name, count)
+        columns.open_rows = note.open_rows
         # Fewer wait for others, while their memory is written to again.
-        return columns if columns.rows >= GROUP_ROWS else columns.copy()
+        return columns.copy() if columns.open_rows or columns.rows < GROUP_ROWS else columns
 
     def _sums(self, note: FlowsNote) -> FlowRows:
         rows = FlowRows(note.second_us, self._registers[note.register])

@@ -385,7 +385,7 @@ class Worker(WorkerCalls):
         if router.trunks:
             router.open_streams()
         if router.recorder is not None and router.recorder.is_pressed:
-            self.recording.hand_over(now)
+            self.recording.hand_over(now, is_all=False)
         events = router.take_trunk_events()
         if events and self._on_trunks is not None:
             self._on_trunks(events)

@@ -22,6 +22,7 @@ cdef class Delivery:
     cdef public bint settled
     cdef public bint remote_settled
     cdef public int rcv_settle_mode
+    cdef public int record_row
     cdef public double stamp
     cdef public Link link
     cdef public bytes given_tag

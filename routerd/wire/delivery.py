@@ -23,7 +23,8 @@ _ACCEPTED = ACCEPTED
 class Delivery:
     """A delivery as this end of the link knows it; made by the engine, not by callers.
 
-    `context`, `way`, `record` and `stamp` are the application's: what it keeps with the delivery, and when it came.
+    `context`, `way`, `record`, `record_row` and `stamp` are the application's: what it keeps with the delivery, and
+    when it came.
     """
 
     link: "Link"
@@ -57,6 +58,7 @@ class Delivery:
         self.context = None
         self.way = None
         self.record = None
+        self.record_row = 0
 
     @property
     def tag(self) -> bytes:

@@ -33,6 +33,9 @@ def _decisions(columns: Any) -> list[dict[str, Any]]:
     for at in range(columns.rows):
         flow = columns.register.flows[columns.flow[at]]
         last = columns.last_cell[at + 1]
+        if at in columns.open_rows:
+            first = last
+            continue
         latency = columns.latency_us[at] / 1e6
         row = {
             "at": round(columns.time_us[at] / 1e6 - OFFSET, 3),

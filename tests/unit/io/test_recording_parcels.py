@@ -37,7 +37,10 @@ class Ends:
             client.latest(consumer).accept()
             self.workers.pump(0.001)
 
-        self.send = send
+        def leave_open() -> None:
+            client.send(sender, message())
+
+        self.send, self.leave_open = send, leave_open
 
     def take(self) -> Records:
         return take(self.workers[0].router)
@@ -74,6 +77,21 @@ def test_all_comes_out_as_it_went_in(ends: Ends) -> None:
         assert rows_of(found) == rows_of(records)
         assert found is not None
         assert (len(found.decisions), found.weight, found.rows) == (len(records.decisions), 1, records.rows)
+
+
+def test_what_has_no_outcome_does_not_come_out(ends: Ends) -> None:
+    for _ in range(2):
+        ends.leave_open()
+        ends.send()
+        ends.leave_open()
+    records = ends.take()
+    found = ends.pass_on(records)
+    assert rows_of(found) == rows_of(records)
+    assert found is not None
+    [columns] = found.decisions
+    assert (columns.rows, columns.cells, list(columns.open_rows)) == (2, 2, [])
+    assert list(records.decisions[0].open_rows) == [0, 2, 3, 5]
+    assert found.rows == records.rows
 
 
 def test_only_what_is_new_goes_over_the_line(ends: Ends) -> None:
