@@ -54,6 +54,7 @@ MODULES = (
     "routerd/wire/sections.py",
     "routerd/wire/message.py",
     "routerd/core/peer.py",
+    "routerd/core/recorder_flow.py",
     "routerd/core/inlet.py",
     "routerd/core/outlet.py",
     "routerd/core/parked.py",

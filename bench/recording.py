@@ -82,8 +82,8 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     """Read the options of this benchmark."""
     parser = argparse.ArgumentParser(prog="python -m bench recording", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="one short repetition, for development")
-    parser.add_argument("--repetitions", type=int, default=5, metavar="N", help="how often; %(default)s")
-    parser.add_argument("--seconds", type=float, default=3.0, metavar="S", help="of each run; %(default)s")
+    parser.add_argument("--repetitions", type=int, default=9, metavar="N", help="how often; %(default)s")
+    parser.add_argument("--seconds", type=float, default=2.0, metavar="S", help="of each run; %(default)s")
     parser.add_argument("--loadgen", metavar="PATH", help="a build of loadgen.c, for a second opinion")
     return parser.parse_args(arguments)
 

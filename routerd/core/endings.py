@@ -30,7 +30,7 @@ class Endings(Flows):
         for out in _unsettled(outlet.link):
             context = out.context
             out.context = None
-            if out.record is not None:
+            if out.record_flow != 0:
                 self.note_loss(out, False)
             self.forget_way(out)
             if type(context) is Delivery:
@@ -85,7 +85,7 @@ class Endings(Flows):
             outlet: Outlet | None = context.link.context
             if delivery.is_partial:
                 self.forget_way(context)
-                if context.record is not None:
+                if context.record_flow != 0:
                     self.note_abort(context, delivery.remote_settled)
             if delivery.is_partial and outlet is not None and context.link.is_attached:
                 outlet.link.abort(context)

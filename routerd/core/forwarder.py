@@ -246,9 +246,9 @@ class Forwarder(Endings):
             target = outlet.address if way is None else way.address
             self.drop(inlet, delivery, too_large(link), target, self.routed, TOO_LARGE, data, start, end)
             return
-        record = None
+        flow = 0
         if self.recorder is not None:
-            record = self.note_departure(
+            flow = self.note_departure(
                 inlet, outlet, way, self.routed, delivery.stamp, delivery.size, data, start, end, False
             )
         is_settled = delivery.remote_settled
@@ -259,9 +259,8 @@ class Forwarder(Endings):
         if not (is_settled and is_whole and link.send_settled(data, start, end, delivery.message_format)):
             out = link.begin(None, is_settled, delivery.message_format, delivery)
             out.stamp = delivery.stamp
-            if record is not None and self.recorder is not None:
-                out.record = record
-                out.record_row = self.recorder.row
+            if flow != 0:
+                self.keep_record(out, flow)
             link.write(out, data, start, end, delivery.is_partial)
         if link.credit == 0:
             outlet.ran_dry(self.now)
@@ -278,8 +277,8 @@ class Forwarder(Endings):
             address.note_credit()
         if out is None:
             outlet.presettled += 1
-            if record is not None and self.recorder is not None:
-                self.recorder.settled(record, self.recorder.row, how_settled(delivery), NO_CAUSE, self.now)
+            if flow != 0 and self.recorder is not None:
+                self.recorder.settled_at_once(flow, how_settled(delivery), NO_CAUSE, self.now)
             self.has_left(inlet, delivery)
             return
         delivery.context = out
@@ -303,13 +302,13 @@ class Forwarder(Endings):
     ) -> None:
         outlet: Outlet | None = out.link.context
         if outlet is None or not outlet.is_open or not out.link.is_attached:
-            if out.record is not None:
+            if out.record_flow != 0:
                 self.note_loss(out, delivery.remote_settled)
             self.give_up(inlet, delivery, _MAYBE_SEEN)
             return
         link = outlet.link
         if delivery.is_aborted:
-            if out.record is not None:
+            if out.record_flow != 0:
                 # An abort settles, whatever the message was.
                 self.note_abort(out, out.settled)
             link.abort(out)
@@ -322,14 +321,14 @@ class Forwarder(Endings):
             link.abort(out)
             self.forget_way(out)
             out.context = None
-            if out.record is not None:
+            if out.record_flow != 0:
                 number = RECORDED_DROPPED if delivery.remote_settled else RECORDED_REJECTED
                 self.note_outcome(out, number, TOO_LARGE)
             self.give_up(inlet, delivery, too_large(link))
             self.serve_outlet(outlet)
             return
         link.write(out, data, start, end, delivery.is_partial)
-        if out.record is not None:
+        if out.record_flow != 0:
             self.note_more(out, end - start)
         if delivery.is_partial:
             self._hold_back(inlet, outlet)

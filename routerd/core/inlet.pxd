@@ -2,6 +2,7 @@ import cython
 from routerd.core.address cimport Address
 from routerd.core.parked cimport Collected
 from routerd.core.peer cimport Peer
+from routerd.core.recorder_flow cimport Flow
 from routerd.core.trunk cimport Trunk
 from routerd.wire.delivery cimport Delivery
 from routerd.wire.receiver cimport Receiver
@@ -35,7 +36,7 @@ cdef class Inlet:
     cdef public Py_ssize_t waiting
     cdef public Delivery current
     cdef public Collected collected
-    cdef public object flow
+    cdef public Flow flow
     cdef public long long deliveries
     cdef public long long presettled
     cdef public long long dropped_presettled

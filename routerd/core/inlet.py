@@ -6,6 +6,7 @@ if TYPE_CHECKING:
     from routerd.core.address import Address
     from routerd.core.parked import Collected
     from routerd.core.peer import Peer
+    from routerd.core.recorder_flow import Flow
     from routerd.core.trunk import Trunk
     from routerd.wire.delivery import Delivery
     from routerd.wire.receiver import Receiver
@@ -62,7 +63,7 @@ class Inlet:
         self.current = None
         self.collected = None
         # Where the recorder counts the messages of this link, since the last one.
-        self.flow: Any = None
+        self.flow: Flow | None = None
         self.deliveries = 0
         self.presettled = 0
         self.dropped_presettled = 0

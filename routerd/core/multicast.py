@@ -120,16 +120,14 @@ class Multicast(Recorded):
             if not fan.is_settled:
                 fan.combine(too_large(link))
             return
-        record = None
+        flow = 0
         if self.recorder is not None:
-            record = self.note_departure(
+            flow = self.note_departure(
                 fan.inlet, outlet, way, fan.passage, fan.stamp, _size_of(fan), data, start, end, True
             )
         out = link.begin(None, is_settled, fan.message_format, None if fan.is_settled else fan)
         out.stamp = fan.stamp
-        if record is not None and self.recorder is not None:
-            out.record = record
-            out.record_row = self.recorder.row
+        self.keep_record(out, flow)
         link.write(out, data, start, end, more)
         if link.credit == 0:
             outlet.ran_dry(self.now)
@@ -148,7 +146,7 @@ class Multicast(Recorded):
                 fan.combine(_ACCEPTED)
         if more:
             fan.under_way.append(out)
-        elif is_settled and record is not None:
+        elif is_settled and flow != 0:
             self._note_sent(fan, out)
 
     def _note_sent(self, fan: FanOut, out: Delivery) -> None:
@@ -246,7 +244,7 @@ class Multicast(Recorded):
             outlet: Outlet | None = out.link.context
             if outlet is None or not out.link.is_attached:
                 fan.under_way.remove(out)
-                if out.record is not None:
+                if out.record_flow != 0:
                     self.note_loss(out, fan.is_settled)
                 continue
             link = outlet.link
@@ -254,7 +252,7 @@ class Multicast(Recorded):
                 link.abort(out)
                 self.forget_way(out)
                 fan.under_way.remove(out)
-                if out.record is not None:
+                if out.record_flow != 0:
                     self.note_outcome(out, RECORDED_DROPPED if fan.is_settled else RECORDED_REJECTED, TOO_LARGE)
                 if out.context is fan:
                     out.context = None
@@ -262,7 +260,7 @@ class Multicast(Recorded):
                 self.serve_outlet(outlet)
                 continue
             link.write(out, data, start, end, delivery.is_partial)
-            if out.record is not None:
+            if out.record_flow != 0:
                 self.note_more(out, end - start)
                 if not delivery.is_partial and out.settled:
                     self._note_sent(fan, out)
@@ -284,7 +282,7 @@ class Multicast(Recorded):
         for out in fan.under_way:
             outlet: Outlet | None = out.link.context
             out.context = None
-            if out.record is not None:
+            if out.record_flow != 0:
                 self.note_abort(out, fan.is_settled)
             self.forget_way(out)
             if outlet is not None and out.link.is_attached:

@@ -3,38 +3,22 @@ from routerd.core.address cimport Address
 from routerd.core.inlet cimport Inlet
 from routerd.core.outlet cimport Outlet
 from routerd.core.passage cimport Passage
+from routerd.core.recorder_flow cimport Flow
 from routerd.core.recorder_rows cimport Late, Rows
 from routerd.core.way cimport Way
 
 cdef Py_ssize_t _CANDIDATES_MAX
 cdef int _STEPS_MAX
+cdef Py_ssize_t _SUMS
+cdef Py_ssize_t _FIRST_OUTCOME
+cdef int _EPOCH_BITS
+cdef long long _FLOW_BITS
+cdef object _epochs
 cdef unsigned long long _OFFSET_BASIS
 cdef unsigned long long _PRIME
 cdef unsigned long long _ALL_BITS
 cdef unsigned long long _LOW_BITS
 cdef unsigned long long _HIGH_BIT
-
-
-@cython.final
-cdef class Flow:
-    cdef object register
-    cdef str key
-    cdef long long egress_number
-    cdef Py_ssize_t index
-    cdef Passage passage
-    cdef Flow following
-    cdef bint is_active
-    cdef long long messages
-    cdef long long octets
-    cdef long long accepted
-    cdef long long rejected
-    cdef long long released
-    cdef long long modified
-    cdef long long presettled
-    cdef long long dropped
-
-    cdef void clear(self) noexcept
-    cdef void count(self, int outcome) noexcept
 
 
 @cython.final
@@ -54,25 +38,36 @@ cdef class Recorder:
     cdef long long _countdown
     cdef object _register
     cdef dict _flows
-    cdef list _numbered
     cdef dict _paths
     cdef list _active
     cdef list _sums
     cdef list _full
     cdef list _spare
-    cdef Rows _rows
-    cdef readonly Py_ssize_t row
+    cdef readonly Rows rows
+    cdef readonly int row
+    cdef readonly bint is_sampled
+    cdef long long _epoch
+    cdef long long[::1] _counters
+    cdef bytearray _is_active
 
-    @cython.locals(address=Address, number="long long", last=Flow, flow=Flow, steps=int)
-    cdef object depart(self, Inlet inlet, Outlet outlet, Way way, Passage passage, long long size)
+    @cython.locals(number="long long", index=Py_ssize_t)
+    cdef Py_ssize_t depart(self, Inlet inlet, Outlet outlet, Way way, Passage passage, long long size) except? -1
+    cdef bint _is_of(self, Flow flow, long long number, str key, Passage passage) noexcept
+    @cython.locals(address=Address, last=Flow, flow=Flow, steps=int)
+    cdef Flow _look_for(self, Inlet inlet, Outlet outlet, Way way, long long number, Passage passage)
     @cython.locals(flow=Flow)
-    cdef object stay(self, Inlet inlet, Address address, str text, Passage passage, long long size)
-    @cython.locals(flow=Flow, rows=Rows)
-    cdef int add(self, object record, Py_ssize_t row, long long octets) except -1
-    @cython.locals(flow=Flow, rows=Rows)
-    cdef int settled(self, object record, Py_ssize_t row, int outcome, int cause, double now) except -1
-    @cython.locals(flow=Flow, rows=Rows, late=Late)
-    cdef Flow _flow_of(self, object record, Py_ssize_t row)
+    cdef Py_ssize_t stay(
+        self, Inlet inlet, Address address, str text, Passage passage, long long size
+    ) except? -1
+    @cython.locals(epoch="long long")
+    cdef Py_ssize_t _counted(self, Py_ssize_t flow, Passage passage, long long size) except? -1
+    @cython.locals(path=int, hop=int)
+    cdef int _begin(self, Py_ssize_t flow, Passage passage, long long size) except -1
+    cdef int add(self, long long flow, Rows rows, Py_ssize_t row, long long octets) except -1
+    cdef int settled(
+        self, long long flow, Rows rows, Py_ssize_t row, int outcome, int cause, double now
+    ) except -1
+    cdef int settled_at_once(self, long long flow, int outcome, int cause, double now) except -1
     @cython.locals(late=Late)
     cdef int _complete_late(self, Rows rows, Py_ssize_t row, int outcome, int cause, double now) except -1
     @cython.locals(key="long long")
@@ -88,11 +83,10 @@ cdef class Recorder:
     cdef str _origin(self, Passage passage)
     @cython.locals(flow=Flow)
     cdef Flow _new_flow(self, tuple name, Inlet inlet, Address address, str text, tuple egress)
-    cdef int _activate(self, Flow flow) except -1
-    cdef object _counted(self, Flow flow, Passage passage, long long size)
-    @cython.locals(path=int, hop=int)
-    cdef object _decided(self, Flow flow, Passage passage, long long size)
-    @cython.locals(flow=Flow)
+    cdef int _activate(self, Py_ssize_t flow) except -1
+    @cython.locals(flow=Py_ssize_t)
+    cdef int _grow(self) except -1
+    @cython.locals(flow=Py_ssize_t, counter=Py_ssize_t)
     cdef void _sum_up(self, long long second_us)
     @cython.locals(flow=Flow)
     cdef int _turn_over(self) except -1

@@ -2,16 +2,20 @@
 # cython: boundscheck=False, wraparound=False, initializedcheck=False
 """Records what becomes of messages: sums of each flow, and decisions with all that could have been chosen.
 
-Forwarding calls `depart` when a message leaves, and keeps what that returns with the delivery: the flow, or for one
-message in `every` the set that has a row for it, and `row`. The outcome is told to `settled`. A message that is not
-sampled costs a few additions: its inlet remembers the flows of those before. Everything is kept in columns of a fixed
-size, which `take` hands over; what does not fit is counted in `lost`, and forwarding goes on.
+Forwarding calls `depart` when a message leaves, and keeps the number that it returns with the delivery, and for one
+message in `every` the set that has a row for it, and which. The outcome is told to `settled`. A message that is not
+sampled costs a few additions: its inlet remembers the flows of those before. Flows are told by numbers, since to refer
+to an object with each message costs more than all of this. Everything is kept in columns of a fixed size, which `take`
+hands over; what does not fit is counted in `lost`, and forwarding goes on.
 """
 
+import itertools
+from array import array
 from typing import TYPE_CHECKING, Any
 
 from routerd.core.recorder_columns import (
     CANDIDATES_MAX,
+    COUNTERS_OF_FLOW,
     ROWS,
     DecisionColumns,
     FlowNames,
@@ -23,6 +27,7 @@ from routerd.core.recorder_columns import (
     private_memory,
 )
 from routerd.core.recorder_events import RecordedEvents
+from routerd.core.recorder_flow import Flow
 from routerd.core.recorder_names import address_text, container_of, kind_of, link_text, way_kind, way_text
 from routerd.core.recorder_rows import Late, Rows
 
@@ -42,6 +47,13 @@ STEPS_MAX = 16
 
 _CANDIDATES_MAX = CANDIDATES_MAX
 _STEPS_MAX = STEPS_MAX
+_SUMS = len(COUNTERS_OF_FLOW)
+_FIRST_OUTCOME = COUNTERS_OF_FLOW.index("accepted")
+_EPOCH_BITS = 16
+_FLOW_BITS = (1 << _EPOCH_BITS) - 1
+_SUMS_LEAST = 64
+"""Flows that there is room for from the beginning."""
+_epochs = itertools.count(1)
 _OFFSET_BASIS = 0xCBF29CE484222325
 _PRIME = 0x100000001B3
 _ALL_BITS = 0xFFFFFFFFFFFFFFFF
@@ -49,56 +61,12 @@ _LOW_BITS = 0x7FFFFFFFFFFFFFFF
 _HIGH_BIT = 0x8000000000000000
 
 
-class Flow:
-    """The messages of one address that came in by one link, left by another and entered the network at one router."""
-
-    passage: "Passage | None"
-    following: "Flow | None"
-    register: Any
-
-    def __init__(self, register: Any, key: str, egress_number: int, index: int) -> None:
-        self.register = register
-        self.key = key
-        self.egress_number = egress_number
-        # Of its names in the register.
-        self.index = index
-        self.passage = None
-        # The next one in the ring of the inlet.
-        self.following = None
-        self.is_active = False
-        self.clear()
-
-    def clear(self) -> None:
-        """Begin another second."""
-        self.messages = 0
-        self.octets = 0
-        self.accepted = 0
-        self.rejected = 0
-        self.released = 0
-        self.modified = 0
-        self.presettled = 0
-        self.dropped = 0
-
-    def count(self, outcome: int) -> None:
-        """Count an outcome, by its place among OUTCOME_WORDS."""
-        if outcome == 0:
-            self.accepted += 1
-        elif outcome == 1:
-            self.rejected += 1
-        elif outcome == 2:
-            self.released += 1
-        elif outcome == 3:
-            self.modified += 1
-        elif outcome == 4:
-            self.presettled += 1
-        else:
-            self.dropped += 1
-
-
 class Recorder:
     """Records the decisions of one worker; `events` has what happens to links, addresses and the network."""
 
-    _rows: Rows
+    rows: Rows
+    """The set that is written to."""
+    _counters: "memoryview[Any]"
 
     def __init__(
         self,
@@ -127,14 +95,18 @@ class Recorder:
         self._room = Room.of(rows)
         self._rows_max, self._cells_max = self._room
         self._countdown = every
-        # The one that was begun last.
+        # Whether the message that left last is sampled, and then its row.
+        self.is_sampled = False
         self.row = 0
         self._register = Register()
         self._flows: dict[tuple[Any, ...], Flow] = {}
-        # By their numbers in the register.
-        self._numbered: list[Flow] = []
+        # Of a message that left under another register nothing is known any more.
+        self._epoch = next(_epochs)
+        # The counters of one flow, and then those of the next.
+        self._counters = memoryview(array("q", bytes(8 * _SUMS * _SUMS_LEAST)))
+        self._is_active = bytearray(_SUMS_LEAST)
         self._paths: dict[Passage, int] = {}
-        self._active: list[Flow] = []
+        self._active: list[int] = []
         self._sums: list[FlowRows] = []
         self._full: list[Rows] = []
         self._spare: list[DecisionColumns] = []
@@ -142,81 +114,107 @@ class Recorder:
 
     # --- messages
 
-    def depart(self, inlet: "Inlet", outlet: "Outlet", way: "Way | None", passage: "Passage | None", size: int) -> Any:
-        """Count a message that leaves; return its flow, or the set of its `row` if it is sampled, for the outcome."""
-        address = outlet.address if way is None else way.address
+    def depart(self, inlet: "Inlet", outlet: "Outlet", way: "Way | None", passage: "Passage | None", size: int) -> int:
+        """Count a message that leaves; return what its outcome is to be told with, and note whether it is sampled."""
         number = outlet.number if way is None else -way.trunk
         # The flows of an inlet make a ring. Consumers take turns, so the one behind the last is likely to be next.
+        # There is no name for it here: to count who refers to it takes longer than to look at it.
+        if (
+            inlet.flow is not None
+            and inlet.flow.following is not None
+            and inlet.flow.following.egress_number == number
+            and inlet.flow.following.passage is passage
+            and inlet.flow.following.register is self._register
+            and (
+                inlet.flow.following.key is outlet.address.key
+                if way is None
+                else inlet.flow.following.key is way.address.key
+            )
+        ):
+            if inlet.flow.following is not inlet.flow:
+                inlet.flow = inlet.flow.following
+        else:
+            inlet.flow = self._look_for(inlet, outlet, way, number, passage)
+        index = inlet.flow.index
+        return self._counted(index, passage, size)
+
+    def _is_of(self, flow: Flow | None, number: int, key: str, passage: "Passage | None") -> bool:
+        return (
+            flow is not None
+            and flow.egress_number == number
+            and flow.passage is passage
+            and flow.key is key
+            and flow.register is self._register
+        )
+
+    def _look_for(
+        self, inlet: "Inlet", outlet: "Outlet", way: "Way | None", number: int, passage: "Passage | None"
+    ) -> Flow:
+        """Return the flow of a message that is not of the flow which is likely."""
+        address = outlet.address if way is None else way.address
         last = inlet.flow
         flow = None if last is None else last.following
         steps = 0
-        while flow is not None and (
-            flow.egress_number != number
-            or flow.passage is not passage
-            or flow.key is not address.key
-            or flow.register is not self._register
-        ):
+        while flow is not None and not self._is_of(flow, number, address.key, passage):
             steps += 1
             flow = None if flow is last or steps == _STEPS_MAX else flow.following
         if flow is None:
             flow = self._find(inlet, address, number, passage, outlet, way)
-        if flow is not last:
-            inlet.flow = flow
-        return self._counted(flow, passage, size)
+        return flow
 
     def stay(
         self, inlet: "Inlet", address: "Address | None", text: str, passage: "Passage | None", size: int
-    ) -> Any:
+    ) -> int:
         """Count a message that nobody gets, for an address or what was written for one; return as `depart` does."""
         name = (inlet.number, 0, text if address is None else address.key, self._origin(passage))
         flow = self._flows.get(name)
         if flow is None:
             flow = self._new_flow(name, inlet, address, text, (None, None, None))
-        return self._counted(flow, passage, size)
+        return self._counted(flow.index, passage, size)
 
-    def _counted(self, flow: Flow, passage: "Passage | None", size: int) -> Any:
-        flow.messages += 1
-        flow.octets += size
-        if not flow.is_active:
+    def _counted(self, flow: int, passage: "Passage | None", size: int) -> int:
+        # A set may have to be begun, and with it another register: what is told later is of the one before.
+        epoch = self._epoch
+        self._counters[_SUMS * flow] += 1
+        self._counters[_SUMS * flow + 1] += size
+        if not self._is_active[flow]:
             self._activate(flow)
+        self.is_sampled = False
         if self.every:
             self._countdown -= 1
             if self._countdown <= 0:
                 self._countdown = self.every
-                if not self._rows.is_full() or self._next_rows():
-                    return self._decided(flow, passage, size)
-                self.lost_decisions += 1
-        return flow
+                if not self.rows.is_full() or self._next_rows():
+                    self._begin(flow, passage, size)
+                else:
+                    self.lost_decisions += 1
+        return epoch << _EPOCH_BITS | flow
 
-    def _decided(self, flow: Flow, passage: "Passage | None", size: int) -> Any:
+    def _begin(self, flow: int, passage: "Passage | None", size: int) -> None:
         path = -1
         hop = 0
         if passage is not None:
             path = self._path_number(passage)
             hop = min(passage.hops, _CANDIDATES_MAX)
-        self.row = self._rows.begin(flow.index, path, hop, size)
-        return self._rows
+        self.row = self.rows.begin(flow, path, hop, size)
+        self.is_sampled = True
 
-    def add(self, record: Any, row: int, octets: int) -> None:
-        """Count more octets of a message that leaves while it comes."""
-        flow = self._flow_of(record, row)
-        if type(record) is Rows:
-            rows: Rows = record
+    def add(self, flow: int, rows: Rows | None, row: int, octets: int) -> None:
+        """Count more octets of a message that leaves while it comes; `rows` has its `row` if it is sampled."""
+        if rows is not None:
             rows.grow(row, octets)
-        if flow is not None:
-            flow.octets += octets
-            if not flow.is_active:
-                self._activate(flow)
+        if flow >> _EPOCH_BITS == self._epoch:
+            self._counters[_SUMS * (flow & _FLOW_BITS) + 1] += octets
+            if not self._is_active[flow & _FLOW_BITS]:
+                self._activate(flow & _FLOW_BITS)
 
-    def settled(self, record: Any, row: int, outcome: int, cause: int, now: float) -> None:
+    def settled(self, flow: int, rows: Rows | None, row: int, outcome: int, cause: int, now: float) -> None:
         """Take the outcome of a message, by its place among OUTCOME_WORDS, and the cause among CAUSE_WORDS."""
-        flow = self._flow_of(record, row)
-        if flow is not None:
-            flow.count(outcome)
-            if not flow.is_active:
-                self._activate(flow)
-            if type(record) is Rows:
-                rows: Rows = record
+        if flow >> _EPOCH_BITS == self._epoch:
+            self._counters[_SUMS * (flow & _FLOW_BITS) + _FIRST_OUTCOME + outcome] += 1
+            if not self._is_active[flow & _FLOW_BITS]:
+                self._activate(flow & _FLOW_BITS)
+            if rows is not None:
                 if rows.is_over:
                     self._complete_late(rows, row, outcome, cause, now)
                 else:
@@ -224,29 +222,17 @@ class Recorder:
         else:
             # What it names by number is known no more.
             self.lost_flows += 1
-            if type(record) is Rows:
+            if rows is not None:
                 self.lost_decisions += 1
 
-    def _flow_of(self, record: Any, row: int) -> Flow | None:
-        """Return the flow of a message, if it is still known by its number."""
-        flow: Flow
-        if type(record) is Flow:
-            flow = record
-            return flow if flow.register is self._register else None
-        rows: Rows = record
-        if rows.register is not self._register:
-            return None
-        if not rows.is_over:
-            flow = self._numbered[rows.flow_numbers[row]]
-            return flow
-        late: Late = rows.late[row]
-        flow = self._numbered[late.flow]
-        return flow
+    def settled_at_once(self, flow: int, outcome: int, cause: int, now: float) -> None:
+        """Take the outcome of the message that left last."""
+        self.settled(flow, self.rows if self.is_sampled else None, self.row, outcome, cause, now)
 
     def _complete_late(self, rows: Rows, row: int, outcome: int, cause: int, now: float) -> None:
         late: Late = rows.late.pop(row)
-        if not self._rows.is_full() or self._next_rows():
-            self._rows.complete(self._rows.write_late(late), outcome, cause, int(now * 1e6 + 0.5))
+        if not self.rows.is_full() or self._next_rows():
+            self.rows.complete(self.rows.write_late(late), outcome, cause, int(now * 1e6 + 0.5))
         else:
             self.lost_decisions += 1
 
@@ -255,21 +241,21 @@ class Recorder:
     def describe(self, stamp: float, priority: int, identifier: bytes | None) -> None:
         """Note when its message came, its priority and its message-id."""
         key = 0 if identifier is None else _message_key(identifier)
-        self._rows.describe(int((stamp + self.offset) * 1e6 + 0.5), int(stamp * 1e6 + 0.5), priority, key)
+        self.rows.describe(int((stamp + self.offset) * 1e6 + 0.5), int(stamp * 1e6 + 0.5), priority, key)
 
     def consider(self, outlet: "Outlet", is_chosen: bool) -> None:
         """Note an outlet as a candidate."""
         if outlet.recorded_in is not self._register:
             outlet.recorded_in = self._register
             outlet.recorded_as = self._link_number(link_text(outlet))
-        self._rows.consider(outlet.recorded_as, 0, outlet.link.unsettled_count, is_chosen)
+        self.rows.consider(outlet.recorded_as, 0, outlet.link.unsettled_count, is_chosen)
 
     def consider_way(self, way: "Way", is_chosen: bool) -> None:
         """Note a way to other routers as a candidate."""
         if way.recorded_in is not self._register:
             way.recorded_in = self._register
             way.recorded_as = self._link_number(way_text(way))
-        self._rows.consider(way.recorded_as, way.cost, way.outstanding, is_chosen)
+        self.rows.consider(way.recorded_as, way.cost, way.outstanding, is_chosen)
 
     # --- what is handed over
 
@@ -349,12 +335,23 @@ class Recorder:
         names = FlowNames(text, phase, distribution, link_text(inlet), kind_of(inlet.peer), name[3], *egress)
         flow = Flow(self._register, name[2], name[1], len(self._register.flows))
         self._register.flows.append(names)
-        self._numbered.append(flow)
+        if flow.index >= len(self._is_active):
+            self._grow()
         self._flows[name] = flow
         return flow
 
-    def _activate(self, flow: Flow) -> None:
-        flow.is_active = True
+    def _grow(self) -> None:
+        """Make room for the sums of twice as many flows."""
+        room = 2 * len(self._is_active)
+        counters = array("q", self._counters)
+        counters.frombytes(bytes(8 * (_SUMS * room - len(counters))))
+        self._counters = memoryview(counters)
+        self._is_active = bytearray(room)
+        for flow in self._active:
+            self._is_active[flow] = 1
+
+    def _activate(self, flow: int) -> None:
+        self._is_active[flow] = 1
         self._active.append(flow)
 
     def _sum_up(self, second_us: int) -> None:
@@ -362,22 +359,16 @@ class Recorder:
             return
         if len(self._sums) >= self._waiting_max:
             self.lost_flows += len(self._active)
-            for flow in self._active:
-                flow.is_active = False
-                flow.clear()
         else:
             rows = FlowRows(second_us, self._register)
+            rows.numbers.extend(self._active)
             for flow in self._active:
-                rows.numbers.append(flow.index)
-                rows.counters.extend(
-                    (
-                        *(flow.messages, flow.octets, flow.accepted, flow.rejected),
-                        *(flow.released, flow.modified, flow.presettled, flow.dropped),
-                    )
-                )
-                flow.is_active = False
-                flow.clear()
+                rows.counters.extend(self._counters[_SUMS * flow : _SUMS * (flow + 1)])
             self._sums.append(rows)
+        for flow in self._active:
+            self._is_active[flow] = 0
+            for counter in range(_SUMS * flow, _SUMS * (flow + 1)):
+                self._counters[counter] = 0
         self._active = []
 
     def _turn_over(self) -> None:
@@ -388,8 +379,8 @@ class Recorder:
             flow.following = None
             flow.passage = None
         self._register = Register()
+        self._epoch = next(_epochs)
         self._flows.clear()
-        self._numbered = []
         self._paths.clear()
         self._begin_rows()
 
@@ -422,15 +413,15 @@ class Recorder:
         return True
 
     def _end_rows(self) -> None:
-        if self._rows.count:
-            self._full.append(self._rows)
+        if self.rows.count:
+            self._full.append(self.rows)
         else:
-            self._spare.append(self._rows.hand_over(False))
+            self._spare.append(self.rows.hand_over(False))
 
     def _begin_rows(self) -> None:
         # Those that were written to before: the memory of new ones would have to be found and cleared first.
         columns = self._spare.pop() if self._spare else DecisionColumns(self._room, self._memory(self._room.octets))
-        self._rows = Rows(columns, self._register, self._rows_max, self._cells_max)
+        self.rows = Rows(columns, self._register, self._rows_max, self._cells_max)
 
 
 def _egress_of(

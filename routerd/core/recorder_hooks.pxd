@@ -5,7 +5,6 @@ from routerd.core.inlet cimport Inlet
 from routerd.core.outlet cimport Outlet
 from routerd.core.passage cimport Passage
 from routerd.core.recorder cimport Recorder
-from routerd.core.recorder_rows cimport Rows
 from routerd.core.settlement cimport outcome_number
 from routerd.core.way cimport Way
 from routerd.wire.delivery cimport Delivery
@@ -21,8 +20,8 @@ cdef Py_ssize_t _SHORTEST
 
 
 cdef class Recorded(Departures):
-    @cython.locals(recorder=Recorder, address=Address)
-    cdef object note_departure(
+    @cython.locals(recorder=Recorder, address=Address, flow="long long")
+    cdef Py_ssize_t note_departure(
         self,
         Inlet inlet,
         Outlet outlet,
@@ -34,8 +33,10 @@ cdef class Recorded(Departures):
         Py_ssize_t start,
         Py_ssize_t end,
         bint is_copy,
-    )
-    @cython.locals(recorder=Recorder, is_wanted=bint, text=str)
+    ) except? -1
+    @cython.locals(recorder=Recorder)
+    cdef void keep_record(self, Delivery out, long long flow) noexcept
+    @cython.locals(recorder=Recorder, is_wanted=bint, text=str, flow="long long")
     cdef void note_stay(
         self,
         Inlet inlet,

@@ -13,7 +13,6 @@ from routerd.core.recorder_names import (
     RECORDED_MODIFIED,
     TRUNK_LOST,
 )
-from routerd.core.recorder_rows import Rows
 from routerd.core.settlement import outcome_number
 from routerd.wire import DecodeError, NeedsMore
 from routerd.wire.delivery import Delivery
@@ -54,16 +53,13 @@ class Recorded(Departures):
         start: int,
         end: int,
         is_copy: bool,
-    ) -> Any:
-        """Return what is to be told the outcome of a message about to leave; None for what a sibling decided.
-
-        Who keeps it keeps the row of the recorder, too.
-        """
+    ) -> int:
+        """Return what the outcome of a message about to leave is to be told with; 0 for what a sibling decided."""
         recorder = self.recorder
         if recorder is None or inlet.is_relay:
-            return None
-        record = recorder.depart(inlet, outlet, way, passage, size)
-        if type(record) is Rows:
+            return 0
+        flow = recorder.depart(inlet, outlet, way, passage, size)
+        if recorder.is_sampled:
             address = outlet.address if way is None else way.address
             self._describe(recorder, address, stamp, data, start, end)
             if not is_copy:
@@ -72,7 +68,16 @@ class Recorded(Departures):
                 recorder.consider(outlet, True)
             else:
                 recorder.consider_way(way, True)
-        return record
+        return flow
+
+    def keep_record(self, out: Delivery, flow: int) -> None:
+        """Keep with a delivery what its outcome is to be told with, if that is anything."""
+        recorder = self.recorder
+        if flow != 0 and recorder is not None:
+            out.record_flow = flow
+            if recorder.is_sampled:
+                out.record = recorder.rows
+                out.record_row = recorder.row
 
     def note_stay(
         self,
@@ -97,12 +102,12 @@ class Recorded(Departures):
         text = ""
         if address is None:
             text = self._written_address(passage, data, start, end)
-        record = recorder.stay(inlet, address, text, passage, size)
-        if type(record) is Rows:
+        flow = recorder.stay(inlet, address, text, passage, size)
+        if recorder.is_sampled:
             self._describe(recorder, address, stamp, data, start, end)
             if address is not None and not address.is_multicast:
                 self._compare(recorder, inlet, address, None, None, passage)
-        recorder.settled(record, recorder.row, outcome, cause, self.now)
+        recorder.settled_at_once(flow, outcome, cause, self.now)
 
     def drop(
         self,
@@ -136,7 +141,7 @@ class Recorded(Departures):
     def note_more(self, out: Delivery, octets: int) -> None:
         """Record more octets of a message."""
         if self.recorder is not None:
-            self.recorder.add(out.record, out.record_row, octets)
+            self.recorder.add(out.record_flow, out.record, out.record_row, octets)
 
     def passage_or_none(
         self, data: bytes | bytearray, start: int, end: int, is_partial: bool

@@ -31,6 +31,7 @@ cdef class Settlement(Handler):
     cdef void _copy_decided(self, Delivery out, FanOut fan)
     @cython.locals(inlet=Inlet)
     cdef void _producer_settled(self, Delivery delivery)
+    @cython.locals(flow="long long")
     cdef int note_outcome(self, Delivery out, int outcome, int cause) except -1
     @cython.locals(way=Way)
     cdef void came_back(self, Delivery out)

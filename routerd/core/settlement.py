@@ -63,7 +63,7 @@ class Settlement(Handler):
             return
         if delivery.way is not None and (delivery.remote_settled or is_outcome(delivery.remote_state)):
             self.came_back(delivery)
-        if delivery.record is not None and (delivery.remote_settled or is_outcome(delivery.remote_state)):
+        if delivery.record_flow != 0 and (delivery.remote_settled or is_outcome(delivery.remote_state)):
             number = outcome_number(delivery.remote_state)
             self.note_outcome(delivery, number, CONSUMER_DECIDED if number else NO_CAUSE)
         context = delivery.context
@@ -121,7 +121,7 @@ class Settlement(Handler):
             context.context = None
             if context.way is not None:
                 self.came_back(context)
-            if context.record is not None:
+            if context.record_flow != 0:
                 self.note_outcome(context, RECORDED_PRESETTLED, NO_CAUSE)
             if not context.settled:
                 context.settle()
@@ -130,9 +130,11 @@ class Settlement(Handler):
 
     def note_outcome(self, out: Delivery, outcome: int, cause: int) -> None:
         """Record what became of a message."""
-        record, out.record = out.record, None
-        if self.recorder is not None and record is not None:
-            self.recorder.settled(record, out.record_row, outcome, cause, self.now)
+        flow, out.record_flow = out.record_flow, 0
+        if self.recorder is not None and flow != 0:
+            self.recorder.settled(flow, out.record, out.record_row, outcome, cause, self.now)
+        if out.record is not None:
+            out.record = None
 
     def came_back(self, out: Delivery) -> None:
         """Count a delivery that went to another router as decided, or lost."""
@@ -165,7 +167,7 @@ class Settlement(Handler):
         delivery.context = None
         if out.settled:
             outlet.presettled += 1
-        if out.record is not None:
+        if out.record_flow != 0:
             self.note_outcome(out, how_settled(delivery), NO_CAUSE)
         self.has_left(inlet, delivery)
 

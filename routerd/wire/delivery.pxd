@@ -24,6 +24,7 @@ cdef class Delivery:
     cdef public int rcv_settle_mode
     cdef public int record_row
     cdef public double stamp
+    cdef public long long record_flow
     cdef public Link link
     cdef public bytes given_tag
     cdef public unsigned int tag_number

@@ -23,7 +23,7 @@ _ACCEPTED = ACCEPTED
 class Delivery:
     """A delivery as this end of the link knows it; made by the engine, not by callers.
 
-    `context`, `way`, `record`, `record_row` and `stamp` are the application's: what it keeps with the delivery, and
+    `context`, `way`, `stamp` and what begins with `record` are the application's: what it keeps with the delivery, and
     when it came.
     """
 
@@ -59,6 +59,7 @@ class Delivery:
         self.way = None
         self.record = None
         self.record_row = 0
+        self.record_flow = 0
 
     @property
     def tag(self) -> bytes:
