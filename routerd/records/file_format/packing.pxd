@@ -49,7 +49,9 @@ cpdef bytes differences(const Whole[::1] values, Py_ssize_t count)
 cdef Py_ssize_t _put_parts(
     unsigned char[::1] into, Py_ssize_t end, long long[::1] deltas, Py_ssize_t number, long long least
 ) noexcept
-@cython.locals(low_width=int, done=Py_ssize_t, bits=int, i=Py_ssize_t, held="unsigned long long", value="unsigned long long")
+@cython.locals(
+    low_width=int, done=Py_ssize_t, bits=int, i=Py_ssize_t, held="unsigned long long", value="unsigned long long",
+)
 cdef Py_ssize_t _put_part(
     unsigned char[::1] into, Py_ssize_t end, long long[::1] deltas, Py_ssize_t first, Py_ssize_t last,
     long long least, int width
