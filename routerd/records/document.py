@@ -33,8 +33,8 @@ RECORDS/decisions/day=2026-11-21/hour=14/router=A/1795270800000000-w0.1-000001.v
 * A file that replaces others of its folder names them in the metadata `mobula.replaces` (a list in JSON). Rows of a
   file that is named there must not be read twice: whoever wrote the new one deletes it, and may have been
   interrupted. `mobula.table` and `mobula.version` say what a file is.
-* Pages have check sums. Names are kept by dictionary, times and most numbers by their differences. What `routeranalyze`
-  writes is compressed with Snappy besides.
+* Pages have check sums. Names are kept by dictionary, times and most numbers by their differences. What routers write
+  is compressed besides where there are many names, with gzip, and all that `routeranalyze` writes, with Snappy.
 
 ## Versions
 

@@ -25,7 +25,9 @@ MAGIC = b"PAR1"
 CREATED_BY = "mobula version 1 (build 1)"
 """Readers look for known defects of writers by this, and want a version."""
 _DATA, _DICTIONARY = 0, 2
-_UNCOMPRESSED = 0
+_UNCOMPRESSED, _GZIP = 0, 2
+_GZIP_WINDOW = 31
+"""What zlib has for 15 bits and the header of gzip."""
 _FORMAT = 2
 
 
@@ -34,25 +36,33 @@ class Chunk:
     """A column of a row group, as octets of a file."""
 
     octets: bytes
+    size: int
+    """Of the octets before they are compressed."""
     metadata: bytes
     """What the footer says of it."""
 
 
 def chunk(leaf: Leaf, page: Page, start: int) -> Chunk:
     """Return a column that begins at a place of the file."""
+    codec = _GZIP if page.is_repetitive else _UNCOMPRESSED
+    size = 0
     dictionary = b""
     if page.dictionary is not None:
-        dictionary = _page(_DICTIONARY, page.dictionary, nested(7, i32(1, page.entries), i32(2, PLAIN)))
+        size, dictionary = _page(
+            _DICTIONARY, page.dictionary, nested(7, i32(1, page.entries), i32(2, PLAIN)), codec
+        )
     kinds = i32(1, page.count), i32(2, page.encoding), i32(3, RLE), i32(4, RLE)
-    octets = dictionary + _page(_DATA, page.body, nested(5, *kinds))
+    data_size, octets = _page(_DATA, page.body, nested(5, *kinds), codec)
+    size += data_size
+    octets = dictionary + octets
     encodings = [PLAIN, RLE, page.encoding] if page.encoding != PLAIN else [PLAIN, RLE]
     found = [
         i32(1, leaf.physical),
         numbers(2, encodings),
         texts(3, leaf.path),
-        i32(4, _UNCOMPRESSED),
+        i32(4, codec),
         i64(5, page.count),
-        i64(6, len(octets)),
+        i64(6, size),
         i64(7, len(octets)),
         i64(9, start + len(dictionary)),
     ]
@@ -61,13 +71,13 @@ def chunk(leaf: Leaf, page: Page, start: int) -> Chunk:
     if page.range is not None:
         least, greatest = (one.to_bytes(8, "little", signed=True) for one in page.range)
         found.append(nested(12, i64(3, 0), text(5, greatest), text(6, least)))
-    return Chunk(octets, struct(i64(2, start), nested(3, *found)))
+    return Chunk(octets, size, struct(i64(2, start), nested(3, *found)))
 
 
 def row_group(chunks: Sequence[Chunk], rows: int, start: int, ordinal: int) -> bytes:
     """Return what the footer says of a row group."""
-    size = sum(len(one.octets) for one in chunks)
-    found = [structs(1, [one.metadata for one in chunks]), i64(2, size), i64(3, rows), i64(5, start), i64(6, size)]
+    size, length = sum(one.size for one in chunks), sum(len(one.octets) for one in chunks)
+    found = [structs(1, [one.metadata for one in chunks]), i64(2, size), i64(3, rows), i64(5, start), i64(6, length)]
     if ordinal <= 0x7FFF:
         found.append(i16(7, ordinal))
     return struct(*found)
@@ -88,6 +98,9 @@ def footer(tree: Tree, rows: int, groups: Sequence[bytes], notes: Mapping[bytes,
     return octets + len(octets).to_bytes(4, "little") + MAGIC
 
 
-def _page(kind: int, body: bytes, header: Field) -> bytes:
-    check = int.from_bytes(zlib.crc32(body).to_bytes(4, "little"), "little", signed=True)
-    return struct(i32(1, kind), i32(2, len(body)), i32(3, len(body)), i32(4, check), header) + body
+def _page(kind: int, body: bytes, header: Field, codec: int) -> tuple[int, bytes]:
+    """Return a page with its header, and how many octets that would be if it were not compressed."""
+    octets = body if codec == _UNCOMPRESSED else zlib.compress(body, 1, _GZIP_WINDOW)
+    check = int.from_bytes(zlib.crc32(octets).to_bytes(4, "little"), "little", signed=True)
+    head = struct(i32(1, kind), i32(2, len(body)), i32(3, len(octets)), i32(4, check), header)
+    return len(head) + len(body), head + octets

@@ -12,6 +12,8 @@ from routerd.records.file_format.thrift import varint
 PLAIN, RLE, DELTA_BINARY_PACKED, RLE_DICTIONARY = 0, 3, 5, 8
 _ENTRIES_MAX = 256
 """A range of numbers that is no wider is a dictionary."""
+_REPETITIVE_WIDTH = 4
+"""So many bits a name has at least where compressing is worth its time."""
 _FORMATS = {INT32: "i", INT64: "q"}
 
 Value = int | str
@@ -35,6 +37,8 @@ class Page:
     """Where lists go on; None outside of lists."""
     range: tuple[int, int] | None = None
     """The least value and the greatest, where readers want to know."""
+    is_repetitive: bool = False
+    """Whether it is worth compressing: the same names come again and again, in the same order."""
 
     @property
     def body(self) -> bytes:
@@ -79,7 +83,8 @@ def named(codes: "memoryview[Any]", count: int, entries: Sequence[Value], physic
         return constant(entries[codes[0]], count, physical)
     width = max(1, (len(entries) - 1).bit_length())
     octets = bytes([width]) + series(codes, count, width)
-    return Page(count, RLE_DICTIONARY, octets, plain(entries, physical), len(entries))
+    is_repetitive = width >= _REPETITIVE_WIDTH
+    return Page(count, RLE_DICTIONARY, octets, plain(entries, physical), len(entries), is_repetitive=is_repetitive)
 
 
 def numeric(values: "memoryview[Any]", count: int, physical: int, *, with_range: bool = False) -> Page:

@@ -2,6 +2,7 @@
 
 import random
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -10,7 +11,10 @@ import pytest
 from routerd.core import CAUSE_WORDS, OUTCOME_WORDS, DecisionColumns, FlowNames, RecordedEvent, Register, Room
 from routerd.core.recorder_columns import private_memory
 from routerd.io.recording_groups import Decisions, Events
+from routerd.records import DECISIONS, Place, RecordFile
+from routerd.records.file_format import GroupWriter
 from tests.unit.io.recording_tables import decision_table, table_of
+from tests.unit.records.test_writing import decisions
 
 HOUR_US = 3_600_000_000
 NOON_US = int(datetime(2026, 11, 21, 12, tzinfo=UTC).timestamp()) * 1_000_000
@@ -119,6 +123,37 @@ def test_decisions_of_another_sampling_are_not_joined() -> None:
     made = Made(5, random.Random(3))
     groups = Decisions(made.columns, "R", 1).joined([Decisions(made.columns, "R", 100)])
     assert [table_of(one)["weight"].to_pylist() for one in groups] == [[1] * 5, [100] * 5]
+
+
+def test_a_decision_of_a_busy_router_takes_at_most_24_octets(tmp_path: Path) -> None:
+    rows = decisions(20_000).to_pylist()
+    room = Room(len(rows), sum(len(row["candidates"]) for row in rows))
+    columns = DecisionColumns(room, private_memory(room.octets))
+    flows: dict[FlowNames, int] = {}
+    links: dict[str, int] = {}
+    for at, row in enumerate(rows):
+        names = [row[name] for name in ("address", "phase", "distribution", "ingress", "ingress_kind")]
+        flow = FlowNames(*names, "A", row["egress"], row["egress_kind"], row["egress_router"])
+        columns.flow[at] = flows.setdefault(flow, len(flows))
+        columns.time_us[at] = round(row["time"].timestamp() * 1e6)
+        columns.path[at] = ["A", "B/A", "C/B/A"].index(row["path"]) - 1
+        columns.size[at], columns.priority[at], columns.choice[at] = row["size_octets"], row["priority"], row["choice"]
+        columns.latency_us[at], columns.key[at] = row["latency_us"], row["message_key"]
+        columns.outcome[at] = OUTCOME_WORDS.index(row["outcome"])
+        for candidate in row["candidates"]:
+            columns.cell_link[columns.cells] = links.setdefault(candidate["egress"], len(links))
+            columns.cell_outstanding[columns.cells] = candidate["outstanding"]
+            columns.cells += 1
+        columns.last_cell[at + 1] = columns.cells
+    columns.register.flows, columns.register.links, columns.register.paths = [*flows], [*links], ["B/A", "C/B/A"]
+    columns.rows = columns.latencies = columns.keys = columns.choices = len(rows)
+    written = Decisions(columns, "A", 100)
+    assert table_of(written).to_pylist() == rows
+    file = RecordFile(Place.at("decisions", NOON_US, "A"), NOON_US, "w0.1", 1, 1)
+    writer = GroupWriter(tmp_path, DECISIONS, file)
+    writer.write(written.pages(), len(rows))
+    writer.complete()
+    assert (tmp_path / file.path).stat().st_size <= 24 * len(rows)
 
 
 def test_costs_may_be_missing_empty_or_many() -> None:

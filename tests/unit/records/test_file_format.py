@@ -71,6 +71,20 @@ def test_texts_of_any_number(tmp_path: Path, entries: int) -> None:
     assert parquet.read_table(path)["text"].to_pylist() == texts + ["b"] * 9
 
 
+def test_names_that_come_again_and_again_are_compressed(tmp_path: Path) -> None:
+    table = Table("texts", 1, "Texts.", (Column("text", Kind.NAME, "one"),))
+    texts = [f"consumer-{number % 300}" for number in range(30_000)]
+    path = written(tmp_path, page_of_texts(texts), page_of_texts(["a", "b"] * 99), table=table, name="text")
+    metadata = parquet.read_metadata(path)
+    many, few = (metadata.row_group(group).column(0) for group in range(2))
+    assert (many.compression, few.compression) == ("GZIP", "UNCOMPRESSED")
+    assert many.total_compressed_size * 4 < many.total_uncompressed_size
+    assert few.total_compressed_size == few.total_uncompressed_size
+    assert metadata.row_group(0).total_byte_size == many.total_uncompressed_size
+    found = parquet.ParquetFile(path, page_checksum_verification=True).read()
+    assert found["text"].to_pylist() == texts + ["a", "b"] * 99
+
+
 @pytest.mark.parametrize(("count", "width"), [(1, 1), (8, 3), (9, 3), (100, 32), (5, 31)])
 def test_numbers_side_by_side(count: int, width: int) -> None:
     drawn = random.Random(count)
