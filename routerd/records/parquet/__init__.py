@@ -1,4 +1,4 @@
-"""Records as Parquet: the only part of this package that needs pyarrow, which a router that records nothing lacks."""
+"""Records as Parquet by Arrow, for who reads them and makes others of them: a router needs no pyarrow."""
 
 from routerd.records.parquet.arrow import arrow_schema
 from routerd.records.parquet.footer import Footer, read_footer

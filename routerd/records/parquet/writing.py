@@ -9,12 +9,11 @@ from types import TracebackType
 import pyarrow as pa
 from pyarrow import parquet
 
+from routerd.records.file_format import TABLE_KEY, VERSION_KEY
 from routerd.records.files import RecordFile, aside
 from routerd.records.parquet.arrow import arrow_schema
 from routerd.records.schema import Kind, Table
 
-TABLE_KEY = b"mobula.table"
-VERSION_KEY = b"mobula.version"
 REPLACES_KEY = b"mobula.replaces"
 
 _ROW_GROUP_ROWS = 1 << 20
