@@ -10,14 +10,11 @@ from routerd.records.file_format.packing import differences, is_same, lowered, p
 from routerd.records.file_format.thrift import varint
 
 PLAIN, RLE, DELTA_BINARY_PACKED, RLE_DICTIONARY = 0, 3, 5, 8
-_ENTRIES_MAX = 256
-"""A range of numbers that is no wider is a dictionary."""
 _REPETITIVE_WIDTH = 4
 """So many bits a name has at least where compressing is worth its time."""
 _FORMATS = {INT32: "i", INT64: "q"}
 
 Value = int | str
-Numbers = "memoryview[Any]"
 
 
 @dataclass(slots=True)

@@ -1,7 +1,7 @@
 """Structures in the compact protocol of Thrift, as far as the metadata of Parquet needs it."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 _SHORT_STEP = 15
 _SHORT_LIST = 15
@@ -115,8 +115,3 @@ def struct(*fields: Field) -> bytes:
         found += octets
     found.append(0)
     return bytes(found)
-
-
-def optional(field: Field, value: Any) -> tuple[Field, ...]:
-    """Return a field where there is a value for it, for a structure's arguments."""
-    return () if value is None else (field,)
