@@ -89,6 +89,8 @@ MODULES = (
     "routerd/mesh/trees.py",
     "routerd/mesh/paths.py",
     "routerd/io/report_rows.py",
+    "routerd/io/busy_poll.py",
+    "routerd/io/worker_turn.py",
     "routerd/cli/load/histogram.py",
     "routerd/cli/load/stamps.py",
     "routerd/cli/load/meter.py",

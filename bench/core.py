@@ -6,18 +6,25 @@ compiled to be small instead of fast.
 
 import statistics
 import time
+from collections.abc import Callable
+from typing import Any
 
 from bench.memory import BODY, CREDIT, Pair, Routers, Time, TwoRouters, Workers, single_router
 from bench.report import Row
 from routerd.core import Gate, GroupSettings, Observer, PolicySettings, Recorder, VhostSettings
+from routerd.io.busy_poll import BusyPoll
 from routerd.io.recording_groups import Decisions
+from routerd.io.worker_turn import Pipe, Turn
 
 REPETITIONS = 5
 MESSAGES = 50_000
 LARGE_BODY = b"\x00\x53\x75\xb0\x00\x01\x00\x00" + bytes(64 * 1024)
 LARGE_MESSAGES = 500
+LARGE_BURST = 4
+"""As many as a router reads at once."""
 COPIES = 10
 ATTACHED = 1000
+TURNS = 20_000
 EVERY = 100
 WRITTEN = 30_000
 """Decisions that are written at a time."""
@@ -33,12 +40,13 @@ def forwarding(
     body: bytes = BODY,
     messages: int = MESSAGES,
     capacity: int = 0,
+    burst: int = MESSAGES,
     kept: list[Decisions] | None = None,
 ) -> float:
     """Return the seconds that the routers take for a delivery from a client of the first to one of the last.
 
     With a capacity as large as the credit of consumers, producers are ahead of them, and messages wait in workers.
-    What is recorded goes to `kept`.
+    No more than a burst comes at a time. What is recorded goes to `kept`.
     """
     for _ in range(consumers):
         routers.pair(len(routers.routers) - 1).consumer(address)
@@ -50,7 +58,8 @@ def forwarding(
         Time.spent_s = 0.0
         sent = 0
         while sent < messages // consumers:
-            while sender.credit > 0 and not sender.session.has_backlog:
+            end = sent + burst
+            while sent < end and sender.credit > 0 and not sender.session.has_backlog:
                 sender.send(body, None, settled)
                 sent += 1
             routers.settle_down()
@@ -120,10 +129,54 @@ def attaching(links: int = ATTACHED) -> float:
     return statistics.median(spent)
 
 
+class Worker:
+    """What a turn is part of, where nothing happens but turns; and the socket of its only connection."""
+
+    def __init__(self) -> None:
+        self.ready: list[Callable[[], None]] = []
+
+    def look_at(self, pipe: Any, was_open: bool, now: float) -> None:
+        """Do nothing: its connection was open before."""
+
+    def conclude(self, now: float) -> None:
+        """Do nothing: there is nobody to tell."""
+
+    def write(self, octets: bytes) -> None:
+        """Forget what is written."""
+
+    def go_round(self) -> None:
+        """Do what is to be done soon."""
+        ready, self.ready[:] = list(self.ready), []
+        for call in ready:
+            call()
+
+
+def turning(turns: int = TURNS) -> float:
+    """Return the seconds of a turn of a worker's loop that takes a flow and answers it: of all that is not messages."""
+    [router] = single_router().routers
+    pair = Pair(router)
+    worker: Any = Worker()
+    turn = Turn(worker, router, worker.ready.append, BusyPoll(worker.ready.append))
+    peer = pair.server.context
+    peer.shell = pipe = Pipe(turn, peer, pair.server)
+    pipe.socket = worker
+    pair.session.send_flow(None, True)
+    octets = pair.client.data_to_send(0.0)
+    spent = []
+    for _ in range(REPETITIONS):
+        start = time.perf_counter()
+        for _ in range(turns):
+            pipe.get_buffer(-1)[: len(octets)] = octets
+            pipe.buffer_updated(len(octets))
+            worker.go_round()
+        spent.append((time.perf_counter() - start) / turns)
+    return statistics.median(spent)
+
+
 def run() -> list[Row]:
     """Run every case."""
     copies = forwarding(single_router(), "copies/q", consumers=COPIES)
-    large = forwarding(single_router(), "q", body=LARGE_BODY, messages=LARGE_MESSAGES)
+    large = forwarding(single_router(), "q", body=LARGE_BODY, messages=LARGE_MESSAGES, burst=LARGE_BURST)
     return [
         Row("router's time a message, unsettled", 1e9 * forwarding(single_router(), "q"), "ns"),
         Row("router's time a message, pre-settled", 1e9 * forwarding(single_router(), "q", settled=True), "ns"),
@@ -140,4 +193,5 @@ def run() -> list[Row]:
         Row("writer's time a decision, 4 candidates", 1e9 * writing(4), "ns"),
         Row("router's time a message whose user-id is looked at", 1e9 * guarded(), "ns"),
         Row("router's time a link attached and detached", 1e6 * attaching(), "us"),
+        Row("router's time a turn of its loop", 1e6 * turning(), "us"),
     ]

@@ -85,6 +85,7 @@ class Line:
             if octets:
                 has_moved = True
                 Time.of(far, far.receive_data, octets, 0.0)
+                near.written(octets)
                 if isinstance(near.context, Peer) and near.context.is_full:
                     Time.of(near, near.handler.written, near.context)
         return has_moved

@@ -43,8 +43,8 @@ cdef class Address:
     cpdef void share_credit(self)
     @cython.locals(share=Py_ssize_t, inlet=Inlet)
     cpdef void drain_siblings(self)
-    @cython.locals(credit=Py_ssize_t, count=Py_ssize_t, outlet=Outlet)
-    cdef Py_ssize_t _share(self) except -1
+    @cython.locals(waiting=Py_ssize_t, credit=Py_ssize_t, count=Py_ssize_t, outlet=Outlet)
+    cdef Py_ssize_t _share(self, bint is_ahead) except -1
     cpdef void enter(self, Inlet inlet)
     cpdef void leave(self, Inlet inlet)
     cpdef void add(self, Outlet outlet)

@@ -114,23 +114,24 @@ class Address:
             self.uneven[self] = None
 
     def share_credit(self) -> None:
-        """Give siblings the credit that local consumers have, in equal parts."""
+        """Give siblings the credit that local consumers have, in equal parts, and some ahead of it."""
         for outlet in self.outlets[: self.local_count]:
             if outlet.is_draining:
                 return
-        share = self._share()
+        share = self._share(True)
         for inlet in self.fabric_inlets:
             inlet.set_share(share)
 
     def drain_siblings(self) -> None:
         """Have siblings send what they can on the credit of now, and give the rest of it back."""
-        share = self._share()
+        share = self._share(False)
         for inlet in self.fabric_inlets:
             inlet.link.set_credit(min(share, inlet.capacity), drain=True)
 
-    def _share(self) -> int:
-        """Return what each sibling may send, roughly."""
-        credit = -len(self.parked_from_siblings)
+    def _share(self, is_ahead: bool) -> int:
+        """Return what each sibling may send, roughly: of the credit of now, or ahead of what is about to come."""
+        waiting = len(self.parked_from_siblings)
+        credit = -waiting
         for outlet in self.outlets[: self.local_count]:
             if not outlet.is_open:
                 continue
@@ -139,6 +140,8 @@ class Address:
                 outlet.peer.starved[outlet] = None
             else:
                 credit += outlet.link.credit
+                if is_ahead and waiting == 0 and outlet.link.credit > 0:
+                    credit += outlet.lead
         count = max(1, len(self.fabric_inlets))
         return (max(credit, 0) + count - 1) // count
 

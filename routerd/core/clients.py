@@ -130,8 +130,8 @@ class Clients(Edges):
         inlet = Inlet(self.take_link_number(), peer, cast(Receiver, link), address)
         if peer.grant is not None and self.gate is not None:
             inlet.guard = self.gate.guard_for(peer, None if address is None else target.address)
-        if peer.is_edge:
-            inlet.trunk = peer.trunk
+        if peer.is_edge and peer.trunk is not None:
+            inlet.join(peer.trunk)
             inlet.is_withheld = address is not None
         link.context = inlet
         peer.inlets[inlet] = None

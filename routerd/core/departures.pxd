@@ -9,6 +9,7 @@ from routerd.wire.delivery cimport Delivery
 from routerd.wire.sections cimport Sections
 
 cdef long long _OVERLOADED
+cdef long long _OUTSTANDING_MAX
 cdef int _HEADER
 cdef bytes _NOTHING
 

@@ -30,6 +30,7 @@ OUTSTANDING_MAX = 250
 """Unsettled deliveries of an address that go one way, beyond which others are preferred."""
 
 _OVERLOADED = 1 << 40
+_OUTSTANDING_MAX = OUTSTANDING_MAX
 _HEADER = 0x70
 _NOTHING = b""
 
@@ -125,7 +126,7 @@ class Departures(Settlement):
             way: Way = ways[at]
             at = at + 1 if at + 1 < count else 0
             value = way.outstanding + way.cost
-            if way.outstanding >= OUTSTANDING_MAX:
+            if way.outstanding >= _OUTSTANDING_MAX:
                 value += _OVERLOADED
             if (limit >= 0 and value >= limit) or not self.may_take(address, way, passage):
                 continue

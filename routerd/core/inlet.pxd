@@ -48,6 +48,7 @@ cdef class Inlet:
     cdef public long long delayed_10s
 
     @cython.locals(link=Receiver, room=Py_ssize_t, address=Address, sends_settled=bint)
+    cpdef void join(self, Trunk trunk)
     cpdef void top_up(self)
     @cython.locals(link=Receiver, taken=Py_ssize_t)
     cdef void _grant_in_step(self, Address address, Py_ssize_t room)

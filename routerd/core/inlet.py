@@ -53,7 +53,7 @@ class Inlet:
         self.guard: Any = None
         self.strips = peer.strips_in
         self.capacity = peer.capacity
-        self.least_room = max(1, peer.capacity >> 3)
+        self.least_room = max(1, peer.capacity >> 2)
         self.ample_credit = peer.capacity - self.least_room
         # Whether it has credit again only when consumers have, which is not looked up for each message.
         self.is_in_step = False
@@ -74,11 +74,20 @@ class Inlet:
         self.delayed_1s = 0
         self.delayed_10s = 0
 
+    def join(self, trunk: "Trunk") -> None:
+        """Become a link from another router, which gets credit for half of the capacity at a time.
+
+        Its credit does not wait for consumers, so the other half is enough; each flow costs both routers a turn.
+        """
+        self.trunk = trunk
+        self.ample_credit = self.capacity >> 1
+
     def top_up(self) -> None:
         """Grant credit again once some of the capacity is free, while there is somebody to send to.
 
-        An eighth is enough: producer, router and consumer work at once only if the producer need not wait for the last
-        of many. A sibling has a share of its consumers' credit instead, but for multicast, where everybody gets a copy.
+        A quarter is enough: producer, router and consumer work at once only if the producer need not wait for the last
+        of many; and less is not worth the turn that a flow costs both ends. A sibling has a share of its consumers'
+        credit instead, but for multicast, where everybody gets a copy.
         """
         link = self.link
         if link.credit > self.ample_credit or not self.is_open:

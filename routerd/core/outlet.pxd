@@ -37,6 +37,7 @@ cdef class Outlet:
     cdef public long long delayed_10s
     cdef public long long stalls
     cdef public double dry_since
+    cdef readonly long long lead
     cdef public object source
     cdef public object recorded_in
     cdef public int recorded_as
@@ -46,6 +47,7 @@ cdef class Outlet:
     @cython.locals(session=Session)
     cpdef bint is_stuck(self) except -1
     cpdef void ran_dry(self, double now)
+    @cython.locals(credit="long long")
     cpdef void note_flow(self, double now)
     cdef void _starve(self)
     cpdef void hold(self, Session session)

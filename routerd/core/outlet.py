@@ -59,6 +59,8 @@ class Outlet:
         # How often the credit was used up, or window or transport were full; since when there is no credit, 0 if any.
         self.stalls = 0
         self.dry_since = 0.0
+        # What siblings may send beyond the credit, as long as the consumer grants more before that is used up.
+        self.lead = 0
         # What the recorder calls it, and in which register.
         self.recorded_in: Any = None
         self.recorded_as = 0
@@ -96,7 +98,9 @@ class Outlet:
 
     def note_flow(self, now: float) -> None:
         """Note what credit the consumer has given, or taken back."""
-        if self.link.credit > 0:
+        credit = self.link.credit
+        if credit > 0:
+            self.lead = credit >> 1 if self.dry_since == 0.0 and self.deliveries > 0 else 0
             self.dry_since = 0.0
         elif self.dry_since == 0.0:
             self.dry_since = now

@@ -1,4 +1,5 @@
 import cython
+from routerd.wire cimport c_memory as memory
 from routerd.wire.section_scan cimport descriptor_end, read_u32, skip_value
 from routerd.wire.sections cimport Sections
 
@@ -7,6 +8,7 @@ cdef int _MESSAGE_ANNOTATIONS
 cdef int _ABSENT
 cdef int _NEEDS_MORE
 cdef bytes _NOTHING
+cdef Py_ssize_t _SPLICED_SIZE
 
 
 @cython.final
@@ -42,7 +44,7 @@ cdef class Passages:
 
     cpdef tuple entry(self, object to, int phase)
     cpdef void forget_keys(self)
-    @cython.locals(view="const unsigned char*", last="const unsigned char*", i=Py_ssize_t, size=Py_ssize_t)
+    @cython.locals(view="const unsigned char*", last="const unsigned char*", size=Py_ssize_t)
     cdef bint _is_last(self, object data, Py_ssize_t at, Py_ssize_t stop) except -1
     @cython.locals(
         view="const unsigned char*", at=Py_ssize_t, kind=int, code=int, stop=Py_ssize_t, passage=Passage
@@ -57,7 +59,6 @@ cdef class Passages:
         stop=Py_ssize_t,
         size=Py_ssize_t,
         at=Py_ssize_t,
-        i=Py_ssize_t,
     )
     cpdef Py_ssize_t splice(self, object data, Py_ssize_t start, Py_ssize_t end, bytes annotations) except -1
     @cython.locals(passage=Passage)

@@ -10,7 +10,7 @@ remembers by the octets of the section what they say, and what the section is fo
 from typing import Any
 
 from routerd.core.router_annotations import ROUTER_ANNOTATIONS
-from routerd.wire import DecodeError, Error, Int, NeedsMore, Presence, Section, Symbol, decode, encode
+from routerd.wire import DecodeError, Error, Int, NeedsMore, Presence, Section, Symbol, decode, encode, memory
 from routerd.wire.section_scan import descriptor_end, read_u32, skip_value
 from routerd.wire.sections import Sections
 
@@ -34,6 +34,7 @@ _MESSAGE_ANNOTATIONS = Section.MESSAGE_ANNOTATIONS.value
 _ABSENT = Presence.ABSENT.value
 _NEEDS_MORE = Presence.NEEDS_MORE.value
 _NOTHING = b""
+_SPLICED_SIZE = SPLICED_SIZE
 
 
 class Passage:
@@ -135,17 +136,13 @@ class Passages:
         stop = self.stop
         size = len(annotations)
         total = end - start + size - (stop - place)
-        self.spliced = self._kept if total <= SPLICED_SIZE else bytearray(total)
+        self.spliced = self._kept if total <= _SPLICED_SIZE else memory.new(total)
         target = self.spliced
         source = annotations
-        for i in range(place - start):
-            target[i] = view[start + i]
         at = place - start
-        for i in range(size):
-            target[at + i] = source[i]
-        at += size
-        for i in range(end - stop):
-            target[at + i] = view[stop + i]
+        memory.copy(target, 0, view, start, at)
+        memory.copy(target, at, source, 0, size)
+        memory.copy(target, at + size, view, stop, end - stop)
         return total
 
     def forget_keys(self) -> None:
@@ -157,12 +154,7 @@ class Passages:
         view = data
         last = self._last
         size = stop - at
-        if size != len(self._last):
-            return False
-        i = 0
-        while i < size and view[at + i] == last[i]:
-            i += 1
-        return i == size
+        return size == len(self._last) and memory.is_same(view, at, last, size)
 
     def _recall(self, octets: bytes) -> Passage:
         passage = self._remembered.get(octets)

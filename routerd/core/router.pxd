@@ -25,6 +25,7 @@ cdef class Router(Clients):
     cdef dict _kept
     cdef long long _last_peer
 
+    cpdef bint has_news(self) except -1
     @cython.locals(peer=Peer)
     cpdef void on_opened(self, Connection connection, object performative)
     @cython.locals(connection=Connection)

@@ -34,8 +34,8 @@ from routerd.wire.connection import Connection
 from routerd.wire.link import Link
 from routerd.wire.session import Session
 
-FABRIC_CAPACITY = 1000
-"""Deliveries that may be under way on one link between siblings."""
+FABRIC_CAPACITY = 2000
+"""Deliveries that may be under way on one link between siblings: more than of a producer, who is not to wait for it."""
 QUIET_S = 1.0
 """How long a producer is waited for to say that it has seen its credit withdrawn, when the router ends."""
 
@@ -73,6 +73,12 @@ class Router(Clients):
         self.keepers: dict[str, LinkKeeper] = {}
         self._kept: dict[Link, LinkKeeper] = {}
         self._last_peer = worker + 1 - workers
+
+    def has_news(self) -> bool:
+        """Whether the shell has to ask for more than octets when its turn ends."""
+        return bool(self._changed or self._events or self.trunks) or (
+            self.recorder is not None and self.recorder.is_pressed
+        )
 
     # --- connections
 

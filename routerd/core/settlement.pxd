@@ -6,6 +6,7 @@ from routerd.core.parked cimport Parked
 from routerd.core.recorder cimport Recorder
 from routerd.core.router_annotations cimport RouterAnnotations
 from routerd.core.way cimport Way
+from routerd.wire cimport c_memory as memory
 from routerd.wire.connection cimport Connection
 from routerd.wire.delivery cimport Delivery
 from routerd.wire.handler cimport Handler

@@ -18,7 +18,7 @@ from routerd.core.recorder_names import (
     RECORDED_RELEASED,
 )
 from routerd.core.router_annotations import RouterAnnotations
-from routerd.wire import ACCEPTED, RELEASED, Error, FrameTooLarge, Modified, Rejected, is_outcome
+from routerd.wire import ACCEPTED, RELEASED, Error, FrameTooLarge, Modified, Rejected, is_outcome, memory
 from routerd.wire.delivery import Delivery
 from routerd.wire.handler import Handler
 
@@ -95,6 +95,8 @@ class Settlement(Handler):
             out.settle()
         if not delivery.is_partial:
             delivery.context = None
+            if memory.is_ours_alone(delivery):
+                delivery.link.take_back(delivery)
 
     def _copy_decided(self, out: Delivery, fan: FanOut) -> None:
         state = out.remote_state

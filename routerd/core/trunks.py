@@ -223,7 +223,7 @@ class Trunks(Ways):
 
     def new_inlet(self, peer: Peer, trunk: Trunk, link: Receiver, capability: str) -> Inlet:
         inlet = Inlet(self.take_link_number(), peer, link, None)
-        inlet.trunk = trunk
+        inlet.join(trunk)
         inlet.is_control = capability == CONTROL
         if inlet.is_control:
             trunk.has_control_in = True

@@ -5,40 +5,44 @@ after some work the loop looks for more again and again, for a moment, letting o
 work comes in so quick a succession that it is mostly found in time, and otherwise it goes to sleep at once.
 """
 
-import asyncio
-import os
-import time
+from collections.abc import Callable
+from os import sched_yield
+from time import monotonic
 
 SPAN_S = 200e-6
 """For how long it looks; also how soon one piece of work has to follow another."""
 RECENT_S = 2e-3
 """How long ago there was work, at the most, where there is work all the time."""
 
+_RECENT_S = RECENT_S
+
 
 class BusyPoll:
     """Keeps one event loop awake."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, span_s: float = SPAN_S) -> None:
-        self._loop = loop
+    def __init__(self, call_soon: Callable[[Callable[[], None]], object], span_s: float = SPAN_S) -> None:
+        self._call_soon = call_soon
+        self._look = self.look
         self._span_s = span_s
         self._worked_at = 0.0
         self._is_awake = False
 
     def is_busy(self, now: float) -> bool:
         """Return whether there was work just now."""
-        return now - self._worked_at < RECENT_S
+        return now - self._worked_at < _RECENT_S
 
     def worked(self, now: float) -> None:
         """Note that there was work to do."""
         if now - self._worked_at < self._span_s and not self._is_awake:
             self._is_awake = True
-            self._loop.call_soon(self._look)
+            self._call_soon(self._look)
         self._worked_at = now
 
-    def _look(self) -> None:
-        if time.monotonic() - self._worked_at < self._span_s:
-            os.sched_yield()
+    def look(self) -> None:
+        """Stay awake for one more look of the loop at its sockets, if there was work lately."""
+        if monotonic() - self._worked_at < self._span_s:
+            sched_yield()
             # Behind what the loop finds ready now.
-            self._loop.call_soon(self._look)
+            self._call_soon(self._look)
         else:
             self._is_awake = False

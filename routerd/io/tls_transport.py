@@ -57,7 +57,7 @@ class TlsTransport(Transport):
     __slots__ = (
         *("_first", "_handshake_octets", "_pending", "_handshake_s", "_make", "_profile", "_requires_tls", "_session"),
         *("_state", "_timer"),
-        *("is_encrypted", "is_ready", "tls_cipher", "tls_protocol", "tls_ssf", "tls_user"),
+        *("is_encrypted", "tls_cipher", "tls_protocol", "tls_ssf", "tls_user"),
     )
 
     def __init__(
@@ -102,7 +102,7 @@ class TlsTransport(Transport):
 
     def get_buffer(self, sizehint: int) -> memoryview:
         """Return where to read to."""
-        return self._worker.buffer_view if self._state is _PLAIN else self._worker.encrypted_view
+        return self.turn.buffer_view if self._state is _PLAIN else self._worker.encrypted_view
 
     def buffer_updated(self, nbytes: int) -> None:
         """Hand what was read to TLS, and what comes of it to the engine."""
@@ -110,7 +110,7 @@ class TlsTransport(Transport):
         if state is _ESTABLISHED:
             self._decrypt(self._worker.encrypted_view[:nbytes])
         elif state is _PLAIN:
-            self._worker.received(self, nbytes)
+            self.turn.received(self, nbytes)
         elif state is not _OVER:
             self._handshake_octets += nbytes
             octets = bytes(self._worker.encrypted_view[:nbytes])
@@ -196,7 +196,7 @@ class TlsTransport(Transport):
             self.tls_user = self._profile.user_of(certificate)
         self._worker.connected(self)
         self.flush(time.monotonic())
-        if self._socket is not None and not self._socket.is_closing():
+        if self.socket is not None and not self.socket.is_closing():
             # What the peer has sent behind its part of the handshake is there already.
             self._decrypt(memoryview(b""))
 
@@ -206,9 +206,9 @@ class TlsTransport(Transport):
         self.is_ready = True
         self._leave_handshake()
         self._worker.connected(self)
-        if self._socket is not None and not self._socket.is_closing():
-            self._worker.buffer_view[: len(octets)] = octets
-            self._worker.received(self, len(octets))
+        if self.socket is not None and not self.socket.is_closing():
+            self.turn.buffer_view[: len(octets)] = octets
+            self.turn.received(self, len(octets))
 
     # --- while it lasts
 
@@ -216,7 +216,7 @@ class TlsTransport(Transport):
         session = self._session
         assert session is not None, "it is established"
         try:
-            session.receive(octets, self._worker.buffer_view, self._deliver)
+            session.receive(octets, self.turn.buffer_view, self._deliver)
         except TlsFailed as error:
             if self._state is _ESTABLISHED:
                 self._put(session.output())
@@ -232,20 +232,20 @@ class TlsTransport(Transport):
             self._close()
 
     def _deliver(self, size: int) -> None:
-        if self._state is _ESTABLISHED and self._socket is not None and not self._socket.is_closing():
-            self._worker.received(self, size)
+        if self._state is _ESTABLISHED and self.socket is not None and not self.socket.is_closing():
+            self.turn.received(self, size)
 
-    def _write(self, octets: bytearray) -> None:
-        socket = self._socket
-        if socket is None:
-            return
+    def put(self, octets: bytearray) -> None:
+        """Write octets of the engine, encrypted unless TLS was done without."""
         if self._state is _PLAIN:
-            socket.write(octets)
-        elif self._session is not None:
+            super().put(octets)
+        elif self.socket is not None and self._session is not None:
             try:
-                self._session.send(octets, socket.write)
+                self._session.send(octets, self.socket.write)
             except TlsFailed as error:
                 self._fail(f"TLS failed: {error}")
+            else:
+                self.connection.written(octets)
 
     def _close(self) -> None:
         """Close the socket once all is written, saying before that this is the end."""
@@ -256,8 +256,8 @@ class TlsTransport(Transport):
         super()._close()
 
     def _put(self, octets: bytes) -> None:
-        if octets and self._socket is not None:
-            self._socket.write(octets)
+        if octets and self.socket is not None:
+            self.socket.write(octets)
 
     # --- how it ends before its time
 
@@ -275,8 +275,8 @@ class TlsTransport(Transport):
             self.failure = reason
             _log.info("[C%d] Connection with %s is closed: %s", self.peer.number, self.host, reason)
         self._end()
-        if self._socket is not None:
-            self._socket.close()
+        if self.socket is not None:
+            self.socket.close()
             self.end_soon()
 
     def _end(self) -> None:

@@ -1,4 +1,7 @@
-"""Between a socket and a connection of the engine: octets in, octets out, and back-pressure."""
+"""Between a socket and a connection of the engine: its beginning and its end, and back-pressure.
+
+The octets pass by `Pipe`.
+"""
 
 import asyncio
 from typing import TYPE_CHECKING, cast
@@ -7,6 +10,7 @@ from routerd.core import Peer
 from routerd.io.log_levels import Level
 from routerd.io.logs import module_log
 from routerd.io.protocol_trace import FrameTracer
+from routerd.io.worker_turn import Pipe
 from routerd.wire import Connection
 
 if TYPE_CHECKING:
@@ -21,16 +25,11 @@ LINGER_S = 5.0
 _protocol = module_log("PROTOCOL")
 
 
-class Transport(asyncio.BufferedProtocol):
+class Transport(Pipe, asyncio.BufferedProtocol):
     """One connection's socket. All sockets of a worker read into one buffer, which is consumed at once."""
 
-    __slots__ = (
-        *("_end_timer", "_socket", "_worker", "connection", "deadline", "failure", "host", "is_traced", "peer"),
-        "tracer",
-    )
+    __slots__ = ("_end_timer", "_worker", "failure", "host", "is_traced")
 
-    is_ready: bool = True
-    """Whether what the engine has to send can be sent."""
     is_encrypted: bool = False
     """Whether TLS is on it; what follows is about that, and settled when the worker is told of the connection."""
     tls_user: str | None = None
@@ -41,40 +40,28 @@ class Transport(asyncio.BufferedProtocol):
     """The bits of the cipher's key."""
 
     def __init__(self, worker: "Worker", peer: Peer, connection: Connection) -> None:
+        super().__init__(worker.turn, peer, connection)
         self._worker = worker
-        self.peer = peer
-        self.connection = connection
-        self._socket: asyncio.Transport | None = None
-        self.deadline = float("inf")
         self.failure = ""
         """Why the connection could not be, where that is not the engine's to say."""
         self.host = ""
         self._end_timer: asyncio.TimerHandle | None = None
         self.is_traced = False
-        self.tracer: FrameTracer | None = None
         peer.connection = connection
         peer.shell = self
         connection.context = peer
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Begin."""
-        self._socket = cast(asyncio.Transport, transport)
+        self.socket = cast(asyncio.Transport, transport)
         self.host = peer_name(transport)
-        self._socket.set_write_buffer_limits(WRITE_HIGH_WATER, WRITE_LOW_WATER)
+        self.socket.set_write_buffer_limits(WRITE_HIGH_WATER, WRITE_LOW_WATER)
         self.heed_log()
         self.begin()
 
     def begin(self) -> None:
         """Have the worker begin with the connection."""
         self._worker.connected(self)
-
-    def get_buffer(self, sizehint: int) -> memoryview:
-        """Return where to read to."""
-        return self._worker.buffer_view
-
-    def buffer_updated(self, nbytes: int) -> None:
-        """Hand what was read to the engine."""
-        self._worker.received(self, nbytes)
 
     def eof_received(self) -> bool:
         """Have the transport closed: a half-open connection is of no use."""
@@ -83,7 +70,7 @@ class Transport(asyncio.BufferedProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """The socket is gone."""
         self._worker.disconnected(self)
-        self._socket = None
+        self.socket = None
         if self._end_timer is not None:
             self._end_timer.cancel()
             self._end_timer = None
@@ -91,12 +78,12 @@ class Transport(asyncio.BufferedProtocol):
     @property
     def is_over(self) -> bool:
         """Whether the socket is gone."""
-        return self._socket is None
+        return self.socket is None
 
     @property
     def buffered_octets(self) -> int:
         """How much waits to be written."""
-        return 0 if self._socket is None else self._socket.get_write_buffer_size()
+        return 0 if self.socket is None else self.socket.get_write_buffer_size()
 
     def pause_writing(self) -> None:
         """The transport is full: begin no delivery on this connection."""
@@ -106,29 +93,14 @@ class Transport(asyncio.BufferedProtocol):
         """There is room again."""
         self._worker.set_blocked(self, False)
 
-    def flush(self, now: float) -> None:
-        """Write what the engine has, and close when it is done."""
-        if self._socket is None:
-            return
-        if self.is_ready and not self.peer.is_blocked:
-            octets = self.connection.data_to_send(now)
-            if octets:
-                if self.tracer is not None:
-                    self.tracer.sent(memoryview(octets))
-                self._write(octets)
-                if self.peer.is_full:
-                    self._worker.written(self.peer)
-        if self.connection.is_finished:
-            self._close()
-            self.end_soon()
-
-    def _write(self, octets: bytearray) -> None:
-        if self._socket is not None:
-            self._socket.write(octets)
+    def finish(self) -> None:
+        """Close the socket, once all is written: nothing more will be said."""
+        self._close()
+        self.end_soon()
 
     def _close(self) -> None:
-        if self._socket is not None:
-            self._socket.close()
+        if self.socket is not None:
+            self.socket.close()
 
     def set_trace(self, is_on: bool) -> None:
         """Trace the frames of this connection, or leave it to the log whether they are traced."""
@@ -145,18 +117,13 @@ class Transport(asyncio.BufferedProtocol):
 
     def end_soon(self) -> None:
         """Cut the connection before long, unless it ends by itself."""
-        if self._end_timer is None and self._socket is not None:
+        if self._end_timer is None and self.socket is not None:
             self._end_timer = asyncio.get_running_loop().call_later(LINGER_S, self.abort)
 
     def give_up(self, reason: str) -> None:
         """Cut the connection, and have it known why."""
         self.failure = reason
         self.abort()
-
-    def abort(self) -> None:
-        """Cut the connection."""
-        if self._socket is not None:
-            self._socket.abort()
 
 
 def _write_trace(text: str) -> None:

@@ -53,6 +53,7 @@ from routerd.io.transport import Transport
 from routerd.io.worker_calls import Controls, WorkerCalls
 from routerd.io.worker_config import WorkerConfig
 from routerd.io.worker_reports import WorkerReports
+from routerd.io.worker_turn import READ_SIZE, Turn
 from routerd.wire import Connection, Open
 from routerd.wire.sasl import SaslFrame
 
@@ -60,10 +61,6 @@ T = TypeVar("T")
 
 OnTrunks = Callable[[list[TrunkEvent]], None]
 OnReport = Callable[[Report], None]
-READ_SIZE = 1 << 18
-"""Octets that are read at once; one buffer serves all connections."""
-STEP = 1 << 15
-"""Octets of what was read that are taken before what they brought about is written, so that others work meanwhile."""
 DRAIN_STEP_S = 0.05
 BEAT_S = 1.0
 """How often the loop is looked at."""
@@ -108,29 +105,25 @@ class Worker(WorkerCalls):
         )
         self.router.gate = self._gate
         self._loop: asyncio.AbstractEventLoop = uvloop.new_event_loop()
-        self._calls = LoopCalls(self._loop, self._turn_ends)
+        self._busy_poll = BusyPoll(self._loop.call_soon, config.busy_poll_s)
+        self.turn = Turn(self, self.router, self._loop.call_soon, self._busy_poll)
+        self._calls = LoopCalls(self._loop, self.turn.due)
         self._on_changes = on_changes
-        self._buffer = bytearray(READ_SIZE)
-        self.buffer_view = memoryview(self._buffer)
         self.encrypted_view = memoryview(bytearray(READ_SIZE))
         self._profiles = TlsProfiles(config.ssl_profiles)
         self.handshakes = Handshakes(lambda step: self._loop.call_soon(step))
         self._authentication = Authentication(
             config.router, config.auth_services, self._profiles, self._calls.post, self._send_sasl
         )
-        entrance = Entrance(self._gate, self._turn_ends)
+        entrance = Entrance(self._gate, self.turn.due)
         self._listeners = Listeners(self, entrance, self._authentication, self._profiles, self._loop)
-        self._fabric = Fabric(self, config, self._loop, self._turn_ends)
+        self._fabric = Fabric(self, config, self._loop, self.turn.due)
         self._deadlines = Deadlines()
         self._deadline = NEVER
         self._timer: asyncio.TimerHandle | None = None
-        self._is_flush_due = False
-        self._busy_poll = BusyPoll(self._loop, config.busy_poll_s)
         self._core_keeper: CoreKeeper | None = None
         self._thread: threading.Thread | None = None
         self._is_over = threading.Event()
-        self._turn_began = 0.0
-        self._longest_turn_s = 0.0
         self._edges_due = 0.0
         self.recording = Recording(self.router, config.index, config.incarnation)
         self._recording_clock = RecordingClock(self.recording, self._loop)
@@ -222,10 +215,10 @@ class Worker(WorkerCalls):
         self._authentication.start()
         if self.config.router.has_test_hooks:
             add_built_in_endpoints(self.router, time.monotonic(), is_host=self.config.index == 0)
-            self._turn_ends()
+            self.turn.due()
         if self._ask is not None:
             ManagementEndpoint(self.router, time.monotonic(), self._ask, self._calls.post_turn)
-            self._turn_ends()
+            self.turn.due()
         texts = [await self._listeners.open(listener) for listener in self.config.listeners]
         self._fabric.listen()
         for connector in self.config.own_connectors:
@@ -263,28 +256,7 @@ class Worker(WorkerCalls):
         if isinstance(listener, ListenerConfig) and listener.handshake_timeout_s:
             self._loop.call_later(listener.handshake_timeout_s, self.close_unless_open, transport)
         self._deadlines.watch(transport)
-        self._turn_ends()
-
-    def received(self, transport: Transport, size: int) -> None:
-        """Have the engine take what was read."""
-        now = time.monotonic()
-        self.router.now = now
-        was_open = transport.peer.is_open
-        try:
-            if transport.tracer is not None:
-                transport.tracer.received(self.buffer_view[:size])
-            at = transport.connection.receive_some(self._buffer, now, 0, size, STEP)
-            while at < size:
-                # A router has credit for many more; a producer may have used all of its own.
-                self._write(now, transport.connection if transport.peer.trunk is not None else None)
-                at = transport.connection.receive_some(self._buffer, now, at, size, STEP)
-        except Exception:
-            # A fault of ours: it costs this connection, and no other.
-            _log.exception("[C%d] Connection is given up", transport.peer.number)
-            transport.abort()
-        self._look_at(transport, was_open, now)
-        if not self._is_flush_due:
-            self._turn_ends(now)
+        self.turn.due()
 
     def _send_sasl(self, transport: Transport, frames: list[SaslFrame]) -> None:
         """Go on with an exchange that waited; what the peer sent meanwhile is taken, too."""
@@ -292,8 +264,8 @@ class Worker(WorkerCalls):
         self.router.now = now
         was_open = transport.peer.is_open
         transport.connection.send_sasl(frames, now)
-        self._look_at(transport, was_open, now)
-        self._turn_ends(now)
+        self.look_at(transport, was_open, now)
+        self.turn.due(now)
 
     def _proceed(self, peer: Peer, performative: Open | None) -> None:
         """Go on with a connection that waited for the ledger."""
@@ -301,9 +273,10 @@ class Worker(WorkerCalls):
         self.router.now = now
         self.router.go_on(peer, performative)
         if isinstance(peer.shell, Transport):
-            self._look_at(peer.shell, False, now)
+            self.look_at(peer.shell, False, now)
 
-    def _look_at(self, transport: Transport, was_open: bool, now: float) -> None:
+    def look_at(self, transport: Transport, was_open: bool, now: float) -> None:
+        """See to a connection that has been opened, or is over."""
         if transport.connection.is_finished:
             # Where the peer has the last word there is nothing to write, and nobody else to close.
             transport.flush(now)
@@ -323,18 +296,14 @@ class Worker(WorkerCalls):
         self._authentication.settled(transport)
         self._deadlines.forget(transport)
         self._connectors.notice(transport)
-        self._turn_ends()
+        self.turn.due()
 
     def set_blocked(self, transport: Transport, is_blocked: bool) -> None:
         """Pass on whether the transport has room."""
         self.router.set_blocked(transport.peer, is_blocked)
         if not is_blocked:
             transport.flush(time.monotonic())
-        self._turn_ends()
-
-    def written(self, peer: Peer) -> None:
-        """Have the router go on with what waited until all that it composed for a connection was written."""
-        self.router.written(peer)
+        self.turn.due()
 
     def close_unless_open(self, transport: Transport) -> None:
         """Give up a peer that has had its time to send an open."""
@@ -360,21 +329,9 @@ class Worker(WorkerCalls):
 
     # --- the end of a turn
 
-    def _turn_ends(self, began: float = 0.0) -> None:
-        if not self._is_flush_due:
-            self._is_flush_due = True
-            self._turn_began = began or time.monotonic()
-            self._loop.call_soon(self._flush)
-
-    def _flush(self) -> None:
-        """Write what the turn brought about, tell the table, and set the timer."""
-        self._is_flush_due = False
+    def conclude(self, now: float) -> None:
+        """Tell the table and others what the turn brought about, and set the timer."""
         router = self.router
-        now = time.monotonic()
-        self._busy_poll.worked(now)
-        if now - self._turn_began > self._longest_turn_s:
-            self._longest_turn_s = now - self._turn_began
-        router.end_turn()
         changes = router.take_changes()
         if changes is not None:
             self._on_changes(changes)
@@ -389,42 +346,21 @@ class Worker(WorkerCalls):
         events = router.take_trunk_events()
         if events and self._on_trunks is not None:
             self._on_trunks(events)
-        if self._write(now) and router.awake:
-            # An endpoint inside the router has answered.
-            self._turn_ends()
         if self._deadlines.next() < self._deadline:
             self._set_timer(self._deadlines.next(), now)
-
-    def _write(self, now: float, spared: Connection | None = None) -> bool:
-        """Write what connections have, save one for which it is too early; return whether any had."""
-        awake = self.router.awake
-        if not awake:
-            return False
-        self.router.awake = []
-        for connection in awake:
-            if connection is spared:
-                self.router.awake.append(connection)
-                continue
-            try:
-                connection.context.shell.flush(now)
-            except Exception:
-                # A fault of ours: it costs this connection, and no other.
-                _log.exception("[C%d] Connection is given up", connection.context.number)
-                connection.context.shell.abort()
-        return True
 
     def _beat(self, due: float) -> None:
         now = time.monotonic()
         late_s = max(0.0, now - due)
-        self.reports.lag = Lag(late_s, max(late_s, self._longest_turn_s))
-        self._longest_turn_s = 0.0
+        self.reports.lag = Lag(late_s, max(late_s, self.turn.longest_s))
+        self.turn.longest_s = 0.0
         if self.router.trunks:
             self.router.each_second(now)
-            self._turn_ends(now)
+            self.turn.due(now)
         if now >= self._edges_due:
             self._edges_due = now + HEARTBEAT_S
             self.router.look_after_edges(now)
-            self._turn_ends(now)
+            self.turn.due(now)
         self._profiles.refresh()
         if self._core_keeper is not None:
             self._core_keeper.look()
@@ -448,7 +384,7 @@ class Worker(WorkerCalls):
                 transport.abort()
             else:
                 self._deadlines.watch(transport)
-        self._turn_ends()
+        self.turn.due()
 
     def take_outputs(self, news: Sequence[NetworkNews], controls: Controls) -> None:
         """Take what comes of the routing engine; in the loop."""
@@ -457,7 +393,7 @@ class Worker(WorkerCalls):
             self.router.apply_network(one)
         for trunk, octets in controls:
             self.router.send_control(trunk, octets)
-        self._turn_ends()
+        self.turn.due()
 
     def _network_view(self) -> NetworkView:
         network = self.router.network
@@ -476,14 +412,14 @@ class Worker(WorkerCalls):
         self._connectors.retire()
         self._listeners.close_all()
         self.router.drain()
-        self._turn_ends()
+        self.turn.due()
         end = time.monotonic() + grace_s
         while not self.router.is_drained() and time.monotonic() < end:
             self.router.now = time.monotonic()
-            self._turn_ends()
+            self.turn.due()
             await asyncio.sleep(DRAIN_STEP_S)
         self.router.close_all()
-        self._turn_ends()
+        self.turn.due()
         end = time.monotonic() + CLOSE_WAIT_S
         while any(peer.is_external for peer in self.router.peers.values()) and time.monotonic() < end:
             await asyncio.sleep(DRAIN_STEP_S)

@@ -3,7 +3,8 @@
 Values: `types` and `limits` say what one is; `reader`, `decoder`, `writer` and `encoder` are the codec.
 Composites: `performatives`, `terminus`, `outcomes`, `amqp_error`, `sasl_frames` and `message_fields` are dataclasses,
 which `composite` reads and writes by tables derived from them.
-Frames: `frames` has the headers; `output`, `transfer`, `flow` and `disposition` read and compose in place.
+Frames: `frames` has the headers; `output`, `transfer`, `flow` and `disposition` read and compose in place, in
+`memory` that is used again.
 Endpoints: `connection` (with `input`, `sasl_layer`, `channels`), `session` (with `attachments`, `dispositions`,
 `handles`, `backlog`, `delivery`), `link`, `sender`, `receiver`.
 Their `states` are moved by tables, a `handler` is told what happens, `errors` say whose fault it is.

@@ -210,6 +210,7 @@ class Attachments:
             link.state = _DETACHED
             link.is_attached = False
             link.is_over = True
+            link.drop_spares()
         for link in links:
             self.report(link, False, error)
 

@@ -19,6 +19,7 @@ cdef class Channels:
     cdef readonly Connection connection
     cdef HandleTable _local
     cdef HandleTable _remote
+    cdef Session _heard
 
     @cython.locals(session=Session)
     cpdef void receive(
@@ -30,4 +31,5 @@ cdef class Channels:
     cdef void _receive_performative(
         self, unsigned int channel, int code, object data, Py_ssize_t body, Py_ssize_t end
     )
+    @cython.locals(session=Session, found=Session)
     cdef Session _at(self, unsigned int channel)

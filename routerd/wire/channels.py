@@ -42,6 +42,8 @@ class Channels:
         self.connection = connection
         self._local = HandleTable()
         self._remote = HandleTable()
+        # What the last frame was for, as the next one most likely is.
+        self._heard: Session | None = None
 
     def all(self) -> list[Session]:
         """Return the sessions that have a channel on either side."""
@@ -84,6 +86,7 @@ class Channels:
         if session.remote_channel >= 0:
             self._remote.remove(session.remote_channel)
             session.remote_channel = -1
+            self._heard = None
 
     def fall_silent(self) -> None:
         """Send nothing more on any session."""
@@ -137,10 +140,14 @@ class Channels:
         session.receive_begin(performative, channel)
 
     def _at(self, channel: int) -> Session:
-        session: Session | None = self._remote.get(channel)
-        if session is None:
+        session = self._heard
+        if session is not None and session.remote_channel == channel:
+            return session
+        found: Session | None = self._remote.get(channel)
+        if found is None:
             raise self._no_session(channel)
-        return session
+        self._heard = found
+        return found
 
     def _no_session(self, channel: int) -> RemoteError:
         highest = self.connection.config.channel_max

@@ -9,7 +9,7 @@ from routerd.wire.handler cimport Handler
 from routerd.wire.idle_clock cimport IdleClock
 from routerd.wire.input cimport Input
 from routerd.wire.link_names cimport LinkNames
-from routerd.wire.output cimport Output
+from routerd.wire.output cimport Output, take_back
 from routerd.wire.sasl_layer cimport SaslLayer
 from routerd.wire.session cimport Session
 from routerd.wire.transfer cimport TransferFields
@@ -53,6 +53,7 @@ cdef class Connection:
         self, object data, double now, Py_ssize_t start, Py_ssize_t end, Py_ssize_t enough
     ) except -1
     cpdef bytearray data_to_send(self, double now)
+    cpdef bint written(self, bytearray octets) except -1
     cpdef void wake(self)
     cpdef void make_busy(self, Session session)
     cpdef void send_performative(self, unsigned int channel, object performative)

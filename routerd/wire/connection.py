@@ -34,7 +34,7 @@ from routerd.wire.handler import Handler
 from routerd.wire.idle_clock import IdleClock
 from routerd.wire.input import Input
 from routerd.wire.link_names import LinkNames
-from routerd.wire.output import Output
+from routerd.wire.output import Output, take_back
 from routerd.wire.performatives import Attach, Close, Open
 from routerd.wire.sasl_layer import SaslLayer
 from routerd.wire.session import Session
@@ -206,6 +206,13 @@ class Connection:
             self._clock.spoke(now)
         return self.output.take()
 
+    def written(self, octets: bytearray) -> bool:
+        """Have the memory of what `data_to_send` returned used again, unless it waits somewhere to be written.
+
+        Return whether it does not; then the caller may have nothing to do with it any more.
+        """
+        return take_back(octets)
+
     def next_deadline(self) -> float:
         """Return the time at which `tick` is due, infinity for never."""
         if self.state is _OVER:
@@ -322,7 +329,7 @@ class Connection:
         if kind != (_SASL_FRAME if self._sasl_layer.is_active else _AMQP_FRAME):
             raise FramingError(f"a frame of type {kind} is not expected here")
         decoder = self._decoder
-        decoder.reset(data, body, end)
+        decoder.begin(data, body, end)
         if self._sasl_layer.is_active:
             self._sasl_layer.receive(decoder)
             return

@@ -129,7 +129,7 @@ class Decoder(Reader):
             return self._of_eight_octets(code, start)
         if width == 2:
             return self._of_two_octets(code, start)
-        octets = self._octets(start, start + 16)
+        octets = self.octets(start, start + 16)
         return UUID(bytes=octets) if code == 0x98 else _new_bytes(Decimal128, octets)
 
     def _of_no_octets(self, code: int) -> Any:
@@ -146,7 +146,7 @@ class Decoder(Reader):
         return []
 
     def _of_one_octet(self, code: int, start: int, at: int) -> Any:
-        number = self._view[start]
+        number = self.view[start]
         if code == 0x52:  # smalluint
             return _SMALL_UINTS[number]
         if code == 0x53:  # smallulong
@@ -163,7 +163,7 @@ class Decoder(Reader):
         return _new_int(Byte, signed)
 
     def _of_two_octets(self, code: int, start: int) -> Any:
-        number = self._view[start] << 8 | self._view[start + 1]
+        number = self.view[start] << 8 | self.view[start + 1]
         if code == 0x60:  # ushort
             return _new_int(UShort, number)
         return _new_int(Short, number - 0x10000 if number & 0x8000 else number)
@@ -174,7 +174,7 @@ class Decoder(Reader):
             return _new_int(UInt, number)
         if code == 0x71:  # int
             return _new_int(Int, number - 0x100000000 if number & 0x80000000 else number)
-        octets = self._octets(start, start + 4)
+        octets = self.octets(start, start + 4)
         if code == 0x72:  # float
             return _single(octets, number)
         if code == 0x74:
@@ -184,7 +184,7 @@ class Decoder(Reader):
         return _new_str(Char, chr(number))
 
     def _of_eight_octets(self, code: int, start: int) -> Any:
-        octets = self._octets(start, start + 8)
+        octets = self.octets(start, start + 8)
         if code == 0x82:
             return _DOUBLE.unpack(octets)[0]
         if code == 0x84:

@@ -36,8 +36,18 @@ class Delivery:
     record: Any
 
     def __init__(self) -> None:
-        self.id = 0
         self.given_tag = None
+        self.state = None
+        self.remote_state = None
+        self.context = None
+        self.way = None
+        self.record = None
+        self.clear()
+        self.is_plain = True
+
+    def clear(self) -> None:
+        """Become a delivery of the same link of which nothing is known yet."""
+        self.id = 0
         self.tag_number = 0
         self.message_format = 0
         self.size = 0
@@ -47,19 +57,27 @@ class Delivery:
         self.is_resumed = False
         self.is_tracked = False
         self.is_queued = False
-        self.is_plain = True
+        self.is_plain = False
         self.is_batchable = False
         self.settled = False
         self.remote_settled = False
         self.rcv_settle_mode = 0
         self.stamp = 0.0
-        self.state = None
-        self.remote_state = None
-        self.context = None
-        self.way = None
-        self.record = None
         self.record_row = 0
         self.record_flow = 0
+        # To count the references to None once more takes longer than to look.
+        if self.given_tag is not None:
+            self.given_tag = None
+        if self.state is not None:
+            self.state = None
+        if self.remote_state is not None:
+            self.remote_state = None
+        if self.context is not None:
+            self.context = None
+        if self.way is not None:
+            self.way = None
+        if self.record is not None:
+            self.record = None
 
     @property
     def tag(self) -> bytes:
@@ -147,35 +165,43 @@ class DeliveryRing:
             return None
         return self._stragglers.get(delivery_id)
 
-    def add(self, delivery: Delivery) -> None:
-        """Store a delivery whose id is in no use."""
+    def add(self, delivery: Delivery) -> bool:
+        """Store a delivery; false, and nothing is stored, if there is one with its id."""
+        number = delivery.id
+        if self._stragglers is not None and number in self._stragglers:
+            return False
         if self._in_ring == 0:
-            self._first = delivery.id
-        offset = (delivery.id - self._first) & _MASK
-        if offset > self._mask or not self._slots:
-            offset = self._make_room(delivery, offset)
-        self._slots[delivery.id & self._mask] = delivery
-        if self._in_ring == 0 or offset >= (self._next - self._first) & _MASK:
-            self._next = (delivery.id + 1) & _MASK
+            self._first = self._next = number
+        offset = (number - self._first) & _MASK
+        if offset < (self._next - self._first) & _MASK:
+            if self._slots[number & self._mask] is not None:
+                return False
+        else:
+            if offset > self._mask or not self._slots:
+                self._make_room(delivery, offset)
+            self._next = (number + 1) & _MASK
+        self._slots[number & self._mask] = delivery
         self._in_ring += 1
         self.count += 1
+        return True
 
     def remove(self, delivery: Delivery) -> None:
         """Forget a delivery; one that is not here is ignored."""
-        found = self.get(delivery.id)
-        if found is not delivery:
-            return
-        self.count -= 1
-        if self._stragglers is not None and self._stragglers.pop(delivery.id, None) is not None:
+        number = delivery.id
+        slot = number & self._mask
+        if (number - self._first) & _MASK < (self._next - self._first) & _MASK and self._slots[slot] is delivery:
+            self._slots[slot] = None
+            self.count -= 1
+            self._in_ring -= 1
+            if self._in_ring == 0:
+                self._first = self._next
+            elif number == self._first:
+                self._advance()
+        elif self._stragglers is not None and self._stragglers.get(number) is delivery:
+            del self._stragglers[number]
+            self.count -= 1
             if not self._stragglers:
                 self._stragglers = None
-            return
-        self._slots[delivery.id & self._mask] = None
-        self._in_ring -= 1
-        if self._in_ring == 0:
-            self._first = self._next
-        elif delivery.id == self._first:
-            self._advance()
 
     def ids_between(self, first: int, last: int) -> list[int]:
         """Return the known ids of the range first to last, oldest first; work is bounded by what is known."""
@@ -196,15 +222,14 @@ class DeliveryRing:
         while self._slots[self._first & self._mask] is None:
             self._first = (self._first + 1) & _MASK
 
-    def _make_room(self, delivery: Delivery, offset: int) -> int:
+    def _make_room(self, delivery: Delivery, offset: int) -> None:
         capacity = max(len(self._slots), _SMALLEST)
         roomy = 8 * (self._in_ring + _SMALLEST)
         while capacity <= offset and capacity <= roomy:
             capacity *= 2
         if capacity <= offset:
             self._evict()
-            self._first = delivery.id
-            offset = 0
+            self._first = self._next = delivery.id
             capacity = _SMALLEST
         old, old_mask = self._slots, self._mask
         self._slots = [None] * capacity
@@ -213,7 +238,6 @@ class DeliveryRing:
             for step in range((self._next - self._first) & _MASK):
                 number = (self._first + step) & _MASK
                 self._slots[number & self._mask] = old[number & old_mask]
-        return offset
 
     def _evict(self) -> None:
         if self._stragglers is None:

@@ -1,4 +1,5 @@
 import cython
+from routerd.wire cimport c_memory as memory
 from routerd.wire.decoder cimport Decoder
 from routerd.wire.delivery cimport Delivery, DeliveryRing
 from routerd.wire.disposition cimport DispositionFields, DispositionRange

@@ -6,6 +6,7 @@ output is asked for.
 
 from typing import TYPE_CHECKING, Any
 
+from routerd.wire import memory
 from routerd.wire.composite import encode_state
 from routerd.wire.delivery import Delivery
 from routerd.wire.disposition import DispositionRange
@@ -84,6 +85,8 @@ class Dispositions:
                 delivery = ring.get((first + step) & _MASK)
                 if delivery is not None:
                     self._apply(delivery, state, settled)
+                    if memory.is_ours_alone(delivery):
+                        delivery.link.take_back(delivery)
             return
         for delivery_id in ring.ids_between(first, last):
             found = ring.get(delivery_id)

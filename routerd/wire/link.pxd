@@ -11,6 +11,7 @@ cdef object _RECV_ATTACH
 cdef object _SEND_ATTACH
 cdef object _SEND_DETACH
 cdef bint _IS_BORN_BLANK
+cdef Py_ssize_t _SPARES_MAX
 
 
 cdef class Link:
@@ -43,11 +44,15 @@ cdef class Link:
     cdef public bint is_reported
     cdef public bint is_flow_due
     cdef public dict suspended
+    cdef Delivery _spare
+    cdef Py_ssize_t _spares
     cdef public object flow_properties
     cdef public object context
 
     @cython.locals(delivery=Delivery)
     cdef Delivery new_delivery(self)
+    cpdef void take_back(self, Delivery delivery)
+    cpdef void drop_spares(self)
     cpdef void forget_suspended(self, Delivery delivery)
     cpdef void take_over(self, Link earlier)
     cpdef void move(self, object event)

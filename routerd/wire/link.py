@@ -29,6 +29,8 @@ _SEND_ATTACH = LinkMove.SEND_ATTACH
 _SEND_DETACH = LinkMove.SEND_DETACH
 # Each field of a compiled object is None, zero or false from the start.
 _IS_BORN_BLANK = hasattr(Delivery, "__pyx_vtable__")
+# Objects that a link keeps for further deliveries: about as many as are settled at a time.
+_SPARES_MAX = 256
 
 
 class Link:
@@ -69,6 +71,9 @@ class Link:
         self.is_reported = False
         self.is_flow_due = False
         self.suspended = None
+        # The objects of deliveries that are over, for the next ones; each has the one behind it as its context.
+        self._spare: Delivery | None = None
+        self._spares = 0
         self.source = self.target = self.remote_source = self.remote_target = None
         self.flow_properties = None
         self.context = None
@@ -183,9 +188,32 @@ class Link:
 
     def new_delivery(self) -> Delivery:
         """Return a delivery of this link of which nothing is known yet."""
-        delivery = Delivery.__new__(Delivery) if _IS_BORN_BLANK else Delivery()
-        delivery.link = self
+        delivery = self._spare
+        if delivery is None:
+            delivery = Delivery.__new__(Delivery) if _IS_BORN_BLANK else Delivery()
+            delivery.link = self
+        else:
+            self._spares -= 1
+            if self._spares == 0:
+                self._spare = None
+            else:
+                self._spare = delivery.context
+                delivery.context = None
         return delivery
+
+    def take_back(self, delivery: Delivery) -> None:
+        """Have the object of a delivery of this link serve again; nobody else may know it (`memory.is_ours_alone`)."""
+        if self._spares < _SPARES_MAX and not self.is_over:
+            delivery.clear()
+            if self._spares > 0:
+                delivery.context = self._spare
+            self._spare = delivery
+            self._spares += 1
+
+    def drop_spares(self) -> None:
+        """Let go of objects for further deliveries: there will be none."""
+        self._spare = None
+        self._spares = 0
 
     def forget_suspended(self, delivery: Delivery) -> None:
         """Drop a delivery that was settled while the link was detached."""
@@ -198,6 +226,7 @@ class Link:
         self.is_attached = self.state is _ATTACHED
         if self.state is _DETACHED:
             self.is_over = True
+            self.drop_spares()
 
     def check_move(self, event: LinkMove) -> LinkState:
         """Return where a move leads; refuse one that is not in the table."""

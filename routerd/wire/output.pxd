@@ -1,10 +1,14 @@
 import cython
+from routerd.wire cimport c_memory as memory
 
 cdef Py_ssize_t _SMALLEST
 cdef Py_ssize_t _EXPECTED_MAX
 cdef Py_ssize_t _FIELDS_MAX
 cdef Py_ssize_t _PERFORMATIVE_START
-cdef Py_ssize_t _SHORT_COPY
+cdef Py_ssize_t _SPARE_MAX
+cdef Py_ssize_t _SPARE_LEAST
+cdef Py_ssize_t _SPARE_MOST
+cdef list _spare
 
 
 @cython.final
@@ -26,7 +30,7 @@ cdef class Output:
     @cython.locals(at=Py_ssize_t)
     cpdef void put_word(self, unsigned int value) noexcept
     cpdef void put_boolean(self, bint value) noexcept
-    @cython.locals(at=Py_ssize_t, size=Py_ssize_t, i=Py_ssize_t, view="unsigned char*", source="const unsigned char*")
+    @cython.locals(size=Py_ssize_t, view="unsigned char*", source="const unsigned char*")
     cpdef void put_octets(self, object data, Py_ssize_t start, Py_ssize_t end)
     @cython.locals(size=Py_ssize_t)
     cpdef void put_raw(self, object data)
@@ -38,3 +42,8 @@ cdef class Output:
     cpdef void put_frame(self, unsigned int channel, unsigned int frame_type, object body)
     @cython.locals(view="unsigned char*")
     cdef void _set_word(self, Py_ssize_t at, unsigned int value) noexcept
+
+
+cpdef bint take_back(bytearray data) except -1
+@cython.locals(data=bytearray, capacity=Py_ssize_t)
+cdef bytearray _room(Py_ssize_t size)

@@ -3,8 +3,11 @@
 Frames are composed in place: `begin_performative` lays down the header of a frame and of its list,
 the `put_` methods append fields and payload, and `end_fields` and `end_frame` go back to fill in the sizes.
 Room is reserved once a frame, so that each field is a plain store in the compiled form. The buffer
-is handed to the transport whole, and an idle connection holds none.
+is handed to the transport whole, and an idle connection holds none. Once it is written its memory serves again,
+whichever connection comes next: new memory would have to be cleared, and would be in no cache.
 """
+
+from routerd.wire import memory
 
 _SMALLEST = 1024
 # Room that is made at once for a connection that just sent as much.
@@ -13,8 +16,11 @@ _EXPECTED_MAX = 1 << 18
 _FIELDS_MAX = 255
 # Frame header 8, descriptor 3, list8 constructor with size and count 3.
 _PERFORMATIVE_START = 14
-# Up to here a loop over octets is quicker than a slice, which is copied twice; in the compiled form it always is.
-_SHORT_COPY = 16 if __file__.endswith(".py") else 1 << 30
+# Buffers that are kept to serve again, and how large they are.
+_SPARE_MAX = 8
+_SPARE_LEAST = 1 << 12
+_SPARE_MOST = 1 << 19
+_spare: list[bytearray] = []
 
 
 class Output:
@@ -39,9 +45,10 @@ class Output:
         while capacity < needed:
             capacity *= 2
         if self.end == 0:
-            self._data = bytearray(capacity)
+            self._data = _room(capacity)
+            capacity = len(self._data)
         else:
-            self._data += bytes(capacity - self._capacity)
+            memory.resize(self._data, capacity)
         self._view = self._data
         self._capacity = capacity
 
@@ -49,7 +56,7 @@ class Output:
         """Return everything written since the last call, and let go of it."""
         data = self._data
         self._expected = min(max(self.end + (self.end >> 1), _SMALLEST), _EXPECTED_MAX)
-        del data[self.end :]
+        memory.resize(data, self.end)
         self._data = bytearray()
         self._view = self._data
         self._capacity = 0
@@ -84,16 +91,11 @@ class Output:
 
     def put_octets(self, data: bytes | bytearray, start: int, end: int) -> None:
         """Append data[start:end]."""
-        at = self.end
         size = end - start
-        if size > _SHORT_COPY:
-            self._data[at : at + size] = data[start:end]
-        else:
-            view = self._view
-            source = data
-            for i in range(size):
-                view[at + i] = source[start + i]
-        self.end = at + size
+        view = self._view
+        source = data
+        memory.copy(view, self.end, source, start, size)
+        self.end += size
 
     def put_raw(self, data: bytes | bytearray) -> None:
         """Append all of data, reserving the room for it."""
@@ -144,3 +146,27 @@ class Output:
         view[at + 1] = (value >> 16) & 0xFF
         view[at + 2] = (value >> 8) & 0xFF
         view[at + 3] = value & 0xFF
+
+
+def take_back(data: bytearray) -> bool:
+    """Use the memory of what was taken from an output again, unless somebody looks at it; whether nobody does."""
+    if memory.is_viewed(data):
+        return False
+    if len(_spare) < _SPARE_MAX and _SPARE_LEAST <= memory.capacity(data) <= _SPARE_MOST:
+        _spare.append(data)
+    return True
+
+
+def _room(size: int) -> bytearray:
+    """Return room for so many octets, or more."""
+    try:
+        # Not asked before: another thread may be quicker.
+        data = _spare.pop()
+    except IndexError:
+        return memory.new(size)
+    capacity = memory.capacity(data)
+    if capacity < size:
+        # It makes place for a larger one.
+        return memory.new(size)
+    memory.resize(data, capacity)
+    return data

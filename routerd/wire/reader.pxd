@@ -10,7 +10,7 @@ cdef Py_ssize_t _SLOTS
 
 cdef class Reader:
     cdef object _data
-    cdef const unsigned char* _view
+    cdef const unsigned char* view
     cdef readonly Py_ssize_t pos
     cdef readonly Py_ssize_t end
     cdef readonly Py_ssize_t list_end
@@ -20,6 +20,7 @@ cdef class Reader:
     cdef long long _weightless
 
     cpdef int reset(self, object data, Py_ssize_t start, Py_ssize_t end) except -1
+    cdef int begin(self, object data, Py_ssize_t start, Py_ssize_t end) except -1
     cpdef int peek(self) except -1
 
     @cython.locals(at=cython.Py_ssize_t)
@@ -33,7 +34,7 @@ cdef class Reader:
     @cython.locals(width=cython.Py_ssize_t, start=cython.Py_ssize_t, count=cython.longlong)
     cdef int64_t _count(self, int code, Py_ssize_t at, Py_ssize_t stop) except -1
     @cython.locals(octets=bytes)
-    cdef bytes _octets(self, Py_ssize_t start, Py_ssize_t stop)
+    cdef bytes octets(self, Py_ssize_t start, Py_ssize_t stop)
     @cython.locals(size=cython.Py_ssize_t, start=cython.Py_ssize_t)
     cdef bytes _binary(self, int code, Py_ssize_t at)
     @cython.locals(size=cython.Py_ssize_t, start=cython.Py_ssize_t)

@@ -50,8 +50,12 @@ class Reader:
         """Begin again, on data[start:end]."""
         if not 0 <= start <= end <= len(data):
             raise ValueRangeError(f"{start} to {end} is not within {len(data)} octets")
+        self.begin(data, start, end)
+
+    def begin(self, data: bytes | bytearray, start: int, end: int) -> None:
+        """Begin again, as `reset`, where the caller knows that there are so many octets."""
         self._data = data
-        self._view = data
+        self.view = data
         self.pos = start
         self.end = end
         self.list_end = end
@@ -61,7 +65,7 @@ class Reader:
         """Return the constructor of the next value, and stay before it."""
         if self.pos >= self.end:
             raise DecodeError("a value is missing", offset=self.pos)
-        return self._view[self.pos]
+        return self.view[self.pos]
 
     # Octets
 
@@ -70,7 +74,7 @@ class Reader:
         if at >= self.end:
             raise DecodeError("a value is missing", offset=at)
         self.pos = at + 1
-        return self._view[at]
+        return self.view[at]
 
     def _take(self, count: int, at: int) -> int:
         """Step over octets, and return where they begin; `at` is where the value that they belong to does."""
@@ -81,13 +85,13 @@ class Reader:
         return start
 
     def _u32(self, at: int) -> int:
-        view = self._view
+        view = self.view
         first = view[at]
         return first << 24 | view[at + 1] << 16 | view[at + 2] << 8 | view[at + 3]
 
     def _size(self, code: int, at: int) -> int:
         """Read a size, of one octet or of four as the constructor says; there are as many octets."""
-        size = self._u32(self._take(4, at)) if code & 0x10 else self._view[self._take(1, at)]
+        size = self._u32(self._take(4, at)) if code & 0x10 else self.view[self._take(1, at)]
         if size > self._size_limit:
             raise DecodeError(f"a value of {size} octets is over the limit of {self._size_limit}", offset=at)
         if size > self.end - self.pos:
@@ -100,15 +104,15 @@ class Reader:
         if width > stop - self.pos:
             raise DecodeError("a compound value has no room for its count", offset=at)
         start = self._take(width, at)
-        count = self._u32(start) if width == 4 else self._view[start]
+        count = self._u32(start) if width == 4 else self.view[start]
         if count > self._count_limit:
             raise DecodeError(f"{count} elements are over the limit of {self._count_limit}", offset=at)
         if code < 0xE0 and count > stop - self.pos:
             raise DecodeError(f"{count} elements do not fit their compound value", offset=at)
         return count
 
-    def _octets(self, start: int, stop: int) -> bytes:
-        octets = self._view[start:stop]
+    def octets(self, start: int, stop: int) -> bytes:
+        octets = self.view[start:stop]
         # Only where this is not compiled is the slice of a bytearray one too.
         return octets if type(octets) is bytes else bytes(octets)
 
@@ -118,14 +122,14 @@ class Reader:
         size = self._size(code, at)
         start = self.pos
         self.pos = start + size
-        return self._octets(start, start + size)
+        return self.octets(start, start + size)
 
     def _string(self, code: int, at: int) -> str:
         size = self._size(code, at)
         start = self.pos
         self.pos = start + size
         try:
-            return self._view[start : start + size].decode("utf-8")
+            return self.view[start : start + size].decode("utf-8")
         except UnicodeDecodeError:
             raise DecodeError("a string is not UTF-8", offset=at) from None
 
@@ -134,11 +138,11 @@ class Reader:
         start = self.pos
         self.pos = start + size
         if size:
-            slot = _slot(size, self._view[start + (size >> 1)])
+            slot = _slot(size, self.view[start + (size >> 1)])
             if self._matches(start, size, _familiar_octets[slot]):
                 return _familiar_symbols[slot]
         try:
-            text = self._view[start : start + size].decode("ascii")
+            text = self.view[start : start + size].decode("ascii")
         except UnicodeDecodeError:
             raise DecodeError("a symbol is not ASCII", offset=at) from None
         return _new_str(Symbol, text)
@@ -146,7 +150,7 @@ class Reader:
     def _matches(self, start: int, size: int, octets: bytes) -> bool:
         if size != len(octets):
             return False
-        view = self._view
+        view = self.view
         other = octets
         same = 0
         while same < size and view[start + same] == other[same]:
@@ -167,7 +171,7 @@ class Reader:
             raise DecodeError("a described value is missing", offset=at)
         code = self._constructor()
         if code == 0x53:  # smallulong
-            return self._view[self._take(1, at)]
+            return self.view[self._take(1, at)]
         if code == 0x80:  # ulong
             start = self._take(8, at)
             high = self._u32(start)
@@ -218,7 +222,7 @@ class Reader:
         at = self.pos
         if at >= self.end:
             raise DecodeError("a value is missing", offset=at)
-        if self._view[at] != 0x40:
+        if self.view[at] != 0x40:
             return False
         self.pos = at + 1
         return True
@@ -232,7 +236,7 @@ class Reader:
         if code == 0x42:  # false
             return 0
         if code == 0x56:  # boolean
-            return self._truth(self._view[self._take(1, at)], at)
+            return self._truth(self.view[self._take(1, at)], at)
         if code == 0x40:  # null
             return -1
         raise _wrong("boolean", code, at)
@@ -242,7 +246,7 @@ class Reader:
         at = self.pos
         code = self._constructor()
         if code == 0x50:
-            return self._view[self._take(1, at)]
+            return self.view[self._take(1, at)]
         if code == 0x40:  # null
             return -1
         raise _wrong("ubyte", code, at)
@@ -253,7 +257,7 @@ class Reader:
         code = self._constructor()
         if code == 0x60:
             start = self._take(2, at)
-            return self._view[start] << 8 | self._view[start + 1]
+            return self.view[start] << 8 | self.view[start + 1]
         if code == 0x40:  # null
             return -1
         raise _wrong("ushort", code, at)
@@ -263,7 +267,7 @@ class Reader:
         at = self.pos
         code = self._constructor()
         if code == 0x52:  # smalluint
-            return self._view[self._take(1, at)]
+            return self.view[self._take(1, at)]
         if code == 0x43:  # uint0
             return 0
         if code == 0x70:
@@ -277,7 +281,7 @@ class Reader:
         at = self.pos
         code = self._constructor()
         if code == 0x53:  # smallulong
-            return self._view[self._take(1, at)]
+            return self.view[self._take(1, at)]
         if code == 0x44:  # ulong0
             return 0
         if code == 0x80:
@@ -321,7 +325,7 @@ class Reader:
     def read_four(self) -> int:
         """Return a binary of four octets as the number that it is; -1 for all else, which is still to be read then."""
         at = self.pos
-        if self.end - at < 6 or self._view[at] != 0xA0 or self._view[at + 1] != 4:
+        if self.end - at < 6 or self.view[at] != 0xA0 or self.view[at + 1] != 4:
             return -1
         self.pos = at + 6
         return self._u32(at + 2)

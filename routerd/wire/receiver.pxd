@@ -1,4 +1,5 @@
 import cython
+from routerd.wire cimport c_memory as memory
 from routerd.wire.delivery cimport Delivery
 from routerd.wire.flow cimport FlowFields
 from routerd.wire.link cimport Link

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from routerd.wire import memory
 from routerd.wire.amqp_error import error_about
 from routerd.wire.delivery import Delivery
 from routerd.wire.errors import (
@@ -120,6 +121,9 @@ class Receiver(Link):
         self.session.handler.on_transfer(
             self, delivery, data, end if fields.aborted else fields.payload, end
         )
+        # A settled message leaves nothing behind but the object that it was.
+        if delivery.remote_settled and memory.is_ours_alone(delivery):
+            self.take_back(delivery)
 
     def receive_flow(self, fields: "FlowFields") -> None:
         """Take the sender's state: credit that it gave back by advancing its delivery-count, and what it has left."""

@@ -53,6 +53,7 @@ cdef class Session:
     cdef object _backlog
     cdef list _flows
     cdef bint _is_window_due
+    cdef Link _heard_link
     cdef readonly Attachments attachments
     cdef readonly Dispositions dispositions
     cdef public object flow_properties

@@ -86,6 +86,8 @@ class Session:
         self._backlog: Backlog | None = None
         self._flows: list[Link] = []
         self._is_window_due = False
+        # What the last transfer came on, as the next one most likely does.
+        self._heard_link: Link | None = None
         self.attachments = Attachments(self)
         self.dispositions = Dispositions(self)
         self.flow_properties = None
@@ -263,9 +265,8 @@ class Session:
     def track(self, delivery: Delivery) -> None:
         """Enter an unsettled delivery into the ring of its direction."""
         ring = self.incoming if delivery.is_incoming else self.outgoing
-        if ring.get(delivery.id) is not None:
+        if not ring.add(delivery):
             raise SessionFieldInvalid(f"delivery-id {delivery.id} is that of an unsettled delivery")
-        ring.add(delivery)
         delivery.is_tracked = True
         delivery.link.unsettled_count += 1
 
@@ -379,7 +380,9 @@ class Session:
         self.next_incoming_id = (self.next_incoming_id + 1) & _MASK
         fields = self.connection.transfer_fields
         fields.read(decoder)
-        link = self.attachments.link_at(fields.handle)
+        link = self._heard_link
+        if link is None or link.remote_handle != fields.handle:
+            link = self._heard_link = self.attachments.link_at(fields.handle)
         if link.is_attached:
             try:
                 link.receive_transfer(fields, data, end)

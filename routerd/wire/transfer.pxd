@@ -5,6 +5,7 @@ from routerd.wire.output cimport Output
 
 cdef Py_ssize_t _TAG_MAX
 cdef Py_ssize_t _FIELDS
+cdef Py_ssize_t _USUAL_MAX
 
 
 @cython.final
@@ -26,6 +27,19 @@ cdef class TransferFields:
     cpdef void clear(self) noexcept
     @cython.locals(start=Py_ssize_t, count=Py_ssize_t, list_end=Py_ssize_t)
     cpdef void read(self, Decoder decoder)
+    @cython.locals(
+        view="const unsigned char*",
+        at=Py_ssize_t,
+        list_end=Py_ssize_t,
+        count=int,
+        handle=int,
+        delivery_id="long long",
+        tag_at=Py_ssize_t,
+        tag_size=Py_ssize_t,
+        settled=int,
+        more=bint,
+    )
+    cdef bint _read_usual(self, Decoder decoder) except -1
     cpdef bytes tag_octets(self)
     cdef void _read_tag(self, Decoder decoder, Py_ssize_t start)
     cdef void _read_rare_fields(self, Decoder decoder, Py_ssize_t count, Py_ssize_t start)

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 _TAG_MAX = 32
 _FIELDS = 11
+# Octets that are looked at, at most, of a list with the usual fields: start, handle, delivery-id, tag, and three more.
+_USUAL_MAX = 3 + 2 + 5 + 2 + _TAG_MAX + 3
 
 
 class TransferFields:
@@ -52,6 +54,8 @@ class TransferFields:
     def read(self, decoder: "Decoder") -> None:
         """Read the list of fields behind the descriptor; the decoder ends up at the payload."""
         self.clear()
+        if self._read_usual(decoder):
+            return
         start = decoder.pos
         count = decoder.read_list()
         if count > _FIELDS:
@@ -78,6 +82,74 @@ class TransferFields:
         if decoder.pos != list_end:
             raise DecodeError("the fields of a transfer do not fill its list", offset=decoder.pos)
         self.payload = list_end
+
+    def _read_usual(self, decoder: "Decoder") -> bool:
+        """Read the fields that most transfers have, as most peers encode them; false, having read none, for others."""
+        view = decoder.view
+        at = decoder.pos
+        if decoder.end - at < _USUAL_MAX or view[at] != 0xC0:
+            return False
+        list_end = at + 2 + view[at + 1]
+        count = view[at + 2]
+        if not 4 <= count <= 6 or list_end > decoder.end:
+            return False
+        at += 3
+        if view[at] == 0x43:
+            handle = 0
+            at += 1
+        elif view[at] == 0x52:
+            handle = view[at + 1]
+            at += 2
+        else:
+            return False
+        if view[at] == 0x70:
+            # In steps, since in C the whole would be an int, and a large one negative.
+            delivery_id = view[at + 1] << 8 | view[at + 2]
+            delivery_id = delivery_id << 16 | view[at + 3] << 8 | view[at + 4]
+            at += 5
+        elif view[at] == 0x52:
+            delivery_id = view[at + 1]
+            at += 2
+        elif view[at] == 0x43:
+            delivery_id = 0
+            at += 1
+        else:
+            return False
+        tag_size = view[at + 1]
+        if view[at] != 0xA0 or tag_size > _TAG_MAX:
+            return False
+        tag_at = at + 2
+        at = tag_at + tag_size
+        if view[at] != 0x43:
+            return False
+        at += 1
+        settled = -1
+        if count > 4:
+            if view[at] != 0x41 and view[at] != 0x42:
+                return False
+            settled = 0x42 - view[at]
+            at += 1
+        more = False
+        if count > 5:
+            if view[at] != 0x41 and view[at] != 0x42:
+                return False
+            more = view[at] == 0x41
+            at += 1
+        if at != list_end:
+            return False
+        self.handle = handle
+        self.delivery_id = delivery_id
+        if tag_size == 4:
+            self.tag_number = view[tag_at] << 8 | view[tag_at + 1]
+            self.tag_number = self.tag_number << 16 | view[tag_at + 2] << 8 | view[tag_at + 3]
+        else:
+            self.tag = decoder.octets(tag_at, tag_at + tag_size)
+        self.message_format = 0
+        self.settled = settled
+        self.more = more
+        self.payload = list_end
+        decoder.pos = list_end
+        return True
 
     def tag_octets(self) -> bytes | None:
         """Return the delivery-tag as it is on the wire."""

@@ -47,8 +47,8 @@ def test_credit_comes_back_as_messages_are_settled(connect: Connect, address: st
     for one in received:
         one.decide("accepted")
     assert {one.outcome() for one in sent} == {"accepted"}
-    # What is less than an eighth comes with the next step.
-    producer.wait_for_credit(capacity - capacity // 8)
+    # What is less than a quarter comes with the next step.
+    producer.wait_for_credit(capacity - capacity // 4)
     assert producer.credit <= capacity
 
 

@@ -70,7 +70,7 @@ def test_credit_comes_back_as_messages_are_settled(span: Span, address: str) -> 
     for one in received:
         one.decide("accepted")
     assert {one.outcome() for one in sent} == {"accepted"}
-    producer.wait_for_credit(capacity - capacity // 8)
+    producer.wait_for_credit(capacity - capacity // 4)
     assert producer.credit <= capacity
 
 

@@ -138,7 +138,12 @@ class Line(Handler):
             except OSError as error:
                 self._lose(error.strerror or str(error))
                 return
-            self._unsent = memoryview(data)[sent:] if sent < len(data) else None
+            if sent < len(data):
+                self._unsent = memoryview(data)[sent:]
+            elif self._unsent is None:
+                self.connection.written(data)
+            else:
+                self._unsent = None
         if (self._unsent is not None) != self.is_blocked:
             self.is_blocked = not self.is_blocked
             self.loop.watch_output(self)

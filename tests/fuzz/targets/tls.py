@@ -14,10 +14,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from routerd.core import Peer
+from routerd.core import Peer, Router, RouterSettings
+from routerd.io.busy_poll import BusyPoll
 from routerd.io.tls import TlsSession
 from routerd.io.tls_handshakes import Handshakes
 from routerd.io.tls_transport import TLS_HEADER, TlsTransport
+from routerd.io.worker_turn import Turn
 from routerd.wire import Connection, ConnectionConfig, Handler
 from tests.fuzz.broken import check
 from tests.fuzz.play import Cuts, one_by_one, whole
@@ -68,9 +70,10 @@ class Place:
     """A worker's part: buffers, turns of the loop, and what comes through."""
 
     def __init__(self) -> None:
-        self.buffer_view = memoryview(bytearray(1 << 16))
         self.encrypted_view = memoryview(bytearray(1 << 16))
         self.turns: deque[Callable[[], None]] = deque()
+        router = Router(RouterSettings(id="R"), lambda: "token")
+        self.turn = Turn(self, router, self.turns.append, BusyPoll(self.turns.append, 0.0))
         self.handshakes = Handshakes(self.turns.append)
         self.begun = 0
         self.delivered = bytearray()
@@ -78,12 +81,27 @@ class Place:
     def connected(self, transport: Any) -> None:
         self.begun += 1
 
-    def received(self, transport: Any, size: int) -> None:
-        check(self.begun == 1, "octets of a connection that has not begun")
-        self.delivered += self.buffer_view[:size]
+    def look_at(self, transport: Any, was_open: bool, now: float) -> None:
+        """It never opens."""
+
+    def conclude(self, now: float) -> None:
+        """There is nobody to tell."""
 
     def disconnected(self, transport: Any) -> None:
         """It is over."""
+
+
+class Listening(Connection):
+    """A connection that keeps what it is given."""
+
+    def __init__(self, place: Place) -> None:
+        super().__init__(ConnectionConfig(container_id="engine"), Handler(), is_client=False)
+        self.place = place
+
+    def receive_some(self, data: bytes | bytearray, now: float, start: int, end: int, enough: int) -> int:
+        check(self.place.begun == 1, "octets of a connection that has not begun")
+        self.place.delivered += data[start:end]
+        return end
 
 
 class Entrance:
@@ -92,11 +110,10 @@ class Entrance:
     def __init__(self, options: int) -> None:
         self.place, self.socket = Place(), Socket()
         server = contexts()[0]
-        connection = Connection(ConnectionConfig(container_id="engine"), Handler(), is_client=False)
         place: Any = self.place
         made: Any = (_Nobody(), TlsSession(server, is_server=True))
         self.transport = TlsTransport(
-            place, Peer(1), connection, lambda: made, requires_tls=options & REQUIRES == REQUIRES
+            place, Peer(1), Listening(self.place), lambda: made, requires_tls=options & REQUIRES == REQUIRES
         )
         socket: Any = self.socket
         self.transport.connection_made(socket)
@@ -191,4 +208,3 @@ def _check_first(entrance: Entrance, options: int, octets: bytes) -> None:
         check(written == TLS_HEADER, "what was refused was not told why")
     else:
         check(TLS_HEADER[:5].startswith(octets[:5]) and len(octets) < len(TLS_HEADER), "nothing came of it")
-

@@ -569,3 +569,59 @@ def test_links_share_sessions_once_there_is_no_channel_left():
     for client in clients:
         client.leave()
     assert workers.left_over() == {}
+
+
+class TestCreditAhead:
+    """What a sibling may send before a consumer has granted it."""
+
+    @staticmethod
+    def outlet(workers):
+        return workers[0].router.neighbours[1].outlets["M0orders"]
+
+    @staticmethod
+    def after_some(workers, *, sent, granted, credit=10):
+        """As `loaded`, when some messages have been consumed, and that many are wanted in addition."""
+        producer, sender, consumer, receiver = loaded(workers, credit=credit)
+        for number in range(sent):
+            producer.send(sender, message(number))
+        receiver.grant(granted)
+        workers.pump()
+        return producer, sender, consumer, receiver
+
+    def test_half_as_much_for_a_consumer_that_grants_more_before_it_has_run_dry(self, workers):
+        self.after_some(workers, sent=4, granted=4)
+        assert self.outlet(workers).link.credit == 15
+
+    def test_nothing_for_a_consumer_that_had_run_dry(self, workers):
+        self.after_some(workers, sent=10, granted=10)
+        assert self.outlet(workers).link.credit == 10
+
+    def test_nothing_for_a_consumer_that_takes_one_at_a_time(self, workers):
+        producer, sender, _, receiver = loaded(workers, credit=1)
+        for number in range(3):
+            producer.send(sender, message(number))
+            assert self.outlet(workers).link.credit == 0
+            receiver.grant(1)
+            workers.pump()
+            assert self.outlet(workers).link.credit == 1
+
+    def test_what_was_sent_ahead_waits_at_the_consumers_worker_and_no_more_is(self, workers):
+        producer, sender, consumer, receiver = self.after_some(workers, sent=4, granted=4)
+        for number in range(4, 24):
+            producer.send(sender, message(number))
+        addresses = [workers[index].router.addresses["M0orders"] for index in (0, 1)]
+        assert len(consumer.received(receiver)) == 14
+        ahead = len(addresses[1].parked_from_siblings)
+        assert 0 < ahead <= 5
+        assert (len(addresses[0].parked), self.outlet(workers).link.credit) == (10 - ahead, 0)
+        receiver.grant(10)
+        workers.pump()
+        assert consumer.received(receiver) == [message(number) for number in range(24)]
+
+    def test_a_drain_asks_for_what_the_consumer_has_granted(self, workers):
+        producer, sender, consumer, receiver = self.after_some(workers, sent=4, granted=4)
+        receiver.set_credit(receiver.credit, drain=True)
+        workers.pump()
+        assert (receiver.credit, self.outlet(workers).link.credit) == (0, 0)
+        producer.send(sender, message("late"))
+        assert len(consumer.received(receiver)) == 4

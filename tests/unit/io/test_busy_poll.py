@@ -1,9 +1,7 @@
 """When a loop stays awake."""
 
-import asyncio
 from collections import deque
 from collections.abc import Callable
-from typing import cast
 
 import pytest
 
@@ -35,12 +33,12 @@ class Turns:
 @pytest.fixture
 def turns(monkeypatch: pytest.MonkeyPatch) -> Turns:
     turns = Turns()
-    monkeypatch.setattr("routerd.io.busy_poll.time.monotonic", lambda: turns.now)
+    monkeypatch.setattr("routerd.io.busy_poll.monotonic", lambda: turns.now)
     return turns
 
 
 def poll(turns: Turns, span_s: float = SPAN_S) -> BusyPoll:
-    return BusyPoll(cast(asyncio.AbstractEventLoop, turns), span_s)
+    return BusyPoll(turns.call_soon, span_s)
 
 
 def test_work_now_and_then_keeps_nobody_awake(turns: Turns) -> None:

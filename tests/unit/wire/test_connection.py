@@ -93,6 +93,15 @@ def test_a_client_may_open_before_it_starts():
     assert (sent[:8], type(parsed(bytes(sent[8:])).performative)) == (AMQP_HEADER, Open)
 
 
+def test_the_memory_of_what_was_sent_is_taken_back_unless_it_waits():
+    engine, _ = client()
+    engine.start(0.0)
+    sent = engine.data_to_send(0.0)
+    with memoryview(sent):
+        assert not engine.written(sent)
+    assert engine.written(sent)
+
+
 def test_a_server_may_open_before_its_peer_does():
     peer = Peer()
     peer.engine.open()

@@ -132,6 +132,13 @@ def test_a_gap_can_be_filled():
     assert (ids(ring), ring.count) == ([0, 1, 2, 3, 4, 5, 7, 8, 9], 9)
 
 
+def test_an_id_that_is_taken_is_not_taken_again():
+    ring = ring_of(0, 1, 5000)
+    first = ring.get(0)
+    assert (ring.add(delivery(0)), ring.add(delivery(5000)), ring.add(delivery(2))) == (False, False, True)
+    assert (ring.get(0) is first, sorted(ids(ring)), ring.count) == (True, [0, 1, 2, 5000], 4)
+
+
 @st.composite
 def histories(draw):
     """What happens to a ring: ids in sequence with gaps, some far away, some removed, near the wrap or not."""
@@ -149,9 +156,9 @@ def histories(draw):
 
 
 def add(ring, model, number):
-    if number not in model:
-        model[number] = delivery(number)
-        ring.add(model[number])
+    new = delivery(number)
+    assert ring.add(new) is (number not in model)
+    model.setdefault(number, new)
 
 
 @settings(max_examples=300)
@@ -189,6 +196,22 @@ def test_a_ring_behaves_as_a_dict(history):
 
 
 # A delivery
+
+
+def test_a_delivery_that_was_cleared_is_as_a_fresh_one_but_for_where_its_message_is():
+    used = delivery(7)
+    used.given_tag, used.state, used.remote_state = b"tag", ACCEPTED, ACCEPTED
+    used.context = used.way = used.record = used
+    used.settled = used.remote_settled = used.is_aborted = used.is_batchable = True
+    used.stamp, used.size, used.record_row = 1.0, 9, 3
+    used.clear()
+    fresh = Delivery()
+    # To ask for the tag makes one, and the link is the caller's.
+    names = {name for name in dir(fresh) if not name.startswith("_")} - {"tag", "link"}
+    differing = [
+        name for name in names if not callable(getattr(fresh, name)) and getattr(used, name) != getattr(fresh, name)
+    ]
+    assert ("given_tag" in names, differing) == (True, ["is_plain"])
 
 
 def test_a_fresh_delivery_is_at_its_defaults():

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from routerd.wire.output import Output
+from routerd.wire.output import Output, take_back
 
 uints = st.integers(0, 2**32 - 1) | st.sampled_from([0, 1, 255, 256, 2**32 - 1])
 runs = st.binary(max_size=20) | st.integers(500, 3000).map(lambda size: bytes(range(256)) * (size // 256 + 1))
@@ -137,3 +137,45 @@ def test_reserving_appends_nothing():
     out = Output()
     out.reserve(5000)
     assert (out.end, out.take()) == (0, bytearray())
+
+
+def large(number):
+    return bytes([number]) * 10_000
+
+
+def test_memory_that_was_taken_back_serves_again_and_shows_nothing_of_before():
+    first, second = Output(), Output()
+    first.put_raw(large(1))
+    data = first.take()
+    assert take_back(data)
+    second.put_raw(b"x" * 5)
+    second.put_raw(large(2))
+    assert second.take() == b"x" * 5 + large(2)
+
+
+def test_octets_that_somebody_looks_at_are_left_alone():
+    out = Output()
+    out.put_raw(large(1))
+    data = out.take()
+    with memoryview(data) as view:
+        assert not take_back(data)
+        out.put_raw(large(2))
+        assert bytes(view) == large(1)
+    assert out.take() == large(2)
+
+
+@given(st.lists(st.tuples(st.integers(1, 40_000), st.booleans(), st.booleans()), max_size=12))
+def test_memory_goes_round_among_outputs_and_none_of_them_sees_the_others_octets(steps):
+    outputs, kept = (Output(), Output()), []
+    for number, (size, is_second, is_written) in enumerate(steps):
+        out = outputs[is_second]
+        octets = bytes([number + 1]) * size
+        out.put_raw(octets[: size // 2])
+        out.put_raw(octets[size // 2 :])
+        data = out.take()
+        assert data == octets
+        if is_written:
+            take_back(data)
+        else:
+            kept.append((data, octets))
+    assert all(data == octets for data, octets in kept)

@@ -215,6 +215,34 @@ def test_a_settled_delivery_is_not_kept():
     assert (peer.session.incoming.count, link.unsettled_count) == (0, 0)
 
 
+def test_settled_deliveries_that_are_kept_stay_what_they_were():
+    peer, _ = receiving(credit=4)
+    peer.send(*(transfer(number, settled=True) for number in range(4)))
+    assert [(each.id, each.tag) for each in peer.events.deliveries] == [(number, b"%d" % number) for number in range(4)]
+
+
+@pytest.mark.parametrize("settled", [True, False])
+def test_a_delivery_has_nothing_of_those_before(settled):
+    peer, link = receiving(credit=9)
+    seen = []
+
+    def scribble(receiver, delivery, data, start, end):
+        own = (delivery.id, delivery.tag, delivery.size, delivery.link is link)
+        told = (delivery.context, delivery.way, delivery.record, delivery.state, delivery.remote_state, delivery.stamp)
+        flags = (delivery.is_aborted, delivery.is_resumed, delivery.is_batchable)
+        seen.append((own, told, flags, (delivery.record_flow, delivery.record_row)))
+        delivery.context = delivery.way = delivery.record = peer
+        delivery.state = delivery.remote_state = ACCEPTED
+        delivery.stamp, delivery.record_flow, delivery.record_row = 1.0, 2, 3
+        delivery.is_aborted = delivery.is_resumed = delivery.is_batchable = True
+
+    peer.events.on_transfer = scribble
+    tags = [b"0", b"abcd", b"", b"1", b"efgh"]
+    peer.send(*(transfer(number, bytes(number), delivery_tag=tag, settled=settled) for number, tag in enumerate(tags)))
+    nothing = (None, None, None, None, None, 0.0), (False, False, False), (0, 0)
+    assert seen == [((number, tag, number, True), *nothing) for number, tag in enumerate(tags)]
+
+
 def test_the_first_outcome_of_the_sender_stays():
     peer, _ = receiving()
     part = Received(section_number=0, section_offset=0)

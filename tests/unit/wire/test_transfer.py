@@ -1,5 +1,7 @@
 """The transfer performative, composed and read in place."""
 
+from itertools import product
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -91,6 +93,62 @@ def test_fields_that_were_read_are_cleared_for_the_next_transfer():
         assert as_transfer(fields) == transfer
     fields.clear()
     assert (fields.handle, fields.payload) == (-1, 0)
+
+
+encoded_uints = st.sampled_from(["43", "40", "5205", "52ff", "7000000100", "70ffffffff"])
+encoded_tags = st.sampled_from(
+    ["a000", "a0017f", "a004fffefdfc", "a00400000001", "a008" + "07" * 8, "a020" + "09" * 32, "40"]
+)
+encoded_booleans = st.sampled_from(["40", "41", "42", "5601", "5600"])
+
+
+@st.composite
+def field_lists(draw):
+    """The fields of a transfer, in one of the encodings that they may have, and how many; some are not right."""
+    kinds = [encoded_uints, encoded_uints, encoded_tags, encoded_uints, encoded_booleans, encoded_booleans]
+    values = [draw(kind) for kind in kinds[: draw(st.integers(0, 6))]]
+    fields = bytearray.fromhex("".join(values))
+    if fields and draw(st.booleans()):
+        fields[draw(st.integers(0, len(fields) - 1))] = draw(st.integers(0, 255))
+    return bytes(fields), len(values)
+
+
+def outcome_of_reading(octets):
+    try:
+        return as_transfer(fields_read(octets, bytes(64)))
+    except (DecodeError, InvalidField) as error:
+        return type(error)
+
+
+@given(field_lists())
+def test_short_and_long_lists_of_fields_are_read_alike(drawn):
+    fields, count = drawn
+    short = bytes([0xC0, len(fields) + 1, count]) + fields
+    long = bytes([0xD0]) + (len(fields) + 4).to_bytes(4, "big") + count.to_bytes(4, "big") + fields
+    assert outcome_of_reading(short) == outcome_of_reading(long)
+
+
+def test_whatever_encoding_fields_have_they_are_read():
+    encodings = {
+        "handle": {"43": 0, "5201": 1, "7000000001": 1},
+        "delivery_id": {"43": 0, "5202": 2, "7000000100": 256, "40": None},
+        "delivery_tag": {"a00107": b"\7", "a00400000007": b"\0\0\0\7", "b00000000107": b"\7"},
+        "message_format": {"43": 0, "5201": 1},
+        "settled": {"41": True, "42": False, "40": None, "5601": True},
+        "more": {"41": True, "42": False, "5600": False},
+    }
+    for values in product(*(each.items() for each in encodings.values())):
+        fields = bytes.fromhex("".join(octets for octets, _ in values))
+        read = fields_read(bytes([0xC0, len(fields) + 1, 6]) + fields, bytes(64))
+        assert as_transfer(read) == Transfer(**dict(zip(encodings, (value for _, value in values), strict=True)))
+
+
+@pytest.mark.parametrize("size", ["0b", "0d"])
+def test_a_list_that_its_fields_do_not_fill_is_refused_before_a_payload_too(size):
+    fields = "05 43 5201 a00400000001 43 41"
+    assert fields_read(bytes.fromhex(f"c0 0c {fields}"), bytes(64)).settled == 1
+    with pytest.raises(DecodeError):
+        fields_read(bytes.fromhex(f"c0 {size} {fields}"), bytes(64))
 
 
 @given(channels, uints, uints, tags, uints, st.booleans(), st.booleans(), payloads())
