@@ -30,6 +30,8 @@ from routerd.io import module_log
 TELL_AGAIN_S = 0.1
 INVITE_AGAIN_S = 0.5
 INVITE_AGAIN_AT_MOST_S = 4.0
+AWAIT_S = 5.0
+"""How long a table that replaces another waits for all workers, before it tells those that have joined."""
 
 _log = module_log("ROUTER_CORE")
 
@@ -39,8 +41,8 @@ class AddressTableActor:
 
     Owns which worker wants which address, who is a member, and how many connections count against limits. Nothing
     survives a restart: the new table has a higher epoch and invites all workers, who join with all that they have; they
-    forward on meanwhile, by what they know. A call that failed may have been carried out. A worker repeats it, or joins
-    when the table asks for that.
+    forward on meanwhile, by what they know, and learn of nobody's absence before all had the time to join. A call that
+    failed may have been carried out. A worker repeats it, or joins when the table asks for that.
     """
 
     def __init__(
@@ -50,14 +52,16 @@ class AddressTableActor:
         members: Mapping[int, Member],
         engine: Engine,
         *,
+        is_restart: bool = False,
         has_network: bool = False,
         max_connections: int = PolicySettings().max_connections,
     ) -> None:
-        """`has_network`: other routers have to learn of the addresses of this one.
+        """`is_restart`: there has been a table before, by which the workers go on.
 
-        `max_connections` is how many all workers may have accepted at a time.
+        `has_network`: other routers have to learn of the addresses of this one. `max_connections` is how many all
+        workers may have accepted at a time.
         """
-        self._table = AddressTable(epoch)
+        self._table = AddressTable(epoch, awaited=members if is_restart else ())
         self._process = process
         self._reachable = members
         self._desk = LedgerDesk(max_connections, members)
@@ -71,7 +75,11 @@ class AddressTableActor:
         self._waiting: deque[tuple[Version, asyncio.Future[None]]] = deque()
         self._has_network = has_network
         self._engine_news = asyncio.Event()
-        self._is_engine_behind = False
+        self._is_engine_behind = is_restart
+        self._is_whole = asyncio.Event()
+        """Nobody is awaited any more."""
+        if not self._table.awaited:
+            self._is_whole.set()
 
     def begin(self) -> None:
         """Invite the workers, and watch over the other actors. To be called in the event loop."""
@@ -82,6 +90,8 @@ class AddressTableActor:
         for worker in self._reachable:
             self._watch_far(worker)
             self._invite(worker)
+        if self._table.awaited:
+            self._background.run("Awaiting the workers", self._await)
 
     async def ready(self) -> None:
         """Return once calls are answered."""
@@ -89,6 +99,8 @@ class AddressTableActor:
     async def join(self, sibling: Sibling, everything: Changes) -> Version:
         """Make a worker a member; returns once every member knows its interests."""
         version = self._table.join(sibling, everything)
+        if not self._table.awaited:
+            self._is_whole.set()
         self._incarnations[sibling.worker] = sibling.incarnation
         _log.debug("Worker %d, incarnation %d, has joined", sibling.worker, sibling.incarnation)
         self._engine_news.set()
@@ -112,6 +124,7 @@ class AddressTableActor:
 
     async def everything(self) -> TableNews:
         """Return what a routing engine that has just been started has to know; it is told of changes from then on."""
+        await self._is_whole.wait()
         self._is_engine_behind = False
         return self._news(True)
 
@@ -214,7 +227,20 @@ class AddressTableActor:
         finally:
             self._invited.discard(worker)
 
+    async def _await(self) -> None:
+        """Tell members of each other once all workers have joined, or should have."""
+        try:
+            await asyncio.wait_for(self._is_whole.wait(), AWAIT_S)
+        except TimeoutError:
+            late = ", ".join(map(str, sorted(self._table.awaited)))
+            _log.warning("The router goes on without workers that have not joined in %g s: %s", AWAIT_S, late)
+            self._table.await_no_more()
+            self._is_whole.set()
+            self._spread()
+
     async def _tell_engine(self) -> None:
+        # An engine that was told of some workers only would take the trunks of the others for lost.
+        await self._is_whole.wait()
         while True:
             await self._engine_news.wait()
             self._engine_news.clear()

@@ -86,12 +86,14 @@ class RouterTable(Hosted, AddressTableActor):
     ) -> None:
         members = _each(RemoteMember, process.router_id, workers, namespace)
         engine = RemoteEngine(actor_name(process.router_id, ENGINE), namespace)
+        restarts = restarts_of_this_actor()
         AddressTableActor.__init__(
             self,
-            process.number_of(restarts_of_this_actor()),
+            process.number_of(restarts),
             here(process),
             members,
             engine,
+            is_restart=restarts > 0,
             has_network=has_network,
             max_connections=max_connections,
         )

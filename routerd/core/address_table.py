@@ -9,6 +9,9 @@ may be answered.
 What a delta has to tell is read from a list of the latest change of each worker's key, oldest first, which ends where
 the member's knowledge begins. The list forgets what all members know. A member that falls far behind it gets
 everything by a full delta in its place, so that one that hangs cannot make the list grow.
+
+A table that replaces another tells nobody anything until all workers have joined it, or had the time to: the first
+delta is full, and members cut their connections to a worker that it lacks.
 """
 
 from collections import OrderedDict, deque
@@ -60,13 +63,15 @@ class _Member:
 class AddressTable:
     """The interests of all workers.
 
-    `epoch` is higher than that of any earlier table of this router. Calls of a worker that must join first raise
-    JoinRequired, those of an incarnation that has been replaced StaleMember.
+    `epoch` is higher than that of any earlier table of this router, and `awaited` are the workers that may have been
+    members of the one before. Calls of a worker that must join first raise JoinRequired, those of an incarnation that
+    has been replaced StaleMember.
     """
 
-    def __init__(self, epoch: int, changes_kept: int = CHANGES_KEPT) -> None:
+    def __init__(self, epoch: int, changes_kept: int = CHANGES_KEPT, awaited: Iterable[int] = ()) -> None:
         self._epoch = epoch
         self._changes_kept = changes_kept
+        self._awaited = set(awaited)
         self._count = 0
         self._members: dict[int, _Member] = {}
         self._members_changed = 0
@@ -80,6 +85,11 @@ class AddressTable:
     def version(self) -> Version:
         """The version of the last change."""
         return self._epoch, self._count
+
+    @property
+    def awaited(self) -> frozenset[int]:
+        """The workers that have not joined, and that members do not cut their connections to yet."""
+        return frozenset(self._awaited)
 
     @property
     def siblings(self) -> tuple[Sibling, ...]:
@@ -118,6 +128,7 @@ class AddressTable:
         once all members know the version that is returned, as after an update.
         """
         before = self._rejoining(sibling)
+        self._awaited.discard(sibling.worker)
         member = _Member(sibling)
         member.sequence = everything.sequence
         for interest in everything.interests:
@@ -159,15 +170,20 @@ class AddressTable:
     def delta_for(self, worker: int) -> Delta | None:
         """Return what to send to a worker now.
 
-        Nothing, while it has not acknowledged the last delta, when it knows all, or when it is no member.
+        Nothing, while it has not acknowledged the last delta, when it knows all, when it is no member, or while workers
+        are awaited.
         """
         member = self._members.get(worker)
-        if member is None or member.in_flight is not None or member.is_up_to_date:
+        if self._awaited or member is None or member.in_flight is not None or member.is_up_to_date:
             return None
         delta = self._full(member) if member.is_full_due else self._since(member)
         member.is_full_due = False
         member.in_flight = self._count
         return delta
+
+    def await_no_more(self) -> None:
+        """Go on without the workers that have not joined in time."""
+        self._awaited.clear()
 
     def acknowledge(self, worker: int, incarnation: int, version: Version) -> None:
         """Note that a member has applied a delta; one that is not in flight is of no account."""

@@ -21,7 +21,6 @@ class TableHost:
         self._epoch = 1
         self.table = AddressTable(1, changes_kept=20)
         self.is_alive = True
-        self._awaited: set[int] = set()
         self._hosts: dict[Sibling, WorkerHost] = {}
         self._channels: dict[Sibling, Channel] = {}
         self._latest: dict[Sibling, Delta] = {}
@@ -98,22 +97,17 @@ class TableHost:
     def restart(self, workers: set[int]) -> None:
         """Begin a new epoch; workers will join, and are told nothing until all have, or had the time to."""
         self._epoch += 1
-        self.table = AddressTable(self._epoch, changes_kept=20)
+        self.table = AddressTable(self._epoch, changes_kept=20, awaited=workers)
         self.is_alive = True
-        self._awaited = set(workers)
         self._world.later(GRACE_S, self._end_grace, self._epoch)
 
     def _end_grace(self, epoch: int) -> None:
         if epoch == self._epoch and self.is_alive:
-            self._awaited = set()
+            self.table.await_no_more()
             self.push()
 
     def push(self) -> None:
         """Send members what they do not know, and confirm what all do."""
-        # A first delta that lacks a worker would have the others cut their connections to it.
-        self._awaited -= {sibling.worker for sibling in self.table.siblings}
-        if self._awaited:
-            return
         known = self.table.known_by_all()
         done = [each for each in self._pending if each[2] <= known]
         self._pending = [each for each in self._pending if each[2] > known]

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from actors.address_table import AddressTableActor
 from actors.errors import CallFailed, NoAnswer, PeerGone
 from actors.peers import TableNews
 from actors.process import ProcessConfig
+from actors.pulse import Pulse
 from routerd.core import Changes, Delta, Interest, JoinRequired, Router, RouterSettings, Sibling, UnknownMember
 
 PROCESS = ProcessConfig(router_id="A", role="table", folder="nowhere")
@@ -22,9 +24,11 @@ class Engine:
 
     def __init__(self) -> None:
         self.learned: tuple[Sibling, ...] = ()
+        self.is_full = False
 
     async def learn(self, news: TableNews) -> None:
         self.learned = news.members
+        self.is_full = news.is_full
 
 
 class Worker:
@@ -64,9 +68,10 @@ class Worker:
 class System:
     """A table with three workers, of which some have joined."""
 
-    def __init__(self, epoch: int = 7) -> None:
+    def __init__(self, epoch: int = 7, *, is_restart: bool = False) -> None:
         self.workers = {number: Worker(number) for number in range(3)}
-        self.table = AddressTableActor(epoch, PROCESS, self.workers, Engine())
+        self.engine = Engine()
+        self.table = AddressTableActor(epoch, PROCESS, self.workers, self.engine, is_restart=is_restart)
 
     async def join(self, *numbers: int) -> None:
         for number in numbers:
@@ -75,6 +80,19 @@ class System:
     async def update(self, number: int, sequence: int, **interests: int) -> Version:
         changes = Changes(sequence, tuple(Interest(key, count) for key, count in interests.items()))
         return await self.table.update(number, self.workers[number].sibling.incarnation, (changes,))
+
+
+@pytest.fixture
+def began(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., System]:
+    """Return what makes a system whose table has begun; to be called in an event loop."""
+    monkeypatch.setattr("actors.address_table.settle", lambda config: Pulse(str(tmp_path / "pulse")))
+
+    def make(*, is_restart: bool) -> System:
+        system = System(is_restart=is_restart)
+        system.table.begin()
+        return system
+
+    return make
 
 
 def run(test: Callable[[], Awaitable[None]]) -> None:
@@ -189,3 +207,47 @@ def test_a_new_table_knows_nobody_and_says_so() -> None:
         assert version == (8, 1)
 
     run(test)
+
+
+def test_a_table_that_replaces_another_tells_of_its_members_once_all_have_joined(began: Callable[..., System]) -> None:
+    async def test() -> None:
+        system = began(is_restart=True)
+        joins = [asyncio.ensure_future(system.join(number)) for number in (0, 1)]
+        asked = asyncio.ensure_future(system.table.everything())
+        while len((await system.table.snapshot()).siblings) < 2:
+            await asyncio.sleep(0)
+        assert [each.done() for each in (asked, *joins)] == [False] * 3
+        assert (system.workers[0].deltas, system.engine.learned) == ([], ())
+        await system.join(2)
+        await asyncio.gather(*joins)
+        siblings = tuple(worker.sibling for worker in system.workers.values())
+        assert {delta.siblings for worker in system.workers.values() for delta in worker.deltas} == {siblings}
+        assert (await asked).members == siblings
+
+    run(test)
+
+
+def test_a_routing_engine_learns_all_from_a_table_that_replaces_another(began: Callable[..., System]) -> None:
+    async def test() -> None:
+        system = began(is_restart=True)
+        await asyncio.gather(*(system.join(number) for number in range(3)))
+        await turns(lambda: system.engine.learned)
+        assert (len(system.engine.learned), system.engine.is_full) == (3, True)
+
+    run(test)
+
+
+def test_a_table_goes_on_without_a_worker_that_does_not_join(
+    began: Callable[..., System], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("actors.address_table.AWAIT_S", 0.01)
+
+    async def test() -> None:
+        system = began(is_restart=True)
+        await asyncio.gather(system.join(0), system.join(2))
+        assert system.workers[0].deltas[-1].siblings == (system.workers[0].sibling, system.workers[2].sibling)
+        await system.join(1)
+        assert set(system.workers[0].router.neighbours) == {1, 2}
+
+    run(test)
+    assert "goes on without workers that have not joined in 0.01 s: 1" in capfd.readouterr().err

@@ -292,3 +292,26 @@ def test_members_of_an_earlier_table_join_a_new_one_with_what_they_have():
     settle(table)
     assert table.known_by_all() == (6, 2)
     assert table.update(0, 70, wants(5, orders=0)) == (6, 3)
+
+
+def test_a_table_that_replaces_another_tells_nobody_of_some_before_all_have_joined():
+    table = AddressTable(6, awaited=[0, 1])
+    table.join(A, wants(4, orders=1))
+    table.update(0, 70, wants(5, orders=2))
+    assert (table.awaited, table.delta_for(0), table.known_by_all()) == ({1}, None, (6, -1))
+    table.join(B, wants(7, news=1))
+    assert table.awaited == set()
+    assert settle(table) == {
+        0: Delta((6, 3), True, (A, B), ((1, Interest(NEWS, 1)),)),
+        1: Delta((6, 3), True, (A, B), ((0, Interest(ORDERS, 2)),)),
+    }
+    assert table.known_by_all() == (6, 3)
+
+
+def test_a_worker_that_does_not_join_is_not_awaited_for_ever():
+    table = AddressTable(6, awaited=[0, 1])
+    table.join(A, wants(4, orders=1))
+    table.await_no_more()
+    assert settle(table) == {0: Delta((6, 1), True, (A,), ())}
+    table.join(B, wants(7))
+    assert settle(table)[0] == Delta((6, 2), False, (A, B), ())
