@@ -689,3 +689,15 @@ def test_a_disposition_of_the_peer_settles():
         (ACCEPTED, True, False)
     ] * 2
     assert (sender.unsettled_count, sender.state) == (0, LinkState.ATTACHED)
+
+
+def test_deliveries_are_as_new_after_more_were_settled_at_once_than_are_kept_to_serve_again():
+    peer, sender = narrow(credit=600, frames=600)
+    peer.events.on_disposition = lambda delivery: None
+    for first in (0, 300):
+        for number in range(300):
+            sender.send(b"body", b"t%d" % number, context=peer)
+        sent = [(frame.performative.delivery_id, frame.performative.delivery_tag) for frame in peer.frames_sent()]
+        assert sent == [(first + number, b"t%d" % number) for number in range(300)]
+        peer.send(Disposition(role=True, first=first, last=first + 299, settled=True, state=ACCEPTED))
+        assert peer.session.outgoing.count == 0
