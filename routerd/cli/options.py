@@ -69,8 +69,8 @@ OPTIONS: tuple[cfg.Opt, ...] = (
         max=10_000,
         default=200,
         metavar="MICROSECONDS",
-        help="For how long an actor looks for more work before it sleeps, while work comes in quick succession. That "
-        "saves the time that it takes to wake up, much on virtual machines, and costs processor time. 0 is not at all.",
+        help="How soon work has to follow work for an actor to look for more, two and a half times as long, before it "
+        "sleeps. That saves the time to wake up, much on virtual machines, and costs processor time. 0 is not at all.",
     ),
     cfg.BoolOpt(
         "keep_core",

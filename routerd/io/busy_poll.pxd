@@ -7,6 +7,7 @@ cdef class BusyPoll:
     cdef object _call_soon
     cdef object _look
     cdef double _span_s
+    cdef double _patience_s
     cdef double _worked_at
     cdef bint _is_awake
 

@@ -10,7 +10,9 @@ from os import sched_yield
 from time import monotonic
 
 SPAN_S = 200e-6
-"""For how long it looks; also how soon one piece of work has to follow another."""
+"""How soon one piece of work has to follow another for the loop to stay awake."""
+PATIENCE = 2.5
+"""For how many such spans it looks before it sleeps: whoever works in turns with others waits for all of them."""
 RECENT_S = 2e-3
 """How long ago there was work, at the most, where there is work all the time."""
 
@@ -24,6 +26,7 @@ class BusyPoll:
         self._call_soon = call_soon
         self._look = self.look
         self._span_s = span_s
+        self._patience_s = PATIENCE * span_s
         self._worked_at = 0.0
         self._is_awake = False
 
@@ -40,7 +43,7 @@ class BusyPoll:
 
     def look(self) -> None:
         """Stay awake for one more look of the loop at its sockets, if there was work lately."""
-        if monotonic() - self._worked_at < self._span_s:
+        if monotonic() - self._worked_at < self._patience_s:
             sched_yield()
             # Behind what the loop finds ready now.
             self._call_soon(self._look)

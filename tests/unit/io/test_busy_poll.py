@@ -5,9 +5,10 @@ from collections.abc import Callable
 
 import pytest
 
-from routerd.io.busy_poll import RECENT_S, BusyPoll
+from routerd.io.busy_poll import PATIENCE, RECENT_S, BusyPoll
 
 SPAN_S = 200e-6
+PATIENCE_S = PATIENCE * SPAN_S
 
 
 class Turns:
@@ -55,13 +56,22 @@ def test_work_in_quick_succession_keeps_the_loop_awake_until_there_is_none(turns
     busy.worked(turns.now)
     busy.worked(turns.now)
     assert len(turns.ready) == 1
-    assert [turns.turn(SPAN_S / 2) for _ in range(3)] == [True, True, False]
+    assert [turns.turn(PATIENCE_S / 2) for _ in range(3)] == [True, True, False]
     busy.worked(turns.now)
     turns.now += SPAN_S / 2
     busy.worked(turns.now)
-    assert turns.turn(SPAN_S / 2)
+    assert turns.turn(PATIENCE_S / 2)
     busy.worked(turns.now)
-    assert [turns.turn(SPAN_S / 2) for _ in range(3)] == [True, True, False]
+    assert [turns.turn(PATIENCE_S / 2) for _ in range(3)] == [True, True, False]
+
+
+def test_a_loop_that_is_awake_stays_so_for_work_that_comes_later_than_what_woke_it(turns: Turns) -> None:
+    busy = poll(turns)
+    for after_s in (0.0, SPAN_S / 2, 2 * SPAN_S, 2 * SPAN_S):
+        turns.turn(after_s)
+        busy.worked(turns.now)
+    assert turns.turn(2 * SPAN_S)
+    assert [turns.turn(SPAN_S) for _ in range(2)] == [True, False]
 
 
 def test_it_can_be_turned_off(turns: Turns) -> None:
