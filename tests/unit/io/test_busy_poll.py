@@ -7,7 +7,8 @@ import pytest
 
 from routerd.io.busy_poll import PATIENCE, RECENT_S, BusyPoll
 
-SPAN_S = 200e-6
+SPAN_S = 2**-12
+"""Times add up exactly."""
 PATIENCE_S = PATIENCE * SPAN_S
 
 
