@@ -87,7 +87,7 @@ $(ENVIRONMENT): pyproject.toml setup.py constraints.txt
 	$(PIP_PROJECT) .
 	@touch $@
 
-$(BUILT): $(ENVIRONMENT) build_ext.py build_object.py $(SOURCES)
+$(BUILT): $(ENVIRONMENT) build_ext.py build_object.py build_returns.py $(SOURCES)
 	@rm -f .venv/.built-*
 	$(BIN)/python setup.py --quiet build_ext --inplace
 	@touch $@
@@ -136,7 +136,7 @@ test-built: setup test-tools
 # A copy without compiled modules, so that nothing but the sources can be imported; coverage can only see into these.
 test-uncompiled: setup $(TEST_TOOLS)
 	@rm -rf $(PURE) && mkdir -p $(PURE)
-	@tar -c --exclude=node_modules --exclude=__pycache__ --exclude='*.so' routerd tests pyproject.toml build_ext.py build_object.py \
+	@tar -c --exclude=node_modules --exclude=__pycache__ --exclude='*.so' routerd tests pyproject.toml build_ext.py build_object.py build_returns.py \
 	| tar -x -C $(PURE)
 	cd $(PURE) && ROUTERD_FORM_UNDER_TEST=uncompiled $(CURDIR)/$(BIN)/python -m coverage run $(PYTEST) $(PURE_TESTS)
 	cd $(PURE) && $(CURDIR)/$(BIN)/python -m coverage combine --quiet

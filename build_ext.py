@@ -20,6 +20,7 @@ from setuptools.command.build_ext import build_ext
 
 import build_object
 from build_object import NotTrained, SharedObject
+from build_returns import return_codes
 
 ROOT = Path(__file__).resolve().parent
 
@@ -267,6 +268,7 @@ class BuildCompiled(build_ext):
         sources = [source for module in self.extensions for source in module.sources if source not in PRELOADED]
         if shared := build_object.shared_names(name_of(source) for source in sources):
             raise BuildRefused(f"several compiled modules have the name {', '.join(shared)}, and one object is for all")
+        return_codes()
         recycled = [extension(source) for source in sources if source in RECYCLED]
         others = [extension(source) for source in sources if source not in RECYCLED]
         try:

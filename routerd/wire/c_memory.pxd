@@ -35,6 +35,28 @@ cdef extern from *:
         memcpy(target + at, source + start, (size_t)size);
     }
 
+    static inline Py_ssize_t routerd_put_word(unsigned char *target, Py_ssize_t at, unsigned int value) {
+        target[at] = (unsigned char)(value >> 24);
+        target[at + 1] = (unsigned char)(value >> 16);
+        target[at + 2] = (unsigned char)(value >> 8);
+        target[at + 3] = (unsigned char)value;
+        return at + 4;
+    }
+
+    static inline Py_ssize_t routerd_put_uint(unsigned char *target, Py_ssize_t at, unsigned int value) {
+        if (value == 0) {
+            target[at] = 0x43;
+            return at + 1;
+        }
+        if (value < 256) {
+            target[at] = 0x52;
+            target[at + 1] = (unsigned char)value;
+            return at + 2;
+        }
+        target[at] = 0x70;
+        return routerd_put_word(target, at + 1, value);
+    }
+
     static inline int routerd_is_same(
         const unsigned char *one, Py_ssize_t at, const unsigned char *other, Py_ssize_t size
     ) {
@@ -52,6 +74,8 @@ cdef extern from *:
     void copy "routerd_copy" (
         unsigned char* target, Py_ssize_t at, const unsigned char* source, Py_ssize_t start, Py_ssize_t size
     ) noexcept
+    Py_ssize_t put_word "routerd_put_word" (unsigned char* target, Py_ssize_t at, unsigned int value) noexcept
+    Py_ssize_t put_uint "routerd_put_uint" (unsigned char* target, Py_ssize_t at, unsigned int value) noexcept
     bint is_same "routerd_is_same" (
         const unsigned char* one, Py_ssize_t at, const unsigned char* other, Py_ssize_t size
     ) noexcept

@@ -1,4 +1,4 @@
-"""Memory that is used again; the compiled form has `c_memory` in its place, which knows more of it.
+"""Memory that is used again, and octets put into it; the compiled form has `c_memory` in its place, which knows more.
 
 Room for octets is not cleared there before use. A bytearray that was sent keeps its memory, and is stretched to the
 whole of it when it is used again.
@@ -40,6 +40,25 @@ def is_viewed(data: bytearray) -> bool:
 def copy(target: bytearray, at: int, source: bytes | bytearray, start: int, size: int) -> None:
     """Put source[start:start+size] to target[at:at+size]."""
     target[at : at + size] = source[start : start + size]
+
+
+def put_word(target: bytearray, at: int, value: int) -> int:
+    """Put 32 bits to target[at:at+4] in network order; return where they end."""
+    target[at : at + 4] = value.to_bytes(4, "big")
+    return at + 4
+
+
+def put_uint(target: bytearray, at: int, value: int) -> int:
+    """Put an AMQP uint to target[at:] in its shortest encoding; return where it ends."""
+    if value == 0:
+        target[at] = 0x43
+        return at + 1
+    if value < 256:
+        target[at] = 0x52
+        target[at + 1] = value
+        return at + 2
+    target[at] = 0x70
+    return put_word(target, at + 1, value)
 
 
 def is_same(one: bytes | bytearray, at: int, other: bytes, size: int) -> bool:

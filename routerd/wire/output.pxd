@@ -14,24 +14,23 @@ cdef list _spare
 @cython.final
 cdef class Output:
     cdef bytearray _data
-    cdef unsigned char* _view
+    cdef unsigned char* view
     cdef Py_ssize_t _capacity
     cdef Py_ssize_t _expected
     cdef readonly Py_ssize_t end
 
     @cython.locals(needed=Py_ssize_t)
-    cpdef void reserve(self, Py_ssize_t size)
+    cpdef Py_ssize_t reserve(self, Py_ssize_t size) except -1
     @cython.locals(capacity=Py_ssize_t)
     cdef void _grow(self, Py_ssize_t needed)
     @cython.locals(data=bytearray)
     cpdef bytearray take(self)
     cpdef void put_octet(self, unsigned int value) noexcept
     cpdef void put_uint(self, unsigned int value) noexcept
-    @cython.locals(at=Py_ssize_t)
     cpdef void put_word(self, unsigned int value) noexcept
     cpdef void put_boolean(self, bint value) noexcept
-    @cython.locals(size=Py_ssize_t, view="unsigned char*", source="const unsigned char*")
-    cpdef void put_octets(self, object data, Py_ssize_t start, Py_ssize_t end)
+    @cython.locals(source="const unsigned char*")
+    cpdef Py_ssize_t put_octets(self, object data, Py_ssize_t start, Py_ssize_t end) except -1
     @cython.locals(size=Py_ssize_t)
     cpdef void put_raw(self, object data)
     @cython.locals(start=Py_ssize_t, view="unsigned char*")
@@ -40,8 +39,6 @@ cdef class Output:
     cpdef void end_frame(self, Py_ssize_t start) noexcept
     @cython.locals(size=Py_ssize_t)
     cpdef void put_frame(self, unsigned int channel, unsigned int frame_type, object body)
-    @cython.locals(view="unsigned char*")
-    cdef void _set_word(self, Py_ssize_t at, unsigned int value) noexcept
 
 
 cpdef bint take_back(bytearray data) except -1

@@ -28,17 +28,18 @@ class Output:
 
     def __init__(self) -> None:
         self._data = bytearray()
-        self._view = self._data
+        self.view = self._data
         self._capacity = 0
         # What was taken last: as much is likely to come again.
         self._expected = _SMALLEST
         self.end = 0
 
-    def reserve(self, size: int) -> None:
-        """Make sure that `size` more octets fit."""
+    def reserve(self, size: int) -> int:
+        """Make sure that `size` more octets fit, and return where they go."""
         needed = self.end + size
         if needed > self._capacity:
             self._grow(needed)
+        return self.end
 
     def _grow(self, needed: int) -> None:
         capacity = max(self._capacity * 2, self._expected)
@@ -49,7 +50,7 @@ class Output:
             capacity = len(self._data)
         else:
             memory.resize(self._data, capacity)
-        self._view = self._data
+        self.view = self._data
         self._capacity = capacity
 
     def take(self) -> bytearray:
@@ -58,44 +59,34 @@ class Output:
         self._expected = min(max(self.end + (self.end >> 1), _SMALLEST), _EXPECTED_MAX)
         memory.resize(data, self.end)
         self._data = bytearray()
-        self._view = self._data
+        self.view = self._data
         self._capacity = 0
         self.end = 0
         return data
 
     def put_octet(self, value: int) -> None:
         """Append one octet; the caller has reserved room for it, as for all below."""
-        self._view[self.end] = value
+        self.view[self.end] = value
         self.end += 1
 
     def put_uint(self, value: int) -> None:
         """Append an AMQP uint in its shortest encoding."""
-        if value == 0:
-            self.put_octet(0x43)
-        elif value < 256:
-            self.put_octet(0x52)
-            self.put_octet(value)
-        else:
-            self.put_octet(0x70)
-            self.put_word(value)
+        self.end = memory.put_uint(self.view, self.end, value)
 
     def put_word(self, value: int) -> None:
         """Append 32 bits in network order, with no constructor."""
-        at = self.end
-        self._set_word(at, value)
-        self.end = at + 4
+        self.end = memory.put_word(self.view, self.end, value)
 
     def put_boolean(self, value: bool) -> None:
         """Append an AMQP boolean."""
         self.put_octet(0x41 if value else 0x42)
 
-    def put_octets(self, data: bytes | bytearray, start: int, end: int) -> None:
-        """Append data[start:end]."""
-        size = end - start
-        view = self._view
+    def put_octets(self, data: bytes | bytearray, start: int, end: int) -> int:
+        """Append data[start:end]; return where it ends."""
         source = data
-        memory.copy(view, self.end, source, start, size)
-        self.end += size
+        memory.copy(self.view, self.end, source, start, end - start)
+        self.end += end - start
+        return self.end
 
     def put_raw(self, data: bytes | bytearray) -> None:
         """Append all of data, reserving the room for it."""
@@ -107,7 +98,7 @@ class Output:
         """Start a frame with a performative whose fields fit a list8; return where it began."""
         self.reserve(_PERFORMATIVE_START + _FIELDS_MAX + room)
         start = self.end
-        view = self._view
+        view = self.view
         view[start + 4] = 2
         view[start + 5] = 0
         view[start + 6] = (channel >> 8) & 0xFF
@@ -122,12 +113,12 @@ class Output:
     def end_fields(self, start: int, count: int) -> None:
         """Fill in the list of the performative that began at `start`."""
         # The size of a list8 counts its own count octet (part 1, 1.6.22).
-        self._view[start + 12] = self.end - start - _PERFORMATIVE_START + 1
-        self._view[start + 13] = count
+        self.view[start + 12] = self.end - start - _PERFORMATIVE_START + 1
+        self.view[start + 13] = count
 
     def end_frame(self, start: int) -> None:
         """Fill in the size of the frame that began at `start`."""
-        self._set_word(start, self.end - start)
+        memory.put_word(self.view, start, self.end - start)
 
     def put_frame(self, channel: int, frame_type: int, body: bytes | bytearray) -> None:
         """Append a whole frame around an encoded body."""
@@ -139,13 +130,6 @@ class Output:
         self.put_octet((channel >> 8) & 0xFF)
         self.put_octet(channel & 0xFF)
         self.put_octets(body, 0, size - 8)
-
-    def _set_word(self, at: int, value: int) -> None:
-        view = self._view
-        view[at] = (value >> 24) & 0xFF
-        view[at + 1] = (value >> 16) & 0xFF
-        view[at + 2] = (value >> 8) & 0xFF
-        view[at + 3] = value & 0xFF
 
 
 def take_back(data: bytearray) -> bool:

@@ -1,4 +1,5 @@
 import cython
+from routerd.wire cimport c_memory as memory
 from routerd.wire.composite cimport decode_state
 from routerd.wire.decoder cimport Decoder
 from routerd.wire.output cimport Output
@@ -6,6 +7,10 @@ from routerd.wire.output cimport Output
 cdef Py_ssize_t _TAG_MAX
 cdef Py_ssize_t _FIELDS
 cdef Py_ssize_t _USUAL_MAX
+cdef unsigned int _PLAIN_HEADER
+cdef unsigned int _DESCRIPTOR_AND_LIST
+cdef Py_ssize_t _FIELDS_AT
+cdef Py_ssize_t _FIRST_MOST
 
 
 @cython.final
@@ -45,8 +50,15 @@ cdef class TransferFields:
     cdef void _read_rare_fields(self, Decoder decoder, Py_ssize_t count, Py_ssize_t start)
 
 
-@cython.locals(frame=Py_ssize_t, size=Py_ssize_t)
-cpdef void write_transfer(
+@cython.locals(
+    first=Py_ssize_t,
+    view="unsigned char*",
+    at=Py_ssize_t,
+    octets="const unsigned char*",
+    size=Py_ssize_t,
+    source="const unsigned char*",
+)
+cpdef Py_ssize_t write_transfer(
     Output out,
     unsigned int channel,
     unsigned int handle,
@@ -59,7 +71,7 @@ cpdef void write_transfer(
     object data,
     Py_ssize_t start,
     Py_ssize_t end,
-)
+) except -1
 @cython.locals(frame=Py_ssize_t, _=int)
 cpdef void write_continuation(
     Output out, unsigned int channel, unsigned int handle, bint more, object data, Py_ssize_t start, Py_ssize_t end

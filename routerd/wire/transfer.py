@@ -7,6 +7,7 @@ delivery state or a resumption goes through the performative's dataclass instead
 
 from typing import TYPE_CHECKING
 
+from routerd.wire import memory
 from routerd.wire.composite import decode_state
 from routerd.wire.errors import DecodeError, InvalidField
 
@@ -16,6 +17,12 @@ if TYPE_CHECKING:
 
 _TAG_MAX = 32
 _FIELDS = 11
+# Of a frame without extended header, and of a transfer with a list8, whose size and count follow.
+_PLAIN_HEADER = 0x02000000
+_DESCRIPTOR_AND_LIST = 0x005314C0
+_FIELDS_AT = 14
+# Octets of a first transfer in front of its payload, at most.
+_FIRST_MOST = _FIELDS_AT + 5 + 5 + 2 + _TAG_MAX + 5 + 2
 # Octets that are looked at, at most, of a list with the usual fields: start, handle, delivery-id, tag, and three more.
 _USUAL_MAX = 3 + 2 + 5 + 2 + _TAG_MAX + 3
 
@@ -187,28 +194,43 @@ def write_transfer(
     data: bytes | bytearray,
     start: int,
     end: int,
-) -> None:
-    """Compose the first (or only) transfer of a delivery around data[start:end]; without a tag its number is one."""
-    frame = out.begin_performative(channel, 0x14, end - start)
-    out.put_uint(handle)
-    out.put_uint(delivery_id)
-    out.put_octet(0xA0)
+) -> int:
+    """Compose the first (or only) transfer of a delivery around data[start:end]; without a tag its number is one.
+
+    Returns where the frame ends.
+    """
+    # Kept in variables, not in the buffer's cursor: in C each octet that is stored might be the cursor.
+    first = out.reserve(_FIRST_MOST + end - start)
+    view = out.view
+    memory.put_word(view, first + 4, _PLAIN_HEADER | channel)
+    memory.put_word(view, first + 8, _DESCRIPTOR_AND_LIST)
+    at = memory.put_uint(view, first + _FIELDS_AT, handle)
+    at = memory.put_uint(view, at, delivery_id)
+    view[at] = 0xA0
     if tag is None:
-        out.put_octet(4)
-        out.put_word(tag_number)
+        view[at + 1] = 4
+        at = memory.put_word(view, at + 2, tag_number)
     else:
+        octets = tag
         size = len(tag)
-        out.put_octet(size)
-        out.put_octets(tag, 0, size)
-    out.put_uint(message_format)
-    out.put_boolean(settled)
+        view[at + 1] = size
+        memory.copy(view, at + 2, octets, 0, size)
+        at += 2 + size
+    at = memory.put_uint(view, at, message_format)
+    view[at] = 0x41 if settled else 0x42
+    at += 1
     if more:
-        out.put_octet(0x41)
-        out.end_fields(frame, 6)
-    else:
-        out.end_fields(frame, 5)
-    out.put_octets(data, start, end)
-    out.end_frame(frame)
+        view[at] = 0x41
+        at += 1
+    # The size of a list8 counts its own count octet (part 1, 1.6.22).
+    view[first + 12] = at - first - _FIELDS_AT + 1
+    view[first + 13] = 6 if more else 5
+    source = data
+    memory.copy(view, at, source, start, end - start)
+    at += end - start
+    memory.put_word(view, first, at - first)
+    out.end = at
+    return at
 
 
 def write_continuation(

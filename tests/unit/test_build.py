@@ -71,7 +71,7 @@ class Project:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    for name in ("build_ext.py", "build_object.py", "setup.py", "pyproject.toml"):
+    for name in ("build_ext.py", "build_object.py", "build_returns.py", "setup.py", "pyproject.toml"):
         shutil.copy2(ROOT / name, tmp_path)
     for name in ("README.md", "LICENSE"):
         (tmp_path / name).touch()
@@ -111,6 +111,36 @@ def test_with_a_compiler_the_module_is_compiled(project: Project, mode: str) -> 
     done = project.build(mode)
     assert (done.returncode, done.stderr, list(project.compiled())) == (0, "", ["compiled"])
     assert project.file_of_the_imported_module().suffix == ".so"
+
+
+@needs_a_compiler
+def test_functions_without_a_result_say_by_a_code_that_they_raised(project: Project) -> None:
+    wire = project.folder / "routerd/wire"
+    (wire / "count.py").write_text(
+        "def check(number: int) -> None:\n"
+        "    if number > 1:\n"
+        "        raise ValueError(number)\n"
+        "    if number > 0:\n"
+        "        return\n"
+        "\n"
+        "def checked(number: int) -> int:\n"
+        "    check(number)\n"
+        "    return number\n"
+    )
+    (wire / "count.pxd").write_text("cpdef void check(int number)\ncpdef int checked(int number) except -1\n")
+    done = project.build("require")
+    assert (done.returncode, done.stderr) == (0, "")
+    program = (
+        "from routerd.wire.count import check, checked\n"
+        "print(check(0), check(1), checked(1))\n"
+        "try: checked(2)\n"
+        "except ValueError as error: print(error)"
+    )
+    assert project.said(program).splitlines() == ["None None 1", "2"]
+    c_code = (project.folder / "build/cython/routerd/wire/count.c").read_text()
+    calls = [line for line in c_code.splitlines() if "count_check(" in line and "__PYX_ERR" in line]
+    assert calls
+    assert all("== ((int)-1)" in call and "PyErr_Occurred" not in call for call in calls)
 
 
 @needs_a_compiler
