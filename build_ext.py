@@ -45,6 +45,7 @@ MODULES = (
     "routerd/wire/receiver.py",
     "routerd/wire/dispositions.py",
     "routerd/wire/session.py",
+    "routerd/wire/relay.py",
     "routerd/wire/channels.py",
     "routerd/wire/input.py",
     "routerd/wire/sasl_layer.py",

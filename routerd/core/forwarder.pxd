@@ -6,17 +6,18 @@ from routerd.core.outlet cimport Outlet
 from routerd.core.parked cimport Collected, Parked, parked
 from routerd.core.passage cimport Passage
 from routerd.core.policy.message_guard cimport MessageGuard
-from routerd.core.router_annotations cimport may_carry_annotations
 from routerd.core.settlement cimport how_settled, too_large
 from routerd.core.way cimport Way
 from routerd.wire.delivery cimport Delivery
 from routerd.wire.link cimport Link
+from routerd.wire.section_scan cimport may_carry_annotations
 from routerd.wire.sections cimport Sections
 from routerd.wire.sender cimport Sender
 
 cdef object _ACCEPTED
 cdef object _RELEASED
 cdef object _MAYBE_SEEN
+cdef Py_ssize_t _BURST
 cdef int _MIXED
 cdef int _SETTLED
 cdef bytes _NOTHING
@@ -49,11 +50,15 @@ cdef class Forwarder(Endings):
         Passage passage,
     )
     @cython.locals(
-        link=Sender, is_settled=bint, is_whole=bint, out=Delivery, address=Address, target=Address, flow="long long"
+        link=Sender, is_settled=bint, is_whole=bint, is_plain_only=bint, out=Delivery, address=Address, target=Address, flow="long long"
     )
     cdef void forward(
         self, Inlet inlet, Outlet outlet, Way way, Delivery delivery, object data, Py_ssize_t start, Py_ssize_t end
     )
+    @cython.locals(address=Address)
+    cdef bint _may_relay(self, Inlet inlet, Outlet outlet) except -1
+    @cython.locals(inlet=Inlet, outlet=Outlet, address=Address)
+    cpdef void on_relayed(self, Link receiver, Link sender, Py_ssize_t count)
     cdef void _continue(self, Inlet inlet, Delivery delivery, object data, Py_ssize_t start, Py_ssize_t end)
     @cython.locals(outlet=Outlet, link=Sender, number=int)
     cdef void _continue_one(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from routerd.core.address import Address
 from routerd.core.endings import Endings
 from routerd.core.fan_out import MAYBE_SEEN
+from routerd.core.outlet import BURST
 from routerd.core.parked import Collected, Parked, parked
 from routerd.core.policy.message_guard import FORBIDDEN_REQUEST, MessageGuard
 from routerd.core.recorder_hooks import AUTOMATIC
@@ -26,10 +27,10 @@ from routerd.core.recorder_names import (
     TOO_LARGE,
     TOO_MANY_WAIT,
 )
-from routerd.core.router_annotations import may_carry_annotations
 from routerd.core.settlement import how_settled, too_large
 from routerd.wire import ACCEPTED, RELEASED, DecodeError, Error, NeedsMore, Rejected
 from routerd.wire.delivery import Delivery
+from routerd.wire.section_scan import may_carry_annotations
 from routerd.wire.sections import Sections
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from routerd.core.passage import Passage
     from routerd.core.way import Way
     from routerd.wire import Receiver
+    from routerd.wire.link import Link
 
 COLLECTED_MAX = 1 << 20
 """Octets of a message in which its address and annotations have to be."""
@@ -48,6 +50,7 @@ CONTROL_MAX = 1 << 26
 _ACCEPTED = ACCEPTED
 _RELEASED = RELEASED
 _MAYBE_SEEN = MAYBE_SEEN
+_BURST = BURST
 _MIXED = 2
 _SETTLED = 1
 _NOTHING = b""
@@ -280,6 +283,9 @@ class Forwarder(Endings):
             if flow != 0 and self.recorder is not None:
                 self.recorder.settled_at_once(flow, how_settled(delivery), NO_CAUSE, self.now)
             self.has_left(inlet, delivery)
+            if way is None and delivery.remote_settled and self._may_relay(inlet, outlet):
+                is_plain_only = inlet.strips or outlet.strips
+                inlet.link.session.connection.relay.aim(inlet.link, link, is_plain_only, _BURST)
             return
         delivery.context = out
         if delivery.is_partial:
@@ -287,6 +293,42 @@ class Forwarder(Endings):
             self._hold_back(inlet, outlet)
         elif is_settled or delivery.remote_settled:
             self.sent(inlet, outlet, delivery, out)
+
+    def _may_relay(self, inlet: "Inlet", outlet: "Outlet") -> bool:
+        """Whether the messages behind one that left settled take the same way, and nobody looks at them."""
+        address = outlet.address
+        return (
+            inlet.address is address
+            and self.recorder is None
+            and inlet.guard is None
+            and inlet.trunk is None
+            and not inlet.is_watched
+            and not outlet.is_watched
+            and not outlet.is_marked
+            and not address.ways
+            and not address.is_multicast
+            and (address.local_count if inlet.is_fabric else len(address.outlets)) == 1
+        )
+
+    def on_relayed(self, receiver: "Link", sender: "Link", count: int) -> None:
+        """Count messages that took the way of the one before them."""
+        inlet: Inlet = receiver.context
+        outlet: Outlet = sender.context
+        address = outlet.address
+        inlet.deliveries += count
+        inlet.presettled += count
+        outlet.deliveries += count
+        outlet.presettled += count
+        inlet.peer.active_at = outlet.peer.active_at = self.now
+        if not inlet.is_fabric:
+            address.ingress += count
+        if not outlet.is_fabric:
+            address.egress += count
+        if sender.credit == 0:
+            outlet.ran_dry(self.now)
+        if address.fabric_inlets:
+            address.note_credit()
+        inlet.top_up()
 
     def _continue(self, inlet: "Inlet", delivery: Delivery, data: bytes | bytearray, start: int, end: int) -> None:
         context = delivery.context

@@ -5,10 +5,10 @@ from routerd.core.inlet cimport Inlet
 from routerd.core.outlet cimport Outlet
 from routerd.core.passage cimport Passage
 from routerd.core.recorder_hooks cimport Recorded
-from routerd.core.router_annotations cimport may_carry_annotations
 from routerd.core.settlement cimport too_large
 from routerd.core.way cimport Way
 from routerd.wire.delivery cimport Delivery
+from routerd.wire.section_scan cimport may_carry_annotations
 from routerd.wire.sender cimport Sender
 
 cdef object _ACCEPTED

@@ -16,10 +16,10 @@ from routerd.core.recorder_names import (
     TOO_LARGE,
     TOO_MANY_WAIT,
 )
-from routerd.core.router_annotations import may_carry_annotations
 from routerd.core.settlement import too_large
 from routerd.wire import ACCEPTED, RELEASED, DecodeError, NeedsMore
 from routerd.wire.delivery import Delivery
+from routerd.wire.section_scan import may_carry_annotations
 
 if TYPE_CHECKING:
     from routerd.core.address import Address

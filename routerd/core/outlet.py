@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from routerd.wire.session import Session
 
 
-_BURST = 1 << 18
+BURST = 1 << 18
 """Octets that may be composed for a connection before they are written, so that they leave while more is composed."""
+_BURST = BURST
 
 
 class Outlet:

@@ -6,9 +6,6 @@ from routerd.wire.annotation_edit import AnnotationEdit
 ROUTER_ANNOTATIONS = "x-opt-qd."
 """What the keys of annotations begin with that routers add for each other."""
 
-_HEADER = 0x70
-_MESSAGE_ANNOTATIONS = 0x72
-
 
 class RouterAnnotations:
     """Takes the annotations of routers out of messages, and leaves all others."""
@@ -34,23 +31,3 @@ class RouterAnnotations:
             return self.without(data, start, end, is_partial)
         except (NeedsMore, DecodeError):
             return data, start, end
-
-
-def may_carry_annotations(data: bytes | bytearray, start: int, end: int) -> bool:
-    """Whether a message has, or might have, annotations: a look at its first octets tells."""
-    view = data
-    if end - start < 6 or view[start] != 0 or view[start + 1] != 0x53:
-        return True
-    code = view[start + 2]
-    if code == _HEADER:
-        kind = view[start + 3]
-        if kind == 0x45:
-            start += 4
-        elif kind == 0xC0:
-            start += 5 + view[start + 4]
-        else:
-            return True
-        if end - start < 3 or view[start] != 0 or view[start + 1] != 0x53:
-            return True
-        code = view[start + 2]
-    return code <= _MESSAGE_ANNOTATIONS

@@ -10,6 +10,7 @@ from routerd.wire.idle_clock cimport IdleClock
 from routerd.wire.input cimport Input
 from routerd.wire.link_names cimport LinkNames
 from routerd.wire.output cimport Output, take_back
+from routerd.wire.relay cimport Relay
 from routerd.wire.sasl_layer cimport SaslLayer
 from routerd.wire.session cimport Session
 from routerd.wire.transfer cimport TransferFields
@@ -29,6 +30,7 @@ cdef class Connection:
     cdef readonly Output output
     cdef readonly Input input
     cdef readonly Channels channels
+    cdef readonly Relay relay
     cdef readonly object state
     cdef readonly bint is_awake
     cdef readonly unsigned int send_frame_size

@@ -36,6 +36,7 @@ from routerd.wire.input import Input
 from routerd.wire.link_names import LinkNames
 from routerd.wire.output import Output, take_back
 from routerd.wire.performatives import Attach, Close, Open
+from routerd.wire.relay import Relay
 from routerd.wire.sasl_layer import SaslLayer
 from routerd.wire.session import Session
 from routerd.wire.states import CONNECTION_TRANSITIONS, ConnectionMove, ConnectionState
@@ -101,6 +102,7 @@ class Connection:
         self.remote_open = None
         self._is_open_due = False
         self.channels = Channels(self)
+        self.relay = Relay()
         self.links = LinkNames()
         self._busy: list[Session] = []
         self._clock = IdleClock(config.idle_timeout_s)

@@ -17,5 +17,6 @@ cdef class Handler:
     cpdef void on_link_flow(self, Link link)
     cpdef void on_link_detached(self, Link link, bint closed, object error)
     cpdef void on_transfer(self, Link receiver, Delivery delivery, object data, Py_ssize_t start, Py_ssize_t end)
+    cpdef void on_relayed(self, Link receiver, Link sender, Py_ssize_t count)
     cpdef void on_disposition(self, Delivery delivery)
     cpdef void on_output(self, Connection connection)

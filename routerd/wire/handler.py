@@ -59,6 +59,9 @@ class Handler:
     ) -> None:
         """Octets of a message arrived; more follow while `delivery.is_partial`, none when it `is_aborted`."""
 
+    def on_relayed(self, receiver: "Link", sender: "Link", count: int) -> None:
+        """So many settled messages went from one link to the other by the connection's `relay`, as it was told to."""
+
     def on_disposition(self, delivery: "Delivery") -> None:
         """The peer changed its state of a delivery (`remote_state`) or settled it (`remote_settled`)."""
 

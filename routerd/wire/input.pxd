@@ -1,5 +1,6 @@
 import cython
 from routerd.wire.connection cimport Connection
+from routerd.wire.relay cimport Relay
 
 cdef object _OVER
 cdef Py_ssize_t _HEADER_SIZE
@@ -27,5 +28,5 @@ cdef class Input:
     cdef Py_ssize_t _complete_partial(self, object data, Py_ssize_t start, Py_ssize_t end) except -1
     cdef Py_ssize_t _wanted(self, bytearray partial) except -1
     cdef Py_ssize_t _checked_size(self, Py_ssize_t size) except -1
-    @cython.locals(connection=Connection, view="const unsigned char*", size=Py_ssize_t)
+    @cython.locals(connection=Connection, relay=Relay, view="const unsigned char*", size=Py_ssize_t)
     cdef Py_ssize_t _walk(self, object data, Py_ssize_t pos, Py_ssize_t end, Py_ssize_t stop) except -1

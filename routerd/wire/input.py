@@ -126,6 +126,7 @@ class Input:
 
     def _walk(self, data: bytes | bytearray, pos: int, end: int, stop: int) -> int:
         connection = self.connection
+        relay = connection.relay
         view = data
         while pos < stop and end - pos >= 4 and connection.state is not _OVER and not self.is_waiting:
             self._resume_at = end
@@ -146,4 +147,6 @@ class Input:
             self._resume_at = pos + size
             connection.receive_frame(data, pos, pos + size)
             pos += size
+            if relay.receiver is not None:
+                pos = relay.take(data, pos, end, stop)
         return pos

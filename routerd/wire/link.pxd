@@ -4,6 +4,7 @@ from routerd.wire.flow cimport FlowFields
 from routerd.wire.session cimport Session
 from routerd.wire.transfer cimport TransferFields
 
+cdef unsigned int _MASK
 cdef object _ATTACHED
 cdef object _ATTACH_RCVD
 cdef object _DETACHED
@@ -44,6 +45,7 @@ cdef class Link:
     cdef public bint is_reported
     cdef public bint is_flow_due
     cdef public dict suspended
+    cdef public unsigned int next_tag
     cdef Delivery _spare
     cdef Py_ssize_t _spares
     cdef public object flow_properties
@@ -63,4 +65,5 @@ cdef class Link:
     cpdef void receive_transfer(self, TransferFields fields, object data, Py_ssize_t end)
     cpdef Py_ssize_t emit(self, Delivery delivery, object data, Py_ssize_t start, Py_ssize_t end, bint more) except -2
     cpdef void advertise(self)
+    cdef void passed(self, unsigned int count)
     cpdef void drop_queued(self)

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from routerd.wire.session import Session
     from routerd.wire.transfer import TransferFields
 
+# uint arithmetic wraps (2.8.10); as a C constant it stays out of Python's integers.
+_MASK = 0xFFFFFFFF
 # Kept at hand: the members of an enum are looked up by a Python call in CPython 3.11.
 _ATTACHED = LinkState.ATTACHED
 _ATTACH_RCVD = LinkState.ATTACH_RCVD
@@ -71,6 +73,8 @@ class Link:
         self.is_reported = False
         self.is_flow_due = False
         self.suspended = None
+        # The number that is the next delivery-tag of a sender.
+        self.next_tag = 0
         # The objects of deliveries that are over, for the next ones; each has the one behind it as its context.
         self._spare: Delivery | None = None
         self._spares = 0
@@ -267,6 +271,11 @@ class Link:
 
     def advertise(self) -> None:
         """Note that the credit of now is being told to the peer."""
+
+    def passed(self, count: int) -> None:
+        """Count settled deliveries that a relay has taken here, or written; there was credit for them."""
+        self.credit -= count
+        self.delivery_count = (self.delivery_count + count) & _MASK
 
     def drop_queued(self) -> None:
         """Forget what was begun and never sent; the link is gone."""

@@ -25,6 +25,7 @@ cdef class Receiver(Link):
     cpdef void advertise(self)
     @cython.locals(delivery=Delivery)
     cpdef void receive_transfer(self, TransferFields fields, object data, Py_ssize_t end)
+    cdef void passed(self, unsigned int count)
     @cython.locals(ahead="unsigned int")
     cpdef void receive_flow(self, FlowFields fields)
     @cython.locals(delivery=Delivery)

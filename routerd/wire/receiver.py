@@ -125,6 +125,12 @@ class Receiver(Link):
         if delivery.remote_settled and memory.is_ours_alone(delivery):
             self.take_back(delivery)
 
+    def passed(self, count: int) -> None:
+        """Count settled deliveries that a relay has taken; there was credit for them."""
+        Link.passed(self, count)
+        self.available = max(0, self.available - count)
+        self.session.passed_in(count)
+
     def receive_flow(self, fields: "FlowFields") -> None:
         """Take the sender's state: credit that it gave back by advancing its delivery-count, and what it has left."""
         Link.receive_flow(self, fields)

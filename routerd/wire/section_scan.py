@@ -7,6 +7,7 @@ caller knows whether more octets are to come, and so which of the two is an erro
 from routerd.wire.section_codes import Section
 
 _HEADER = Section.HEADER.value
+_MESSAGE_ANNOTATIONS = Section.MESSAGE_ANNOTATIONS.value
 _PROPERTIES = Section.PROPERTIES.value
 _DATA = Section.DATA.value
 _AMQP_SEQUENCE = Section.AMQP_SEQUENCE.value
@@ -19,7 +20,7 @@ _MALFORMED = -2
 _CODES_BY_NAME = {
     b"amqp:header:list": _HEADER,
     b"amqp:delivery-annotations:map": Section.DELIVERY_ANNOTATIONS.value,
-    b"amqp:message-annotations:map": Section.MESSAGE_ANNOTATIONS.value,
+    b"amqp:message-annotations:map": _MESSAGE_ANNOTATIONS,
     b"amqp:properties:list": _PROPERTIES,
     b"amqp:application-properties:map": Section.APPLICATION_PROPERTIES.value,
     b"amqp:data:binary": _DATA,
@@ -90,6 +91,25 @@ def descriptor_end(view: bytes | bytearray, start: int, end: int) -> int:
     if view[start] != 0x00:
         return _MALFORMED
     return skip_value(view, start + 1, end)
+
+
+def may_carry_annotations(view: bytes | bytearray, start: int, end: int) -> bool:
+    """Whether a message has, or might have, annotations: a look at its first octets tells."""
+    if end - start < 6 or view[start] != 0 or view[start + 1] != 0x53:
+        return True
+    code = view[start + 2]
+    if code == _HEADER:
+        kind = view[start + 3]
+        if kind == 0x45:
+            start += 4
+        elif kind == 0xC0:
+            start += 5 + view[start + 4]
+        else:
+            return True
+        if end - start < 3 or view[start] != 0 or view[start + 1] != 0x53:
+            return True
+        code = view[start + 2]
+    return code <= _MESSAGE_ANNOTATIONS
 
 
 def section_code(view: bytes | bytearray, start: int, stop: int) -> int:

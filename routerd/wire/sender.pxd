@@ -17,7 +17,6 @@ cdef int _SETTLED
 
 cdef class Sender(Link):
     cdef readonly Delivery current
-    cdef unsigned int _next_tag
     cdef long long _unstarted
     cdef long long _overdrawn
 
@@ -60,6 +59,7 @@ cdef class Sender(Link):
     ) except -2
     cdef bytearray _transfer_in_full(self, Delivery delivery, unsigned int delivery_id, bint more)
     cpdef long long credit_on_wire(self) except -1
+    cdef void passed(self, unsigned int count)
     cpdef void drop_queued(self)
     @cython.locals(seen="unsigned int", unseen="unsigned int", credit="long long")
     cpdef void receive_flow(self, FlowFields fields)

@@ -29,7 +29,6 @@ class Sender(Link):
     def __init__(self, session: "Session", name: str) -> None:
         Link.__init__(self, session, name, True)
         self.current: Delivery | None = None
-        self._next_tag = 0
         self._unstarted = 0
         self._overdrawn = 0
 
@@ -37,7 +36,7 @@ class Sender(Link):
         """Take the unsettled deliveries of an earlier endpoint, and go on where its automatic tags ended."""
         Link.take_over(self, earlier)
         predecessor = cast(Sender, earlier)
-        self._next_tag = predecessor._next_tag
+        self.next_tag = predecessor.next_tag
 
     def send(
         self,
@@ -261,8 +260,8 @@ class Sender(Link):
 
     def _take_tag_number(self) -> int:
         while True:
-            number = self._next_tag
-            self._next_tag = (number + 1) & _MASK
+            number = self.next_tag
+            self.next_tag = (number + 1) & _MASK
             # A delivery that was taken over may have the very tag.
             if not self.suspended or number.to_bytes(4, "big") not in self.suspended:
                 return number
@@ -330,6 +329,12 @@ class Sender(Link):
     def credit_on_wire(self) -> int:
         """Return the credit as the peer sees it: what is queued has not used its own yet."""
         return self.credit + self._unstarted
+
+    def passed(self, count: int) -> None:
+        """Count settled deliveries that a relay has written, by tags from the next one on."""
+        Link.passed(self, count)
+        self.next_tag = (self.next_tag + count) & _MASK
+        self.session.passed_out(count)
 
     def drop_queued(self) -> None:
         """Forget what was begun and never sent; the link is gone."""

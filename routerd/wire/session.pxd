@@ -38,6 +38,7 @@ cdef class Session:
     cdef readonly Py_ssize_t unsettled_max
     cdef readonly unsigned int handle_max
     cdef readonly unsigned int remote_handle_max
+    cdef readonly unsigned int next_delivery_id
     cdef readonly unsigned int next_outgoing_id
     cdef readonly unsigned int remote_incoming_window
     cdef readonly unsigned int remote_outgoing_window
@@ -45,7 +46,6 @@ cdef class Session:
     cdef readonly unsigned int incoming_window
     cdef unsigned int _window
     cdef unsigned int _withheld
-    cdef unsigned int _next_delivery_id
     cdef unsigned int _initial_outgoing_id
     cdef readonly DeliveryRing outgoing
     cdef readonly DeliveryRing incoming
@@ -80,6 +80,10 @@ cdef class Session:
     @cython.locals(delivery_id="unsigned int")
     cpdef unsigned int take_delivery_id(self) noexcept
     cpdef void count_transfer(self)
+    cdef void passed_out(self, unsigned int count)
+    @cython.locals(half="long long")
+    cdef long long until_opened(self) except -1
+    cdef void passed_in(self, unsigned int count)
     cpdef void queue(self, Delivery delivery, bytes octets, bint more)
     cpdef void unqueue(self, Delivery delivery)
     @cython.locals(link=Link)

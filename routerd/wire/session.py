@@ -78,7 +78,7 @@ class Session:
         self.incoming_window = config.incoming_window
         self._window = config.incoming_window
         self._withheld = 0
-        self._next_delivery_id = 0
+        self.next_delivery_id = 0
         self._initial_outgoing_id = 0
         self.outgoing = DeliveryRing()
         self.incoming = DeliveryRing()
@@ -110,7 +110,7 @@ class Session:
         if self.is_over:
             raise StateError(f"session on channel {self.channel} has ended; begin a new one")
         self.connection.check_open()
-        self.next_outgoing_id = self._next_delivery_id = self._initial_outgoing_id = next_outgoing_id
+        self.next_outgoing_id = self.next_delivery_id = self._initial_outgoing_id = next_outgoing_id
         if incoming_window is not None:
             self.incoming_window = self._window = incoming_window
         if handle_max is not None:
@@ -280,8 +280,8 @@ class Session:
 
     def take_delivery_id(self) -> int:
         """Return the id for the next delivery that is sent."""
-        delivery_id = self._next_delivery_id
-        self._next_delivery_id = (delivery_id + 1) & _MASK
+        delivery_id = self.next_delivery_id
+        self.next_delivery_id = (delivery_id + 1) & _MASK
         return delivery_id
 
     def count_transfer(self) -> None:
@@ -290,6 +290,26 @@ class Session:
         self.remote_incoming_window -= 1
         if not self.connection.is_awake:
             self.connection.wake()
+
+    def passed_out(self, count: int) -> None:
+        """Count whole deliveries that were written, by ids from the next one on."""
+        self.next_delivery_id = (self.next_delivery_id + count) & _MASK
+        self.next_outgoing_id = (self.next_outgoing_id + count) & _MASK
+        self.remote_incoming_window -= count
+        if not self.connection.is_awake:
+            self.connection.wake()
+
+    def until_opened(self) -> int:
+        """Return how many transfers may be taken before the window is opened again."""
+        half = (self._window - self._withheld) >> 1 if self._window > self._withheld else 0
+        return max(0, self.incoming_window - half)
+
+    def passed_in(self, count: int) -> None:
+        """Count transfers that were taken, up to where the window is opened."""
+        self.incoming_window -= count
+        self.remote_outgoing_window = max(0, self.remote_outgoing_window - count)
+        self.next_incoming_id = (self.next_incoming_id + count) & _MASK
+        self._open_window()
 
     def queue(self, delivery: Delivery, octets: bytes, more: bool) -> None:
         """Keep octets of a delivery until the peer's window has room."""

@@ -7,8 +7,8 @@ from routerd.wire.output cimport Output
 cdef Py_ssize_t _TAG_MAX
 cdef Py_ssize_t _FIELDS
 cdef Py_ssize_t _USUAL_MAX
-cdef unsigned int _PLAIN_HEADER
-cdef unsigned int _DESCRIPTOR_AND_LIST
+cdef unsigned int _HEADER
+cdef unsigned int _START
 cdef Py_ssize_t _FIELDS_AT
 cdef Py_ssize_t _FIRST_MOST
 

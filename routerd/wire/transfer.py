@@ -17,9 +17,12 @@ if TYPE_CHECKING:
 
 _TAG_MAX = 32
 _FIELDS = 11
-# Of a frame without extended header, and of a transfer with a list8, whose size and count follow.
-_PLAIN_HEADER = 0x02000000
-_DESCRIPTOR_AND_LIST = 0x005314C0
+PLAIN_HEADER = 0x02000000
+"""The second word of a frame without extended header, but for its channel."""
+TRANSFER_START = 0x005314C0
+"""The word behind it in a transfer with a list8, whose size and count follow."""
+_HEADER = PLAIN_HEADER
+_START = TRANSFER_START
 _FIELDS_AT = 14
 # Octets of a first transfer in front of its payload, at most.
 _FIRST_MOST = _FIELDS_AT + 5 + 5 + 2 + _TAG_MAX + 5 + 2
@@ -202,8 +205,8 @@ def write_transfer(
     # Kept in variables, not in the buffer's cursor: in C each octet that is stored might be the cursor.
     first = out.reserve(_FIRST_MOST + end - start)
     view = out.view
-    memory.put_word(view, first + 4, _PLAIN_HEADER | channel)
-    memory.put_word(view, first + 8, _DESCRIPTOR_AND_LIST)
+    memory.put_word(view, first + 4, _HEADER | channel)
+    memory.put_word(view, first + 8, _START)
     at = memory.put_uint(view, first + _FIELDS_AT, handle)
     at = memory.put_uint(view, at, delivery_id)
     view[at] = 0xA0

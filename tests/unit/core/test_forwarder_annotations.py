@@ -4,8 +4,8 @@ import itertools
 
 import pytest
 
-from routerd.core.router_annotations import may_carry_annotations
 from routerd.wire import ACCEPTED, AmqpValue, Header, Message, Properties, Symbol
+from routerd.wire.section_scan import may_carry_annotations
 from tests.routers import Workers, message, outcome
 
 OURS = Symbol("x-opt-qd.trace")

@@ -25,6 +25,7 @@ EVENTS = {
     "on_link_flow": ["link"],
     "on_link_detached": ["link", "closed", "error"],
     "on_transfer": ["receiver", "delivery", "data", "start", "end"],
+    "on_relayed": ["receiver", "sender", "count"],
     "on_disposition": ["delivery"],
     "on_output": ["connection"],
 }
@@ -42,9 +43,10 @@ def test_a_method_that_is_not_overridden_does_nothing(name):
         "session": link.sender.session,
         "link": link.sender,
         "receiver": link.receiver,
+        "sender": link.sender,
         "delivery": link.sender.send(b"m"),
     }
-    plain = {"performative": None, "error": None, "closed": False, "data": b"", "start": 0, "end": 0}
+    plain = {"performative": None, "error": None, "closed": False, "data": b"", "start": 0, "end": 0, "count": 1}
     before = [repr(each.state) for each in involved.values()]
     assert getattr(Handler(), name)(*((involved | plain)[parameter] for parameter in EVENTS[name])) is None
     assert [repr(each.state) for each in involved.values()] == before

@@ -1,0 +1,49 @@
+import cython
+from routerd.wire.link cimport Link
+from routerd.wire.output cimport Output
+from routerd.wire.section_scan cimport may_carry_annotations, read_u32
+from routerd.wire.session cimport Session
+from routerd.wire.transfer cimport write_transfer
+
+cdef unsigned int _MASK
+cdef long long _OVERHEAD
+cdef Py_ssize_t _TAG_MAX
+cdef Py_ssize_t _FIELDS_AT
+cdef Py_ssize_t _LOOKED_AT
+cdef unsigned int _HEADER
+cdef unsigned int _START
+
+
+@cython.final
+cdef class Relay:
+    cdef readonly Link receiver
+    cdef Link _sender
+    cdef bint _is_plain_only
+    cdef Py_ssize_t _most
+
+    cpdef void aim(self, Link receiver, Link sender, bint is_plain_only, Py_ssize_t most)
+    @cython.locals(
+        receiver=Link,
+        sender=Link,
+        incoming=Session,
+        outgoing=Session,
+        left="long long",
+        largest="long long",
+        frame_max=Py_ssize_t,
+        header="unsigned int",
+        remote_handle="long long",
+        out=Output,
+        channel="unsigned int",
+        handle="unsigned int",
+        delivery_id="unsigned int",
+        tag="unsigned int",
+        view="const unsigned char*",
+        count="long long",
+        size=Py_ssize_t,
+        payload=Py_ssize_t,
+    )
+    cpdef Py_ssize_t take(self, object data, Py_ssize_t pos, Py_ssize_t end, Py_ssize_t stop) except -1
+
+
+@cython.locals(list_end=Py_ssize_t, count=int, at=Py_ssize_t, handle=int)
+cpdef Py_ssize_t _payload_of(const unsigned char* view, Py_ssize_t frame, long long remote_handle) noexcept

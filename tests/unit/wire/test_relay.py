@@ -1,0 +1,219 @@
+"""Settled messages that a connection passes on as they come: what leaves is the same, octet for octet, as without."""
+
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from routerd.wire import Data, Message, Symbol
+from tests.endpoints import Pair, Recorder
+from tests.unit.wire.attached import SOURCE, TARGET
+
+PLENTY = 1 << 20
+
+
+class Forwarding(Recorder):
+    """Sends what comes to another link at once; with `most`, what is behind a settled message goes there by itself."""
+
+    def __init__(self, most: int = 0, *, is_plain_only: bool = False) -> None:
+        super().__init__()
+        self.most = most
+        self.is_plain_only = is_plain_only
+        self.target: Any = None
+        self.asked = 0
+        self.relayed: list[int] = []
+
+    def on_transfer(self, receiver: Any, delivery: Any, data: Any, start: int, end: int) -> None:
+        self.asked += 1
+        target = self.target
+        if target.credit <= 0 or delivery.is_partial or delivery.size != end - start:
+            return
+        if delivery.remote_settled and target.send_settled(data, start, end, delivery.message_format):
+            if self.most:
+                receiver.session.connection.relay.aim(receiver, target, self.is_plain_only, self.most)
+        else:
+            target.send(bytes(data[start:end]), None, delivery.remote_settled, delivery.message_format)
+
+    def on_relayed(self, receiver: Any, sender: Any, count: int) -> None:
+        assert sender is self.target
+        self.relayed.append(count)
+
+
+@dataclass
+class Way:
+    """A producer, a link that forwards, and a consumer."""
+
+    handler: Forwarding
+    credit: int = 100
+    taken: int = 100
+    """The credit of the consumer."""
+    options: dict[str, Any] = field(default_factory=dict)
+    consumer: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.entrance = Pair(server_handler=self.handler, server=self.options).open()
+        self.exit = Pair(server_handler=Recorder(), client=self.consumer).open()
+        self.sender = self.entrance.session().sender("in")
+        self.sender.attach(source=SOURCE, target=TARGET)
+        self.entrance.pump()
+        self.receiver = self.handler.links["in"]
+        self.receiver.grant(self.credit)
+        self.entrance.pump()
+        out = self.exit.session().receiver("out")
+        out.attach(source=SOURCE, target=TARGET)
+        out.grant(self.taken)
+        self.exit.pump()
+        self.handler.target = self.exit.at_server.links["out"]
+        self.exit.to_client.clear()
+        self.entrance.to_client.clear()
+
+    def bring(self, *cuts: int) -> None:
+        """Have what the producer sent arrive, cut at some offsets, and carry on what comes of it."""
+        octets = bytes(self.entrance.client.data_to_send(0.0))
+        edges = [0, *sorted(min(cut, len(octets)) for cut in cuts), len(octets)]
+        for start, end in pairwise(edges):
+            self.entrance.server.receive_data(octets[start:end], 0.0)
+        self.entrance.pump()
+        self.exit.pump()
+
+    @property
+    def bodies(self) -> list[bytes]:
+        """What the consumer got."""
+        return [bytes(body) for body in self.exit.at_client.bodies]
+
+    @property
+    def state(self) -> tuple[Any, ...]:
+        """Where both links and their sessions stand."""
+        ends = self.receiver, self.handler.target
+        links = [(link.credit, link.delivery_count, link.available, link.next_tag) for link in ends]
+        names = ("next_incoming_id", "next_outgoing_id", "incoming_window", "remote_incoming_window")
+        names += ("remote_outgoing_window", "next_delivery_id")
+        return *links, *([getattr(link.session, name) for name in names] for link in ends)
+
+
+def body(number: int, size: int = 20) -> bytes:
+    return bytes(Message(body=Data([b"%05d" % number + b"." * size])).encode())
+
+
+def test_all_that_is_received_behind_a_settled_message_goes_its_way():
+    way = Way(Forwarding(PLENTY))
+    for number in range(50):
+        way.sender.send(body(number), None, True)
+    way.bring()
+    assert way.bodies == [body(number) for number in range(50)]
+    # The last ones, behind which too few octets are left to look at, come one by one.
+    assert way.handler.asked + sum(way.handler.relayed) == 50
+    assert way.handler.asked <= 2
+
+
+@pytest.mark.parametrize(
+    ("options", "most"),
+    [
+        ({"credit": 10}, PLENTY),
+        ({"taken": 10}, PLENTY),
+        ({"options": {"incoming_window": 7}}, PLENTY),
+        ({"consumer": {"incoming_window": 7}}, PLENTY),
+        ({}, 500),
+    ],
+)
+def test_it_ends_where_credit_window_or_room_do(options, most):
+    results = []
+    for handler in (Forwarding(), Forwarding(most)):
+        way = Way(handler, **options)
+        number = 0
+        while number < 30 and way.sender.credit > 0 and not way.sender.session.has_backlog:
+            way.sender.send(body(number), None, True)
+            number += 1
+        way.bring()
+        results.append((way.bodies, way.state, bytes(way.exit.to_client), bytes(way.entrance.to_client)))
+    assert handler.relayed
+    assert results[0] == results[1]
+
+
+def test_no_more_is_passed_on_than_the_output_is_to_hold():
+    way = Way(Forwarding(300))
+    for number in range(30):
+        way.sender.send(body(number, 100), None, True)
+    octets = bytes(way.entrance.client.data_to_send(0.0))
+    way.entrance.server.receive_data(octets, 0.0)
+    # Whoever forwards is asked about all others: it knows how much is too much.
+    assert sum(way.handler.relayed) in (1, 2)
+    assert way.handler.asked + sum(way.handler.relayed) == 30
+
+
+def test_a_message_that_is_too_large_for_the_consumer_is_not_passed_on():
+    way = Way(Forwarding(PLENTY), consumer={"max_frame_size": 512})
+    octets = [body(number, size) for number, size in enumerate((20, 20, 600, 20, 20, 20))]
+    for one in octets:
+        way.sender.send(one, None, True)
+    way.bring()
+    # It comes in two frames.
+    assert b"".join(way.bodies) == b"".join(octets)
+
+
+def test_annotations_are_for_others_to_look_at():
+    way = Way(Forwarding(PLENTY, is_plain_only=True))
+    annotated = bytes(Message(body=Data([b"x" * 50]), message_annotations={Symbol("x-opt-mine"): 1}).encode())
+    for octets in (body(0, 50), annotated, annotated, annotated, body(1, 50), body(2, 50), body(3, 50)):
+        way.sender.send(octets, None, True)
+    way.bring()
+    assert (way.handler.asked, way.handler.relayed) == (4, [3])
+    assert way.bodies == [body(0, 50), *[annotated] * 3, body(1, 50), body(2, 50), body(3, 50)]
+
+
+def test_a_link_that_has_taken_deliveries_over_passes_nothing_on():
+    way = Way(Forwarding(PLENTY))
+    way.handler.target.suspended = {b"\0\0\0\7": object()}
+    for number in range(10):
+        way.sender.send(body(number), None, True)
+    way.bring()
+    assert (way.handler.asked, way.handler.relayed) == (10, [])
+
+
+def test_nothing_is_left_to_be_passed_on_when_the_octets_end():
+    way = Way(Forwarding(PLENTY))
+    way.sender.send(body(0), None, True)
+    way.bring()
+    assert way.entrance.server.relay.receiver is None
+    assert way.entrance.server.relay.take(b"", 0, 0, 0) == 0
+    way.sender.send(body(1), None, True)
+    way.bring()
+    assert way.handler.asked == 2
+
+
+messages = st.tuples(
+    st.integers(0, 90),
+    st.sampled_from([True, True, True, False]),
+    st.sampled_from([None, None, b"t", b"0123456789abcdef0123456789abcdef"]),
+    st.sampled_from([0, 0, 0, 0, 7]),
+    st.integers(0, 1),
+)
+
+
+@given(
+    sent=st.lists(messages, min_size=1, max_size=40),
+    cuts=st.lists(st.integers(0, 4000), max_size=3),
+    taken=st.sampled_from([1, 5, 100]),
+    window=st.sampled_from([3, 100]),
+    is_plain_only=st.booleans(),
+    most=st.sampled_from([1, 700, PLENTY]),
+)
+def test_what_leaves_is_the_same_as_if_each_were_forwarded(sent, cuts, taken, window, is_plain_only, most):
+    results = []
+    for handler in (Forwarding(), Forwarding(most, is_plain_only=is_plain_only)):
+        way = Way(handler, taken=taken, options={"incoming_window": window})
+        other = way.sender.session.sender("other")
+        other.attach(source=SOURCE, target=TARGET)
+        way.entrance.pump()
+        handler.links["other"].grant(100)
+        way.entrance.pump()
+        for number, (size, settled, tag, message_format, link) in enumerate(sent):
+            sender = (way.sender, other)[link]
+            unique = None if tag is None or not settled else tag
+            sender.send(body(number, size), unique, settled, message_format)
+        way.bring(*cuts)
+        results.append((way.bodies, way.state, bytes(way.exit.to_client), bytes(way.entrance.to_client)))
+    assert results[0] == results[1]
