@@ -1,5 +1,6 @@
 import cython
 
+cdef double _CONTENDED_S
 cdef double _RECENT_S
 
 @cython.final
@@ -13,4 +14,5 @@ cdef class BusyPoll:
 
     cpdef bint is_busy(self, double now) except -1
     cpdef worked(self, double now)
+    @cython.locals(now=double)
     cpdef look(self)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from routerd.io.busy_poll import PATIENCE, RECENT_S, BusyPoll
+from routerd.io.busy_poll import CONTENDED_S, PATIENCE, RECENT_S, BusyPoll
 
 SPAN_S = 2**-12
 """Times add up exactly."""
@@ -17,10 +17,15 @@ class Turns:
 
     def __init__(self) -> None:
         self.now = 100.0
+        self.others_take_s = 0.0
+        """How long others run when they are let."""
         self.ready: deque[Callable[[], None]] = deque()
 
     def call_soon(self, callback: Callable[[], None]) -> None:
         self.ready.append(callback)
+
+    def let_others_run(self) -> None:
+        self.now += self.others_take_s
 
     def turn(self, after_s: float) -> bool:
         """Have some time pass; whether the loop was awake."""
@@ -36,6 +41,7 @@ class Turns:
 def turns(monkeypatch: pytest.MonkeyPatch) -> Turns:
     turns = Turns()
     monkeypatch.setattr("routerd.io.busy_poll.monotonic", lambda: turns.now)
+    monkeypatch.setattr("routerd.io.busy_poll.sched_yield", turns.let_others_run)
     return turns
 
 
@@ -73,6 +79,19 @@ def test_a_loop_that_is_awake_stays_so_for_work_that_comes_later_than_what_woke_
         busy.worked(turns.now)
     assert turns.turn(2 * SPAN_S)
     assert [turns.turn(SPAN_S) for _ in range(2)] == [True, False]
+
+
+def test_a_loop_whose_core_others_want_sleeps(turns: Turns) -> None:
+    busy = poll(turns)
+    turns.others_take_s = CONTENDED_S / 2
+    for _ in range(2):
+        busy.worked(turns.now)
+    assert [turns.turn(0.0) for _ in range(3)] == [True, True, True]
+    turns.others_take_s = 2 * CONTENDED_S
+    assert [turns.turn(0.0) for _ in range(2)] == [True, False]
+    # The next work that comes as soon has it try again.
+    busy.worked(turns.now)
+    assert [turns.turn(0.0) for _ in range(2)] == [True, False]
 
 
 def test_it_can_be_turned_off(turns: Turns) -> None:
