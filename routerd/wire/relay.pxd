@@ -46,4 +46,4 @@ cdef class Relay:
 
 
 @cython.locals(list_end=Py_ssize_t, count=int, at=Py_ssize_t, handle=int)
-cpdef Py_ssize_t _payload_of(const unsigned char* view, Py_ssize_t frame, long long remote_handle) noexcept
+cpdef Py_ssize_t payload_of(const unsigned char* view, Py_ssize_t frame, long long remote_handle) noexcept

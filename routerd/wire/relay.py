@@ -79,7 +79,7 @@ class Relay:
                 break
             if read_u32(view, pos + 4) != header or read_u32(view, pos + 8) != _START:
                 break
-            payload = _payload_of(view, pos, remote_handle)
+            payload = payload_of(view, pos, remote_handle)
             if payload < 0 or payload > pos + size or pos + size - payload > largest:
                 break
             if self._is_plain_only and may_carry_annotations(view, payload, pos + size):
@@ -96,7 +96,7 @@ class Relay:
         return pos
 
 
-def _payload_of(view: bytes | bytearray, frame: int, remote_handle: int) -> int:
+def payload_of(view: bytes | bytearray, frame: int, remote_handle: int) -> int:
     """Return where the payload of a transfer begins, or -1 if it is not a settled whole one of the link."""
     list_end = frame + _FIELDS_AT - 1 + view[frame + 12]
     count = view[frame + 13]

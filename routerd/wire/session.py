@@ -292,12 +292,10 @@ class Session:
             self.connection.wake()
 
     def passed_out(self, count: int) -> None:
-        """Count whole deliveries that were written, by ids from the next one on."""
+        """Count whole deliveries that were written behind another one, by ids from the next one on."""
         self.next_delivery_id = (self.next_delivery_id + count) & _MASK
         self.next_outgoing_id = (self.next_outgoing_id + count) & _MASK
         self.remote_incoming_window -= count
-        if not self.connection.is_awake:
-            self.connection.wake()
 
     def until_opened(self) -> int:
         """Return how many transfers may be taken before the window is opened again."""

@@ -9,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from routerd.wire import Data, Message, Symbol
+from routerd.wire.relay import payload_of
+from routerd.wire.transfer import write_transfer
 from tests.endpoints import Pair, Recorder
 from tests.unit.wire.attached import SOURCE, TARGET
 
@@ -18,18 +20,26 @@ PLENTY = 1 << 20
 class Forwarding(Recorder):
     """Sends what comes to another link at once; with `most`, what is behind a settled message goes there by itself."""
 
-    def __init__(self, most: int = 0, *, is_plain_only: bool = False) -> None:
+    def __init__(self, most: int = 0, *, is_plain_only: bool = False, largest: int | None = None) -> None:
         super().__init__()
+        self.largest = largest
         self.most = most
         self.is_plain_only = is_plain_only
         self.target: Any = None
         self.asked = 0
         self.relayed: list[int] = []
 
+    def on_link_attached(self, link: Any, performative: Any) -> None:
+        if self.largest is not None:
+            link.attach(source=performative.source, target=performative.target, max_message_size=self.largest)
+        super().on_link_attached(link, performative)
+
     def on_transfer(self, receiver: Any, delivery: Any, data: Any, start: int, end: int) -> None:
         self.asked += 1
         target = self.target
         if target.credit <= 0 or delivery.is_partial or delivery.size != end - start:
+            return
+        if target.remote_max_message_size and delivery.size > target.remote_max_message_size:
             return
         if delivery.remote_settled and target.send_settled(data, start, end, delivery.message_format):
             if self.most:
@@ -52,6 +62,8 @@ class Way:
     """The credit of the consumer."""
     options: dict[str, Any] = field(default_factory=dict)
     consumer: dict[str, Any] = field(default_factory=dict)
+    largest: int | None = None
+    """What the consumer takes."""
 
     def __post_init__(self) -> None:
         self.entrance = Pair(server_handler=self.handler, server=self.options).open()
@@ -63,7 +75,7 @@ class Way:
         self.receiver.grant(self.credit)
         self.entrance.pump()
         out = self.exit.session().receiver("out")
-        out.attach(source=SOURCE, target=TARGET)
+        out.attach(source=SOURCE, target=TARGET, max_message_size=self.largest)
         out.grant(self.taken)
         self.exit.pump()
         self.handler.target = self.exit.at_server.links["out"]
@@ -154,6 +166,30 @@ def test_a_message_that_is_too_large_for_the_consumer_is_not_passed_on():
     assert b"".join(way.bodies) == b"".join(octets)
 
 
+def test_a_message_that_is_larger_than_the_consumer_takes_is_for_others():
+    way = Way(Forwarding(PLENTY), largest=100)
+    sizes = (20, 20, 20, 200, 20, 20, 20)
+    for number, size in enumerate(sizes):
+        way.sender.send(body(number, size), None, True)
+    way.bring()
+    assert way.bodies == [body(number, size) for number, size in enumerate(sizes) if size == 20]
+    assert way.handler.relayed[0] == 2
+
+
+def test_a_message_that_is_larger_than_the_link_takes_is_refused():
+    way = Way(Forwarding(PLENTY, largest=100))
+    octets = [body(number) for number in range(5)]
+    for one in octets:
+        way.sender.send(one, None, True)
+    # What a sender of ours would not send.
+    large = body(5, 200)
+    write_transfer(way.sender.session.output, 0, way.sender.handle, 5, b"t", 0, 0, True, False, large, 0, len(large))
+    way.sender.send(body(6), None, True)
+    way.bring()
+    assert way.bodies == octets
+    assert ("violation", "amqp:link:message-size-exceeded") in way.handler.events
+
+
 def test_annotations_are_for_others_to_look_at():
     way = Way(Forwarding(PLENTY, is_plain_only=True))
     annotated = bytes(Message(body=Data([b"x" * 50]), message_annotations={Symbol("x-opt-mine"): 1}).encode())
@@ -162,6 +198,62 @@ def test_annotations_are_for_others_to_look_at():
     way.bring()
     assert (way.handler.asked, way.handler.relayed) == (4, [3])
     assert way.bodies == [body(0, 50), *[annotated] * 3, body(1, 50), body(2, 50), body(3, 50)]
+
+
+def test_what_is_no_transfer_is_for_others():
+    way = Way(Forwarding(PLENTY))
+    for number in range(10):
+        if number == 5:
+            way.sender.session.send_flow(None)
+        way.sender.send(body(number, 60), None, True)
+    way.bring()
+    assert (way.handler.asked, way.handler.relayed) == (2, [4, 4])
+    assert way.bodies == [body(number, 60) for number in range(10)]
+
+
+def fields(*octets: bytes, count: int = 5) -> bytes:
+    """A transfer up to its payload, and as much behind it as is looked at."""
+    listed = b"".join(octets)
+    return bytes(11) + bytes((0xC0, len(listed) + 1, count)) + listed + b"#" * 60
+
+
+SMALL, SETTLED = b"\x43", b"\x41"
+TAG = b"\xa0\x04tag!"
+
+
+@pytest.mark.parametrize(
+    ("handle", "usual"),
+    [
+        (0, (SMALL, b"\x70\0\0\1\0", TAG, SMALL, SETTLED)),
+        (0, (b"\x52\0", b"\x52\7", TAG, SMALL, SETTLED)),
+        (7, (b"\x52\7", SMALL, b"\xa0\0", SMALL, SETTLED)),
+        (0, (SMALL, SMALL, b"\xa0\x20" + b"t" * 32, SMALL, SETTLED, b"\x42")),
+    ],
+)
+def test_the_payload_is_found_behind_fields_as_most_peers_write_them(handle, usual):
+    octets = fields(*usual, count=len(usual))
+    assert octets[payload_of(octets, 0, handle) :] == b"#" * 60
+
+
+@pytest.mark.parametrize(
+    "unusual",
+    [
+        (SMALL, SMALL, TAG, SMALL),
+        (SMALL, SMALL, TAG, SMALL, SETTLED, b"\x42", b"\x40"),
+        (b"\x70\0\0\0\0", SMALL, TAG, SMALL, SETTLED),
+        (b"\x52\1", SMALL, TAG, SMALL, SETTLED),
+        (SMALL, b"\x40", TAG, SMALL, SETTLED),
+        (SMALL, SMALL, b"\xb0\0\0\0\0", SMALL, SETTLED),
+        (SMALL, SMALL, b"\xa0\x21" + b"t" * 33, SMALL, SETTLED),
+        (SMALL, SMALL, TAG, b"\x52\7", SETTLED),
+        (SMALL, SMALL, TAG, SMALL, b"\x42"),
+        (SMALL, SMALL, TAG, SMALL, b"\x56\1"),
+        (SMALL, SMALL, TAG, SMALL, SETTLED, b"\x41"),
+        (SMALL, SMALL, TAG, SMALL, SETTLED, b"\x42\x40"),
+    ],
+)
+def test_other_transfers_are_for_others(unusual):
+    assert payload_of(fields(*unusual, count=len(unusual)), 0, 0) == -1
 
 
 def test_a_link_that_has_taken_deliveries_over_passes_nothing_on():
