@@ -50,7 +50,14 @@ cdef class Forwarder(Endings):
         Passage passage,
     )
     @cython.locals(
-        link=Sender, is_settled=bint, is_whole=bint, is_plain_only=bint, out=Delivery, address=Address, target=Address, flow="long long"
+        link=Sender,
+        is_settled=bint,
+        is_whole=bint,
+        is_plain_only=bint,
+        out=Delivery,
+        address=Address,
+        target=Address,
+        flow="long long",
     )
     cdef void forward(
         self, Inlet inlet, Outlet outlet, Way way, Delivery delivery, object data, Py_ssize_t start, Py_ssize_t end
