@@ -20,7 +20,7 @@ PLENTY = 1 << 20
 class Forwarding(Recorder):
     """Sends what comes to another link at once; with `most`, what is behind a settled message goes there by itself."""
 
-    def __init__(self, most: int = 0, *, is_plain_only: bool = False, largest: int | None = None) -> None:
+    def __init__(self, most: int = 0, *, is_plain_only: bool = False, largest: int = 0) -> None:
         super().__init__()
         self.largest = largest
         self.most = most
@@ -30,7 +30,7 @@ class Forwarding(Recorder):
         self.relayed: list[int] = []
 
     def on_link_attached(self, link: Any, performative: Any) -> None:
-        if self.largest is not None:
+        if self.largest:
             link.attach(source=performative.source, target=performative.target, max_message_size=self.largest)
         super().on_link_attached(link, performative)
 
@@ -62,7 +62,7 @@ class Way:
     """The credit of the consumer."""
     options: dict[str, Any] = field(default_factory=dict)
     consumer: dict[str, Any] = field(default_factory=dict)
-    largest: int | None = None
+    largest: int = 0
     """What the consumer takes."""
 
     def __post_init__(self) -> None:
