@@ -37,6 +37,8 @@ class _OpenFile:
     writer: GroupWriter | None
     begun_at: float
     touched_at: float
+    first_us: int
+    """The least time of all rows; they need not come in the order of their times."""
     rows: int = 0
     """All, with those that wait."""
     waiting: list[Group] = field(default_factory=list)
@@ -92,7 +94,8 @@ class RecordFiles:
         if one is None:
             self._sequence += 1
             file = RecordFile(place, rows.first_us, self._writer, self._sequence, rows.table.version)
-            one = self._open[place] = _OpenFile(file, rows.table, None, now, now)
+            one = self._open[place] = _OpenFile(file, rows.table, None, now, now, rows.first_us)
+        one.first_us = min(one.first_us, rows.first_us)
         one.rows += rows.rows
         one.touched_at = now
         if rows.rows >= GROUP_ROWS:
@@ -144,11 +147,10 @@ class RecordFiles:
         if one.waiting_rows:
             self._write_waiting(one)
         assert one.writer is not None
-        one.writer.complete()
+        path = one.writer.complete(one.first_us)
         one.let_go()
         # Only now: what fails before is given up with the rest.
         del self._open[place]
-        path = self._directory / one.file.path
         return Completed(path, one.rows, path.stat().st_size)
 
 

@@ -26,7 +26,7 @@ RECORDS/decisions/day=2026-11-21/hour=14/router=A/1795270800000000-w0.1-000001.v
 
 * A folder for each table, day, hour and router. Day and hour are UTC, by the router's clock. What is no letter, digit
   or one of `_.-~` in the id of a router is written as `%` and two digits.
-* The name of a file: the time of its first row in microseconds since 1970, who wrote it (worker and incarnation, or
+* The name of a file: the least time of its rows in microseconds since 1970, who wrote it (worker and incarnation, or
   `compact`), the number of the file among those of this writer, the version of the table.
 * A file is there completely or not at all: it is written as `.NAME.part` and renamed. What ends in `.part` can be
   deleted once its writer is gone.

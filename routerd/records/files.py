@@ -1,6 +1,6 @@
 """Where the files of records lie, and what they are called: by table, day, hour and router.
 
-`decisions/day=2026-11-21/hour=14/router=A/1795270800000000-w0.1-000001.v1.parquet`: the time of the first row, who
+`decisions/day=2026-11-21/hour=14/router=A/1795270800000000-w0.1-000001.v1.parquet`: the least time of its rows, who
 wrote it, the number of the file among those of this writer, and the version of the table. A file is written aside,
 under a name that readers pass over, and renamed once it is complete.
 """
@@ -58,7 +58,7 @@ class RecordFile:
 
     place: Place
     first_us: int
-    """The time of its first row."""
+    """The least time of its rows."""
     writer: str
     """Letters, digits and points, unlike those of all other writers of the router."""
     sequence: int

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -19,8 +20,10 @@ class GroupWriter:
     """Writes one file, row group by row group; it appears when it is completed. Raises OSError."""
 
     def __init__(self, directory: Path, table: Table, file: RecordFile) -> None:
-        self._path = directory / file.path
-        self.aside = self._path.with_name(aside(self._path.name))
+        self._directory = directory
+        self._named = file
+        path = directory / file.path
+        self.aside = path.with_name(aside(path.name))
         self._tree = tree_of(table, file.version)
         self._notes = {TABLE_KEY: table.name.encode(), VERSION_KEY: str(file.version).encode()}
         self._groups: list[bytes] = []
@@ -43,14 +46,17 @@ class GroupWriter:
         self._put(b"".join(one.octets for one in chunks))
         self.rows += rows
 
-    def complete(self) -> None:
-        """Write the end, and give the file its name."""
+    def complete(self, first_us: int | None = None) -> Path:
+        """Write the end, and give the file its name; return where it is. The time in it may be another."""
+        named = self._named if first_us is None else replace(self._named, first_us=first_us)
+        path = self._directory / named.path
         try:
             self._put(footer(self._tree, self.rows, self._groups, self._notes))
             self._file.close()
-            os.replace(self.aside, self._path)
+            os.replace(self.aside, path)
         finally:
             self.discard()
+        return path
 
     def discard(self) -> None:
         """Leave nothing of a file that is not complete."""

@@ -44,6 +44,16 @@ def test_a_file_is_there_when_it_is_complete(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.rglob("*.part")] == []
 
 
+def test_a_file_is_named_by_its_earliest_row_also_where_that_comes_late(tmp_path: Path) -> None:
+    written = files(tmp_path)
+    for times_us in ([NOON_US + 9], [NOON_US + 12, NOON_US + 5], [NOON_US + 7]):
+        written.add(rows(*times_us), 0.0)
+    [completed] = written.close()
+    assert RecordFile.parse(str(completed.path.relative_to(tmp_path))).first_us == NOON_US + 5
+    assert list(found(tmp_path).values()) == [4]
+    assert [path.name for path in tmp_path.rglob("*.part")] == []
+
+
 def test_each_hour_has_a_file_of_its_own(tmp_path: Path) -> None:
     written = files(tmp_path)
     written.add(rows(NOON_US + 7, NOON_US - 1, NOON_US + 3, NOON_US - 9), 0.0)
