@@ -36,6 +36,7 @@ MODULES = (
     "routerd/wire/flow.py",
     "routerd/wire/disposition.py",
     "routerd/wire/delivery.py",
+    "routerd/wire/convoy.py",
     "routerd/wire/handles.py",
     "routerd/wire/idle_clock.py",
     "routerd/wire/link_names.py",

@@ -8,6 +8,7 @@ from routerd.core.passage cimport Passage
 from routerd.core.policy.message_guard cimport MessageGuard
 from routerd.core.settlement cimport how_settled, too_large
 from routerd.core.way cimport Way
+from routerd.wire.convoy cimport Convoy
 from routerd.wire.delivery cimport Delivery
 from routerd.wire.link cimport Link
 from routerd.wire.section_scan cimport may_carry_annotations
@@ -53,19 +54,20 @@ cdef class Forwarder(Endings):
         link=Sender,
         is_settled=bint,
         is_whole=bint,
-        is_plain_only=bint,
         out=Delivery,
         address=Address,
         target=Address,
         flow="long long",
     )
-    cdef void forward(
+    cdef bint forward(
         self, Inlet inlet, Outlet outlet, Way way, Delivery delivery, object data, Py_ssize_t start, Py_ssize_t end
-    )
+    ) except -1
+    @cython.locals(is_plain_only=bint)
+    cdef void _aim(self, Inlet inlet, Outlet outlet, Delivery delivery)
     @cython.locals(address=Address)
     cdef bint _may_relay(self, Inlet inlet, Outlet outlet) except -1
     @cython.locals(inlet=Inlet, outlet=Outlet, address=Address)
-    cpdef void on_relayed(self, Link receiver, Link sender, Py_ssize_t count)
+    cpdef void on_relayed(self, Link receiver, Link sender, Py_ssize_t count, Convoy convoy)
     cdef void _continue(self, Inlet inlet, Delivery delivery, object data, Py_ssize_t start, Py_ssize_t end)
     @cython.locals(outlet=Outlet, link=Sender, number=int)
     cdef void _continue_one(

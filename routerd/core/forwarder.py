@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from routerd.core.passage import Passage
     from routerd.core.way import Way
     from routerd.wire import Receiver
+    from routerd.wire.convoy import Convoy
     from routerd.wire.link import Link
 
 COLLECTED_MAX = 1 << 20
@@ -203,7 +204,8 @@ class Forwarder(Endings):
                     self.forward(inlet, self.picked, way, delivery, data, start, end)
                     return
             if outlet is not None:
-                self.forward(inlet, outlet, None, delivery, data, start, end)
+                if self.forward(inlet, outlet, None, delivery, data, start, end):
+                    self._aim(inlet, outlet, delivery)
                 return
         has_nobody = not address.has_outlet(inlet.is_fabric) or (
             address.ways and not inlet.is_fabric and not self.has_destination(address, passage)
@@ -225,7 +227,7 @@ class Forwarder(Endings):
         data: bytes | bytearray,
         start: int,
         end: int,
-    ) -> None:
+    ) -> bool:
         link = outlet.link
         if way is not None or outlet.is_marked:
             if not inlet.is_relay and not inlet.is_fabric:
@@ -235,7 +237,7 @@ class Forwarder(Endings):
                 except (NeedsMore, DecodeError):
                     target = outlet.address if way is None else way.address
                     self.drop(inlet, delivery, _RELEASED, target, self.routed, NO_ROUTE, data, start, end)
-                    return
+                    return False
                 data = self.passages.spliced
                 start = 0
         elif outlet.strips and not inlet.strips and may_carry_annotations(data, start, end):
@@ -248,7 +250,7 @@ class Forwarder(Endings):
         if link.remote_max_message_size and end - start > link.remote_max_message_size:
             target = outlet.address if way is None else way.address
             self.drop(inlet, delivery, too_large(link), target, self.routed, TOO_LARGE, data, start, end)
-            return
+            return False
         flow = 0
         if self.recorder is not None:
             flow = self.note_departure(
@@ -283,19 +285,26 @@ class Forwarder(Endings):
             if flow != 0 and self.recorder is not None:
                 self.recorder.settled_at_once(flow, how_settled(delivery), NO_CAUSE, self.now)
             self.has_left(inlet, delivery)
-            if way is None and delivery.remote_settled and self._may_relay(inlet, outlet):
-                is_plain_only = inlet.strips or outlet.strips
-                inlet.link.session.connection.relay.aim(inlet.link, link, is_plain_only, _BURST)
-            return
+            return delivery.remote_settled
         delivery.context = out
         if delivery.is_partial:
             inlet.current = delivery
             self._hold_back(inlet, outlet)
         elif is_settled or delivery.remote_settled:
             self.sent(inlet, outlet, delivery, out)
+        else:
+            return True
+        return False
+
+    def _aim(self, inlet: "Inlet", outlet: "Outlet", delivery: Delivery) -> None:
+        """Let those behind a message that has just left take its way, where nobody looks at them."""
+        if self._may_relay(inlet, outlet):
+            is_plain_only = inlet.strips or outlet.strips
+            behind = None if delivery.remote_settled else delivery
+            inlet.link.session.connection.relay.aim(inlet.link, outlet.link, is_plain_only, _BURST, behind)
 
     def _may_relay(self, inlet: "Inlet", outlet: "Outlet") -> bool:
-        """Whether the messages behind one that left settled take the same way, and nobody looks at them."""
+        """Whether the messages behind one that left take the same way, and nobody looks at them."""
         address = outlet.address
         return (
             inlet.address is address
@@ -310,15 +319,18 @@ class Forwarder(Endings):
             and (address.local_count if inlet.is_fabric else len(address.outlets)) == 1
         )
 
-    def on_relayed(self, receiver: "Link", sender: "Link", count: int) -> None:
+    def on_relayed(self, receiver: "Link", sender: "Link", count: int, convoy: "Convoy | None") -> None:
         """Count messages that took the way of the one before them."""
         inlet: Inlet = receiver.context
         outlet: Outlet = sender.context
         address = outlet.address
         inlet.deliveries += count
-        inlet.presettled += count
         outlet.deliveries += count
-        outlet.presettled += count
+        if convoy is None:
+            inlet.presettled += count
+            outlet.presettled += count
+        else:
+            convoy.stamp = self.now
         inlet.peer.active_at = outlet.peer.active_at = self.now
         if not inlet.is_fabric:
             address.ingress += count
@@ -328,7 +340,8 @@ class Forwarder(Endings):
             outlet.ran_dry(self.now)
         if address.fabric_inlets:
             address.note_credit()
-        inlet.top_up()
+        if convoy is None:
+            inlet.top_up()
 
     def _continue(self, inlet: "Inlet", delivery: Delivery, data: bytes | bytearray, start: int, end: int) -> None:
         context = delivery.context

@@ -32,6 +32,7 @@ cdef class Inlet:
     cdef readonly Py_ssize_t least_room
     cdef readonly Py_ssize_t ample_credit
     cdef public bint is_in_step
+    cdef readonly long long unserved
     cdef public Py_ssize_t parked
     cdef public Py_ssize_t waiting
     cdef public Delivery current
@@ -47,8 +48,8 @@ cdef class Inlet:
     cdef public long long delayed_1s
     cdef public long long delayed_10s
 
-    @cython.locals(link=Receiver, room=Py_ssize_t, address=Address, sends_settled=bint)
     cpdef void join(self, Trunk trunk)
+    @cython.locals(link=Receiver, room=Py_ssize_t, address=Address)
     cpdef void top_up(self)
     @cython.locals(link=Receiver, taken=Py_ssize_t)
     cdef void _grant_in_step(self, Address address, Py_ssize_t room)

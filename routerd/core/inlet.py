@@ -57,6 +57,8 @@ class Inlet:
         self.ample_credit = peer.capacity - self.least_room
         # Whether it has credit again only when consumers have, which is not looked up for each message.
         self.is_in_step = False
+        # How many messages had come when there was last nobody to send to.
+        self.unserved = 0
         # Messages that wait for an outlet, and how many of them are settled.
         self.parked = 0
         self.waiting = 0
@@ -109,21 +111,20 @@ class Inlet:
         room = self.capacity - link.credit - link.unsettled_count - self.waiting
         if room < self.least_room:
             return
-        sends_settled = self.presettled > 0 and link.unsettled_count == 0
-        if sends_settled and address is not None and not address.is_multicast and not address.ways:
+        if address is not None and self.deliveries > self.unserved and not address.is_multicast and not address.ways:
             self._grant_in_step(address, room)
         else:
             link.grant(room)
 
     def _grant_in_step(self, address: "Address", room: int) -> None:
-        """Grant a producer of settled messages no more than its consumers take, or some that may wait for them.
+        """Grant a producer that has begun to send no more than its consumers take, or some that may wait for them.
 
-        Nothing else slows it down before all of its capacity waits, and to keep a message costs as much as to send it.
+        To keep a message costs ten times what it costs to send it, so as many as can be are to leave as they come.
         """
         link = self.link
         if self.is_in_step and link.credit > 0:
             return
-        taken = max(address.credit(), self.capacity >> 2, 1) - link.credit - self.waiting
+        taken = max(address.credit(), self.capacity >> 2, 1) - link.credit - self.parked
         self.is_in_step = taken < self.least_room
         if self.is_in_step:
             address.in_step[self] = None
@@ -147,5 +148,6 @@ class Inlet:
 
     def withdraw(self) -> None:
         """Take the credit back: nobody is there to send to. What is on its way on it still arrives."""
+        self.unserved = self.deliveries
         if self.is_open and self.link.credit > 0 and self.trunk is None:
             self.link.set_credit(0)

@@ -8,6 +8,7 @@ from routerd.core.router_annotations cimport RouterAnnotations
 from routerd.core.way cimport Way
 from routerd.wire cimport c_memory as memory
 from routerd.wire.connection cimport Connection
+from routerd.wire.convoy cimport Convoy
 from routerd.wire.delivery cimport Delivery
 from routerd.wire.handler cimport Handler
 from routerd.wire.link cimport Link
@@ -29,6 +30,8 @@ cdef class Settlement(Handler):
     cpdef void on_disposition(self, Delivery delivery)
     @cython.locals(inlet=Inlet, is_news=bint)
     cdef void _consumer_decided(self, Delivery out, Delivery delivery)
+    @cython.locals(inlet=Inlet, outlet=Outlet, age=double)
+    cpdef void on_accepted(self, Convoy convoy, Py_ssize_t count)
     cdef void _copy_decided(self, Delivery out, FanOut fan)
     @cython.locals(inlet=Inlet)
     cdef void _producer_settled(self, Delivery delivery)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from routerd.core.recorder import Recorder
     from routerd.core.way import Way
     from routerd.wire.connection import Connection
+    from routerd.wire.convoy import Convoy
     from routerd.wire.link import Link
 
 _ACCEPTED = ACCEPTED
@@ -97,6 +98,26 @@ class Settlement(Handler):
             delivery.context = None
             if memory.is_ours_alone(delivery):
                 delivery.link.take_back(delivery)
+
+    def on_accepted(self, convoy: "Convoy", count: int) -> None:
+        """Count deliveries that were accepted together, and that their producer was told so."""
+        inlet: Inlet | None = convoy.receiver.context
+        outlet: Outlet | None = convoy.sender.context
+        age = self.now - convoy.stamp
+        if outlet is not None:
+            outlet.accepted += count
+            if age > 10.0:
+                outlet.delayed_10s += count
+            elif age > 1.0:
+                outlet.delayed_1s += count
+        if inlet is not None:
+            inlet.accepted += count
+            if age > 10.0:
+                inlet.delayed_10s += count
+            elif age > 1.0:
+                inlet.delayed_1s += count
+            if inlet.link.credit <= inlet.ample_credit:
+                inlet.top_up()
 
     def _copy_decided(self, out: Delivery, fan: FanOut) -> None:
         state = out.remote_state

@@ -14,9 +14,9 @@ cdef object _RELEASED
 
 
 cdef class Waiting(Multicast):
-    cdef void forward(
+    cdef bint forward(
         self, Inlet inlet, Outlet outlet, Way way, Delivery delivery, object data, Py_ssize_t start, Py_ssize_t end
-    )
+    ) except -1
     cpdef void forget_if_idle(self, Address address)
     cdef bint lags(self, Address address, Inlet inlet) except -1
     cdef object queue_for(self, Address address, Inlet inlet)

@@ -37,8 +37,9 @@ class Waiting(Multicast):
         data: bytes | bytearray,
         start: int,
         end: int,
-    ) -> None:
-        """Send a message, or the beginning of one; `Forwarder` does."""
+    ) -> bool:
+        """Send a message, or the beginning of one; return whether those behind may take its way. `Forwarder` does."""
+        return False
 
     def forget_if_idle(self, address: "Address") -> None:
         """Forget an address that nobody uses; `Siblings` has them."""

@@ -284,17 +284,21 @@ def _ages(peer: Peer, stuck_before: float) -> dict[Link, _Ages]:
     found: dict[Link, _Ages] = {}
     for session in peer.connection.sessions():
         for ring in (session.incoming, session.outgoing):
-            for delivery in ring.all():
-                stamp = delivery.stamp
+            for one in ring.stamps():
+                stamp = one.stamp
                 if stamp == 0.0:
                     continue
-                ages = found.get(delivery.link)
+                if isinstance(one, Delivery):
+                    link, count = one.link, 0 if one.is_partial else 1
+                else:
+                    link, count = one.receiver if ring is session.incoming else one.sender, one.count
+                ages = found.get(link)
                 if ages is None:
-                    ages = found[delivery.link] = _Ages(stamp)
+                    ages = found[link] = _Ages(stamp)
                 elif stamp < ages.oldest:
                     ages.oldest = stamp
-                if stamp < stuck_before and not delivery.is_partial:
-                    ages.stuck += 1
+                if stamp < stuck_before:
+                    ages.stuck += count
     return found
 
 

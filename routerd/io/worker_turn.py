@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 READ_SIZE = 1 << 18
 """Octets that are read at once; one buffer serves all connections."""
-STEP = 1 << 15
+STEP = 1 << 16
 """Octets of what was read that are taken before what they brought about is written, so that others work meanwhile."""
 
 _STEP = STEP

@@ -1,7 +1,9 @@
 import cython
+from routerd.wire.convoy cimport Convoy
 from routerd.wire.link cimport Link
 
 cdef unsigned int _MASK
+cdef unsigned int _HALF
 cdef Py_ssize_t _SMALLEST
 cdef object _ACCEPTED
 
@@ -48,12 +50,14 @@ cdef class Delivery:
 
 @cython.final
 cdef class DeliveryRing:
+    cdef bint _is_incoming
     cdef list _slots
     cdef unsigned int _mask
     cdef unsigned int _first
     cdef unsigned int _next
     cdef unsigned int _in_ring
     cdef dict _stragglers
+    cdef list _convoys
     cdef readonly Py_ssize_t count
 
     @cython.locals(delivery=Delivery)
@@ -62,6 +66,21 @@ cdef class DeliveryRing:
     cpdef bint add(self, Delivery delivery) except -1
     @cython.locals(number="unsigned int", slot="unsigned int")
     cpdef void remove(self, Delivery delivery)
+    @cython.locals(room="unsigned int")
+    cpdef unsigned int room_from(self, unsigned int first) except? 0
+    @cython.locals(first="unsigned int", last="unsigned int")
+    cpdef void add_convoy(self, Convoy convoy)
+    cpdef void convoy_shrank(self, Convoy convoy, Py_ssize_t count)
+    @cython.locals(convoy=Convoy)
+    cpdef Convoy front(self)
+    cpdef void fill(self, Delivery delivery)
+    cdef unsigned int _first_of(self, Convoy convoy) noexcept
+    @cython.locals(convoy=Convoy)
+    cdef bint _dissolve_of(self, unsigned int number) except -1
+    @cython.locals(convoy=Convoy)
+    cdef void _dissolve_all(self)
+    @cython.locals(convoy=Convoy, stop="unsigned int")
     cdef void _advance(self)
-    cdef void _make_room(self, Delivery delivery, unsigned int offset)
+    @cython.locals(offset="unsigned int", capacity="unsigned int", roomy="unsigned int")
+    cdef void _make_room(self, unsigned int first, unsigned int last)
     cdef void _evict(self)

@@ -12,10 +12,12 @@ from routerd.wire.outcomes import ACCEPTED, RELEASED, Modified, Rejected, is_out
 
 if TYPE_CHECKING:
     from routerd.wire.amqp_error import Error
+    from routerd.wire.convoy import Convoy
     from routerd.wire.link import Link
 
 # uint arithmetic wraps (2.8.10); as a C constant it stays out of Python's integers.
 _MASK = 0xFFFFFFFF
+_HALF = 0x80000000
 _SMALLEST = 16
 _ACCEPTED = ACCEPTED
 
@@ -144,15 +146,21 @@ class DeliveryRing:
     Ids are handed out in sequence, so a ring of slots serves them. When a few old deliveries stay
     unsettled while many others pass, the ring would grow with their distance, not their number:
     they then move to a dict, and memory stays bounded by what is really unsettled.
+
+    The deliveries of a `Convoy` have slots that are empty as long as it lasts. They count as those that are here, and
+    whoever asks for one of them dissolves it.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, is_incoming: bool = False) -> None:
+        self._is_incoming = is_incoming
         self._slots: list[Delivery | None] = []
         self._mask = 0
         self._first = 0
         self._next = 0
         self._in_ring = 0
         self._stragglers: dict[int, Delivery] | None = None
+        # By their ids; some may be over.
+        self._convoys: list[Convoy] = []
         self.count = 0
 
     def get(self, delivery_id: int) -> Delivery | None:
@@ -161,6 +169,8 @@ class DeliveryRing:
             delivery = self._slots[delivery_id & self._mask]
             if delivery is not None:
                 return delivery
+            if self._dissolve_of(delivery_id):
+                return self._slots[delivery_id & self._mask]
         if self._stragglers is None:
             return None
         return self._stragglers.get(delivery_id)
@@ -174,11 +184,11 @@ class DeliveryRing:
             self._first = self._next = number
         offset = (number - self._first) & _MASK
         if offset < (self._next - self._first) & _MASK:
-            if self._slots[number & self._mask] is not None:
+            if self._slots[number & self._mask] is not None or self._dissolve_of(number):
                 return False
         else:
             if offset > self._mask or not self._slots:
-                self._make_room(delivery, offset)
+                self._make_room(number, number)
             self._next = (number + 1) & _MASK
         self._slots[number & self._mask] = delivery
         self._in_ring += 1
@@ -205,6 +215,7 @@ class DeliveryRing:
 
     def ids_between(self, first: int, last: int) -> list[int]:
         """Return the known ids of the range first to last, oldest first; work is bounded by what is known."""
+        self._dissolve_all()
         span = (last - first) & _MASK
         ring = [(self._first + offset) & _MASK for offset in range((self._next - self._first) & _MASK)]
         known = [number for number in ring if self._slots[number & self._mask] is not None]
@@ -218,19 +229,97 @@ class DeliveryRing:
         found = [self.get(number) for number in self.ids_between(self._next, (self._next - 1) & _MASK)]
         return [delivery for delivery in found if delivery is not None]
 
+    # --- deliveries that are no objects
+
+    def stamps(self) -> "list[Delivery | Convoy]":
+        """Return what has the times at which deliveries came, convoys as they are, in no order."""
+        known: list[Delivery | Convoy] = [one for one in self._slots if one is not None]
+        known += [convoy for convoy in self._convoys if convoy.count > 0]
+        return known if self._stragglers is None else [*known, *self._stragglers.values()]
+
+    def room_from(self, first: int) -> int:
+        """Return how many ids from one on are free and newer than all that are here, so that a convoy may have them."""
+        if self._in_ring > 0 and (first - self._next) & _MASK >= _HALF:
+            return 0
+        room = _HALF - 1
+        if self._stragglers is not None:
+            for number in self._stragglers:
+                room = min(room, (number - first) & _MASK)
+        return room
+
+    def add_convoy(self, convoy: "Convoy") -> None:
+        """Have slots for the deliveries of a convoy, for which there is room."""
+        first = self._first_of(convoy)
+        last = (first + convoy.count - 1) & _MASK
+        if self._in_ring == 0:
+            self._first = self._next = first
+        if (last - self._first) & _MASK > self._mask or not self._slots:
+            self._make_room(first, last)
+        self._next = (last + 1) & _MASK
+        self._in_ring += convoy.count
+        self.count += convoy.count
+        self._convoys.append(convoy)
+
+    def convoy_shrank(self, convoy: "Convoy", count: int) -> None:
+        """Forget deliveries that have just left a convoy."""
+        self.count -= count
+        self._in_ring -= count
+        if self._in_ring == 0:
+            self._first = self._next
+            self._convoys.clear()
+        else:
+            self._advance()
+
+    def front(self) -> "Convoy | None":
+        """Return the convoy with the oldest ids."""
+        while self._convoys:
+            convoy = self._convoys[0]
+            if convoy.count > 0:
+                return convoy
+            del self._convoys[0]
+        return None
+
+    def fill(self, delivery: Delivery) -> None:
+        """Take a delivery of a convoy that dissolves."""
+        self._slots[delivery.id & self._mask] = delivery
+
+    def _first_of(self, convoy: "Convoy") -> int:
+        return convoy.first_in if self._is_incoming else convoy.first_out
+
+    def _dissolve_of(self, number: int) -> bool:
+        """Dissolve the convoy that has an id; return whether there is one."""
+        for convoy in self._convoys:
+            if (number - self._first_of(convoy)) & _MASK < convoy.count:
+                convoy.dissolve()
+                return True
+        return False
+
+    def _dissolve_all(self) -> None:
+        for convoy in self._convoys:
+            convoy.dissolve()
+        self._convoys.clear()
+
+    # --- inside
+
     def _advance(self) -> None:
-        while self._slots[self._first & self._mask] is None:
+        # Up to the oldest delivery, which a convoy may have.
+        convoy = self.front()
+        stop = self._next if convoy is None else self._first_of(convoy)
+        while self._first != stop and self._slots[self._first & self._mask] is None:
             self._first = (self._first + 1) & _MASK
 
-    def _make_room(self, delivery: Delivery, offset: int) -> None:
+    def _make_room(self, first: int, last: int) -> None:
+        offset = (last - self._first) & _MASK
         capacity = max(len(self._slots), _SMALLEST)
-        roomy = 8 * (self._in_ring + _SMALLEST)
+        roomy = 8 * (self._in_ring + ((last - first) & _MASK) + _SMALLEST)
         while capacity <= offset and capacity <= roomy:
             capacity *= 2
         if capacity <= offset:
             self._evict()
-            self._first = self._next = delivery.id
+            self._first = self._next = first
             capacity = _SMALLEST
+            while capacity <= (last - first) & _MASK:
+                capacity *= 2
         old, old_mask = self._slots, self._mask
         self._slots = [None] * capacity
         self._mask = capacity - 1
@@ -240,6 +329,7 @@ class DeliveryRing:
                 self._slots[number & self._mask] = old[number & old_mask]
 
     def _evict(self) -> None:
+        self._dissolve_all()
         if self._stragglers is None:
             self._stragglers = {}
         for record in self._slots:

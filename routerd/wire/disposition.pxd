@@ -29,7 +29,7 @@ cdef class DispositionRange:
     cdef bint settled
     cdef object state
 
-    cpdef bint extend(self, unsigned int delivery_id, object state, bint settled)
+    cpdef bint extend(self, unsigned int first, unsigned int count, object state, bint settled)
     @cython.locals(frame=Py_ssize_t, count="unsigned int", state=bytes)
     cpdef void write(self, Output out, unsigned int channel)
     cdef void _write_long(self, Output out, unsigned int channel)

@@ -71,20 +71,20 @@ class DispositionRange:
         self.settled = False
         self.state = None
 
-    def extend(self, delivery_id: int, state: Any, settled: bool) -> bool:
-        """Take in one more delivery if it continues the range; otherwise leave all as it is."""
+    def extend(self, first: int, count: int, state: Any, settled: bool) -> bool:
+        """Take in more deliveries, if they continue the range; otherwise leave all as it is."""
         if not self.is_pending:
-            self.first = delivery_id
+            self.first = first
             self.state = state
             self.settled = settled
             self.is_pending = True
         elif (
-            delivery_id != (self.last + 1) & _MASK
+            first != (self.last + 1) & _MASK
             or settled != self.settled
             or (state is not self.state and state != self.state)
         ):
             return False
-        self.last = delivery_id
+        self.last = (first + count - 1) & _MASK
         return True
 
     def write(self, out: "Output", channel: int) -> None:

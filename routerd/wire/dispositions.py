@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from routerd.wire import memory
 from routerd.wire.composite import encode_state
-from routerd.wire.delivery import Delivery
+from routerd.wire.delivery import Delivery, DeliveryRing
 from routerd.wire.disposition import DispositionRange
 from routerd.wire.errors import FrameTooLarge, SessionFieldInvalid
-from routerd.wire.outcomes import is_outcome
+from routerd.wire.outcomes import ACCEPTED, is_outcome
 
 if TYPE_CHECKING:
     from routerd.wire.decoder import Decoder
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 # uint arithmetic wraps (2.8.10); as a C constant it stays out of Python's integers.
 _MASK = 0xFFFFFFFF
 _HALF = 0x80000000
+_ACCEPTED = ACCEPTED
 # Octets of a disposition at most, but for its state.
 _OVERHEAD = 40
 
@@ -48,12 +49,20 @@ class Dispositions:
             session.untrack(delivery)
         if not session.is_open:
             return
-        gathered = self._as_receiver if delivery.is_incoming else self._as_sender
-        if not gathered.extend(delivery.id, state, settled):
+        self._gather(self._as_receiver if delivery.is_incoming else self._as_sender, delivery.id, 1, state, settled)
+
+    def _gather(self, gathered: DispositionRange, first: int, count: int, state: Any, settled: bool) -> None:
+        session = self.session
+        if not gathered.extend(first, count, state, settled):
             gathered.write(session.output, session.channel)
-            gathered.extend(delivery.id, state, settled)
+            gathered.extend(first, count, state, settled)
         if not session.is_busy:
             session.connection.make_busy(session)
+
+    def accept(self, first: int, count: int) -> None:
+        """Gather that deliveries of the peer are accepted and settled, which no objects stand for."""
+        if self.session.is_open:
+            self._gather(self._as_receiver, first, count, _ACCEPTED, True)
 
     def write(self) -> None:
         """Write what was gathered."""
@@ -81,8 +90,16 @@ class Dispositions:
         if span >= _HALF:
             raise SessionFieldInvalid(f"a disposition from {first} back to {last}")
         if span <= ring.count + ring.count:
-            for step in range(span + 1):
+            is_acceptance = settled and fields.is_receiver and state is _ACCEPTED
+            step = 0
+            while step <= span:
+                if is_acceptance:
+                    passed = self._accept_convoy(ring, (first + step) & _MASK, span - step + 1)
+                    if passed > 0:
+                        step += passed
+                        continue
                 delivery = ring.get((first + step) & _MASK)
+                step += 1
                 if delivery is not None:
                     self._apply(delivery, state, settled)
                     if memory.is_ours_alone(delivery):
@@ -92,6 +109,18 @@ class Dispositions:
             found = ring.get(delivery_id)
             if found is not None:
                 self._apply(found, state, settled)
+
+    def _accept_convoy(self, ring: DeliveryRing, number: int, most: int) -> int:
+        """Pass on that a consumer accepts the first deliveries of a convoy that begins with an id; return how many."""
+        convoy = ring.front()
+        if convoy is None or convoy.first_out != number:
+            return 0
+        count = min(convoy.count, most)
+        first = convoy.first_in
+        convoy.settle_first(count)
+        convoy.receiver.session.dispositions.accept(first, count)
+        self.session.handler.on_accepted(convoy, count)
+        return count
 
     def _apply(self, delivery: Delivery, state: Any, settled: bool) -> None:
         if state is not None and not (delivery.is_incoming and is_outcome(delivery.remote_state)):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from routerd.wire.amqp_error import Error
     from routerd.wire.connection import Connection
+    from routerd.wire.convoy import Convoy
     from routerd.wire.delivery import Delivery
     from routerd.wire.errors import RemoteError
     from routerd.wire.link import Link
@@ -59,8 +60,14 @@ class Handler:
     ) -> None:
         """Octets of a message arrived; more follow while `delivery.is_partial`, none when it `is_aborted`."""
 
-    def on_relayed(self, receiver: "Link", sender: "Link", count: int) -> None:
-        """So many settled messages went from one link to the other by the connection's `relay`, as it was told to."""
+    def on_relayed(self, receiver: "Link", sender: "Link", count: int, convoy: "Convoy | None") -> None:
+        """So many messages went from one link to the other by the connection's `relay`, as it was told to.
+
+        Those that are not settled are a convoy.
+        """
+
+    def on_accepted(self, convoy: "Convoy", count: int) -> None:
+        """So many deliveries that have just left a convoy were accepted and settled by the peer; its peer was told."""
 
     def on_disposition(self, delivery: "Delivery") -> None:
         """The peer changed its state of a delivery (`remote_state`) or settled it (`remote_settled`)."""

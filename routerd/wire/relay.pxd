@@ -1,4 +1,6 @@
 import cython
+from routerd.wire.convoy cimport Convoy
+from routerd.wire.delivery cimport Delivery
 from routerd.wire.link cimport Link
 from routerd.wire.output cimport Output
 from routerd.wire.section_scan cimport may_carry_annotations, read_u32
@@ -8,6 +10,7 @@ from routerd.wire.transfer cimport write_transfer
 cdef unsigned int _MASK
 cdef long long _OVERHEAD
 cdef Py_ssize_t _TAG_MAX
+cdef Py_ssize_t _NUMBER_SIZE
 cdef Py_ssize_t _FIELDS_AT
 cdef Py_ssize_t _LOOKED_AT
 cdef unsigned int _HEADER
@@ -20,8 +23,12 @@ cdef class Relay:
     cdef Link _sender
     cdef bint _is_plain_only
     cdef Py_ssize_t _most
+    cdef bint _is_settled
+    cdef unsigned int _next_id
+    cdef bint _has_numbers
+    cdef unsigned int _next_tag
 
-    cpdef void aim(self, Link receiver, Link sender, bint is_plain_only, Py_ssize_t most)
+    cpdef void aim(self, Link receiver, Link sender, bint is_plain_only, Py_ssize_t most, Delivery behind=*)
     @cython.locals(
         receiver=Link,
         sender=Link,
@@ -41,9 +48,25 @@ cdef class Relay:
         count="long long",
         size=Py_ssize_t,
         payload=Py_ssize_t,
+        first_out="unsigned int",
+        tag_out="unsigned int",
+        is_settled=bint,
+        next_id="unsigned int",
+        next_tag="unsigned int",
+        tags=list,
+        at=Py_ssize_t,
+        convoy=Convoy,
     )
     cpdef Py_ssize_t take(self, object data, Py_ssize_t pos, Py_ssize_t end, Py_ssize_t stop) except -1
 
 
 @cython.locals(list_end=Py_ssize_t, count=int, at=Py_ssize_t, handle=int)
-cpdef Py_ssize_t payload_of(const unsigned char* view, Py_ssize_t frame, long long remote_handle) noexcept
+cpdef Py_ssize_t payload_of(
+    const unsigned char* view, Py_ssize_t frame, long long remote_handle, bint is_settled
+) noexcept
+@cython.locals(at=Py_ssize_t)
+cdef unsigned int id_of(const unsigned char* view, Py_ssize_t frame) noexcept
+@cython.locals(at=Py_ssize_t)
+cdef Py_ssize_t tag_of(const unsigned char* view, Py_ssize_t frame) noexcept
+@cython.locals(at=Py_ssize_t)
+cdef Py_ssize_t _id_at(const unsigned char* view, Py_ssize_t frame) noexcept

@@ -81,7 +81,7 @@ class Session:
         self.next_delivery_id = 0
         self._initial_outgoing_id = 0
         self.outgoing = DeliveryRing()
-        self.incoming = DeliveryRing()
+        self.incoming = DeliveryRing(True)
         self.has_backlog = False
         self._backlog: Backlog | None = None
         self._flows: list[Link] = []

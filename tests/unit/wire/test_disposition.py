@@ -50,9 +50,9 @@ def gathered(changes, *, is_receiver=True, channel=0):
     out = Output()
     collected = DispositionRange(is_receiver)
     for change in changes:
-        if not collected.extend(*change):
+        if not collected.extend(change[0], 1, *change[1:]):
             collected.write(out, channel)
-            assert collected.extend(*change)
+            assert collected.extend(change[0], 1, *change[1:])
     if collected.is_pending:
         collected.write(out, channel)
     assert not collected.is_pending

@@ -1,4 +1,4 @@
-"""Settled messages that a connection passes on as they come: what leaves is the same, octet for octet, as without."""
+"""Messages that a connection passes on as they come: what leaves is the same, octet for octet, as without."""
 
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from routerd.wire import Data, Message, Symbol
+from routerd.wire import ACCEPTED, RELEASED, Data, Message, Modified, Symbol
 from routerd.wire.relay import payload_of
 from routerd.wire.transfer import write_transfer
 from tests.endpoints import Pair, Recorder
@@ -18,7 +18,7 @@ PLENTY = 1 << 20
 
 
 class Forwarding(Recorder):
-    """Sends what comes to another link at once; with `most`, what is behind a settled message goes there by itself."""
+    """Sends what comes to another link at once; with `most`, what is behind it goes there by itself."""
 
     def __init__(self, most: int = 0, *, is_plain_only: bool = False, largest: int = 0) -> None:
         super().__init__()
@@ -28,9 +28,11 @@ class Forwarding(Recorder):
         self.target: Any = None
         self.asked = 0
         self.relayed: list[int] = []
+        self.convoys: list[Any] = []
+        self.accepted: list[int] = []
 
     def on_link_attached(self, link: Any, performative: Any) -> None:
-        if self.largest:
+        if self.largest and not link.is_sender:
             link.attach(source=performative.source, target=performative.target, max_message_size=self.largest)
         super().on_link_attached(link, performative)
 
@@ -44,12 +46,29 @@ class Forwarding(Recorder):
         if delivery.remote_settled and target.send_settled(data, start, end, delivery.message_format):
             if self.most:
                 receiver.session.connection.relay.aim(receiver, target, self.is_plain_only, self.most)
-        else:
-            target.send(bytes(data[start:end]), None, delivery.remote_settled, delivery.message_format)
+            return
+        out = target.send(bytes(data[start:end]), None, delivery.remote_settled, delivery.message_format)
+        if not delivery.remote_settled:
+            out.context, delivery.context = delivery, out
+            if self.most:
+                receiver.session.connection.relay.aim(receiver, target, self.is_plain_only, self.most, delivery)
 
-    def on_relayed(self, receiver: Any, sender: Any, count: int) -> None:
+    def on_disposition(self, delivery: Any) -> None:
+        super().on_disposition(delivery)
+        other = delivery.context
+        if delivery.remote_settled and other is not None:
+            delivery.context = other.context = None
+            other.update(delivery.remote_state if delivery.is_incoming is False else None, True)
+
+    def on_relayed(self, receiver: Any, sender: Any, count: int, convoy: Any) -> None:
         assert sender is self.target
         self.relayed.append(count)
+        if convoy is not None:
+            self.convoys.append(convoy)
+
+    def on_accepted(self, convoy: Any, count: int) -> None:
+        assert convoy in self.convoys
+        self.accepted.append(count)
 
 
 @dataclass
@@ -64,12 +83,14 @@ class Way:
     consumer: dict[str, Any] = field(default_factory=dict)
     largest: int = 0
     """What the consumer takes."""
+    mode: int = 0
+    """How the producer wants receivers to settle."""
 
     def __post_init__(self) -> None:
         self.entrance = Pair(server_handler=self.handler, server=self.options).open()
-        self.exit = Pair(server_handler=Recorder(), client=self.consumer).open()
+        self.exit = Pair(server_handler=self.handler, client=self.consumer).open()
         self.sender = self.entrance.session().sender("in")
-        self.sender.attach(source=SOURCE, target=TARGET)
+        self.sender.attach(source=SOURCE, target=TARGET, rcv_settle_mode=self.mode)
         self.entrance.pump()
         self.receiver = self.handler.links["in"]
         self.receiver.grant(self.credit)
@@ -78,7 +99,7 @@ class Way:
         out.attach(source=SOURCE, target=TARGET, max_message_size=self.largest)
         out.grant(self.taken)
         self.exit.pump()
-        self.handler.target = self.exit.at_server.links["out"]
+        self.handler.target = self.handler.links["out"]
         self.exit.to_client.clear()
         self.entrance.to_client.clear()
 
@@ -90,6 +111,19 @@ class Way:
             self.entrance.server.receive_data(octets[start:end], 0.0)
         self.entrance.pump()
         self.exit.pump()
+
+    def settle(self, numbers: list[int], state: Any) -> None:
+        """Have the consumer say what becomes of some of the messages that it got."""
+        for number in numbers:
+            if not self.got[number].remote_settled and not self.got[number].settled:
+                self.got[number].update(state, True)
+        self.exit.pump()
+        self.entrance.pump()
+
+    @property
+    def got(self) -> list[Any]:
+        """The deliveries that the consumer got."""
+        return list(self.exit.at_client.deliveries)
 
     @property
     def bodies(self) -> list[bytes]:
@@ -232,7 +266,7 @@ TAG = b"\xa0\x04tag!"
 )
 def test_the_payload_is_found_behind_fields_as_most_peers_write_them(handle, usual):
     octets = fields(*usual, count=len(usual))
-    assert octets[payload_of(octets, 0, handle) :] == b"#" * 60
+    assert octets[payload_of(octets, 0, handle, True) :] == b"#" * 60
 
 
 @pytest.mark.parametrize(
@@ -253,7 +287,98 @@ def test_the_payload_is_found_behind_fields_as_most_peers_write_them(handle, usu
     ],
 )
 def test_other_transfers_are_for_others(unusual):
-    assert payload_of(fields(*unusual, count=len(unusual)), 0, 0) == -1
+    assert payload_of(fields(*unusual, count=len(unusual)), 0, 0, True) == -1
+
+
+@pytest.mark.parametrize(
+    ("count", "octets"),
+    [(4, b""), (5, b"\x42"), (6, b"\x42\x42")],
+)
+def test_what_is_not_said_to_be_settled_is_not(count, octets):
+    usual = fields(SMALL, b"\x52\x09", TAG, SMALL, octets, count=count)
+    assert usual[payload_of(usual, 0, 0, False) :] == b"#" * 60
+    assert payload_of(usual, 0, 0, True) == -1
+    assert payload_of(fields(SMALL, SMALL, TAG, SMALL, SETTLED, count=5), 0, 0, False) == -1
+
+
+def test_unsettled_ones_go_together_and_are_accepted_together():
+    way = Way(Forwarding(PLENTY))
+    sent = [way.sender.send(body(number)) for number in range(50)]
+    way.bring()
+    assert way.bodies == [body(number) for number in range(50)]
+    assert way.handler.asked + sum(way.handler.relayed) == 50
+    assert way.handler.asked <= 2
+    assert (way.receiver.unsettled_count, way.handler.target.unsettled_count) == (50, 50)
+    way.settle(list(range(30)), ACCEPTED)
+    assert [one.remote_state for one in sent] == [ACCEPTED] * 30 + [None] * 20
+    assert way.handler.accepted == [29]
+    way.settle(list(range(30, 50)), ACCEPTED)
+    assert [one.remote_settled for one in sent] == [True] * 50
+    assert (way.receiver.unsettled_count, way.handler.target.unsettled_count) == (0, 0)
+
+
+def test_no_more_are_left_unsettled_than_a_session_may_leave():
+    way = Way(Forwarding(PLENTY), options={"unsettled_per_session": 20})
+    for number in range(30):
+        way.sender.send(body(number))
+    way.bring()
+    assert way.bodies == [body(number) for number in range(20)]
+    assert ("violation", "amqp:resource-limit-exceeded") in way.handler.events
+
+
+@pytest.mark.parametrize(
+    "tags",
+    [[b"a", b"b", b"c", b"d", b"e"], [b"\0\0\0\x07", b"\0\0\0\x09", b"\0\0\0\x0a"], [None, b"longer", None, None]],
+)
+def test_producers_may_tag_as_they_like(tags):
+    way = Way(Forwarding(PLENTY))
+    sent = [way.sender.send(body(number, 60), tag) for number, tag in enumerate(tags)]
+    way.bring()
+    assert [each.tag for each in way.receiver.session.incoming.all()] == [one.tag for one in sent]
+    way.settle(list(range(len(tags))), RELEASED)
+    assert [one.remote_state for one in sent] == [RELEASED] * len(tags)
+
+
+def test_where_the_consumer_is_to_settle_second_each_goes_alone():
+    way = Way(Forwarding(PLENTY), mode=1)
+    for number in range(10):
+        way.sender.send(body(number))
+    way.bring()
+    assert (way.handler.asked, way.handler.relayed) == (10, [])
+
+
+def test_a_producer_that_has_deliveries_to_resume_passes_nothing_on():
+    way = Way(Forwarding(PLENTY))
+    way.receiver.suspended = {b"\0\0\0\7": object()}
+    for number in range(10):
+        way.sender.send(body(number))
+    way.bring()
+    assert (way.handler.asked, way.handler.relayed) == (10, [])
+
+
+def test_ids_out_of_their_order_go_alone():
+    way = Way(Forwarding(PLENTY))
+    session = way.sender.session
+    for number in (7, 8, 3, 4, 5, 6):
+        octets = body(number, 60)
+        write_transfer(session.output, 0, way.sender.handle, number, None, number, 0, False, False, octets, 0, 66)
+    way.bring()
+    assert (way.handler.asked, way.handler.relayed) == (2, [1, 3])
+    assert sorted(each.id for each in way.receiver.session.incoming.all()) == [3, 4, 5, 6, 7, 8]
+    assert "violation" not in [event[0] for event in way.handler.events]
+
+
+def test_an_id_of_a_convoy_is_refused_as_any_that_is_taken():
+    way = Way(Forwarding(PLENTY))
+    for number in range(9):
+        way.sender.send(body(number, 60))
+    way.bring()
+    octets = body(9, 60)
+    write_transfer(way.sender.session.output, 0, way.sender.handle, 5, None, 5, 0, False, False, octets, 0, 66)
+    way.sender.session.connection.wake()
+    way.bring()
+    assert way.handler.relayed
+    assert ("violation", "amqp:invalid-field") in way.handler.events
 
 
 def test_a_link_that_has_taken_deliveries_over_passes_nothing_on():
@@ -292,8 +417,17 @@ messages = st.tuples(
     window=st.sampled_from([3, 100]),
     is_plain_only=st.booleans(),
     most=st.sampled_from([1, 700, PLENTY]),
+    usual=st.booleans(),
+    answers=st.lists(
+        st.tuples(
+            st.integers(0, 39), st.integers(1, 30), st.sampled_from([ACCEPTED, ACCEPTED, RELEASED, Modified(), None])
+        ),
+        max_size=6,
+    ),
 )
-def test_what_leaves_is_the_same_as_if_each_were_forwarded(sent, cuts, taken, window, is_plain_only, most):
+def test_what_leaves_is_the_same_as_if_each_were_forwarded(
+    sent, cuts, taken, window, is_plain_only, most, usual, answers
+):
     results = []
     for handler in (Forwarding(), Forwarding(most, is_plain_only=is_plain_only)):
         way = Way(handler, taken=taken, options={"incoming_window": window})
@@ -302,10 +436,19 @@ def test_what_leaves_is_the_same_as_if_each_were_forwarded(sent, cuts, taken, wi
         way.entrance.pump()
         handler.links["other"].grant(100)
         way.entrance.pump()
+        told = []
         for number, (size, settled, tag, message_format, link) in enumerate(sent):
             sender = (way.sender, other)[link]
-            unique = None if tag is None or not settled else tag
-            sender.send(body(number, size), unique, settled, message_format)
+            if not settled or not usual:
+                tag = None if tag is None else b"%d" % number
+            told.append(sender.send(body(number, size), tag, settled != usual, message_format))
         way.bring(*cuts)
-        results.append((way.bodies, way.state, bytes(way.exit.to_client), bytes(way.entrance.to_client)))
+        for first, count, state in answers:
+            way.settle(list(range(min(first, len(way.got)), min(first + count, len(way.got)))), state)
+        outcomes = [(one.remote_state, one.remote_settled) for one in told]
+        unsettled = [(link.unsettled_count, link.session.outgoing.count) for link in (way.receiver, handler.target)]
+        left = [(each.id, each.tag) for each in way.receiver.session.incoming.all()]
+        left += [(each.id, each.tag) for each in handler.target.session.outgoing.all()]
+        octets = bytes(way.exit.to_client), bytes(way.entrance.to_client)
+        results.append((way.bodies, way.state, octets, outcomes, unsettled, left))
     assert results[0] == results[1]

@@ -1,0 +1,250 @@
+"""Unsettled messages that come many at a time: what becomes of each is told as if it had gone alone."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from routerd.wire import ACCEPTED, RELEASED, Modified, Rejected
+from tests.routers import Workers, message, outcome
+
+MAYBE_SEEN = Modified(delivery_failed=True)
+
+
+class Scene:
+    """Producers and consumers of one address; watched, each message takes the usual way."""
+
+    def __init__(self, workers: int = 1, *, is_watched: bool = False, credit: int = 200) -> None:
+        self.workers = Workers(workers)
+        self.is_watched = is_watched
+        self.last = workers - 1
+        self.consumers: list[tuple[Any, Any]] = []
+        self.sent: list[Any] = []
+        self.seen: list[Any] = []
+        self.come(credit)
+        self.producers = [(client, client.producer("orders")) for client in (self.client(0), self.client(0))]
+
+    def client(self, worker: int) -> Any:
+        client = self.workers.client(worker)
+        self.workers[worker].router.watch(client.peer, self.is_watched)
+        return client
+
+    def come(self, credit: int) -> None:
+        """Have another consumer."""
+        client = self.client(self.last)
+        self.consumers.append((client, client.consumer("orders", credit=credit)))
+
+    def send(self, count: int, *, producer: int = 0, settled: bool = False, tag: bytes = b"") -> list[Any]:
+        """Send as many messages as there is credit for, at once."""
+        _, link = self.producers[producer]
+        made = []
+        while link.is_attached and link.credit > 0 and len(made) < count:
+            number = len(self.sent) + len(made)
+            own = tag + b"%d" % number if tag else None
+            made.append(link.send(message(f"{number:04}" + "." * 60), own, settled))
+        self.sent += made
+        self.workers.pump()
+        return made
+
+    def unsettled(self) -> list[Any]:
+        """What consumers have, and nobody has settled."""
+        found = [one for client, link in self.consumers for one in client.unsettled.get(link.name, ())]
+        return [one for one in found if not (one.settled or one.remote_settled)]
+
+    def decide(self, first: int, count: int, state: Any) -> None:
+        """Have consumers decide about some of what they have."""
+        for one in self.unsettled()[first : first + count]:
+            if one.link.is_attached:
+                one.update(state, True)
+        self.workers.pump()
+
+    @property
+    def told(self) -> list[Any]:
+        """What producers know."""
+        return [outcome(one) for one in self.sent]
+
+    def counters(self) -> list[Any]:
+        """All counters of the address, worker by worker, and how much is under way."""
+        found: list[Any] = []
+        names = ("deliveries", "presettled", "dropped_presettled", "accepted", "rejected", "released", "modified")
+        for worker in self.workers.workers.values():
+            for peer in worker.router.peers.values():
+                for end in (*peer.inlets, *peer.outlets):
+                    link = end.link
+                    found.append([getattr(end, name) for name in (*names, "delayed_1s", "delayed_10s")])
+                    found.append([link.credit, link.unsettled_count])
+                for session in peer.connection.sessions():
+                    found.append([session.incoming.count, session.outgoing.count])
+        return found
+
+    def received(self) -> list[Any]:
+        """What each consumer got."""
+        return [client.received(link) for client, link in self.consumers]
+
+
+@pytest.fixture(params=[1, 2], ids=["one worker", "two workers"])
+def scene(request: pytest.FixtureRequest) -> Scene:
+    return Scene(request.param)
+
+
+def convoys(scene: Scene) -> list[int]:
+    """How many deliveries the convoys have that consumers' sessions know, convoy by convoy."""
+    client, _ = scene.consumers[0]
+    [session] = client.server.sessions()
+    return [one.count for one in session.outgoing.stamps() if hasattr(one, "first_out")]
+
+
+def test_all_that_come_together_go_together(scene):
+    sent = scene.send(100)
+    assert sum(convoys(scene)) >= 90
+    scene.decide(0, 40, ACCEPTED)
+    assert scene.told == [(ACCEPTED, True)] * 40 + [(None, False)] * 60
+    scene.decide(0, 60, ACCEPTED)
+    assert scene.told == [(ACCEPTED, True)] * 100
+    assert convoys(scene) == []
+    assert len(sent) == 100
+
+
+@pytest.mark.parametrize("state", [RELEASED, Modified(undeliverable_here=True), Rejected(), None])
+def test_each_has_an_outcome_of_its_own(scene, state):
+    scene.send(50)
+    scene.decide(20, 3, state)
+    expected = (RELEASED if state is None else state, True)
+    told = [(None, False)] * 20 + [expected] * 3 + [(None, False)] * 27
+    if state is None:
+        told = [one if one[1] is False else scene.told[20] for one in told]
+    assert scene.told == told
+    scene.decide(0, 47, ACCEPTED)
+    assert [one for one in scene.told if one[0] is ACCEPTED] == [(ACCEPTED, True)] * 47
+
+
+def test_what_a_consumer_has_when_it_vanishes_may_have_been_seen(scene):
+    scene.send(50)
+    scene.decide(0, 10, ACCEPTED)
+    scene.consumers[0][0].vanish()
+    assert scene.told == [(ACCEPTED, True)] * 10 + [(MAYBE_SEEN, True)] * 40
+
+
+def test_what_a_consumer_has_when_it_detaches_may_have_been_seen(scene):
+    scene.send(50)
+    client, link = scene.consumers[0]
+    client.detach(link)
+    assert scene.told == [(MAYBE_SEEN, True)] * 50
+
+
+def test_a_producer_that_vanishes_leaves_nothing_behind(scene):
+    scene.send(50)
+    scene.producers[0][0].vanish()
+    scene.decide(0, 50, ACCEPTED)
+    client, _ = scene.consumers[0]
+    for one, _ in (*scene.consumers, scene.producers[1]):
+        one.leave()
+    assert scene.workers.left_over() == {}
+    assert client.connection.is_finished
+
+
+def test_a_producer_may_settle_what_is_under_way(scene):
+    sent = scene.send(50)
+    for one in sent[10:20]:
+        one.update(None, True)
+    scene.workers.pump()
+    scene.decide(0, 50, ACCEPTED)
+    assert [one.remote_state for one in sent] == [ACCEPTED] * 10 + [None] * 10 + [ACCEPTED] * 30
+
+
+def test_what_took_long_is_counted_as_delayed(scene):
+    scene.send(30)
+    scene.workers.pump(2.0)
+    scene.decide(0, 10, ACCEPTED)
+    scene.workers.pump(20.0)
+    scene.decide(0, 20, ACCEPTED)
+    [outlet] = scene.consumers[0][0].peer.outlets
+    [inlet] = scene.producers[0][0].peer.inlets
+    assert [(end.accepted, end.delayed_1s, end.delayed_10s) for end in (inlet, outlet)] == [(30, 10, 20)] * 2
+
+
+def test_messages_overtake_none_that_wait():
+    scene = Scene(credit=10)
+    scene.send(100)
+    client, link = scene.consumers[0]
+    client.peer.is_blocked = True
+    link.grant(20)
+    scene.workers.pump()
+    scene.send(30)
+    client.peer.is_blocked = False
+    scene.workers[0].router.relieve(client.peer)
+    link.grant(500)
+    scene.workers.pump()
+    got = scene.received()[0]
+    assert got == sorted(got)
+    assert len(got) == len(scene.sent)
+
+
+def test_settled_ones_between_them_keep_their_place(scene):
+    _, link = scene.producers[0]
+    sent = []
+    for number in range(150):
+        sent.append(message(f"{number:04}" + "." * 60))
+        link.send(sent[-1], None, number % 40 < 15)
+    scene.workers.pump()
+    assert scene.received() == [sent]
+    scene.decide(0, 150, ACCEPTED)
+    assert scene.consumers[0][1].unsettled_count == link.unsettled_count == 0
+
+
+actions = st.one_of(
+    st.tuples(st.just("send"), st.integers(1, 60), st.integers(0, 1), st.sampled_from([b"", b"", b"t"])),
+    st.tuples(
+        st.just("decide"),
+        st.integers(0, 60),
+        st.integers(1, 80),
+        st.sampled_from([ACCEPTED, ACCEPTED, ACCEPTED, RELEASED, Modified(), None]),
+    ),
+    st.tuples(st.just("grant"), st.integers(0, 1), st.integers(1, 100)),
+    st.tuples(st.just("give up"), st.integers(0, 200), st.integers(1, 30)),
+    st.tuples(st.just("come"), st.integers(0, 100)),
+    st.tuples(st.just("detach"), st.integers(0, 2), st.booleans()),
+    st.tuples(st.just("vanish"), st.integers(0, 4)),
+    st.tuples(st.just("wait"), st.integers(0, 12)),
+)
+
+
+def play(scene: Scene, steps: list[Any]) -> list[Any]:
+    """Have a story happen; return what was seen of it."""
+    seen: list[Any] = []
+    for kind, *values in steps:
+        if kind == "send":
+            scene.send(values[0], producer=values[1], tag=values[2])
+        elif kind == "decide":
+            scene.decide(*values)
+        elif kind == "grant":
+            client, link = scene.consumers[values[0] % len(scene.consumers)]
+            if link.is_attached:
+                link.grant(values[1])
+        elif kind == "give up":
+            for one in scene.sent[values[0] : values[0] + values[1]]:
+                if one.link.is_attached and not (one.settled or one.remote_settled):
+                    one.update(None, True)
+        elif kind == "come" and len(scene.consumers) < 3:
+            scene.come(values[0])
+        elif kind == "detach":
+            client, link = scene.consumers[values[0] % len(scene.consumers)]
+            if link.is_attached:
+                client.detach(link, closed=values[1])
+        elif kind == "vanish":
+            everybody = [*scene.consumers, *scene.producers]
+            client, _ = everybody[values[0] % len(everybody)]
+            if not client.line.is_cut:
+                client.vanish()
+        scene.workers.pump(float(values[0]) if kind == "wait" else 0.0)
+        seen.append((kind, scene.told, scene.received(), scene.counters()))
+    return seen
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@settings(max_examples=80)
+@given(steps=st.lists(actions, max_size=14))
+def test_nobody_can_tell_whether_messages_went_together(workers, steps):
+    # Those of a connection that is watched go one by one.
+    assert play(Scene(workers), steps) == play(Scene(workers, is_watched=True), steps)
