@@ -1,6 +1,7 @@
 import cython
 
 cdef double _CONTENDED_S
+cdef double _REST_S
 cdef double _RECENT_S
 
 @cython.final
@@ -10,6 +11,7 @@ cdef class BusyPoll:
     cdef double _span_s
     cdef double _patience_s
     cdef double _worked_at
+    cdef double _rest_until
     cdef bint _is_awake
 
     cpdef bint is_busy(self, double now) except -1

@@ -3,7 +3,8 @@
 On virtual machines that takes as long as forwarding fifty messages, and whoever waits for the router waits for it. So
 after some work the loop looks for more again and again, for a moment, letting other threads run in between; only while
 work comes in so quick a succession that it is mostly found in time, and otherwise it goes to sleep at once. So it does
-where others want its core: who looks is behind them in the queue for it, and who is woken is in front.
+where others want its core, and for a moment after: who looks is behind them in the queue for it, and who is woken is in
+front; and a core on which somebody looks is no idle one that others could be woken on.
 """
 
 from collections.abc import Callable
@@ -16,10 +17,13 @@ PATIENCE = 2.5
 """For how many such spans it looks before it sleeps: whoever works in turns with others waits for all of them."""
 CONTENDED_S = 4e-6
 """How long it takes at least to let another thread run; to find that there is none takes a fraction of that."""
+REST_S = 500e-6
+"""For how long it does not look again where another thread wanted its core."""
 RECENT_S = 2e-3
 """How long ago there was work, at the most, where there is work all the time."""
 
 _CONTENDED_S = CONTENDED_S
+_REST_S = REST_S
 _RECENT_S = RECENT_S
 
 
@@ -32,6 +36,7 @@ class BusyPoll:
         self._span_s = span_s
         self._patience_s = PATIENCE * span_s
         self._worked_at = 0.0
+        self._rest_until = 0.0
         self._is_awake = False
 
     def is_busy(self, now: float) -> bool:
@@ -40,7 +45,7 @@ class BusyPoll:
 
     def worked(self, now: float) -> None:
         """Note that there was work to do."""
-        if now - self._worked_at < self._span_s and not self._is_awake:
+        if now - self._worked_at < self._span_s and not self._is_awake and now >= self._rest_until:
             self._is_awake = True
             self._call_soon(self._look)
         self._worked_at = now
@@ -55,3 +60,5 @@ class BusyPoll:
                 self._is_awake = True
                 # Behind what the loop finds ready now.
                 self._call_soon(self._look)
+            else:
+                self._rest_until = now + _REST_S

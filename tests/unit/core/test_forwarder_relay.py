@@ -113,6 +113,30 @@ def test_copies_go_to_all(workers):
     assert [consumer.received(link) for consumer, link in zip(consumers, receivers, strict=True)] == [octets] * 2
 
 
+def test_none_stands_between_the_frames_of_a_large_message():
+    workers = Workers()
+    consumer = workers.client()
+    receiver = consumer.consumer("orders", credit=5)
+    one, other = workers.client(), workers.client()
+    sender = one.producer("orders")
+    octets = texts(13)
+    for number in range(10):
+        sender.send(octets[number], None, True)
+    workers.pump()
+    link = other.producer("orders")
+    large = message("y" * 500)
+    delivery = other.stream(link, large[:100], ends=False)
+    # What waited leaves, and the large message begins to.
+    receiver.grant(100)
+    workers.pump()
+    for number in range(10, 13):
+        sender.send(octets[number], None, True)
+    workers.pump()
+    assert consumer.received(receiver) == octets[:10]
+    other.go_on(delivery, large[100:], more=False)
+    assert consumer.received(receiver) == [*octets[:10], large, *octets[10:]]
+
+
 @pytest.mark.parametrize("watched", ["producer", "consumer"])
 def test_each_message_of_a_connection_that_is_watched_is_shown(watched):
     observer = Watching()

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from routerd.io.busy_poll import CONTENDED_S, PATIENCE, RECENT_S, BusyPoll
+from routerd.io.busy_poll import CONTENDED_S, PATIENCE, RECENT_S, REST_S, BusyPoll
 
 SPAN_S = 2**-12
 """Times add up exactly."""
@@ -89,9 +89,17 @@ def test_a_loop_whose_core_others_want_sleeps(turns: Turns) -> None:
     assert [turns.turn(0.0) for _ in range(3)] == [True, True, True]
     turns.others_take_s = 2 * CONTENDED_S
     assert [turns.turn(0.0) for _ in range(2)] == [True, False]
-    # The next work that comes as soon has it try again.
-    busy.worked(turns.now)
-    assert [turns.turn(0.0) for _ in range(2)] == [True, False]
+    # The next work that comes as soon has it try again, but not at once.
+    turns.others_take_s = 0.0
+    slept_at = turns.now
+    for _ in range(3):
+        busy.worked(turns.now)
+        assert not turns.turn(SPAN_S / 2)
+    assert turns.now < slept_at + REST_S < slept_at + 3 * SPAN_S
+    turns.now = slept_at + REST_S
+    for _ in range(2):
+        busy.worked(turns.now)
+    assert [turns.turn(0.0) for _ in range(2)] == [True, True]
 
 
 def test_it_can_be_turned_off(turns: Turns) -> None:
