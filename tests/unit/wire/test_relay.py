@@ -317,6 +317,18 @@ def test_unsettled_ones_go_together_and_are_accepted_together():
     assert (way.receiver.unsettled_count, way.handler.target.unsettled_count) == (0, 0)
 
 
+@pytest.mark.parametrize("first", [0, 250, 70_000])
+def test_ids_are_read_as_they_are_written(first):
+    way = Way(Forwarding(PLENTY))
+    octets = body(0, 60)
+    for number in range(first, first + 20):
+        out = way.sender.session.output
+        write_transfer(out, 0, way.sender.handle, number, None, number, 0, False, False, octets, 0, len(octets))
+    way.bring()
+    assert (way.handler.asked, way.handler.relayed) == (1, [19])
+    assert [each.id for each in way.receiver.session.incoming.all()] == list(range(first, first + 20))
+
+
 def test_no_more_are_left_unsettled_than_a_session_may_leave():
     way = Way(Forwarding(PLENTY), options={"unsettled_per_session": 20})
     for number in range(30):
