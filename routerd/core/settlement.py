@@ -104,18 +104,16 @@ class Settlement(Handler):
         inlet: Inlet | None = convoy.receiver.context
         outlet: Outlet | None = convoy.sender.context
         age = self.now - convoy.stamp
+        delayed_10s = count if age > 10.0 else 0
+        delayed_1s = count - delayed_10s if age > 1.0 else 0
         if outlet is not None:
             outlet.accepted += count
-            if age > 10.0:
-                outlet.delayed_10s += count
-            elif age > 1.0:
-                outlet.delayed_1s += count
+            outlet.delayed_10s += delayed_10s
+            outlet.delayed_1s += delayed_1s
         if inlet is not None:
             inlet.accepted += count
-            if age > 10.0:
-                inlet.delayed_10s += count
-            elif age > 1.0:
-                inlet.delayed_1s += count
+            inlet.delayed_10s += delayed_10s
+            inlet.delayed_1s += delayed_1s
             if inlet.link.credit <= inlet.ample_credit:
                 inlet.top_up()
 
