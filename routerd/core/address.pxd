@@ -21,6 +21,8 @@ cdef class Address:
     cdef public object parked
     cdef public object parked_from_siblings
     cdef public object parked_from_trunks
+    cdef public Py_ssize_t waiting
+    cdef public Py_ssize_t waiting_from_siblings
     cdef public Py_ssize_t octets_from_trunks
     cdef public object hungry_in
     cdef public double expected_until

@@ -8,7 +8,7 @@ from routerd.core.settings import Distribution
 if TYPE_CHECKING:
     from routerd.core.inlet import Inlet
     from routerd.core.outlet import Outlet
-    from routerd.core.parked import Parked
+    from routerd.core.parked import Parked, ParkedTogether
     from routerd.core.recorder_events import RecordedEvents
     from routerd.core.way import Way
 
@@ -37,9 +37,12 @@ class Address:
         # Those of siblings, which share the credit of the local consumers; and the addresses whose shares have changed.
         self.fabric_inlets: dict[Inlet, None] = {}
         self.uneven: dict[Address, None] | None = None
-        self.parked: deque[Parked] = deque()
-        self.parked_from_siblings: deque[Parked] = deque()
+        self.parked: deque[Parked | ParkedTogether] = deque()
+        self.parked_from_siblings: deque[Parked | ParkedTogether] = deque()
         self.parked_from_trunks: deque[Parked] = deque()
+        # How many messages there are in all of these, and how many of them come from siblings.
+        self.waiting = 0
+        self.waiting_from_siblings = 0
         self.octets_from_trunks = 0
         # The events that know of messages that wait: being told of each would cost more than to have it wait.
         self.hungry_in: RecordedEvents | None = None
@@ -130,7 +133,7 @@ class Address:
 
     def _share(self, is_ahead: bool) -> int:
         """Return what each sibling may send, roughly: of the credit of now, or ahead of what is about to come."""
-        waiting = len(self.parked_from_siblings)
+        waiting = self.waiting_from_siblings
         credit = -waiting
         for outlet in self.outlets[: self.local_count]:
             if not outlet.is_open:

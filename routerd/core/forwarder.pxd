@@ -66,7 +66,7 @@ cdef class Forwarder(Endings):
     cdef void _aim(self, Inlet inlet, Outlet outlet, Delivery delivery)
     @cython.locals(address=Address)
     cdef bint _may_relay(self, Inlet inlet, Outlet outlet) except -1
-    @cython.locals(inlet=Inlet, outlet=Outlet, address=Address)
+    @cython.locals(inlet=Inlet, outlet=Outlet)
     cpdef void on_relayed(self, Link receiver, Link sender, Py_ssize_t count, Convoy convoy)
     cdef void _continue(self, Inlet inlet, Delivery delivery, object data, Py_ssize_t start, Py_ssize_t end)
     @cython.locals(outlet=Outlet, link=Sender, number=int)

@@ -217,6 +217,10 @@ class Forwarder(Endings):
             self.drop(inlet, delivery, _RELEASED, address, passage, TOO_MANY_WAIT, data, start, end)
         else:
             self.park(queue, parked(inlet, address, delivery, data, start, end), end - start)
+            if not delivery.is_partial and not inlet.is_watched and self.may_go_together(inlet, address):
+                # Those behind it wait where it does.
+                behind = None if delivery.remote_settled else delivery
+                inlet.link.session.connection.relay.halt(inlet.link, behind)
 
     def forward(
         self,
@@ -306,42 +310,16 @@ class Forwarder(Endings):
     def _may_relay(self, inlet: "Inlet", outlet: "Outlet") -> bool:
         """Whether the messages behind one that left take the same way, and nobody looks at them."""
         address = outlet.address
-        return (
-            inlet.address is address
-            and self.recorder is None
-            and inlet.guard is None
-            and inlet.trunk is None
-            and not inlet.is_watched
-            and not outlet.is_watched
-            and not outlet.is_marked
-            and not address.ways
-            and not address.is_multicast
-            and (address.local_count if inlet.is_fabric else len(address.outlets)) == 1
-        )
+        return not inlet.is_watched and self.may_go_together(inlet, address) and self.may_take_many(outlet)
 
     def on_relayed(self, receiver: "Link", sender: "Link", count: int, convoy: "Convoy | None") -> None:
         """Count messages that took the way of the one before them."""
         inlet: Inlet = receiver.context
         outlet: Outlet = sender.context
-        address = outlet.address
-        inlet.deliveries += count
-        outlet.deliveries += count
-        if convoy is None:
-            inlet.presettled += count
-            outlet.presettled += count
-        else:
+        if convoy is not None:
             convoy.stamp = self.now
-        inlet.peer.active_at = outlet.peer.active_at = self.now
-        if not inlet.is_fabric:
-            address.ingress += count
-        if not outlet.is_fabric:
-            address.egress += count
-        if sender.credit == 0:
-            outlet.ran_dry(self.now)
-        if address.fabric_inlets:
-            address.note_credit()
-        if convoy is None:
-            inlet.top_up()
+        self.have_come(inlet, outlet.address, count)
+        self.have_left(inlet, outlet, count, convoy is None)
 
     def _continue(self, inlet: "Inlet", delivery: Delivery, data: bytes | bytearray, start: int, end: int) -> None:
         context = delivery.context

@@ -51,6 +51,7 @@ cdef class Inlet:
     cpdef void join(self, Trunk trunk)
     @cython.locals(link=Receiver, room=Py_ssize_t, address=Address)
     cpdef void top_up(self)
+    cdef bint _has_cheap_waits(self, Address address) except -1
     @cython.locals(link=Receiver, taken=Py_ssize_t)
     cdef void _grant_in_step(self, Address address, Py_ssize_t room)
     @cython.locals(link=Receiver)

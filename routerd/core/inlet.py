@@ -111,15 +111,22 @@ class Inlet:
         room = self.capacity - link.credit - link.unsettled_count - self.waiting
         if room < self.least_room:
             return
-        if address is not None and self.deliveries > self.unserved and not address.is_multicast and not address.ways:
-            self._grant_in_step(address, room)
-        else:
+        if address is None or self.deliveries <= self.unserved or self._has_cheap_waits(address):
             link.grant(room)
+        else:
+            self._grant_in_step(address, room)
+
+    def _has_cheap_waits(self, address: "Address") -> bool:
+        """Whether messages wait together, or not at this address."""
+        if address.is_multicast or address.ways:
+            return True
+        return len(address.outlets) == 1 and self.flow is None and self.guard is None
 
     def _grant_in_step(self, address: "Address", room: int) -> None:
         """Grant a producer that has begun to send no more than its consumers take, or some that may wait for them.
 
-        To keep a message costs ten times what it costs to send it, so as many as can be are to leave as they come.
+        To keep a message for itself costs ten times what it costs to send it, so as many as can be are to leave as they
+        come.
         """
         link = self.link
         if self.is_in_step and link.credit > 0:

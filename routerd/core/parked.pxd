@@ -2,6 +2,7 @@ import cython
 from routerd.core.address cimport Address
 from routerd.core.inlet cimport Inlet
 from routerd.wire.delivery cimport Delivery
+from routerd.wire.halt cimport Halt
 
 
 @cython.final
@@ -13,6 +14,16 @@ cdef class Parked:
     cdef public bint is_settled
     cdef public bint is_complete
     cdef public Py_ssize_t frames
+
+
+@cython.final
+cdef class ParkedTogether:
+    cdef readonly Inlet inlet
+    cdef readonly Address address
+    cdef readonly Halt halt
+    cdef readonly bint is_settled
+    cdef readonly bint is_complete
+    cdef readonly double stamp
 
 
 @cython.locals(made=Parked, view="const unsigned char*")

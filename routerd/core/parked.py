@@ -6,6 +6,7 @@ if TYPE_CHECKING:
     from routerd.core.address import Address
     from routerd.core.inlet import Inlet
     from routerd.wire.delivery import Delivery
+    from routerd.wire.halt import Halt
 
 
 class Parked:
@@ -18,6 +19,33 @@ class Parked:
     is_settled: bool
     is_complete: bool
     frames: int
+
+    @property
+    def count(self) -> int:
+        """How many messages these are."""
+        return 1
+
+    @property
+    def stamp(self) -> float:
+        """When it came."""
+        return self.delivery.stamp
+
+
+class ParkedTogether:
+    """Whole messages of one producer that came together, and wait at its address as they are."""
+
+    def __init__(self, inlet: "Inlet", address: "Address", halt: "Halt", stamp: float) -> None:
+        self.inlet = inlet
+        self.address = address
+        self.halt = halt
+        self.is_settled = halt.is_settled
+        self.is_complete = True
+        self.stamp = stamp
+
+    @property
+    def count(self) -> int:
+        """How many messages these are."""
+        return self.halt.count
 
 
 def parked(

@@ -1,10 +1,10 @@
 import cython
 from routerd.core.address cimport Address
 from routerd.core.fan_out cimport FanOut
+from routerd.core.halting cimport Halting
 from routerd.core.inlet cimport Inlet
-from routerd.core.multicast cimport Multicast
 from routerd.core.outlet cimport Outlet
-from routerd.core.parked cimport Parked
+from routerd.core.parked cimport Parked, ParkedTogether
 from routerd.core.passage cimport Passage
 from routerd.core.trunk cimport Trunk
 from routerd.core.way cimport Way
@@ -13,13 +13,12 @@ from routerd.wire.delivery cimport Delivery
 cdef object _RELEASED
 
 
-cdef class Waiting(Multicast):
+cdef class Waiting(Halting):
     cdef bint forward(
         self, Inlet inlet, Outlet outlet, Way way, Delivery delivery, object data, Py_ssize_t start, Py_ssize_t end
     ) except -1
     cpdef void forget_if_idle(self, Address address)
     cdef bint lags(self, Address address, Inlet inlet) except -1
-    cdef object queue_for(self, Address address, Inlet inlet)
     @cython.locals(inlet=Inlet, delivery=Delivery)
     cdef void park(self, object queue, Parked parked, Py_ssize_t size)
     @cython.locals(delivery=Delivery)
@@ -31,7 +30,15 @@ cdef class Waiting(Multicast):
     @cython.locals(is_moving=bint)
     cpdef void serve(self, Address address)
     @cython.locals(
-        outlet=Outlet, parked=Parked, delivery=Delivery, way=Way, passage=Passage, octets=object, priority=int
+        first=object,
+        count=Py_ssize_t,
+        outlet=Outlet,
+        parked=Parked,
+        delivery=Delivery,
+        way=Way,
+        passage=Passage,
+        octets=object,
+        priority=int,
     )
     cdef bint _serve_one(self, Address address, object queue, bint is_local_only) except -1
     cdef Passage _passage_of(self, Parked parked)

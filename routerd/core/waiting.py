@@ -3,8 +3,8 @@
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
-from routerd.core.multicast import Multicast
-from routerd.core.parked import Parked
+from routerd.core.halting import Halting
+from routerd.core.parked import Parked, ParkedTogether
 from routerd.core.recorder_hooks import AUTOMATIC
 from routerd.core.recorder_names import RECORDED_DROPPED, RECORDED_RELEASED
 from routerd.wire import RELEASED, DecodeError, NeedsMore
@@ -25,7 +25,7 @@ LAG_OCTETS = 1 << 22
 _RELEASED = RELEASED
 
 
-class Waiting(Multicast):
+class Waiting(Halting):
     """Keeps what cannot leave yet, by address and by where it came from."""
 
     def forward(
@@ -47,12 +47,7 @@ class Waiting(Multicast):
     def lags(self, address: "Address", inlet: "Inlet") -> bool:
         return len(address.parked_from_trunks) >= inlet.capacity and address.octets_from_trunks >= LAG_OCTETS
 
-    def queue_for(self, address: "Address", inlet: "Inlet") -> Any:
-        if inlet.is_fabric:
-            return address.parked_from_siblings
-        return address.parked if inlet.trunk is None else address.parked_from_trunks
-
-    def park(self, queue: "deque[Parked]", parked: Parked, size: int) -> None:
+    def park(self, queue: "deque[Any]", parked: Parked, size: int) -> None:
         queue.append(parked)
         if self.recorder is not None and parked.address.hungry_in is not self.recorder.events:
             self.recorder.events.waits(parked.address)
@@ -60,9 +55,7 @@ class Waiting(Multicast):
         if inlet.is_fabric:
             parked.address.note_credit()
         delivery.context = parked
-        inlet.parked += 1
-        if parked.is_settled:
-            inlet.waiting += 1
+        self.count_waiting(inlet, parked.address, parked.is_settled, 1)
         if delivery.is_partial:
             inlet.current = delivery
         self._note_came(inlet, parked, size)
@@ -107,11 +100,9 @@ class Waiting(Multicast):
         self._leave_queue(parked)
 
     def _leave_queue(self, parked: Parked) -> None:
-        parked.inlet.parked -= 1
+        self.count_waiting(parked.inlet, parked.address, parked.is_settled, -1)
         if parked.inlet.trunk is not None:
             parked.address.octets_from_trunks -= len(parked.octets)
-        if parked.is_settled:
-            parked.inlet.waiting -= 1
         if parked.frames:
             parked.inlet.link.session.give_back(parked.frames)
             parked.frames = 0
@@ -127,13 +118,19 @@ class Waiting(Multicast):
             is_moving = self._serve_one(address, others, False) or is_moving
             is_moving = self._serve_one(address, ours, False) or is_moving
 
-    def _serve_one(self, address: "Address", queue: "deque[Parked]", is_local_only: bool) -> bool:
+    def _serve_one(self, address: "Address", queue: "deque[Any]", is_local_only: bool) -> bool:
         if not queue:
             return False
+        first = queue[0]
+        if type(first) is ParkedTogether:
+            count = self.serve_together(address, queue, first, is_local_only)
+            if count >= 0:
+                return count > 0
+            first = queue[0]
         outlet: Outlet | None = None
         way: Way | None = None
         passage: Passage | None = None
-        parked: Parked = queue[0]
+        parked: Parked = first
         octets = parked.octets
         if not is_local_only and parked.inlet.trunk is not None:
             passage = self._passage_of(parked)
@@ -180,9 +177,16 @@ class Waiting(Multicast):
 
     def release_parked(self, address: "Address") -> None:
         """Release what waits for consumers that are no more."""
-        queues = (address.parked_from_siblings, True), (address.parked_from_trunks, False), (address.parked, False)
+        queues: list[tuple[deque[Any], bool]] = [
+            (address.parked_from_siblings, True),
+            (address.parked_from_trunks, False),
+            (address.parked, False),
+        ]
         for queue, is_local_only in queues:
             while queue and not address.has_outlet(is_local_only):
+                first = queue[0]
+                if type(first) is ParkedTogether:
+                    self.part(first)
                 parked = queue.popleft()
                 self._leave_queue(parked)
                 self.note_unsent_parked(parked, AUTOMATIC)

@@ -23,7 +23,7 @@ def address_row(address: "Address", worker: int, now: float, network: "Network |
     inner = 0
     for outlet in address.outlets[: address.local_count]:
         inner += outlet.peer.is_inner
-    parked = len(address.parked) + len(address.parked_from_siblings) + len(address.parked_from_trunks)
+    parked = address.waiting
     return _row(
         AddressRow,
         (
@@ -183,5 +183,5 @@ def remote_routers(network: "Network", key: str) -> tuple[str, ...]:
 
 
 def _oldest_parked_s(address: Any, now: float) -> float:
-    stamps = [queue[0].delivery.stamp for queue in (address.parked_from_siblings, address.parked) if queue]
+    stamps = [queue[0].stamp for queue in (address.parked_from_siblings, address.parked) if queue]
     return now - min(stamps) if stamps else 0.0

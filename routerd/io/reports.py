@@ -308,8 +308,8 @@ def _parked_too_long(router: Router, stuck_before: float) -> dict[Inlet, int]:
     for address in router.addresses.values():
         for queue in (address.parked_from_siblings, address.parked):
             for parked in queue:
-                if parked.delivery.stamp >= stuck_before:
+                if parked.stamp >= stuck_before:
                     break
                 if parked.is_settled and parked.is_complete:
-                    found[parked.inlet] = found.get(parked.inlet, 0) + 1
+                    found[parked.inlet] = found.get(parked.inlet, 0) + parked.count
     return found

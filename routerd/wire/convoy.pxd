@@ -1,5 +1,6 @@
 import cython
 from routerd.wire.delivery cimport Delivery, DeliveryRing
+from routerd.wire.halt cimport Halt
 from routerd.wire.link cimport Link
 
 cdef unsigned int _MASK
@@ -9,6 +10,7 @@ cdef unsigned int _MASK
 cdef class Convoy:
     cdef readonly Link receiver
     cdef readonly Link sender
+    cdef public Halt halt
     cdef readonly list tags
     cdef readonly Py_ssize_t count
     cdef readonly unsigned int first_in
@@ -18,14 +20,16 @@ cdef class Convoy:
     cdef public double stamp
     cdef Py_ssize_t _gone
 
-    @cython.locals(receiver=Link, sender=Link)
-    cpdef void enter(
-        self, unsigned int first_in, unsigned int first_out, unsigned int tag_in, unsigned int tag_out
-    )
+    @cython.locals(receiver=Link)
+    cpdef void arrive(self, unsigned int first_in, unsigned int tag_in)
+    @cython.locals(tags=list, front=Convoy)
+    cpdef Convoy part(self, Py_ssize_t count)
+    cpdef void depart(self, Link sender, unsigned int first_out, unsigned int tag_out)
     @cython.locals(receiver=Link, sender=Link)
     cpdef void settle_first(self, Py_ssize_t count)
-    @cython.locals(
-        receiver=Link, sender=Link, incoming=DeliveryRing, outgoing=DeliveryRing, taken=Delivery, sent=Delivery
-    )
+    @cython.locals(sender=Link, outgoing=DeliveryRing, taken=Delivery, sent=Delivery)
     cpdef void dissolve(self)
+    cpdef list deliveries(self)
+    @cython.locals(receiver=Link, delivery=Delivery)
+    cdef Delivery _first_delivery(self)
     cdef void _drop_first(self, Py_ssize_t count)

@@ -1,14 +1,15 @@
-"""Unsettled deliveries that went from one link to another together: numbers instead of a pair of objects each.
+"""Unsettled deliveries that go from one link to another together: numbers instead of a pair of objects each.
 
 Most of them are accepted in the order in which they went, and then all that is said of them are ranges of
 delivery-ids. As soon as anything else is said, or one of their links ends, the convoy dissolves into the deliveries
-that it stands for, as if each had gone alone.
+that it stands for, as if each had gone alone. One that waits is at a `Halt`, and leaves it whole or in parts.
 """
 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from routerd.wire.delivery import DeliveryRing
+    from routerd.wire.delivery import Delivery
+    from routerd.wire.halt import Halt
     from routerd.wire.link import Link
 
 # uint arithmetic wraps (2.8.10); as a C constant it stays out of Python's integers.
@@ -18,16 +19,17 @@ _MASK = 0xFFFFFFFF
 class Convoy:
     """Whole deliveries with consecutive ids on both links; those in front leave it first.
 
-    `stamp` is the application's: when they came.
+    As long as it is at a halt there is no `sender`. `stamp` is the application's: when they came.
     """
 
     receiver: "Link"
     sender: "Link"
     tags: list[bytes] | None
+    halt: "Halt | None"
 
-    def __init__(self, receiver: "Link", sender: "Link", count: int, tags: list[bytes] | None) -> None:
+    def __init__(self, receiver: "Link", count: int, tags: list[bytes] | None) -> None:
         self.receiver = receiver
-        self.sender = sender
+        self.halt = None
         self.count = count
         # Those of the producer, if they are not numbers that follow one another.
         self.tags = tags
@@ -38,16 +40,34 @@ class Convoy:
         self.stamp = 0.0
         self._gone = 0
 
-    def enter(self, first_in: int, first_out: int, tag_in: int, tag_out: int) -> None:
-        """Become known to both sessions by the ids and tags of the first delivery."""
+    def arrive(self, first_in: int, tag_in: int) -> None:
+        """Become known to the producer's session by id and tag of the first delivery."""
         self.first_in = first_in
-        self.first_out = first_out
         self.tag_in = tag_in
-        self.tag_out = tag_out
-        receiver, sender = self.receiver, self.sender
+        receiver = self.receiver
         receiver.session.incoming.add_convoy(self)
-        sender.session.outgoing.add_convoy(self)
         receiver.unsettled_count += self.count
+
+    def part(self, count: int) -> "Convoy":
+        """Return the first so many as a convoy of their own, in front of the others; or this one, if that is all."""
+        if count == self.count:
+            return self
+        tags = None if self.tags is None else self.tags[self._gone : self._gone + count]
+        front = Convoy(self.receiver, count, tags)
+        front.first_in = self.first_in
+        front.tag_in = self.tag_in
+        front.stamp = self.stamp
+        self._drop_first(count)
+        self.receiver.session.incoming.add_front(front, self)
+        return front
+
+    def depart(self, sender: "Link", first_out: int, tag_out: int) -> None:
+        """Become known to the consumer's session, too: all have been sent there."""
+        self.halt = None
+        self.sender = sender
+        self.first_out = first_out
+        self.tag_out = tag_out
+        sender.session.outgoing.add_convoy(self)
         sender.unsettled_count += self.count
 
     def settle_first(self, count: int) -> None:
@@ -60,30 +80,44 @@ class Convoy:
         sender.unsettled_count -= count
 
     def dissolve(self) -> None:
-        """Put a delivery for each into the rings of both sessions."""
-        receiver, sender = self.receiver, self.sender
-        incoming: DeliveryRing = receiver.session.incoming
-        outgoing: DeliveryRing = sender.session.outgoing
+        """Put a delivery for each into the rings of both sessions; those at a halt wait on, each for itself."""
+        if self.halt is not None:
+            self.receiver.session.handler.on_halt_over(self.halt)
+            return
+        sender = self.sender
+        outgoing = sender.session.outgoing
         while self.count > 0:
-            taken = receiver.new_delivery()
-            taken.id = self.first_in
-            if self.tags is None:
-                taken.tag_number = self.tag_in
-            else:
-                taken.given_tag = self.tags[self._gone]
-            taken.is_incoming = taken.is_plain = taken.is_tracked = True
-            taken.stamp = self.stamp
             sent = sender.new_delivery()
             sent.id = self.first_out
             sent.tag_number = self.tag_out
             sent.is_plain = sent.is_tracked = True
             sent.rcv_settle_mode = -1
             sent.stamp = self.stamp
+            taken = self._first_delivery()
             taken.context = sent
             sent.context = taken
-            incoming.fill(taken)
             outgoing.fill(sent)
-            self._drop_first(1)
+
+    def deliveries(self) -> "list[Delivery]":
+        """Put a delivery for each into the ring of the producer's session, and return them."""
+        found = []
+        while self.count > 0:
+            found.append(self._first_delivery())
+        return found
+
+    def _first_delivery(self) -> "Delivery":
+        receiver = self.receiver
+        delivery = receiver.new_delivery()
+        delivery.id = self.first_in
+        if self.tags is None:
+            delivery.tag_number = self.tag_in
+        else:
+            delivery.given_tag = self.tags[self._gone]
+        delivery.is_incoming = delivery.is_plain = delivery.is_tracked = True
+        delivery.stamp = self.stamp
+        receiver.session.incoming.fill(delivery)
+        self._drop_first(1)
+        return delivery
 
     def _drop_first(self, count: int) -> None:
         self.count -= count

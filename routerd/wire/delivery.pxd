@@ -70,6 +70,7 @@ cdef class DeliveryRing:
     cpdef unsigned int room_from(self, unsigned int first) except? 0
     @cython.locals(first="unsigned int", last="unsigned int")
     cpdef void add_convoy(self, Convoy convoy)
+    cpdef void add_front(self, Convoy front, Convoy convoy)
     cpdef void convoy_shrank(self, Convoy convoy, Py_ssize_t count)
     @cython.locals(convoy=Convoy)
     cpdef Convoy front(self)

@@ -260,6 +260,10 @@ class DeliveryRing:
         self.count += convoy.count
         self._convoys.append(convoy)
 
+    def add_front(self, front: "Convoy", convoy: "Convoy") -> None:
+        """Know a convoy that was a part of another one, in front of it."""
+        self._convoys.insert(self._convoys.index(convoy), front)
+
     def convoy_shrank(self, convoy: "Convoy", count: int) -> None:
         """Forget deliveries that have just left a convoy."""
         self.count -= count

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from routerd.wire.convoy import Convoy
     from routerd.wire.delivery import Delivery
     from routerd.wire.errors import RemoteError
+    from routerd.wire.halt import Halt
     from routerd.wire.link import Link
     from routerd.wire.performatives import Attach, Begin, Open
     from routerd.wire.receiver import Receiver
@@ -65,6 +66,12 @@ class Handler:
 
         Those that are not settled are a convoy.
         """
+
+    def on_halted(self, halt: "Halt") -> None:
+        """Messages were received together, and are kept together by the connection's `relay`, as it was told to."""
+
+    def on_halt_over(self, halt: "Halt") -> None:
+        """Something is said of one of the messages of a halt, or its link ends: they have to be deliveries now."""
 
     def on_accepted(self, convoy: "Convoy", count: int) -> None:
         """So many deliveries that have just left a convoy were accepted and settled by the peer; its peer was told."""

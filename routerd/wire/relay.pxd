@@ -1,17 +1,17 @@
 import cython
 from routerd.wire.convoy cimport Convoy
 from routerd.wire.delivery cimport Delivery
+from routerd.wire.halt cimport Halt
 from routerd.wire.link cimport Link
 from routerd.wire.output cimport Output
+from routerd.wire.plain_transfer cimport id_of, payload_of, tag_of
 from routerd.wire.section_scan cimport may_carry_annotations, read_u32
 from routerd.wire.session cimport Session
 from routerd.wire.transfer cimport write_transfer
 
 cdef unsigned int _MASK
 cdef long long _OVERHEAD
-cdef Py_ssize_t _TAG_MAX
 cdef Py_ssize_t _NUMBER_SIZE
-cdef Py_ssize_t _FIELDS_AT
 cdef Py_ssize_t _LOOKED_AT
 cdef unsigned int _HEADER
 cdef unsigned int _START
@@ -29,6 +29,8 @@ cdef class Relay:
     cdef unsigned int _next_tag
 
     cpdef void aim(self, Link receiver, Link sender, bint is_plain_only, Py_ssize_t most, Delivery behind=*)
+    cpdef void halt(self, Link receiver, Delivery behind=*)
+    cdef bint _follow(self, Link receiver, Delivery behind) except -1
     @cython.locals(
         receiver=Link,
         sender=Link,
@@ -50,6 +52,7 @@ cdef class Relay:
         payload=Py_ssize_t,
         first_out="unsigned int",
         tag_out="unsigned int",
+        start=Py_ssize_t,
         is_settled=bint,
         next_id="unsigned int",
         next_tag="unsigned int",
@@ -58,15 +61,3 @@ cdef class Relay:
         convoy=Convoy,
     )
     cpdef Py_ssize_t take(self, object data, Py_ssize_t pos, Py_ssize_t end, Py_ssize_t stop) except -1
-
-
-@cython.locals(list_end=Py_ssize_t, count=int, at=Py_ssize_t, handle=int)
-cpdef Py_ssize_t payload_of(
-    const unsigned char* view, Py_ssize_t frame, long long remote_handle, bint is_settled
-) noexcept
-@cython.locals(at=Py_ssize_t)
-cdef unsigned int id_of(const unsigned char* view, Py_ssize_t frame) noexcept
-@cython.locals(at=Py_ssize_t)
-cdef Py_ssize_t tag_of(const unsigned char* view, Py_ssize_t frame) noexcept
-@cython.locals(at=Py_ssize_t)
-cdef Py_ssize_t _id_at(const unsigned char* view, Py_ssize_t frame) noexcept

@@ -1,14 +1,16 @@
-"""Messages that go from one link to another as they come.
+"""Messages that go from one link to another as they come, or wait for that together.
 
 Who forwards messages decides about one, and may let those that were received behind it go the same way without being
 asked about each: as long as they are whole, settled or not as that one was, of the same link and encoded as most peers
 encode them, and as long as credit and windows last. Everything else takes the usual way, which then decides anew.
-Those that are not settled are a `Convoy` until they are.
+Those that are not settled are a `Convoy` until they are. Where that one has to wait, those behind it may `Halt`, too.
 """
 
 from typing import TYPE_CHECKING
 
 from routerd.wire.convoy import Convoy
+from routerd.wire.halt import Halt
+from routerd.wire.plain_transfer import LOOKED_AT, OVERHEAD, id_of, payload_of, tag_of
 from routerd.wire.section_scan import may_carry_annotations, read_u32
 from routerd.wire.transfer import PLAIN_HEADER, TRANSFER_START, write_transfer
 
@@ -19,19 +21,15 @@ if TYPE_CHECKING:
 
 # uint arithmetic wraps (2.8.10); as a C constant it stays out of Python's integers.
 _MASK = 0xFFFFFFFF
-# Octets of frame header and fields of what is written, at most.
-_OVERHEAD = 33 + 4
-_TAG_MAX = 32
+_OVERHEAD = OVERHEAD
 _NUMBER_SIZE = 4
-_FIELDS_AT = 14
-# Octets that are looked at, at most, of a frame: up to the fields, handle, delivery-id, tag, and three more.
-_LOOKED_AT = _FIELDS_AT + 2 + 5 + 2 + _TAG_MAX + 3
+_LOOKED_AT = LOOKED_AT
 _HEADER = PLAIN_HEADER
 _START = TRANSFER_START
 
 
 class Relay:
-    """What a connection passes on of what it receives; `receiver` is None while that is nothing."""
+    """What a connection passes on, or keeps, of what it receives; `receiver` is None while that is nothing."""
 
     receiver: "Link | None"
     _sender: "Link | None"
@@ -54,52 +52,72 @@ class Relay:
         The sender has just taken a settled message, or the one that is `behind`, for which it waits for an outcome.
         This is for what is being received now: whatever is not passed on ends it, and so does the end of the octets.
         """
-        if sender.suspended:
-            # A delivery that was taken over may have one of the next tags.
-            return
+        # A delivery that was taken over may have one of the next tags.
+        if not sender.suspended and self._follow(receiver, behind):
+            self._sender = sender
+            self._is_plain_only = is_plain_only
+            self._most = most
+
+    def halt(self, receiver: "Link", behind: "Delivery | None" = None) -> None:
+        """Keep what a receiver is sent next, as long as it has no annotations.
+
+        A settled message has just come, or the one that is `behind`, and waits.
+        """
+        if self._follow(receiver, behind):
+            self._sender = None
+            self._is_plain_only = True
+
+    def _follow(self, receiver: "Link", behind: "Delivery | None") -> bool:
         self._is_settled = behind is None
         if behind is not None:
             if receiver.suspended or receiver.rcv_settle_mode != 0:
-                return
+                return False
             self._next_id = (behind.id + 1) & _MASK
             self._has_numbers = behind.given_tag is None
             self._next_tag = (behind.tag_number + 1) & _MASK
         self.receiver = receiver
-        self._sender = sender
-        self._is_plain_only = is_plain_only
-        self._most = most
+        return True
 
     def take(self, data: bytes | bytearray, pos: int, end: int, stop: int) -> int:
-        """Pass on what it can of data[pos:end], beginning before `stop`; return where it is over."""
+        """Pass on or keep what it can of data[pos:end], beginning before `stop`; return where it is over."""
         receiver, sender = self.receiver, self._sender
         self.receiver = self._sender = None
-        if receiver is None or sender is None:
+        if receiver is None:
             return pos
-        incoming, outgoing = receiver.session, sender.session
-        left = min(receiver.credit, incoming.until_opened(), sender.credit, outgoing.remote_incoming_window)
-        largest = outgoing.send_frame_size - _OVERHEAD
+        incoming = receiver.session
+        outgoing = incoming if sender is None else sender.session
+        left = min(receiver.credit, incoming.until_opened())
+        frame_max = incoming.connection.receive_frame_size()
+        largest = frame_max
         if receiver.max_message_size:
             largest = min(largest, receiver.max_message_size)
-        if sender.remote_max_message_size:
-            largest = min(largest, sender.remote_max_message_size)
-        frame_max = incoming.connection.receive_frame_size()
+        delivery_id = outgoing.next_delivery_id
+        handle = tag = 0
+        if sender is not None:
+            handle, tag = sender.handle, sender.next_tag
+            left = min(left, sender.credit, outgoing.remote_incoming_window)
+            largest = min(largest, outgoing.send_frame_size - _OVERHEAD)
+            if sender.remote_max_message_size:
+                largest = min(largest, sender.remote_max_message_size)
         header = _HEADER | incoming.remote_channel
         remote_handle = receiver.remote_handle
         out: Output = outgoing.output
-        channel, handle = outgoing.channel, sender.handle
-        delivery_id, tag = outgoing.next_delivery_id, sender.next_tag
+        channel = outgoing.channel
         first_out, tag_out = delivery_id, tag
+        start = pos
         is_settled = self._is_settled
         next_id, next_tag = self._next_id, self._next_tag
         tags: list[bytes] | None = None
         if not is_settled:
             left = min(left, incoming.unsettled_max - incoming.incoming.count)
-            left = min(left, incoming.incoming.room_from(next_id), outgoing.outgoing.room_from(delivery_id))
+            left = min(left, incoming.incoming.room_from(next_id))
+            if sender is not None:
+                left = min(left, outgoing.outgoing.room_from(delivery_id))
             if not self._has_numbers:
                 tags = []
         view = data
         count = 0
-        while count < left and pos < stop and end - pos >= _LOOKED_AT and out.end < self._most:
+        while count < left and pos < stop and end - pos >= _LOOKED_AT and (sender is None or out.end < self._most):
             size = read_u32(view, pos)
             if size > frame_max or size > end - pos:
                 break
@@ -120,83 +138,25 @@ class Relay:
                     break
                 next_id = (next_id + 1) & _MASK
                 next_tag = (next_tag + 1) & _MASK
-            write_transfer(
-                out, channel, handle, delivery_id, None, tag, 0, is_settled, False, data, payload, pos + size
-            )
+            if sender is not None:
+                write_transfer(
+                    out, channel, handle, delivery_id, None, tag, 0, is_settled, False, data, payload, pos + size
+                )
             delivery_id = (delivery_id + 1) & _MASK
             tag = (tag + 1) & _MASK
             pos += size
             count += 1
         if count > 0:
             receiver.passed(count)
-            sender.passed(count)
             convoy: Convoy | None = None
             if not is_settled:
-                convoy = Convoy(receiver, sender, count, tags)
-                convoy.enter(self._next_id, first_out, self._next_tag, tag_out)
+                convoy = Convoy(receiver, count, tags)
+                convoy.arrive(self._next_id, self._next_tag)
+            if sender is None:
+                incoming.handler.on_halted(Halt(receiver, bytes(view[start:pos]), count, convoy))
+                return pos
+            sender.passed(count)
+            if convoy is not None:
+                convoy.depart(sender, first_out, tag_out)
             incoming.handler.on_relayed(receiver, sender, count, convoy)
         return pos
-
-
-def payload_of(view: bytes | bytearray, frame: int, remote_handle: int, is_settled: bool) -> int:
-    """Return where the payload of a transfer begins, or -1 if it is not a whole one of the link, settled or not."""
-    list_end = frame + _FIELDS_AT - 1 + view[frame + 12]
-    count = view[frame + 13]
-    if not 4 <= count <= 6:
-        return -1
-    at = frame + _FIELDS_AT
-    if view[at] == 0x43:
-        handle = 0
-        at += 1
-    elif view[at] == 0x52:
-        handle = view[at + 1]
-        at += 2
-    else:
-        return -1
-    if handle != remote_handle:
-        return -1
-    if view[at] == 0x70:
-        at += 5
-    elif view[at] == 0x52:
-        at += 2
-    elif view[at] == 0x43:
-        at += 1
-    else:
-        return -1
-    if view[at] != 0xA0 or view[at + 1] > _TAG_MAX:
-        return -1
-    at += 2 + view[at + 1]
-    # The message-format is 0; what is not said of the settlement is no.
-    if view[at] != 0x43 or (count == 4 and is_settled):
-        return -1
-    at += 1
-    if count > 4:
-        if view[at] != (0x41 if is_settled else 0x42):
-            return -1
-        at += 1
-    if count == 6:
-        if view[at] != 0x42:
-            return -1
-        at += 1
-    return at if at == list_end else -1
-
-
-def id_of(view: bytes | bytearray, frame: int) -> int:
-    """Return the delivery-id of a transfer of which `payload_of` has found the payload."""
-    at = _id_at(view, frame)
-    if view[at] == 0x70:
-        return read_u32(view, at + 1)
-    return view[at + 1] if view[at] == 0x52 else 0
-
-
-def tag_of(view: bytes | bytearray, frame: int) -> int:
-    """Return where the delivery-tag of such a transfer is: a code, a size, and octets."""
-    at = _id_at(view, frame)
-    if view[at] == 0x70:
-        return at + 5
-    return at + 2 if view[at] == 0x52 else at + 1
-
-
-def _id_at(view: bytes | bytearray, frame: int) -> int:
-    at = frame + _FIELDS_AT
-    return at + 1 if view[at] == 0x43 else at + 2

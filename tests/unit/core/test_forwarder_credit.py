@@ -118,17 +118,38 @@ def test_what_waits_for_a_consumer_without_credit_uses_the_capacity_up(workers, 
 def test_who_sends_settled_messages_keeps_step_with_its_consumers():
     workers = Workers()
     one, other = clients(workers)
-    receiver = other.consumer("orders", credit=CAPACITY)
+    receivers = [other.consumer("orders", name, credit=CAPACITY >> 1) for name in ("a", "b")]
     sender = one.producer("orders")
     for number in range(CAPACITY):
         one.send(sender, message(str(number)), settled=True)
-    # The consumer has used its credit up, and so nothing is granted that would only wait, but a few.
+    # The consumers have used their credit up, and so nothing is granted that would only wait, but a few.
     ahead = sender.credit
     assert 0 < ahead <= CAPACITY >> 2
-    receiver.grant(CAPACITY)
+    for receiver in receivers:
+        receiver.grant(CAPACITY >> 1)
     workers.pump()
     assert ahead < sender.credit <= CAPACITY
-    assert len(other.received(receiver)) == CAPACITY
+    assert sum(len(other.received(receiver)) for receiver in receivers) == CAPACITY
+
+
+@pytest.mark.parametrize("settled", [False, True])
+def test_who_has_one_consumer_is_ahead_of_it_by_its_capacity(settled):
+    # What waits for a single consumer waits together, which costs little.
+    workers = Workers()
+    one, other = clients(workers)
+    receiver = other.consumer("orders", credit=70)
+    sender = one.producer("orders")
+    sent = []
+    while sender.credit:
+        sent.append(message(str(len(sent))))
+        one.send(sender, sent[-1], settled=settled)
+    if settled:
+        assert CAPACITY < len(sent) <= CAPACITY + 70
+    else:
+        assert len(sent) == CAPACITY
+    receiver.grant(CAPACITY)
+    workers.pump()
+    assert other.received(receiver) == sent
 
 
 def test_and_it_goes_on_whatever_its_consumers_do():

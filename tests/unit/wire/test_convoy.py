@@ -34,8 +34,9 @@ class Ends:
         return made
 
     def convoy(self, count, first_in, first_out, tags=None, tag_in=70, tag_out=90):
-        made = Convoy(self.receiver, self.sender, count, tags)
-        made.enter(first_in % CIRCLE, first_out % CIRCLE, tag_in, tag_out)
+        made = Convoy(self.receiver, count, tags)
+        made.arrive(first_in % CIRCLE, tag_in)
+        made.depart(self.sender, first_out % CIRCLE, tag_out)
         return made
 
     @property

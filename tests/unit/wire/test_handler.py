@@ -26,6 +26,8 @@ EVENTS = {
     "on_link_detached": ["link", "closed", "error"],
     "on_transfer": ["receiver", "delivery", "data", "start", "end"],
     "on_relayed": ["receiver", "sender", "count", "convoy"],
+    "on_halted": ["halt"],
+    "on_halt_over": ["halt"],
     "on_accepted": ["convoy", "count"],
     "on_disposition": ["delivery"],
     "on_output": ["connection"],
@@ -48,7 +50,7 @@ def test_a_method_that_is_not_overridden_does_nothing(name):
         "delivery": link.sender.send(b"m"),
     }
     plain = {"performative": None, "error": None, "closed": False, "data": b"", "start": 0, "end": 0, "count": 1}
-    plain["convoy"] = None
+    plain["convoy"] = plain["halt"] = None
     before = [repr(each.state) for each in involved.values()]
     assert getattr(Handler(), name)(*((involved | plain)[parameter] for parameter in EVENTS[name])) is None
     assert [repr(each.state) for each in involved.values()] == before

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from routerd.wire import ACCEPTED, RELEASED, Data, Message, Modified, Symbol
-from routerd.wire.relay import payload_of
+from routerd.wire.plain_transfer import payload_of
 from routerd.wire.transfer import write_transfer
 from tests.endpoints import Pair, Recorder
 from tests.unit.wire.attached import SOURCE, TARGET
