@@ -178,6 +178,20 @@ def test_deliveries_that_take_too_long_are_stuck(workers: Workers) -> None:
     assert (report(workers)["stuck"], report(workers, stuck_s=1.0)["stuck"]) == (4, 5)
 
 
+@pytest.mark.parametrize("settled", [False, True])
+def test_those_that_wait_together_are_stuck_each(workers: Workers, settled: bool) -> None:
+    _, sender, _, _ = attached(workers, 1)
+    for number in range(41):
+        sender.send(message(f"{number:04}" + "." * 60), None, settled)
+    workers.pump()
+    workers.pump(11.0)
+    # The one that was sent is settled, or waits for its outcome.
+    assert rows(workers)["in"].stuck == (40 if settled else 41)
+    assert report(workers)["stuck"] == (40 if settled else 42)
+    [address] = address_rows(workers[0].router, workers.now)
+    assert (address.parked, address.oldest_parked_s) == (40, 11.0)
+
+
 def test_a_message_that_still_streams_is_not_stuck(workers: Workers) -> None:
     producer, sender, _, _ = attached(workers, 1)
     producer.stream(sender, message(bytes(1000))[:500], ends=False)
