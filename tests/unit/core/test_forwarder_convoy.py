@@ -204,7 +204,7 @@ actions = st.one_of(
     st.tuples(st.just("grant"), st.integers(0, 1), st.integers(1, 100)),
     st.tuples(st.just("give up"), st.integers(0, 200), st.integers(1, 30)),
     st.tuples(st.just("come"), st.integers(0, 100)),
-    st.tuples(st.just("detach"), st.integers(0, 2), st.booleans()),
+    st.tuples(st.just("detach"), st.integers(0, 4), st.booleans()),
     st.tuples(st.just("vanish"), st.integers(0, 4)),
     st.tuples(st.just("wait"), st.integers(0, 12)),
 )
@@ -229,7 +229,8 @@ def play(scene: Scene, steps: list[Any]) -> list[Any]:
         elif kind == "come" and len(scene.consumers) < 3:
             scene.come(values[0])
         elif kind == "detach":
-            client, link = scene.consumers[values[0] % len(scene.consumers)]
+            everybody = [*scene.consumers, *scene.producers]
+            client, link = everybody[values[0] % len(everybody)]
             if link.is_attached:
                 client.detach(link, closed=values[1])
         elif kind == "vanish":

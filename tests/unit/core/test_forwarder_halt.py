@@ -202,7 +202,7 @@ actions = st.one_of(
     st.tuples(st.just("send"), st.integers(1, 60), st.integers(0, 1)),
     st.tuples(st.just("grant"), st.integers(0, 1), st.integers(1, 60)),
     st.tuples(st.just("come"), st.integers(0, 20)),
-    st.tuples(st.just("detach"), st.integers(0, 1)),
+    st.tuples(st.just("detach"), st.integers(0, 4), st.booleans()),
     st.tuples(st.just("vanish"), st.integers(0, 3)),
 )
 
@@ -235,9 +235,10 @@ def play(workers: Workers, steps: list[Any], is_watched: bool) -> list[Any]:
             one = client(last)
             consumers.append((one, one.consumer("orders", credit=values[0])))
         elif kind == "detach":
-            one, link = consumers[values[0] % len(consumers)]
+            everybody = [*consumers, *producers]
+            one, link = everybody[values[0] % len(everybody)]
             if link.is_attached:
-                one.detach(link)
+                one.detach(link, closed=values[1])
         elif kind == "vanish":
             everybody = [*consumers, *producers]
             one, _ = everybody[values[0] % len(everybody)]
