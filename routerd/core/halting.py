@@ -63,6 +63,7 @@ class Halting(Multicast):
     def part(self, together: ParkedTogether) -> None:
         """Put each of the messages into the place of all."""
         inlet, address, halt = together.inlet, together.address, together.halt
+        halt.context = None
         alone = []
         for delivery in halt.dissolve():
             octets = halt.take_first()
@@ -99,6 +100,8 @@ class Halting(Multicast):
                 count = halt.leave(outlet.link, halt.count if is_alone else 1, _BURST)
                 if count > 0:
                     if halt.count == 0:
+                        # Nor is it to wait for the garbage collector, with all its octets.
+                        halt.context = None
                         queue.popleft()
                     self.count_waiting(inlet, address, halt.is_settled, -count)
                     self.have_left(inlet, outlet, count, halt.is_settled)

@@ -81,6 +81,8 @@ class Convoy:
 
     def dissolve(self) -> None:
         """Put a delivery for each into the rings of both sessions; those at a halt wait on, each for itself."""
+        if self.count == 0:
+            return
         if self.halt is not None:
             self.receiver.session.handler.on_halt_over(self.halt)
             return
@@ -103,6 +105,7 @@ class Convoy:
         found = []
         while self.count > 0:
             found.append(self._first_delivery())
+        self.halt = None
         return found
 
     def _first_delivery(self) -> "Delivery":

@@ -1,5 +1,6 @@
 """Messages that come many at a time and have to wait: what becomes of each is as if it had waited alone."""
 
+import gc
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 
 from routerd.core.parked import Parked, ParkedTogether
 from routerd.wire import ACCEPTED, RELEASED
+from routerd.wire.halt import Halt
 from tests.routers import Workers, message, outcome
 
 
@@ -139,6 +141,42 @@ def test_one_that_the_producer_settles_keeps_its_place():
     stop.receiver.grant(100)
     stop.workers.pump()
     assert stop.got == texts(60)
+
+
+@pytest.mark.parametrize("end", ["vanish", "detach"])
+def test_a_producer_may_end_after_it_settled_one_that_waits(end):
+    stop = Stop(taken=30)
+    sent = stop.send(100)
+    sent[80].update(None, True)
+    stop.workers.pump()
+    assert stop.address().waiting == 70
+    if end == "vanish":
+        stop.client.vanish()
+    else:
+        stop.client.detach(stop.sender)
+    stop.receiver.grant(100)
+    stop.workers.pump()
+    # That one is sent, as any that is settled.
+    assert stop.got == [*texts(30), *texts(1, 80)]
+    assert stop.address().waiting == 0
+
+
+@pytest.mark.parametrize("end", ["left", "parted"])
+def test_no_garbage_is_left_of_what_waited(settled, end):
+    stop = Stop(settled=settled)
+    stop.send(60)
+    gc.collect()
+    gc.disable()
+    try:
+        if end == "parted":
+            stop.workers.client().consumer("orders", credit=10)
+        stop.receiver.grant(100)
+        stop.workers.pump()
+        assert stop.address().waiting == 0
+        kinds = (ParkedTogether, Halt)
+        assert [one for one in gc.get_objects() if isinstance(one, kinds)] == []
+    finally:
+        gc.enable()
 
 
 def test_another_consumer_has_its_share(settled):

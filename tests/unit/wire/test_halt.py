@@ -236,6 +236,16 @@ def test_whoever_asks_for_one_has_all_that_are_left(tags):
     assert (place.sender.unsettled_count, place.receiver.unsettled_count) == (11, 11)
 
 
+def test_they_are_taken_out_once():
+    place = Place()
+    place.halt(30)
+    ring = place.receiver.session.incoming
+    [kept, *_] = place.handler.kept[0]
+    assert ring.get(kept.id + 20) is not None
+    assert len(ring.all()) == 31
+    assert len(place.handler.alone) == 30
+
+
 def test_those_that_left_are_none_of_those_at_the_halt():
     place = Place()
     halt = place.halt(30)
