@@ -244,8 +244,9 @@ def play(scene: Scene, steps: list[Any]) -> list[Any]:
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-@settings(max_examples=80)
+@pytest.mark.parametrize("credit", [200, 7], ids=["most go at once", "most wait"])
+@settings(max_examples=60)
 @given(steps=st.lists(actions, max_size=14))
-def test_nobody_can_tell_whether_messages_went_together(workers, steps):
+def test_nobody_can_tell_whether_messages_went_together(workers, credit, steps):
     # Those of a connection that is watched go one by one.
-    assert play(Scene(workers), steps) == play(Scene(workers, is_watched=True), steps)
+    assert play(Scene(workers, credit=credit), steps) == play(Scene(workers, is_watched=True, credit=credit), steps)
