@@ -12,7 +12,7 @@ PIP_PROJECT := ROUTERD_CYTHON=off $(PIP) --no-build-isolation --editable
 # Two processes keep two cores busy, and leave the routers that tests start enough of them; a module of tests stays in
 # one of them, with the routers that it started.
 PYTEST_PROCESSES ?= 2
-PYTEST := -m pytest --numprocesses=$(PYTEST_PROCESSES) --dist=loadscope
+PYTEST := -m pytest --numprocesses=$(PYTEST_PROCESSES) --dist=loadscope --durations=30 --durations-min=10
 PURE := build/uncompiled
 PURE_TESTS := tests/unit/wire tests/unit/core tests/unit/mesh tests/conformance
 SOURCES := $(shell find routerd actors bench -name '*.py' -o -name '*.pxd' -o -name '*.c')
