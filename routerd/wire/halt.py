@@ -48,8 +48,8 @@ class Halt:
 
         Returns how many went. None does where those in front have to be taken out and sent one by one.
         """
-        if sender.suspended:
-            # A delivery that was taken over may have one of the next tags.
+        if sender.suspended or sender.is_incomplete:
+            # A delivery that was taken over may have one of the next tags, or nothing may be sent.
             return 0
         outgoing = sender.session
         left = min(limit, self.count, sender.credit, outgoing.remote_incoming_window)

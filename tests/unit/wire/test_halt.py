@@ -174,6 +174,13 @@ def test_a_link_that_took_over_deliveries_sends_each_alone(settled):
     assert halt.leave(place.out, 1000, PLENTY) == 0
 
 
+def test_none_leave_where_nothing_may_be_sent(settled):
+    place = Place()
+    halt = place.halt(3, settled=settled)
+    place.out.is_incomplete = True
+    assert (place.leave(halt), halt.count, place.bodies) == (0, 3, [])
+
+
 def test_annotations_end_it():
     place = Place()
     annotated = bytes(Message(body=Data([b"x" * 60]), message_annotations={Symbol("x-opt-a"): 1}).encode())
