@@ -11,6 +11,7 @@ from routerd.core.way cimport Way
 from routerd.wire.convoy cimport Convoy
 from routerd.wire.delivery cimport Delivery
 from routerd.wire.link cimport Link
+from routerd.wire.relay cimport Relay
 from routerd.wire.section_scan cimport may_carry_annotations
 from routerd.wire.sections cimport Sections
 from routerd.wire.sender cimport Sender
@@ -62,12 +63,14 @@ cdef class Forwarder(Endings):
     cdef bint forward(
         self, Inlet inlet, Outlet outlet, Way way, Delivery delivery, object data, Py_ssize_t start, Py_ssize_t end
     ) except -1
-    @cython.locals(is_plain_only=bint)
+    @cython.locals(is_plain_only=bint, relay=Relay)
     cdef void _aim(self, Inlet inlet, Outlet outlet, Delivery delivery)
     @cython.locals(address=Address)
     cdef bint _may_relay(self, Inlet inlet, Outlet outlet) except -1
     @cython.locals(inlet=Inlet, outlet=Outlet)
-    cpdef void on_relayed(self, Link receiver, Link sender, Py_ssize_t count, Convoy convoy)
+    cpdef void on_relayed(
+        self, Link receiver, Link sender, Py_ssize_t count, Convoy convoy, object data, Py_ssize_t start
+    )
     cdef void _continue(self, Inlet inlet, Delivery delivery, object data, Py_ssize_t start, Py_ssize_t end)
     @cython.locals(outlet=Outlet, link=Sender, number=int)
     cdef void _continue_one(

@@ -303,22 +303,33 @@ class Forwarder(Endings):
     def _aim(self, inlet: "Inlet", outlet: "Outlet", delivery: Delivery) -> None:
         """Let those behind a message that has just left take its way, where nobody looks at them."""
         if self._may_relay(inlet, outlet):
-            is_plain_only = inlet.strips or outlet.strips
+            # Annotations of what a sibling took in say where that entered the network.
+            is_plain_only = inlet.strips or outlet.strips or (inlet.is_fabric and self.recorder is not None)
             behind = None if delivery.remote_settled else delivery
-            inlet.link.session.connection.relay.aim(inlet.link, outlet.link, is_plain_only, _BURST, behind)
+            relay = inlet.link.session.connection.relay
+            relay.aim(inlet.link, outlet.link, is_plain_only, _BURST, behind, self.together_room())
 
     def _may_relay(self, inlet: "Inlet", outlet: "Outlet") -> bool:
         """Whether the messages behind one that left take the same way, and nobody looks at them."""
         address = outlet.address
         return not inlet.is_watched and self.may_go_together(inlet, address) and self.may_take_many(outlet)
 
-    def on_relayed(self, receiver: "Link", sender: "Link", count: int, convoy: "Convoy | None") -> None:
+    def on_relayed(
+        self,
+        receiver: "Link",
+        sender: "Link",
+        count: int,
+        convoy: "Convoy | None",
+        data: bytes | bytearray,
+        start: int,
+    ) -> None:
         """Count messages that took the way of the one before them."""
         inlet: Inlet = receiver.context
         outlet: Outlet = sender.context
         if convoy is not None:
             convoy.stamp = self.now
         self.have_come(inlet, outlet.address, count)
+        self.note_together(inlet, outlet, self.now, count, convoy, data, start, receiver.remote_handle)
         self.have_left(inlet, outlet, count, convoy is None)
 
     def _continue(self, inlet: "Inlet", delivery: Delivery, data: bytes | bytearray, start: int, end: int) -> None:

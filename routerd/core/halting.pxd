@@ -22,7 +22,16 @@ cdef class Halting(Multicast):
     cpdef void on_halt_over(self, Halt halt)
     @cython.locals(inlet=Inlet, address=Address, halt=Halt, delivery=Delivery, octets=bytes, one=Parked)
     cdef void part(self, ParkedTogether together)
-    @cython.locals(inlet=Inlet, halt=Halt, outlet=Outlet, mode=int, is_alone=bint, count=Py_ssize_t)
+    @cython.locals(
+        inlet=Inlet,
+        halt=Halt,
+        outlet=Outlet,
+        mode=int,
+        is_alone=bint,
+        limit=Py_ssize_t,
+        at=Py_ssize_t,
+        count=Py_ssize_t,
+    )
     cdef Py_ssize_t serve_together(
         self, Address address, object queue, ParkedTogether together, bint is_local_only
     ) except -2

@@ -30,7 +30,6 @@ class Halting(Multicast):
         """Whether all messages of a producer take the same way, and nobody looks at them when they come."""
         return (
             inlet.address is address
-            and self.recorder is None
             and inlet.guard is None
             and inlet.trunk is None
             and not address.ways
@@ -97,8 +96,14 @@ class Halting(Multicast):
                 # Those that came elsewhere take turns with these.
                 others = address.parked if inlet.is_fabric else address.parked_from_siblings
                 is_alone = not others and not address.parked_from_trunks
-                count = halt.leave(outlet.link, halt.count if is_alone else 1, _BURST)
+                limit = min(self.together_room(), halt.count if is_alone else 1)
+                at = halt.at
+                count = halt.leave(outlet.link, limit, _BURST)
                 if count > 0:
+                    convoy = None if halt.is_settled else halt.gone
+                    self.note_together(
+                        inlet, outlet, together.stamp, count, convoy, halt.octets, at, halt.remote_handle
+                    )
                     if halt.count == 0:
                         # Nor is it to wait for the garbage collector, with all its octets.
                         halt.context = None

@@ -120,7 +120,7 @@ class Inlet:
         """Whether messages wait together, or not at this address."""
         if address.is_multicast or address.ways:
             return True
-        return len(address.outlets) == 1 and self.flow is None and self.guard is None
+        return len(address.outlets) == 1 and self.guard is None
 
     def _grant_in_step(self, address: "Address", room: int) -> None:
         """Grant a producer that has begun to send no more than its consumers take, or some that may wait for them.

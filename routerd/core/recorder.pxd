@@ -9,6 +9,7 @@ from routerd.core.way cimport Way
 
 cdef Py_ssize_t _CANDIDATES_MAX
 cdef int _STEPS_MAX
+cdef Py_ssize_t _NO_LIMIT
 cdef Py_ssize_t _SUMS
 cdef Py_ssize_t _FIRST_OUTCOME
 cdef int _EPOCH_BITS
@@ -46,12 +47,19 @@ cdef class Recorder:
     cdef readonly Rows rows
     cdef readonly int row
     cdef readonly bint is_sampled
+    cdef readonly long long skipped
     cdef long long _epoch
     cdef long long[::1] _counters
     cdef bytearray _is_active
 
     @cython.locals(number="long long", index=Py_ssize_t)
     cdef Py_ssize_t depart(self, Inlet inlet, Outlet outlet, Way way, Passage passage, long long size) except? -1
+    cpdef Py_ssize_t room(self) except -1
+    @cython.locals(index=Py_ssize_t)
+    cdef Py_ssize_t depart_together(
+        self, Inlet inlet, Outlet outlet, Passage passage, Py_ssize_t count
+    ) except? -1
+    cdef int begin(self, long long flow, Passage passage, long long size) except -1
     cdef bint _is_of(self, Flow flow, long long number, str key, Passage passage) noexcept
     @cython.locals(address=Address, last=Flow, flow=Flow, steps=int)
     cdef Flow _look_for(self, Inlet inlet, Outlet outlet, Way way, long long number, Passage passage)
@@ -67,12 +75,24 @@ cdef class Recorder:
     cdef int settled(
         self, long long flow, Rows rows, Py_ssize_t row, int outcome, int cause, double now
     ) except -1
+    @cython.locals(at=Py_ssize_t, now_us="long long")
+    cdef int settled_together(
+        self,
+        long long flow,
+        Rows rows,
+        Py_ssize_t row,
+        Py_ssize_t row_count,
+        Py_ssize_t count,
+        int outcome,
+        double now,
+    ) except -1
     cdef int settled_at_once(self, long long flow, int outcome, int cause, double now) except -1
     @cython.locals(late=Late)
     cdef int _complete_late(self, Rows rows, Py_ssize_t row, int outcome, int cause, double now) except -1
     @cython.locals(key="long long")
     cdef int describe(self, double stamp, int priority, bytes identifier) except -1
     cdef int consider(self, Outlet outlet, bint is_chosen) except -1
+    cdef int consider_with(self, Outlet outlet, long long outstanding, bint is_chosen) except -1
     cdef int consider_way(self, Way way, bint is_chosen) except -1
     @cython.locals(rows=Rows, newest=list)
     cpdef object take(self, bint is_all=*)

@@ -47,6 +47,7 @@ STEPS_MAX = 16
 
 _CANDIDATES_MAX = CANDIDATES_MAX
 _STEPS_MAX = STEPS_MAX
+_NO_LIMIT = 1 << 30
 _SUMS = len(COUNTERS_OF_FLOW)
 _FIRST_OUTCOME = COUNTERS_OF_FLOW.index("accepted")
 _EPOCH_BITS = 16
@@ -98,6 +99,8 @@ class Recorder:
         # Whether the message that left last is sampled, and then its row.
         self.is_sampled = False
         self.row = 0
+        # Of those that left together last, how many there are before the first that is sampled.
+        self.skipped = 0
         self._register = Register()
         self._flows: dict[tuple[Any, ...], Flow] = {}
         # Of a message that left under another register nothing is known any more.
@@ -137,6 +140,37 @@ class Recorder:
             inlet.flow = self._look_for(inlet, outlet, way, number, passage)
         index = inlet.flow.index
         return self._counted(index, passage, size)
+
+    def room(self) -> int:
+        """How many messages may leave together: each that is sampled has a row in the set that is written to."""
+        if not self.every:
+            return _NO_LIMIT
+        return self._countdown - 1 + self.every * self.rows.room()
+
+    def depart_together(self, inlet: "Inlet", outlet: "Outlet", passage: "Passage | None", count: int) -> int:
+        """Count messages that leave together, of which there is `room` for so many; return as `depart` does.
+
+        Their octets are told to `add`, and those that are sampled to `begin`: after `skipped` the first of them, and
+        then one in `every`.
+        """
+        assert count <= self.room()
+        inlet.flow = self._look_for(inlet, outlet, None, outlet.number, passage)
+        index = inlet.flow.index
+        self._counters[_SUMS * index] += count
+        if not self._is_active[index]:
+            self._activate(index)
+        self.skipped = count
+        self.row = self.rows.count
+        if self.every:
+            self.skipped = self._countdown - 1
+            self._countdown -= count
+            if self._countdown <= 0:
+                self._countdown += self.every * (-self._countdown // self.every + 1)
+        return self._epoch << _EPOCH_BITS | index
+
+    def begin(self, flow: int, passage: "Passage | None", size: int) -> None:
+        """Begin the row of a message that left together with others."""
+        self._begin(flow & _FLOW_BITS, passage, size)
 
     def _is_of(self, flow: Flow | None, number: int, key: str, passage: "Passage | None") -> bool:
         return (
@@ -225,6 +259,27 @@ class Recorder:
             if rows is not None:
                 self.lost_decisions += 1
 
+    def settled_together(
+        self, flow: int, rows: Rows | None, row: int, row_count: int, count: int, outcome: int, now: float
+    ) -> None:
+        """Take an outcome without a cause of so many messages that left together, and of so many rows from one on."""
+        if flow >> _EPOCH_BITS == self._epoch:
+            self._counters[_SUMS * (flow & _FLOW_BITS) + _FIRST_OUTCOME + outcome] += count
+            if not self._is_active[flow & _FLOW_BITS]:
+                self._activate(flow & _FLOW_BITS)
+            if rows is not None:
+                now_us = int(now * 1e6 + 0.5)
+                for at in range(row, row + row_count):
+                    if not rows.is_over:
+                        rows.complete(at, outcome, 0, now_us)
+                    elif flow >> _EPOCH_BITS == self._epoch:
+                        self._complete_late(rows, at, outcome, 0, now)
+                    else:
+                        self.lost_decisions += 1
+        else:
+            self.lost_flows += count
+            self.lost_decisions += row_count
+
     def settled_at_once(self, flow: int, outcome: int, cause: int, now: float) -> None:
         """Take the outcome of the message that left last."""
         self.settled(flow, self.rows if self.is_sampled else None, self.row, outcome, cause, now)
@@ -245,10 +300,14 @@ class Recorder:
 
     def consider(self, outlet: "Outlet", is_chosen: bool) -> None:
         """Note an outlet as a candidate."""
+        self.consider_with(outlet, outlet.link.unsettled_count, is_chosen)
+
+    def consider_with(self, outlet: "Outlet", outstanding: int, is_chosen: bool) -> None:
+        """Note an outlet as a candidate, where so many deliveries were under way."""
         if outlet.recorded_in is not self._register:
             outlet.recorded_in = self._register
             outlet.recorded_as = self._link_number(link_text(outlet))
-        self.rows.consider(outlet.recorded_as, 0, outlet.link.unsettled_count, is_chosen)
+        self.rows.consider(outlet.recorded_as, 0, outstanding, is_chosen)
 
     def consider_way(self, way: "Way", is_chosen: bool) -> None:
         """Note a way to other routers as a candidate."""

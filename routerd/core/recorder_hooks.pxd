@@ -7,13 +7,17 @@ from routerd.core.passage cimport Passage
 from routerd.core.recorder cimport Recorder
 from routerd.core.settlement cimport outcome_number
 from routerd.core.way cimport Way
+from routerd.wire.convoy cimport Convoy
 from routerd.wire.delivery cimport Delivery
-from routerd.wire.section_scan cimport skip_value
+from routerd.wire.plain_transfer cimport payload_of
+from routerd.wire.section_scan cimport read_u32, skip_value
 from routerd.wire.sections cimport Sections
 
 cdef int _AUTOMATIC
 cdef int _DEFAULT_PRIORITY
+cdef Py_ssize_t _LIMIT
 cdef bytes _NOTHING
+cdef int _PRESETTLED
 cdef int _PROPERTIES
 cdef int _SMALL_DESCRIPTOR
 cdef Py_ssize_t _SHORTEST
@@ -34,6 +38,34 @@ cdef class Recorded(Departures):
         Py_ssize_t end,
         bint is_copy,
     ) except? -1
+    cdef Py_ssize_t together_room(self) except -1
+    @cython.locals(
+        recorder=Recorder,
+        passage=Passage,
+        flow="long long",
+        row=Py_ssize_t,
+        sampled="long long",
+        skipped="long long",
+        outstanding="long long",
+        step=int,
+        view="const unsigned char*",
+        octets="long long",
+        rows=Py_ssize_t,
+        at=Py_ssize_t,
+        number=Py_ssize_t,
+        end=Py_ssize_t,
+    )
+    cdef void note_together(
+        self,
+        Inlet inlet,
+        Outlet outlet,
+        double stamp,
+        Py_ssize_t count,
+        Convoy convoy,
+        object data,
+        Py_ssize_t start,
+        long long remote_handle,
+    )
     @cython.locals(recorder=Recorder)
     cdef void keep_record(self, Delivery out, long long flow) noexcept
     @cython.locals(recorder=Recorder, is_wanted=bint, text=str, flow="long long")

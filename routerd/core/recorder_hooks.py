@@ -11,12 +11,15 @@ from routerd.core.recorder_names import (
     NO_ROUTE,
     RECORDED_DROPPED,
     RECORDED_MODIFIED,
+    RECORDED_PRESETTLED,
     TRUNK_LOST,
 )
 from routerd.core.settlement import outcome_number
 from routerd.wire import DecodeError, NeedsMore
 from routerd.wire.delivery import Delivery
-from routerd.wire.section_scan import skip_value
+from routerd.wire.plain_transfer import payload_of
+from routerd.wire.relay import LIMIT
+from routerd.wire.section_scan import read_u32, skip_value
 
 if TYPE_CHECKING:
     from routerd.core.address import Address
@@ -25,13 +28,16 @@ if TYPE_CHECKING:
     from routerd.core.passage import Passage
     from routerd.core.recorder import Recorder
     from routerd.core.way import Way
+    from routerd.wire.convoy import Convoy
 
 AUTOMATIC = -1
 """Stands for the cause that follows from who can receive from the address."""
 
 _AUTOMATIC = AUTOMATIC
 _DEFAULT_PRIORITY = DEFAULT_PRIORITY
+_LIMIT = LIMIT
 _NOTHING = b""
+_PRESETTLED = RECORDED_PRESETTLED
 _PROPERTIES = 0x73
 _SMALL_DESCRIPTOR = 0x53
 _SHORTEST = 4
@@ -69,6 +75,61 @@ class Recorded(Departures):
             else:
                 recorder.consider_way(way, True)
         return flow
+
+    def together_room(self) -> int:
+        """How many messages the recorder lets go together."""
+        return _LIMIT if self.recorder is None else self.recorder.room()
+
+    def note_together(
+        self,
+        inlet: "Inlet",
+        outlet: "Outlet",
+        stamp: float,
+        count: int,
+        convoy: "Convoy | None",
+        data: bytes | bytearray,
+        start: int,
+        remote_handle: int,
+    ) -> None:
+        """Record messages that left together, whose frames begin at data[start]; those not settled are a convoy."""
+        recorder = self.recorder
+        if recorder is None or inlet.is_relay:
+            return
+        # Of those that a sibling took in, none has annotations.
+        passage = self.passages.unmarked if inlet.is_fabric else None
+        flow = recorder.depart_together(inlet, outlet, passage, count)
+        row = recorder.row
+        sampled = skipped = recorder.skipped
+        outstanding = outlet.link.unsettled_count
+        step = 0
+        if convoy is not None:
+            outstanding -= count
+            step = 1
+        view = data
+        octets = 0
+        rows = 0
+        at = start
+        for number in range(count):
+            end = at + read_u32(view, at)
+            at = payload_of(view, at, remote_handle, convoy is None)
+            octets += end - at
+            if number == sampled:
+                recorder.begin(flow, passage, end - at)
+                self._describe(recorder, outlet.address, stamp, data, at, end)
+                recorder.consider_with(outlet, outstanding + step * number, True)
+                sampled += recorder.every
+                rows += 1
+            at = end
+        recorder.add(flow, None, 0, octets)
+        if convoy is None:
+            recorder.settled_together(flow, recorder.rows, row, rows, count, _PRESETTLED, self.now)
+        else:
+            convoy.record_flow = flow
+            convoy.record_skip = skipped
+            convoy.record_every = max(1, recorder.every)
+            if rows:
+                convoy.record = recorder.rows
+                convoy.record_row = row
 
     def keep_record(self, out: Delivery, flow: int) -> None:
         """Keep with a delivery what its outcome is to be told with, if that is anything."""

@@ -96,6 +96,10 @@ class Rows:
         """Whether there may be no room for another decision."""
         return self.count == self._rows_max or self._cells > self._cells_max
 
+    def room(self) -> int:
+        """How many decisions with one candidate there is room for in any case."""
+        return max(0, min(self._rows_max - self.count, self._cells_max + 1 - self._cells))
+
     def begin(self, flow: int, path: int, hop: int, size: int) -> int:
         """Begin a decision, and return its row."""
         at = self.count

@@ -30,7 +30,15 @@ cdef class Settlement(Handler):
     cpdef void on_disposition(self, Delivery delivery)
     @cython.locals(inlet=Inlet, is_news=bint)
     cdef void _consumer_decided(self, Delivery out, Delivery delivery)
-    @cython.locals(inlet=Inlet, outlet=Outlet, age=double, delayed_10s=Py_ssize_t, delayed_1s=Py_ssize_t)
+    @cython.locals(
+        inlet=Inlet,
+        outlet=Outlet,
+        age=double,
+        delayed_10s=Py_ssize_t,
+        delayed_1s=Py_ssize_t,
+        rows=Py_ssize_t,
+        row=Py_ssize_t,
+    )
     cpdef void on_accepted(self, Convoy convoy, Py_ssize_t count)
     cdef void _copy_decided(self, Delivery out, FanOut fan)
     @cython.locals(inlet=Inlet)

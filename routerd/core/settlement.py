@@ -103,6 +103,12 @@ class Settlement(Handler):
         """Count deliveries that were accepted together, and that their producer was told so."""
         inlet: Inlet | None = convoy.receiver.context
         outlet: Outlet | None = convoy.sender.context
+        if convoy.record_flow != 0 and self.recorder is not None:
+            rows = convoy.pass_rows(count)
+            row = convoy.record_row - rows
+            self.recorder.settled_together(
+                convoy.record_flow, convoy.record, row, rows, count, RECORDED_ACCEPTED, self.now
+            )
         age = self.now - convoy.stamp
         delayed_10s = count if age > 10.0 else 0
         delayed_1s = count - delayed_10s if age > 1.0 else 0

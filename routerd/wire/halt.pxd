@@ -18,10 +18,11 @@ cdef class Halt:
     cdef readonly Convoy convoy
     cdef readonly bint is_settled
     cdef readonly Py_ssize_t count
+    cdef readonly Convoy gone
     cdef public object context
-    cdef bytes _octets
-    cdef Py_ssize_t _at
-    cdef long long _remote_handle
+    cdef readonly bytes octets
+    cdef readonly Py_ssize_t at
+    cdef readonly long long remote_handle
 
     @cython.locals(
         outgoing=Session,

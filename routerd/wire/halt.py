@@ -28,6 +28,7 @@ class Halt:
 
     receiver: "Link"
     convoy: "Convoy | None"
+    gone: "Convoy | None"
     context: Any
 
     def __init__(self, receiver: "Link", octets: bytes, count: int, convoy: "Convoy | None") -> None:
@@ -36,10 +37,13 @@ class Halt:
         self.is_settled = convoy is None
         self.count = count
         self.context = None
-        self._octets = octets
-        self._at = 0
-        # The link may have another one, or none, when they leave.
-        self._remote_handle = receiver.remote_handle
+        # Their frames, and where the first of those that are here begins. They have the handle that the link had, which
+        # may have another one, or none, when they leave.
+        self.octets = octets
+        self.at = 0
+        self.remote_handle = receiver.remote_handle
+        # The convoy of those that left last.
+        self.gone = None
         if convoy is not None:
             convoy.halt = self
 
@@ -63,12 +67,12 @@ class Halt:
         is_settled = self.is_settled
         if not is_settled:
             left = min(left, outgoing.outgoing.room_from(delivery_id))
-        octets = view = self._octets
-        at = self._at
+        octets = view = self.octets
+        at = self.at
         count = 0
         while count < left and out.end < most:
             size = read_u32(view, at)
-            payload = payload_of(view, at, self._remote_handle, is_settled)
+            payload = payload_of(view, at, self.remote_handle, is_settled)
             if at + size - payload > largest:
                 break
             write_transfer(
@@ -79,12 +83,13 @@ class Halt:
             at += size
             count += 1
         if count > 0:
-            self._at = at
+            self.at = at
             self.count -= count
             sender.passed(count)
             outgoing.connection.wake()
             if self.convoy is not None:
-                self.convoy.part(count).depart(sender, first_out, tag_out)
+                self.gone = self.convoy.part(count)
+                self.gone.depart(sender, first_out, tag_out)
         return count
 
     def dissolve(self) -> "list[Delivery]":
@@ -100,8 +105,8 @@ class Halt:
 
     def take_first(self) -> bytes:
         """Return the octets of the first message, which then is no longer here."""
-        octets = view = self._octets
-        start = payload_of(view, self._at, self._remote_handle, self.is_settled)
-        self._at += read_u32(view, self._at)
+        octets = view = self.octets
+        start = payload_of(view, self.at, self.remote_handle, self.is_settled)
+        self.at += read_u32(view, self.at)
         self.count -= 1
-        return octets[start : self._at]
+        return octets[start : self.at]

@@ -19,7 +19,9 @@ cdef class Handler:
     cpdef void on_link_flow(self, Link link)
     cpdef void on_link_detached(self, Link link, bint closed, object error)
     cpdef void on_transfer(self, Link receiver, Delivery delivery, object data, Py_ssize_t start, Py_ssize_t end)
-    cpdef void on_relayed(self, Link receiver, Link sender, Py_ssize_t count, Convoy convoy)
+    cpdef void on_relayed(
+        self, Link receiver, Link sender, Py_ssize_t count, Convoy convoy, object data, Py_ssize_t start
+    )
     cpdef void on_halted(self, Halt halt)
     cpdef void on_halt_over(self, Halt halt)
     cpdef void on_accepted(self, Convoy convoy, Py_ssize_t count)

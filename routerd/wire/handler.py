@@ -61,10 +61,18 @@ class Handler:
     ) -> None:
         """Octets of a message arrived; more follow while `delivery.is_partial`, none when it `is_aborted`."""
 
-    def on_relayed(self, receiver: "Link", sender: "Link", count: int, convoy: "Convoy | None") -> None:
+    def on_relayed(
+        self,
+        receiver: "Link",
+        sender: "Link",
+        count: int,
+        convoy: "Convoy | None",
+        data: bytes | bytearray,
+        start: int,
+    ) -> None:
         """So many messages went from one link to the other by the connection's `relay`, as it was told to.
 
-        Those that are not settled are a convoy.
+        Those that are not settled are a convoy. Their frames, which lie one behind the other, begin at data[start].
         """
 
     def on_halted(self, halt: "Halt") -> None:

@@ -23,12 +23,21 @@ cdef class Relay:
     cdef Link _sender
     cdef bint _is_plain_only
     cdef Py_ssize_t _most
+    cdef Py_ssize_t _limit
     cdef bint _is_settled
     cdef unsigned int _next_id
     cdef bint _has_numbers
     cdef unsigned int _next_tag
 
-    cpdef void aim(self, Link receiver, Link sender, bint is_plain_only, Py_ssize_t most, Delivery behind=*)
+    cpdef void aim(
+        self,
+        Link receiver,
+        Link sender,
+        bint is_plain_only,
+        Py_ssize_t most,
+        Delivery behind=*,
+        Py_ssize_t limit=*,
+    )
     cpdef void halt(self, Link receiver, Delivery behind=*)
     cdef bint _follow(self, Link receiver, Delivery behind) except -1
     @cython.locals(

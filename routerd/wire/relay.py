@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from routerd.wire.link import Link
     from routerd.wire.output import Output
 
+LIMIT = 1 << 30
+"""More messages than are ever received at once."""
+
 # uint arithmetic wraps (2.8.10); as a C constant it stays out of Python's integers.
 _MASK = 0xFFFFFFFF
 _OVERHEAD = OVERHEAD
@@ -39,24 +42,33 @@ class Relay:
         self._sender = None
         self._is_plain_only = False
         self._most = 0
+        self._limit = 0
         self._is_settled = False
         self._next_id = 0
         self._has_numbers = False
         self._next_tag = 0
 
     def aim(
-        self, receiver: "Link", sender: "Link", is_plain_only: bool, most: int, behind: "Delivery | None" = None
+        self,
+        receiver: "Link",
+        sender: "Link",
+        is_plain_only: bool,
+        most: int,
+        behind: "Delivery | None" = None,
+        limit: int = LIMIT,
     ) -> None:
-        """Pass on what a receiver is sent next, without annotations if so asked, until the output holds so many octets.
+        """Pass on what a receiver is sent next, without annotations if so asked, until the output holds `most` octets.
 
         The sender has just taken a settled message, or the one that is `behind`, for which it waits for an outcome.
-        This is for what is being received now: whatever is not passed on ends it, and so does the end of the octets.
+        This is for what is being received now: whatever is not passed on ends it, and so does the end of the octets,
+        or when so many messages as the limit says have gone.
         """
         # A delivery that was taken over may have one of the next tags.
         if not sender.suspended and self._follow(receiver, behind):
             self._sender = sender
             self._is_plain_only = is_plain_only
             self._most = most
+            self._limit = limit
 
     def halt(self, receiver: "Link", behind: "Delivery | None" = None) -> None:
         """Keep what a receiver is sent next, as long as it has no annotations.
@@ -95,7 +107,7 @@ class Relay:
         handle = tag = 0
         if sender is not None:
             handle, tag = sender.handle, sender.next_tag
-            left = min(left, sender.credit, outgoing.remote_incoming_window)
+            left = min(left, self._limit, sender.credit, outgoing.remote_incoming_window)
             largest = min(largest, outgoing.send_frame_size - _OVERHEAD)
             if sender.remote_max_message_size:
                 largest = min(largest, sender.remote_max_message_size)
@@ -158,5 +170,5 @@ class Relay:
             sender.passed(count)
             if convoy is not None:
                 convoy.depart(sender, first_out, tag_out)
-            incoming.handler.on_relayed(receiver, sender, count, convoy)
+            incoming.handler.on_relayed(receiver, sender, count, convoy, data, start)
         return pos

@@ -410,7 +410,7 @@ def test_a_list_of_all_addresses_is_told_in_the_frames_that_the_neighbour_takes(
     # Those that came just before are told by changes that follow.
     keys = {f"M0{address}.{number}" for number in range(100)} - set(told.value.get("exist", ()))
     while keys:
-        keys -= set(foreign.control("MAU").value["add"])
+        keys -= set(foreign.control("MAU").value.get("add", ()))
 
 
 def test_a_neighbour_whose_control_link_is_detached_is_lost_at_once(

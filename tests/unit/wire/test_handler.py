@@ -25,7 +25,7 @@ EVENTS = {
     "on_link_flow": ["link"],
     "on_link_detached": ["link", "closed", "error"],
     "on_transfer": ["receiver", "delivery", "data", "start", "end"],
-    "on_relayed": ["receiver", "sender", "count", "convoy"],
+    "on_relayed": ["receiver", "sender", "count", "convoy", "data", "start"],
     "on_halted": ["halt"],
     "on_halt_over": ["halt"],
     "on_accepted": ["convoy", "count"],

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from routerd.wire import ACCEPTED, RELEASED, Data, Message, Modified, Symbol
 from routerd.wire.plain_transfer import payload_of
+from routerd.wire.relay import LIMIT
+from routerd.wire.section_scan import read_u32
 from routerd.wire.transfer import write_transfer
 from tests.endpoints import Pair, Recorder
 from tests.unit.wire.attached import SOURCE, TARGET
@@ -20,14 +22,18 @@ PLENTY = 1 << 20
 class Forwarding(Recorder):
     """Sends what comes to another link at once; with `most`, what is behind it goes there by itself."""
 
-    def __init__(self, most: int = 0, *, is_plain_only: bool = False, largest: int = 0) -> None:
+    def __init__(
+        self, most: int = 0, *, is_plain_only: bool = False, largest: int = 0, limit: int = LIMIT
+    ) -> None:
         super().__init__()
+        self.limit = limit
         self.largest = largest
         self.most = most
         self.is_plain_only = is_plain_only
         self.target: Any = None
         self.asked = 0
         self.relayed: list[int] = []
+        self.frames: list[list[bytes]] = []
         self.convoys: list[Any] = []
         self.accepted: list[int] = []
 
@@ -45,7 +51,7 @@ class Forwarding(Recorder):
             return
         if delivery.remote_settled and target.send_settled(data, start, end, delivery.message_format):
             if self.most:
-                receiver.session.connection.relay.aim(receiver, target, self.is_plain_only, self.most)
+                receiver.session.connection.relay.aim(receiver, target, self.is_plain_only, self.most, None, self.limit)
             return
         out = target.send(bytes(data[start:end]), None, delivery.remote_settled, delivery.message_format)
         if not delivery.remote_settled:
@@ -60,9 +66,17 @@ class Forwarding(Recorder):
             delivery.context = other.context = None
             other.update(delivery.remote_state if delivery.is_incoming is False else None, True)
 
-    def on_relayed(self, receiver: Any, sender: Any, count: int, convoy: Any) -> None:
+    def on_relayed(
+        self, receiver: Any, sender: Any, count: int, convoy: Any, data: bytes | bytearray, start: int
+    ) -> None:
         assert sender is self.target
         self.relayed.append(count)
+        shown = []
+        for _ in range(count):
+            end = start + read_u32(data, start)
+            shown.append(bytes(data[payload_of(data, start, receiver.remote_handle, convoy is None) : end]))
+            start = end
+        self.frames.append(shown)
         if convoy is not None:
             self.convoys.append(convoy)
 
@@ -153,6 +167,24 @@ def test_all_that_is_received_behind_a_settled_message_goes_its_way():
     # The last ones, behind which too few octets are left to look at, come one by one.
     assert way.handler.asked + sum(way.handler.relayed) == 50
     assert way.handler.asked <= 2
+
+
+def test_no_more_go_than_the_limit_says():
+    way = Way(Forwarding(PLENTY, limit=5))
+    for number in range(50):
+        way.sender.send(body(number), None, True)
+    way.bring()
+    assert way.bodies == [body(number) for number in range(50)]
+    assert set(way.handler.relayed[:-1]) == {5}
+
+
+def test_the_frames_of_those_that_went_are_shown():
+    way = Way(Forwarding(PLENTY))
+    for number in range(20):
+        way.sender.send(body(number), None, True)
+    way.bring()
+    [frames] = way.handler.frames
+    assert frames == [body(number) for number in range(1, 1 + way.handler.relayed[0])]
 
 
 @pytest.mark.parametrize(
