@@ -9,9 +9,9 @@ BIN := .venv/bin
 PIP := $(BIN)/pip --disable-pip-version-check install --quiet --constraint constraints.txt
 # Installs the project where it stands; its modules are compiled by a step of their own, whose words pip would hide.
 PIP_PROJECT := ROUTERD_CYTHON=off $(PIP) --no-build-isolation --editable
-# Two processes keep two cores busy, and leave the routers that tests start enough of them; a module of tests stays in
-# one of them, with the routers that it started.
-PYTEST_PROCESSES ?= 2
+# Most tests wait for a router more than they work, so that three processes take two thirds of two cores; a module of
+# tests stays in one of them, with the routers that it started.
+PYTEST_PROCESSES ?= 3
 PYTEST := -m pytest --numprocesses=$(PYTEST_PROCESSES) --dist=loadscope --durations=30 --durations-min=10
 PURE := build/uncompiled
 PURE_TESTS := tests/unit/wire tests/unit/core tests/unit/mesh tests/conformance
