@@ -40,6 +40,10 @@ QUIET_S = 1.0
 """How long a producer is waited for to say that it has seen its credit withdrawn, when the router ends."""
 
 _SHUTTING_DOWN = Error(condition="amqp:connection:forced", description="the router is shutting down")
+_INCOMPLETE = Error(
+    condition="amqp:precondition-failed",
+    description="the unsettled map is incomplete, and none of its deliveries is known here: attach without it",
+)
 _BEGIN_RCVD = SessionState.BEGIN_RCVD
 _OPEN_RCVD = ConnectionState.OPEN_RCVD
 _OPENED = ConnectionState.OPENED
@@ -214,7 +218,9 @@ class Router(Clients):
     def on_link_attached(self, link: Link, performative: Attach) -> None:
         """Give a new link its place, or refuse it; complete one of our own."""
         peer: Peer = link.session.connection.context
-        if link.context is not None:
+        if link.is_sender and link.is_incomplete:
+            self._end_incomplete(link)
+        elif link.context is not None:
             self.own_link_answered(link)
         elif peer.is_fabric:
             self.fabric_attached(peer, link, performative)
@@ -236,6 +242,13 @@ class Router(Clients):
             self.consumer_attached(peer, link, performative)
         else:
             self.producer_attached(peer, link, performative)
+
+    def _end_incomplete(self, link: Link) -> None:
+        """Have a peer attach anew: only what is resumed may be sent (2.7.3), and nothing is kept here for that."""
+        if link.is_attached:
+            link.detach(error=_INCOMPLETE)
+        else:
+            self.refuse(link, _INCOMPLETE)
 
     def _is_denied(self, peer: Peer, link: Link, performative: Attach) -> bool:
         error: Error | None = None

@@ -87,6 +87,16 @@ class TestRefused:
         client.leave()
         assert workers.left_over() == {}
 
+    def test_a_consumer_that_does_not_say_all_that_it_has_not_settled(self, workers):
+        client, other = workers.client(0), workers.client(len(workers.workers) - 1)
+        link = client.consumer("orders", unsettled={b"a": None}, incomplete_unsettled=True)
+        assert refusal(client, link) == (True, "amqp:precondition-failed")
+        link.grant(5)
+        producer = other.producer("orders")
+        assert producer.credit == 0
+        again = client.consumer("orders", credit=1)
+        assert goes(workers, other, producer, client, again, message())
+
     def test_and_the_rest_of_the_connection_is_untouched(self):
         workers = Workers()
         client = workers.client()

@@ -190,12 +190,35 @@ class TestEvents:
         connection.transport_closed()
         assert (router.router.peers, router.router.trunks, router.take_events()) == ({}, {}, [])
 
-    def test_a_neighbour_that_refuses_control_links_is_no_neighbour(self, router):
+    def asked(self, router):
+        """A neighbour to which the router has attached its links, and which has answered none of them."""
         far = dialled(router, answers=False)
-        for link in list(far.links.values()):
-            link.refuse(None) if link.name == next(iter(far.links)) else None
+        far.connection.open()
+        router.pump()
+        for session in far.sessions:
+            session.begin()
+        router.pump()
+        assert far.links
+        return far
+
+    def test_a_neighbour_that_refuses_control_links_is_no_neighbour(self, router):
+        far = self.asked(router)
+        for link in list(far.links.values())[:2]:
+            link.refuse(None)
         router.pump()
         assert router.take_events() == []
+        assert [trunk.is_up for trunk in router.router.trunks.values()] == [False]
+
+    def test_a_neighbour_may_not_leave_open_what_it_has_not_settled(self, router):
+        far = self.asked(router)
+        for link in list(far.links.values()):
+            termini = {"source": link.remote_source, "target": link.remote_target}
+            link.attach(**termini, incomplete_unsettled=not link.is_sender)
+        router.pump()
+        detached = [event[1:] for event in far.take() if event[0] == "link detached"]
+        assert {event[2] for event in detached} == {"amqp:precondition-failed"}
+        assert len(detached) == len(LINKS) // 2
+        assert [trunk.is_up for trunk in router.router.trunks.values()] == [False]
 
     def test_a_neighbour_that_leaves_with_its_open_is_no_trunk(self, router):
         far = dialled(router, answers=False)
