@@ -184,6 +184,15 @@ def test_a_link_that_cannot_be_is_refused_with_the_reason(client: RawClient, bys
     bystander.check()
 
 
+def test_a_consumer_that_may_be_sent_nothing_new_is_refused_and_no_message_goes_there(
+    client: RawClient, bystander: Bystander, address: str
+) -> None:
+    incomplete = {"unsettled": {b"a": None}, "incomplete_unsettled": True}
+    assert client.attach_consumer(f"{address}.bystander", credit=10, **incomplete).source is None
+    assert client.wait_for_error(Detach) == "amqp:precondition-failed"
+    bystander.check()
+
+
 def test_a_message_that_says_nowhere_readable_where_it_goes_is_rejected(
     client: RawClient, bystander: Bystander
 ) -> None:
