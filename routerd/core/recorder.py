@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from routerd.core.recorder_columns import (
     CANDIDATES_MAX,
     COUNTERS_OF_FLOW,
+    NO_LIMIT,
     ROWS,
     DecisionColumns,
     FlowNames,
@@ -47,7 +48,7 @@ STEPS_MAX = 16
 
 _CANDIDATES_MAX = CANDIDATES_MAX
 _STEPS_MAX = STEPS_MAX
-_NO_LIMIT = 1 << 30
+_NO_LIMIT = NO_LIMIT
 _SUMS = len(COUNTERS_OF_FLOW)
 _FIRST_OUTCOME = COUNTERS_OF_FLOW.index("accepted")
 _EPOCH_BITS = 16

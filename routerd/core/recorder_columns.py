@@ -12,6 +12,8 @@ CELLS_OF_ROW = 2
 """Candidates that there is room for, for each decision of a set of columns."""
 CANDIDATES_MAX = 127
 """Candidates of a decision: the choice among them is a number of 8 bits."""
+NO_LIMIT = 1 << 30
+"""More messages than ever leave together."""
 Memory = Callable[[int], "memoryview[Any]"]
 """Returns so many octets that can be written to."""
 COUNTERS_OF_FLOW = ("messages", "octets", "accepted", "rejected", "released", "modified", "presettled", "dropped")

@@ -15,8 +15,8 @@ from routerd.wire.sections cimport Sections
 
 cdef int _AUTOMATIC
 cdef int _DEFAULT_PRIORITY
-cdef Py_ssize_t _LIMIT
 cdef bytes _NOTHING
+cdef Py_ssize_t _NO_LIMIT
 cdef int _PRESETTLED
 cdef int _PROPERTIES
 cdef int _SMALL_DESCRIPTOR

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from routerd.core.departures import DEFAULT_PRIORITY, Departures
+from routerd.core.recorder_columns import NO_LIMIT
 from routerd.core.recorder_events import written_address
 from routerd.core.recorder_names import (
     CONSUMER_LOST,
@@ -18,7 +19,6 @@ from routerd.core.settlement import outcome_number
 from routerd.wire import DecodeError, NeedsMore
 from routerd.wire.delivery import Delivery
 from routerd.wire.plain_transfer import payload_of
-from routerd.wire.relay import LIMIT
 from routerd.wire.section_scan import read_u32, skip_value
 
 if TYPE_CHECKING:
@@ -35,8 +35,8 @@ AUTOMATIC = -1
 
 _AUTOMATIC = AUTOMATIC
 _DEFAULT_PRIORITY = DEFAULT_PRIORITY
-_LIMIT = LIMIT
 _NOTHING = b""
+_NO_LIMIT = NO_LIMIT
 _PRESETTLED = RECORDED_PRESETTLED
 _PROPERTIES = 0x73
 _SMALL_DESCRIPTOR = 0x53
@@ -78,7 +78,7 @@ class Recorded(Departures):
 
     def together_room(self) -> int:
         """How many messages the recorder lets go together."""
-        return _LIMIT if self.recorder is None else self.recorder.room()
+        return _NO_LIMIT if self.recorder is None else self.recorder.room()
 
     def note_together(
         self,
