@@ -109,8 +109,8 @@ class Router:
             self._keys = self._make_keys(layout)
             self._create(layout)
             listening = self._ready()
-            # Nobody has to wait for its process to start who only sends and receives.
-            self._create_management(layout)
+            # Nobody has to wait for their processes to start who only sends and receives.
+            self._create_others(layout)
         except BaseException:
             self.stop()
             raise
@@ -153,29 +153,26 @@ class Router:
             return token_for(workers)
 
     def _create(self, layout: tuple[Place, ...]) -> None:
-        """Create the actors. The first, the table, has a name that no other router may have taken."""
+        """Create what messages pass. The first, the table, has a name that no other router may have taken."""
         workers = tuple(place.worker for place in layout)
         namespace = self._options.ray_namespace
         connections = tuple(map(connection_role, workers))
-        router, configuration = self._config.router, self._configuration
-        has_network = router.mode is RouterMode.INTERIOR
+        has_network = self._config.router.mode is RouterMode.INTERIOR
         table = self._process(TABLE, ENGINE, MANAGEMENT, *connections)
         connections_max = self._config.policy.max_connections
         self._start(TABLE, _Table, table, workers, namespace, has_network, connections_max)
-        engine = self._process(ENGINE, TABLE)
-        self._start(ENGINE, _Engine, router, configuration, self._started_at, engine, workers, namespace)
         for place in layout:
             role = connection_role(place.worker)
             config = self._worker_config(place, len(layout))
             self._start(role, _Connection, config, self._configuration, self._process(role, TABLE), namespace)
 
-    def _create_management(self, layout: tuple[Place, ...]) -> None:
-        router, workers = self._config.router, tuple(place.worker for place in layout)
-        process = self._process(MANAGEMENT, TABLE)
-        namespace = self._options.ray_namespace
-        self._start(
-            MANAGEMENT, _Management, router, self._configuration, self._started_at, process, workers, namespace
-        )
+    def _create_others(self, layout: tuple[Place, ...]) -> None:
+        """Create what no message waits for: neighbours are reached later than clients anyway."""
+        workers = tuple(place.worker for place in layout)
+        about = (self._config.router, self._configuration, self._started_at)
+        where = (workers, self._options.ray_namespace)
+        self._start(ENGINE, _Engine, *about, self._process(ENGINE, TABLE), *where)
+        self._start(MANAGEMENT, _Management, *about, self._process(MANAGEMENT, TABLE), *where)
 
     def _start(self, role: str, actor: Any, *arguments: Any) -> None:
         options = self._options

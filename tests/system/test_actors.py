@@ -111,6 +111,7 @@ def test_a_router_ends_with_its_ray_and_leaves_nothing(start_alone: Callable[...
 
 def test_a_router_does_without_the_head_of_ray(start_alone: Callable[..., RunningRouter]) -> None:
     router = start_alone()
+    eventually(lambda: set(router.actors()) == set(ROLES), "all actors run")
     everything = family_of(router.launcher.pid)
     head = next(one for one in everything if "gcs_server" in one.title)
     head.signal(signal.SIGKILL)
@@ -138,7 +139,7 @@ def test_a_ray_of_its_own_has_a_token_unless_the_environment_forbids_it(
 
 def test_a_router_with_nothing_to_do_takes_little_memory(tmp_path: Path) -> None:
     with running(Form("ray-1", 1), tmp_path, MULTICAST) as router:
-        eventually(lambda: "management" in router.actors(), "everything runs")
+        eventually(lambda: {"engine", "management"} <= set(router.actors()), "everything runs")
         everything = family_of(router.launcher.pid)
         assert sum(map(_pss_bytes, everything)) <= 700 << 20
 
@@ -332,6 +333,7 @@ def start_joined(ray_head: RayHead, tmp_path_factory: pytest.TempPathFactory) ->
 
 def test_routers_of_one_ray_leave_each_other_alone(start_joined: Callable[..., RunningRouter]) -> None:
     one, other = start_joined(), start_joined("--ray-namespace", "other")
+    eventually(lambda: set(one.actors()) == set(other.actors()) == set(ROLES), "all actors run")
     actors = list(one.actors().values())
     one.launcher.kill()
     one.launcher.wait(WITHIN_S)
@@ -355,6 +357,7 @@ def test_a_detached_router_outlives_its_launcher_until_it_is_stopped(
     router = start_joined("--ray-namespace", "detached", "--detach")
     assert router.launcher.wait(WITHIN_S) == 0
     check_every_connection_is_reached(router.port)
+    eventually(lambda: set(router.actors()) == set(ROLES), "all actors run")
     actors = list(router.actors().values())
     assert run("--stop", ROUTER_ID, *where, "--shutdown-grace", "1").returncode == 0
     check_nothing_is_left(actors)
