@@ -130,7 +130,7 @@ def _start_row(case: str, target: float, *form: str) -> Row:
 
 
 def _recovery_s(router: RouterProcess, role: str, number: signal.Signals) -> float:
-    victim = _running(router, role)
+    victim = router.actors()[role]
     begun = time.monotonic()
     os.kill(victim.pid, number)
     while not _is_replaced(router, role, victim) or not _forwards(router):
@@ -138,16 +138,6 @@ def _recovery_s(router: RouterProcess, role: str, number: signal.Signals) -> flo
             raise LoadFailed(f"{role} is not back {WITHIN_S:g} s after {number.name}")
         time.sleep(POLL_S)
     return time.monotonic() - begun
-
-
-def _running(router: RouterProcess, role: str) -> Process:
-    """Return the process of an actor, which may not have begun when the router is ready."""
-    end = time.monotonic() + WITHIN_S
-    while (found := router.actors().get(role)) is None:
-        if time.monotonic() > end:
-            raise LoadFailed(f"{role} does not run")
-        time.sleep(POLL_S)
-    return found
 
 
 def _is_replaced(router: RouterProcess, role: str, victim: Process) -> bool:
