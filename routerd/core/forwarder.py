@@ -109,9 +109,10 @@ class Forwarder(Endings):
             inlet.peer.active_at = delivery.stamp = self.now
             if inlet.is_watched:
                 self.observer.message_received(inlet, data, start, end, delivery.is_partial)
+            if inlet.trunk is not None or inlet.is_short:
+                inlet.top_up()
             address = inlet.address
             if inlet.trunk is not None:
-                inlet.top_up()
                 self._arrive(inlet, delivery, data, start, end)
             elif (
                 address is None

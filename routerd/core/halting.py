@@ -122,6 +122,8 @@ class Halting(Multicast):
             address.waiting_from_siblings += count
         if is_settled:
             inlet.waiting += count
+        if inlet.is_short and count < 0:
+            inlet.top_up()
 
     def have_come(self, inlet: "Inlet", address: "Address", count: int) -> None:
         """Count messages that came together."""
@@ -129,6 +131,8 @@ class Halting(Multicast):
         inlet.peer.active_at = self.now
         if not inlet.is_fabric:
             address.ingress += count
+        if inlet.is_short:
+            inlet.top_up()
 
     def have_left(self, inlet: "Inlet", outlet: "Outlet", count: int, is_settled: bool) -> None:
         """Count messages that left together."""

@@ -7,6 +7,8 @@ from routerd.core.trunk cimport Trunk
 from routerd.wire.delivery cimport Delivery
 from routerd.wire.receiver cimport Receiver
 
+cdef long long _REACH_LEAST
+
 
 @cython.final
 cdef class Inlet:
@@ -29,6 +31,8 @@ cdef class Inlet:
     cdef public object guard
     cdef readonly bint strips
     cdef readonly Py_ssize_t capacity
+    cdef readonly Py_ssize_t reach
+    cdef readonly bint is_short
     cdef readonly Py_ssize_t least_room
     cdef readonly Py_ssize_t ample_credit
     cdef public bint is_in_step
@@ -38,6 +42,8 @@ cdef class Inlet:
     cdef public Delivery current
     cdef public Collected collected
     cdef public Flow flow
+    cdef readonly long long octets_before
+    cdef readonly long long deliveries_before
     cdef public long long deliveries
     cdef public long long presettled
     cdef public long long dropped_presettled
@@ -51,6 +57,9 @@ cdef class Inlet:
     cpdef void join(self, Trunk trunk)
     @cython.locals(link=Receiver, room=Py_ssize_t, address=Address)
     cpdef void top_up(self)
+    @cython.locals(messages="long long", octets="long long", reach="long long")
+    cdef void _measure(self)
+    cdef void _set_reach(self, Py_ssize_t reach)
     cdef bint _has_cheap_waits(self, Address address) except -1
     @cython.locals(link=Receiver, taken=Py_ssize_t)
     cdef void _grant_in_step(self, Address address, Py_ssize_t room)

@@ -12,10 +12,16 @@ if TYPE_CHECKING:
     from routerd.wire.receiver import Receiver
 
 
+# A producer of whatever large messages may send the next while the router is told that the one before has arrived.
+_REACH_LEAST = 4
+
+
 class Inlet:
     """A link into the router, with its credit and its counters.
 
-    `capacity` bounds what it may have under way: credit, unsettled deliveries and settled ones that wait.
+    `capacity` bounds what it may have under way: credit, unsettled deliveries and settled ones that wait. Where
+    messages are large, `reach` bounds what has not left the router: credit, which a producer may use up long before
+    it can send, and what waits. It does not bound what consumers have and do not settle: they may want many more.
     """
 
     link: "Receiver"
@@ -53,8 +59,14 @@ class Inlet:
         self.guard: Any = None
         self.strips = peer.strips_in
         self.capacity = peer.capacity
-        self.least_room = max(1, peer.capacity >> 2)
-        self.ample_credit = peer.capacity - self.least_room
+        self.reach = 0
+        self.is_short = False
+        self.least_room = 0
+        self.ample_credit = 0
+        self._set_reach(peer.capacity)
+        # What had come when it was looked up last how large messages are.
+        self.octets_before = 0
+        self.deliveries_before = 0
         # Whether it has credit again only when consumers have, which is not looked up for each message.
         self.is_in_step = False
         # How many messages had come when there was last nobody to send to.
@@ -108,13 +120,35 @@ class Inlet:
                 return
             if not address.has_outlet(self.is_fabric):
                 return
+        self._measure()
         room = self.capacity - link.credit - link.unsettled_count - self.waiting
+        if self.is_short:
+            room = min(room, self.reach - link.credit - self.parked)
         if room < self.least_room:
             return
         if address is None or self.deliveries <= self.unserved or self._has_cheap_waits(address):
             link.grant(room)
         else:
             self._grant_in_step(address, room)
+
+    def _measure(self) -> None:
+        """Let no more be under way than so many octets, by how large the latest messages were."""
+        messages = self.deliveries - self.deliveries_before
+        # The last may have come in part, and one says little of the next.
+        if messages < max(2, self.reach >> 3):
+            return
+        octets = max(1, self.link.octets_in - self.octets_before)
+        self.octets_before = self.link.octets_in
+        self.deliveries_before = self.deliveries
+        reach = min(self.capacity, max(_REACH_LEAST, self.peer.reach_octets * messages // octets))
+        if reach != self.reach:
+            self._set_reach(reach)
+
+    def _set_reach(self, reach: int) -> None:
+        self.reach = reach
+        self.is_short = reach < self.capacity
+        self.least_room = max(1, reach >> 2)
+        self.ample_credit = reach - self.least_room
 
     def _has_cheap_waits(self, address: "Address") -> bool:
         """Whether messages wait together, or not at this address."""
@@ -131,7 +165,7 @@ class Inlet:
         link = self.link
         if self.is_in_step and link.credit > 0:
             return
-        taken = max(address.credit(), self.capacity >> 2, 1) - link.credit - self.parked
+        taken = max(address.credit(), self.reach >> 2, 1) - link.credit - self.parked
         self.is_in_step = taken < self.least_room
         if self.is_in_step:
             address.in_step[self] = None

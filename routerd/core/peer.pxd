@@ -14,6 +14,7 @@ cdef class Peer:
     cdef public object error
     cdef public Trunk trunk
     cdef readonly Py_ssize_t capacity
+    cdef public long long reach_octets
     cdef readonly bint strips_in
     cdef readonly bint strips_out
     cdef readonly bint is_multi_tenant

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from routerd.core.settings import DEFAULT_LINK_CAPACITY
+from routerd.core.settings import DEFAULT_LINK_CAPACITY, REACH_OCTETS
 
 if TYPE_CHECKING:
     from routerd.core.inlet import Inlet
@@ -52,6 +52,8 @@ class Peer:
         self.error: Any = None
         self.trunk = None
         self.capacity = capacity
+        # How much of the messages of a producer may be under way, where they are large.
+        self.reach_octets = REACH_OCTETS
         is_client = self.is_external and not (self.is_router or self.is_edge)
         self.strips_in = strips_in and is_client
         self.strips_out = strips_out and is_client

@@ -5,6 +5,8 @@ from enum import Enum
 
 DEFAULT_LINK_CAPACITY = 250
 """Deliveries that a producer may have under way when its listener says nothing else."""
+REACH_OCTETS = 1 << 21
+"""Octets that a producer near by may have under way, where its messages are large: what caches have room for."""
 PRIORITY_MAX = 9
 PHASE_MAX = 9
 

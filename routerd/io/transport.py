@@ -10,6 +10,7 @@ from routerd.core import Peer
 from routerd.io.log_levels import Level
 from routerd.io.logs import module_log
 from routerd.io.protocol_trace import FrameTracer
+from routerd.io.round_trip import reach_octets
 from routerd.io.worker_turn import Pipe
 from routerd.wire import Connection
 
@@ -55,6 +56,7 @@ class Transport(Pipe, asyncio.BufferedProtocol):
         """Begin."""
         self.socket = cast(asyncio.Transport, transport)
         self.host = peer_name(transport)
+        self.peer.reach_octets = reach_octets(transport)
         self.socket.set_write_buffer_limits(WRITE_HIGH_WATER, WRITE_LOW_WATER)
         self.heed_log()
         self.begin()

@@ -36,6 +36,7 @@ cdef class Link:
     cdef public long long available
     cdef public bint drain
     cdef public Py_ssize_t unsettled_count
+    cdef public long long octets_in
     cdef readonly unsigned int initial_delivery_count
     cdef public bint is_incomplete
     cdef public bint is_closed

@@ -64,6 +64,8 @@ class Link:
         self.available = 0
         self.drain = False
         self.unsettled_count = 0
+        # Of the messages that have come, to their ends.
+        self.octets_in = 0
         self.initial_delivery_count = 0
         self.is_incomplete = False
         self.is_closed = False

@@ -109,8 +109,10 @@ class Receiver(Link):
         delivery.is_partial = fields.more and not fields.aborted
         if delivery.is_partial:
             self._current = delivery
-        elif self._current is not None:
-            self._current = None
+        else:
+            self.octets_in += delivery.size
+            if self._current is not None:
+                self._current = None
         if fields.aborted:
             delivery.is_aborted = True
             delivery.settled = True

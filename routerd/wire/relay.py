@@ -160,6 +160,7 @@ class Relay:
             count += 1
         if count > 0:
             receiver.passed(count)
+            receiver.octets_in += pos - start
             convoy: Convoy | None = None
             if not is_settled:
                 convoy = Convoy(receiver, count, tags)

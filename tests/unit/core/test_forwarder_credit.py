@@ -2,6 +2,7 @@
 
 import pytest
 
+from routerd.core import REACH_OCTETS
 from routerd.wire import RELEASED, Source, Target
 from tests.routers import Workers, message, outcome
 
@@ -412,3 +413,103 @@ def test_messages_of_siblings_take_turns_with_those_that_wait_here():
     receiver.grant(6)
     workers.pump()
     assert len(other.received(receiver)) == 12
+
+
+# --- large messages
+
+LARGE = message("x" * (1 << 16))
+REACH = REACH_OCTETS // len(LARGE)
+
+
+def send_as_long_as_there_is_credit(client, sender, octets, count, settled=False):
+    """Send up to so many messages; return the credit that was left before each."""
+    credits = []
+    while sender.credit and len(credits) < count:
+        credits.append(sender.credit)
+        client.send(sender, octets, settled=settled)
+    return credits
+
+
+@pytest.mark.parametrize("settled", [False, True])
+def test_a_producer_of_large_messages_has_credit_for_few(settled):
+    workers = Workers()
+    one, other = clients(workers)
+    receiver = other.consumer("orders", credit=10_000)
+    sender = one.producer("orders")
+    credits = []
+    for _ in range(3 * CAPACITY):
+        credits += send_as_long_as_there_is_credit(one, sender, LARGE, 1, settled)
+        if not settled:
+            other.latest(receiver).accept()
+        workers.pump()
+    assert len(other.received(receiver)) == len(credits) == 3 * CAPACITY
+    # What it was given before it sent anything, it has.
+    assert credits[0] == CAPACITY
+    assert 0 < min(credits[CAPACITY:]) <= max(credits[CAPACITY:]) <= REACH
+
+
+def test_a_producer_whose_messages_are_small_again_has_credit_for_many():
+    workers = Workers()
+    one, other = clients(workers)
+    other.consumer("orders", credit=10_000)
+    sender = one.producer("orders")
+    for octets in (LARGE, message()):
+        for _ in range(2 * CAPACITY):
+            one.send(sender, octets, settled=True)
+    assert CAPACITY // 2 <= sender.credit <= CAPACITY
+
+
+def test_a_producer_far_away_has_credit_for_more_large_messages():
+    workers = Workers()
+    one, other = clients(workers)
+    one.peer.reach_octets = 4 * REACH_OCTETS
+    other.consumer("orders", credit=10_000)
+    sender = one.producer("orders")
+    credits = send_as_long_as_there_is_credit(one, sender, LARGE, 3 * CAPACITY, settled=True)
+    assert REACH < max(credits[CAPACITY:]) <= 4 * REACH_OCTETS // len(LARGE)
+
+
+def test_a_consumer_may_settle_as_late_whether_messages_are_large_or_not():
+    workers = Workers()
+    one, other = clients(workers)
+    receiver = other.consumer("orders", credit=10_000)
+    sender = one.producer("orders")
+    for _ in range(3):
+        # Nothing is settled before all that may be under way has come, but for what is not worth a flow.
+        sent = len(send_as_long_as_there_is_credit(one, sender, LARGE, 1000))
+        assert CAPACITY - (REACH >> 2) <= sent <= CAPACITY
+        for delivery in other.unsettled[receiver.name][-sent:]:
+            delivery.accept()
+        workers.pump()
+
+
+def test_few_large_messages_wait_and_their_producer_goes_on_when_they_have_left():
+    workers = Workers()
+    one, other = clients(workers)
+    receiver = other.consumer("orders", credit=CAPACITY)
+    sender = one.producer("orders")
+    sent = len(send_as_long_as_there_is_credit(one, sender, LARGE, CAPACITY, settled=True))
+    # The consumer takes no more, so some wait, and no more than that.
+    sent += len(send_as_long_as_there_is_credit(one, sender, LARGE, 1000))
+    assert sender.credit == 0
+    assert CAPACITY < sent <= CAPACITY + REACH
+    for _ in range(10):
+        before = sent
+        # None of these is settled, and yet there is credit for more.
+        receiver.grant(REACH >> 1)
+        workers.pump()
+        sent += len(send_as_long_as_there_is_credit(one, sender, LARGE, 1000))
+        assert before < sent <= before + REACH
+    assert len(other.received(receiver)) == CAPACITY + 10 * (REACH >> 1)
+
+
+def test_a_producer_of_the_largest_messages_sends_ahead_all_the_same():
+    workers = Workers()
+    one = workers.client(peer={"capacity": 16})
+    receiver = one.consumer("orders", credit=100)
+    sender = one.producer("orders")
+    octets = message("x" * REACH_OCTETS)
+    credits = send_as_long_as_there_is_credit(one, sender, octets, 40, settled=True)
+    assert len(one.received(receiver)) == len(credits) == 40
+    assert credits[0] == 16
+    assert 1 < max(credits[16:]) <= 4
