@@ -171,6 +171,28 @@ def test_a_sibling_knows_where_what_it_delivers_has_come_from(address, credit):
     assert [(row["origin"], row["messages"]) for row in flow_rows(records)] == [("O", 2)]
 
 
+@pytest.mark.parametrize("settled", [True, False])
+def test_a_sibling_knows_it_of_each_of_those_that_come_together(settled):
+    mesh = Mesh("R", workers=2)
+    joined = mesh["R"]
+    far = neighbour(joined, worker=0).attach()
+    joined.tell(routes=routes((far, {"N": 1, "O": 2})), radius=2)
+    for index in (0, 1):
+        record(joined[index].router)
+    # Else nothing with annotations would go together anyway.
+    joined.client(1, peer={"strips_out": False}).consumer("orders", "sink", credit=20)
+    paths = ["O/N/R", "O/N/R", "N/R", "O/N/R", "N/R", "N/R"]
+    for path in paths:
+        trace = [f"0/{router}" for router in path.split("/")[:-1]]
+        octets = to_router(annotations={"to": "orders", "ingress": trace[0], "trace": trace})
+        far.data_out[4].send(octets, settled=settled)
+    mesh.pump()
+    records = take(joined[1].router)
+    if settled:
+        assert [row["path"] for row in decision_rows(records)] == paths
+    assert {row["origin"]: row["messages"] for row in flow_rows(records)} == {"O": 3, "N": 3}
+
+
 def test_a_relay_records_nothing():
     mesh = Mesh("R", workers=2)
     joined = mesh["R"]
