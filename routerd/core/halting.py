@@ -131,8 +131,6 @@ class Halting(Multicast):
         inlet.peer.active_at = self.now
         if not inlet.is_fabric:
             address.ingress += count
-        if inlet.is_short:
-            inlet.top_up()
 
     def have_left(self, inlet: "Inlet", outlet: "Outlet", count: int, is_settled: bool) -> None:
         """Count messages that left together."""

@@ -513,3 +513,77 @@ def test_a_producer_of_the_largest_messages_sends_ahead_all_the_same():
     assert len(one.received(receiver)) == len(credits) == 40
     assert credits[0] == 16
     assert 1 < max(credits[16:]) <= 4
+
+
+def test_a_large_message_that_has_come_in_part_says_nothing_of_their_size():
+    workers = Workers()
+    one, other = clients(workers)
+    receiver = other.consumer("orders", credit=10_000)
+    sender = one.producer("orders")
+    for _ in range(2 * CAPACITY):
+        one.send(sender, LARGE)
+        other.latest(receiver).accept()
+    workers.pump()
+    one.send(sender, LARGE)
+    for _ in range(REACH):
+        streamed = one.stream(sender, LARGE[:100], ends=False)
+        other.latest(receiver).accept()
+        workers.pump()
+        assert sender.credit <= REACH
+        one.go_on(streamed, LARGE[100:], more=False)
+
+
+def send_together(client, sender, other, receiver, octets, count, is_accepted=True):
+    """Send so many messages, which arrive in one piece."""
+    for _ in range(count):
+        sender.send(octets)
+    client.pump()
+    if is_accepted:
+        for delivery in other.unsettled[receiver.name][-count:]:
+            delivery.accept()
+        client.pump()
+
+
+def test_messages_in_one_frame_that_come_together_count_as_well():
+    workers = Workers()
+    one, other = clients(workers)
+    receiver = other.consumer("orders", credit=10_000)
+    sender = one.producer("orders")
+    octets = message("x" * 15_000)
+    reach = REACH_OCTETS // len(octets)
+    for number in range(40):
+        send_together(workers, sender, other, receiver, octets, min(sender.credit, 20))
+        assert sender.credit <= (reach if number > 20 else CAPACITY)
+    while sender.credit < reach - 1:
+        send_together(workers, sender, other, receiver, octets, 1)
+    # There is credit for more than that though none is settled.
+    sent = 0
+    while sent < CAPACITY - (reach >> 2):
+        assert sender.credit
+        count = sender.credit
+        send_together(workers, sender, other, receiver, octets, count, is_accepted=False)
+        sent += count
+    assert sent <= CAPACITY
+
+
+def test_who_sends_large_messages_to_two_is_ahead_of_them_by_less():
+    workers = Workers()
+    one, other = clients(workers)
+    for name in "ab":
+        other.consumer("orders", name, credit=CAPACITY)
+    sender = one.producer("orders")
+    send_as_long_as_there_is_credit(one, sender, LARGE, 2 * CAPACITY, settled=True)
+    # Both have used their credit up.
+    assert 0 < sender.credit <= REACH >> 2
+
+
+def test_a_small_message_between_large_ones_changes_little():
+    workers = Workers()
+    one, other = clients(workers)
+    other.consumer("orders", credit=CAPACITY)
+    sender = one.producer("orders")
+    waiting = -CAPACITY
+    while sender.credit:
+        one.send(sender, message() if waiting % 8 == 0 else LARGE, settled=True)
+        waiting += 1
+    assert 0 < waiting <= 2 * REACH
