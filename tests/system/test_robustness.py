@@ -177,6 +177,15 @@ def test_a_client_may_attach_thousands_of_links(connect: Connect, router: Runnin
         assert {client.wait_for(Detach).handle for _ in range(LINKS)} == set(range(LINKS))
 
 
+def introduce_actors(router: RunningRouter) -> None:
+    """Have all actors begin, also those that do so when the router is ready, and connect to each other."""
+    with ManagementClient(router.port) as management:
+        management.query("connection")
+        management.query("router")
+    if router.form.actors:
+        eventually(lambda: {"engine", "management"} <= set(router.actors()), "all actors run")
+
+
 def come_and_go(router: RunningRouter, seconds: float, rate: int = 1000) -> dict[str, float]:
     """Have a crowd come and go; return how it went."""
     command = [sys.executable, "-m", "tests.system.crowd", str(router.port), str(rate), str(seconds)]
@@ -189,9 +198,7 @@ def come_and_go(router: RunningRouter, seconds: float, rate: int = 1000) -> dict
 def check_a_crowd_leaves_nothing(router: RunningRouter, connect: Connect, address: str, seconds: float) -> None:
     """Have 1 000 connections a second come and go, while two others go on."""
     come_and_go(router, 2)
-    with ManagementClient(router.port) as management:
-        # The actors have their connections to each other from then on.
-        management.query("connection")
+    introduce_actors(router)
     consumer, producer = connect().consumer(address), connect().producer(address)
     serving = router.serving()
     with nothing_left(serving, CROWD_GROWTH_MAX * len(serving)), ThreadPoolExecutor(1) as background:
@@ -221,6 +228,7 @@ def test_a_minute_of_connections_that_come_and_go_leaves_nothing_behind(
 
 def check_a_crowd_at_rest(router: RunningRouter, connect: Connect, address: str, count: int, hold_s: float) -> None:
     """Hold idle connections; meanwhile messages pass, and afterwards all are gone."""
+    introduce_actors(router)
     serving = router.serving()
     consumer, producer = connect().consumer(address), connect().producer(address)
     with nothing_left(serving, 40 * 1024 * count), ThreadPoolExecutor(1) as background:
