@@ -78,8 +78,8 @@ class AddressTable:
         self._changes: OrderedDict[tuple[int, str], int] = OrderedDict()
         self._incarnations: dict[int, deque[int]] = {}
         self._interest_count = 0
-        # Keys whose consumers have changed since `take_totals`.
-        self._retold: dict[str, None] = {}
+        # Keys whose consumers have changed since `take_totals`. Where nobody asks for totals they would stay for good.
+        self._retold: dict[str, None] | None = None
 
     @property
     def version(self) -> Version:
@@ -108,12 +108,14 @@ class AddressTable:
 
     def totals(self) -> tuple[Interest, ...]:
         """Return how many consumers each address has over all workers; whoever keeps them goes on by `take_totals`."""
-        self._retold.clear()
+        self._retold = {}
         keys = {key for member in self._members.values() for key in member.interests}
         return tuple(Interest(key, sum(self.consumers(key).values())) for key in keys)
 
     def take_totals(self) -> tuple[Interest, ...]:
-        """Return the same of those addresses that have changed since."""
+        """Return the same of those addresses that have changed since; of none, where nobody has asked for all."""
+        if self._retold is None:
+            return ()
         retold, self._retold = self._retold, {}
         return tuple(Interest(key, sum(self.consumers(key).values())) for key in retold)
 
@@ -242,7 +244,7 @@ class AddressTable:
         # What the list of changes has of it stays there until it is forgotten: it is told by the list of members.
         interests = self._members.pop(worker).interests
         self._interest_count -= len(interests)
-        self._retold.update(dict.fromkeys(interests))
+        self._retell(interests)
 
     def _record(self, author: int, keys: Iterable[str]) -> None:
         """Count one more change, of these keys of the author, which all others have to be told of."""
@@ -252,9 +254,13 @@ class AddressTable:
                 member.needed = self._count + 1
         self._count += 1
         for key in keys:
-            self._retold[key] = None
             self._changes[author, key] = self._count
             self._changes.move_to_end((author, key))
+        self._retell(keys)
+
+    def _retell(self, keys: Iterable[str]) -> None:
+        if self._retold is not None:
+            self._retold.update(dict.fromkeys(keys))
 
     def _forget(self) -> None:
         """Drop the changes that will be in no delta any more, and those that are too many to keep."""

@@ -128,6 +128,10 @@ class RunningRouter:
             return [process(self.launcher.pid)]
         return [found for role, found in self.actors().items() if role.startswith("connection.")]
 
+    def everything(self) -> list[Process]:
+        """Return its processes, but for those of Ray itself."""
+        return [process(self.launcher.pid), *self.actors().values()]
+
     def end(self, number: signal.Signals = signal.SIGTERM) -> int:
         """Send a signal; return the status that the launcher exits with."""
         self.launcher.send_signal(number)
