@@ -56,11 +56,8 @@ soak: test-tools setup  ## run the tests that take minutes: 2 GiB messages, 10 0
 	$(BIN)/python -m tests.sim.mesh_messages --first 1001 --seeds 1000 --go-on
 	$(BIN)/python -m tests.sim.mesh_protocol --first 1001 --seeds 1000
 
-bench: setup analytics driver-setup  ## run every benchmark and append the figures to bench/RESULTS.md
-	@set -e; { printf '\n## %s, commit %s, %s cores\n\n```\n' \
-	"$$(date -u +%Y-%m-%d)" "$$(git describe --always --dirty 2>/dev/null || echo unknown)" "$$(nproc)"; \
-	for name in $$($(BIN)/python -m bench --list); do echo "$$ python -m bench $$name"; $(BIN)/python -m bench $$name; done; \
-	printf '```\n'; } | tee -a bench/RESULTS.md
+bench: setup analytics driver-setup  ## run every benchmark and put the figures into bench/RESULTS.md
+	@set -e; for name in $$($(BIN)/python -m bench --list); do echo "$$ python -m bench $$name"; $(BIN)/python -m bench $$name --record; done
 
 fuzz: setup $(FUZZ_TOOLS)  ## run the coverage-guided fuzzer
 	$(BIN)/python -m tests.fuzz $(FUZZ_ARGUMENTS)

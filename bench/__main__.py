@@ -1,8 +1,9 @@
-"""`python -m bench NAME [--json]`: run one benchmark and print its rows; some have options of their own."""
+"""`python -m bench NAME [--json] [--record]`: run one benchmark and print its rows; some have options of their own."""
 
 import argparse
 import importlib
 
+from bench import results
 from bench.report import as_json, as_text
 
 BENCHMARKS = {
@@ -26,6 +27,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__, add_help=False)
     parser.add_argument("name", nargs="?", choices=BENCHMARKS, help="the benchmark to run")
     parser.add_argument("--json", action="store_true", help="print an object keyed by case instead of columns")
+    parser.add_argument("--record", action="store_true", help="put the figures into bench/RESULTS.md, too")
     parser.add_argument("--list", action="store_true", help="print the names of the benchmarks, one a line")
     parser.add_argument("-h", "--help", action="store_true", help="this, or behind NAME the options of that benchmark")
     arguments, rest = parser.parse_known_args()
@@ -46,6 +48,8 @@ def main() -> None:
     else:
         rows = benchmark.run()
     print(as_json(rows) if arguments.json else as_text(rows))
+    if arguments.record:
+        results.record(arguments.name, rows)
 
 
 if __name__ == "__main__":

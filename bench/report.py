@@ -26,9 +26,7 @@ def as_text(rows: list[Row]) -> str:
     """Return the rows as aligned columns."""
     cells = [("case", "value", "unit", "target", "")]
     for row in rows:
-        bound = "" if row.target is None else f"{'<=' if row.at_most else '>='} {_number(row.target)}"
-        verdict = "" if row.target is None else "met" if row.is_met else "short"
-        cells.append((row.case, _number(row.value), row.unit, bound, verdict))
+        cells.append((row.case, number_text(row.value), row.unit, bound_of(row), verdict_of(row)))
     widths = [max(len(line[column]) for line in cells) for column in range(5)]
     return "\n".join(
         f"{case:{widths[0]}}  {value:>{widths[1]}}  {unit:{widths[2]}}  {bound:{widths[3]}}  {verdict}".rstrip()
@@ -47,5 +45,16 @@ def as_json(rows: list[Row]) -> str:
     )
 
 
-def _number(value: float) -> str:
+def bound_of(row: Row) -> str:
+    """Return the target of a row and the side of it that is good, or nothing."""
+    return "" if row.target is None else f"{'<=' if row.at_most else '>='} {number_text(row.target)}"
+
+
+def verdict_of(row: Row) -> str:
+    """Say whether a row meets its target, if it has one."""
+    return "" if row.target is None else "met" if row.is_met else "short"
+
+
+def number_text(value: float) -> str:
+    """Return a figure in three digits, or whole where it is larger."""
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"

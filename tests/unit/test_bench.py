@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bench import oslo, wire
+from bench import oslo, results, wire
 from bench.load_runs import LoadFailed
 from bench.mesh import CASES, growth, memory, paths
 from bench.mesh.simulation import Simulation
@@ -38,6 +38,50 @@ def test_rows_are_printed_in_columns():
 
 def test_json_is_keyed_by_case():
     assert json.loads(as_json(ROWS))["delay"] == {"value": 16.25, "unit": "us", "target": 15, "met": False}
+
+
+PAGE = """\
+# Results
+
+{figures}
+|---|
+| core | delay | 20 | us | <= 15 | short | 2026-01-01 | abc |
+| core | other | 1 | us |  |  | 2026-01-01 | abc |
+| wire | delay | 2 | us |  |  | 2026-01-01 | abc |
+
+Between.
+
+{history}
+|---|
+| 2026-01-01 | abc | core: 0 of 1 |  |
+"""
+
+
+def test_a_run_replaces_the_figures_of_its_cases_on_the_page_of_results():
+    page = PAGE.format(figures=results.FIGURES, history=results.HISTORY)
+    page = results.with_run(page, "core", [ROWS[1], ROWS[2]], "2026-01-02", "def")
+    page = results.with_run(page, "router", [Row("1 to 1: ratio", 0.5, "of direct", 0.45)], "2026-01-02", "def")
+    assert page.splitlines() == [
+        *("# Results", "", results.FIGURES, "|---|---|---:|---|---|---|---|---|"),
+        "| core | delay | 16.2 | us | <= 15 | short | 2026-01-02 | def |",
+        "| core | other | 1 | us |  |  | 2026-01-01 | abc |",
+        "| core | plain | 3 | x |  |  | 2026-01-02 | def |",
+        "| wire | delay | 2 | us |  |  | 2026-01-01 | abc |",
+        "| router | 1 to 1: ratio | 0.5 | of direct | >= 0.45 | met | 2026-01-02 | def |",
+        *("", "Between.", "", results.HISTORY, "|---|---|---|---|"),
+        "| 2026-01-02 | def | core: 0 of 1, router: 1 of 1 | 1 to 1 0.5 |",
+        "| 2026-01-01 | abc | core: 0 of 1 |  |",
+    ]
+
+
+def test_the_page_of_results_takes_a_run():
+    page = results.with_run(results.PAGE.read_text(), "core", [Row("made up", 3.0, "x")], "2026-01-02", "def")
+    assert "| core | made up | 3 | x |" in page
+
+
+def test_a_page_without_a_table_is_refused():
+    with pytest.raises(results.NoSuchTable, match="no table with this header"):
+        results.with_run("# Results", "core", ROWS, "2026-01-02", "def")
 
 
 def test_the_benchmarks_are_listed():
