@@ -5,17 +5,16 @@ What the socket does not take stays here, and until it is gone nothing more is s
 """
 
 import socket
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from routerd.cli.load.meter import Meter
 from routerd.cli.load.roles import Role
+from routerd.cli.load.welcome import Welcome
 from routerd.wire import ConnectionConfig, LinkState, SessionState
 from routerd.wire.connection import Connection
 from routerd.wire.handler import Handler
 
 if TYPE_CHECKING:
-    from routerd.cli.load.listener import Welcome
-    from routerd.cli.load.loop import Loop
     from routerd.wire import Attach, Begin, Error, Open, Receiver, RemoteError, Sender
     from routerd.wire.delivery import Delivery
     from routerd.wire.link import Link
@@ -29,12 +28,37 @@ _SESSION_OFFERED = SessionState.BEGIN_RCVD
 _LINK_OFFERED = LinkState.ATTACH_RCVD
 
 
+class LineHost(Protocol):
+    """The loop that a line is in, as the line sees it."""
+
+    awake: list["Line"]
+    is_attach_held: bool
+
+    def remove(self, line: "Line") -> None:
+        """Let go of a line, before its socket is closed."""
+
+    def watch_output(self, line: "Line") -> None:
+        """Watch for room in the socket of a line while it is blocked."""
+
+    def opened(self, line: "Line") -> None:
+        """A line is open."""
+
+    def closed(self, line: "Line") -> None:
+        """A line is closed; its socket may have output left."""
+
+    def attached(self) -> None:
+        """A link is attached."""
+
+    def fail(self, failure: str) -> None:
+        """Something went wrong that is not the end of everything."""
+
+
 class Line(Handler):
     """A connection with its socket and roles; `welcome` gives it roles for links that the peer attaches."""
 
     def __init__(
         self,
-        loop: "Loop",
+        loop: LineHost,
         sock: socket.socket,
         config: ConnectionConfig,
         meter: Meter,
@@ -42,7 +66,7 @@ class Line(Handler):
         *,
         is_client: bool,
         sasl: "SaslClient | SaslServer | None" = None,
-        welcome: "Welcome | None" = None,
+        welcome: Welcome | None = None,
     ) -> None:
         self.loop = loop
         self.sock = sock

@@ -4,12 +4,9 @@ import select
 import socket
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
+from routerd.cli.load.line import Line
 from routerd.cli.load.meter import Meter
-
-if TYPE_CHECKING:
-    from routerd.cli.load.line import Line
 
 READ_SIZE = 1 << 18
 TICK_S = 0.5
@@ -49,7 +46,7 @@ class Loop:
         del self._watched[fd]
         self._epoll.unregister(fd)
 
-    def add(self, line: "Line") -> None:
+    def add(self, line: Line) -> None:
         """Take in a line whose socket is connected."""
         line.sock.setblocking(False)
         if line.sock.family != socket.AF_UNIX:
@@ -58,13 +55,13 @@ class Loop:
         self._epoll.register(line.fd, _READ)
         line.start(time.monotonic())
 
-    def remove(self, line: "Line") -> None:
+    def remove(self, line: Line) -> None:
         """Let go of a line, before its socket is closed."""
         del self.lines[line.fd]
         self._epoll.unregister(line.fd)
         self.is_changed = True
 
-    def watch_output(self, line: "Line") -> None:
+    def watch_output(self, line: Line) -> None:
         """Watch for room in the socket of a line while it is blocked."""
         self._epoll.modify(line.fd, _READ | _WRITE if line.is_blocked else _READ)
 
@@ -94,12 +91,12 @@ class Loop:
 
     # What the lines tell
 
-    def opened(self, line: "Line") -> None:
+    def opened(self, line: Line) -> None:
         """A line of ours is open."""
         self.open_count += 1
         self.is_changed = True
 
-    def closed(self, line: "Line") -> None:
+    def closed(self, line: Line) -> None:
         """A line is closed; its socket may have output left."""
         self.is_changed = True
         line.wake()

@@ -10,12 +10,13 @@ from multiprocessing.connection import Connection as Pipe
 from typing import Any, cast
 
 from routerd.cli.load.line import Line
-from routerd.cli.load.listener import Listener, Welcome
+from routerd.cli.load.listener import Listener
 from routerd.cli.load.loop import Loop
 from routerd.cli.load.messages import Answer, Ask, Broken, Command, Connect, Go, Listening, Ready, Sample
 from routerd.cli.load.meter import NEVER_NS, Meter
 from routerd.cli.load.plan import Mode, Part, Side
 from routerd.cli.load.roles import Consuming, Producing, Requesting, Responding, Role, Standing
+from routerd.cli.load.welcome import Welcome
 from routerd.wire import ConnectionConfig
 from routerd.wire.sasl import AnonymousClient, SaslClient
 
