@@ -2,7 +2,8 @@
 
 `connection`, `address_table` and `routing_engine` are plain classes; they reach each other through the protocols of
 `peers`, which other objects of theirs satisfy as well as `remote`, that calls through Ray. `start` makes actors of
-them. `cluster` starts a Ray (`own_ray`) or joins one; `watch` ends what stands still, so that Ray starts it anew.
+them. `cluster` starts a Ray (`own_ray`) or joins one; `watch` ends what stands still, so that Ray starts it anew;
+`outage` ends a router that waits for Ray in vain.
 """
 
 from actors.errors import ActorsError, JoinFailed, RouterExists, RouterLost

@@ -12,6 +12,8 @@ from actors.ray_internals import be_quiet, is_let_in, read_settings_again, resol
 from routerd.io import adopt_logger
 
 CONNECT_S = 3.0
+LOOK_S = 1.0
+"""How long it may take to reach a head that was there before."""
 _WITHOUT_HEAD = {"RAY_gcs_rpc_server_reconnect_timeout_s": "86400"}
 """How long this process stays when Ray's head is gone."""
 
@@ -27,6 +29,9 @@ class Cluster(Protocol):
     def failure(self) -> str | None:
         """Return why there is no Ray any more, if so."""
 
+    def has_head(self) -> bool:
+        """Return whether its head is there, without which no actor is started again."""
+
     def stop(self) -> None:
         """Be its driver no longer."""
 
@@ -38,6 +43,8 @@ class JoinedRay:
 
     def __init__(self, address: str) -> None:
         self._address = address
+        self._head = address
+        """Host and port, once they are known."""
 
     def start(self, namespace: str) -> None:
         """Become a driver of it. Raises JoinFailed."""
@@ -45,15 +52,23 @@ class JoinedRay:
             os.environ.setdefault(variable, value)
         read_settings_again()
         try:
-            address = self._resolved()
-            self._check(address)
-            enter_ray(address, namespace)
+            self._head = self._resolved()
+            self._check(self._head)
+            enter_ray(self._head, namespace)
         except (ConnectionError, RuntimeError, ValueError, RayError) as error:
             raise JoinFailed(self._address, str(error)) from error
 
     def failure(self) -> str | None:
         """Return None: without its raylet, Ray ends this process anyway."""
         return None
+
+    def has_head(self) -> bool:
+        """Return whether somebody listens at the address of its head."""
+        try:
+            _reach(self._head, LOOK_S)
+        except OSError:
+            return False
+        return True
 
     def stop(self) -> None:
         """Leave it as it is."""
@@ -69,14 +84,19 @@ class JoinedRay:
 
     def _check(self, address: str) -> None:
         """Find out within seconds whether there is a Ray that lets us in."""
-        host, _, port = address.rpartition(":")
         try:
-            socket.create_connection((host.strip("[]"), int(port)), CONNECT_S).close()
+            _reach(address, CONNECT_S)
         except OSError as error:
             raise JoinFailed(self._address, error.strerror or str(error)) from error
         # Given an address, Ray uses a token only when it is told to; here it turns out whether one is wanted.
         if not is_let_in(address) and not (use_token() and is_let_in(address)):
             raise JoinFailed(self._address, "it wants a token that we do not have (RAY_AUTH_MODE, RAY_AUTH_TOKEN_PATH)")
+
+
+def _reach(address: str, within_s: float) -> None:
+    """Connect to an address; raises OSError."""
+    host, _, port = address.rpartition(":")
+    socket.create_connection((host.strip("[]"), int(port)), within_s).close()
 
 
 def enter_ray(address: str, namespace: str) -> None:

@@ -1,7 +1,7 @@
 """How the launcher hears of the ends of its actors: by calls that do not return as long as the processes live."""
 
 import queue
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ray.exceptions import ActorDiedError
@@ -15,9 +15,14 @@ _log = module_log("ROUTER")
 class Lifelines:
     """One call to each actor. Ray answers them in a thread of its own; what it says waits to be listened to."""
 
-    def __init__(self, actors: Mapping[str, Any]) -> None:
+    def __init__(self, actors: Mapping[str, Any], is_started_again: Callable[[], bool]) -> None:
+        """`is_started_again` tells whether Ray can start an actor that has ended."""
         self._actors = actors
-        self._away: set[str] = set()
+        self._is_started_again = is_started_again
+        self.away: set[str] = set()
+        """Those that have ended, and are not back yet."""
+        self._asked: set[str] = set()
+        """Those of them that have been asked whether they are back, and have not answered."""
         self._heard: queue.SimpleQueue[tuple[str, BaseException | None] | None] = queue.SimpleQueue()
 
     def hold(self) -> None:
@@ -34,7 +39,7 @@ class Lifelines:
         try:
             heard = self._heard.get(timeout=for_s)
         except queue.Empty:
-            for role in self._away:
+            for role in self.away - self._asked:
                 self._call(role)
             return True
         if heard is None:
@@ -43,20 +48,23 @@ class Lifelines:
         return True
 
     def _take(self, role: str, error: BaseException | None) -> None:
+        self._asked.discard(role)
         if isinstance(error, ActorDiedError):
             raise RouterLost(f"actor {role} has ended for good: {error}")
         if error is None:
-            self._away.discard(role)
+            self.away.discard(role)
             _log.info("Actor %s is back", role)
             self._call(role)
-        elif role not in self._away:
-            self._away.add(role)
-            _log.warning("Actor %s has ended, and is started again", role)
+        elif role not in self.away:
+            self.away.add(role)
+            _log.warning("Actor %s has ended%s", role, ", and is started again" if self._is_started_again() else "")
             _log.debug("%s", error)
             self._call(role)
 
     def _call(self, role: str) -> None:
         """Call what returns when the process ends, or when it is there again."""
         actor = self._actors[role]
-        answer = actor.ready.remote() if role in self._away else actor.stay.remote()
+        if role in self.away:
+            self._asked.add(role)
+        answer = actor.ready.remote() if role in self.away else actor.stay.remote()
         answer.future().add_done_callback(lambda future: self._heard.put((role, future.exception())))

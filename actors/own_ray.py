@@ -1,7 +1,10 @@
 """A Ray of the router's own, no bigger than its actors need, which ends with the launcher however that ends.
 
-The kernel ends Ray's servers with the process that started them, and within 2 s of that the actors end. Ray's agents,
-however, take a minute to believe it: a shell that waits for the end of the launcher ends them at once.
+The kernel ends Ray's servers with the process that started them, and the actors with these. A shell, the guard, waits
+for the end of the launcher: it ends what may be left, and removes what the launcher would have removed.
+
+The head of Ray, the GCS, has what it knows in files. When it has died, the launcher starts it again, and it goes on
+from these: the actors run on, and those that have died meanwhile are started.
 """
 
 import os
@@ -9,13 +12,16 @@ import secrets
 import shutil
 import subprocess
 import sysconfig
+import threading
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from actors.cluster import enter_ray, leave_ray
 from actors.processes import kill
 from actors.ray_internals import HeadNode, has_token, read_settings_again, read_token_again
+from routerd.io import module_log
 
 SETTINGS = {
     # Forwarding needs no Ray: servers and actors stay without its head.
@@ -48,7 +54,16 @@ QUIET_TIMERS = Path(__file__).with_name(f"quiet_timers{sysconfig.get_config_var(
 """Is there where the router is compiled; else Ray's processes wake up more often."""
 PRELOAD = "LD_PRELOAD"
 AUTH_MODE, TOKEN_PATH = "RAY_AUTH_MODE", "RAY_AUTH_TOKEN_PATH"
-_END_WITH_US = 'read -r _; kill -KILL "$@" 2>/dev/null; rm -rf -- "$0"'
+STORAGE, STORAGE_PATH = "RAY_gcs_storage", "RAY_gcs_storage_path"
+IN_FILES, IN_MEMORY = "rocksdb", "memory"
+AGAIN_S, AGAIN_MAX_S = 1.0, 30.0
+"""How soon after its start the head may be started again, the first time; each time twice as long, up to the latter."""
+STEADY_S = 60.0
+"""Once the head has run for so long, its next death counts as the first."""
+_END_WITH_US = 'while read -r pid; do set -- "$@" "$pid"; done; kill -KILL "$@" 2>/dev/null; rm -rf -- "$0"'
+"""Each line that comes is one more process to end."""
+
+_log = module_log("ROUTER")
 
 
 class OwnRay:
@@ -61,6 +76,11 @@ class OwnRay:
         self._node = HeadNode(self._folder)
         self._guard: subprocess.Popen[bytes] | None = None
         self._environment: dict[str, str] = {}
+        self._head_started_at = 0.0
+        self._again_s = AGAIN_S
+        self._lock = threading.Lock()
+        """Nothing is started once all of it is about to end."""
+        self._is_over = False
 
     def start(self, namespace: str) -> None:
         """Start it, and become its driver."""
@@ -69,30 +89,61 @@ class OwnRay:
         with quiet_timers():
             # Its workers have the environment of its servers.
             self._node.start()
+        self._head_started_at = time.monotonic()
         self._start_guard()
         enter_ray(self._node.address, namespace)
 
     def failure(self) -> str | None:
-        """Return why there is no Ray any more, if so. A router can do without its head, the GCS."""
+        """Return why there is no Ray any more, if so. Forwarding can do without its head, the GCS."""
         return None if self._node.has_raylet() else "its raylet has ended"
+
+    def has_head(self) -> bool:
+        """Return whether the head runs; start it again if it does not."""
+        with self._lock:
+            # Without files of its own it would know of no actor.
+            if not self._node.has_head() and not self._is_over and os.environ.get(STORAGE) != IN_MEMORY:
+                self._start_head_again()
+            return self._node.has_head()
+
+    def _start_head_again(self) -> None:
+        now = time.monotonic()
+        if now - self._head_started_at >= STEADY_S:
+            self._again_s = AGAIN_S
+        if now - self._head_started_at < self._again_s:
+            return
+        self._again_s = min(2 * self._again_s, AGAIN_MAX_S)
+        self._head_started_at = now
+        _log.warning("Ray's head has ended, and is started again")
+        process = self._node.start_head_again()
+        if process is not None:
+            self._guard_too(process.pid)
 
     def stop(self) -> None:
         """End every process of it, of those that a start has come to."""
+        with self._lock:
+            self._is_over = True
         started = self._node.processes()
-        if self._guard is not None:
-            self._guard.kill()
-            self._guard.communicate()
-        leave_ray()
+        # Without a raylet, Ray ends the process that takes its leave.
+        if self._node.has_raylet():
+            leave_ray()
         self._node.stop()
         for process in started:
             kill(process)
         for variable in self._environment:
             os.environ.pop(variable, None)
         shutil.rmtree(self._folder, ignore_errors=True)
+        # The last: until now it would have done what has been done.
+        if self._guard is not None:
+            self._guard.kill()
+            self._guard.communicate()
 
     def _configure(self) -> None:
         """Put the settings and the token where all processes of this Ray find them."""
-        settings = {f"RAY_{name}": value for name, value in SETTINGS.items()} | {AUTH_MODE: "token"}
+        settings = {f"RAY_{name}": value for name, value in SETTINGS.items()} | {
+            AUTH_MODE: "token",
+            STORAGE: IN_FILES,
+            STORAGE_PATH: f"{self._folder}/gcs",
+        }
         self._environment = {name: value for name, value in settings.items() if name not in os.environ}
         os.environ.update(self._environment)
         read_settings_again()
@@ -103,6 +154,14 @@ class OwnRay:
                 file.write(secrets.token_hex(32))
             self._environment[TOKEN_PATH] = os.environ[TOKEN_PATH] = path
             read_token_again()
+
+    def _guard_too(self, pid: int) -> None:
+        """Have the guard end one more process."""
+        if self._guard is not None and self._guard.stdin is not None:
+            # It may have been ended.
+            with suppress(BrokenPipeError):
+                self._guard.stdin.write(b"%d\n" % pid)
+                self._guard.stdin.flush()
 
     def _start_guard(self) -> None:
         pids = [str(process.pid) for process in self._node.processes()]

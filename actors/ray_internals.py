@@ -1,15 +1,16 @@
 """What is used of Ray besides its public interface, each for a reason; the version of Ray is pinned for it.
 
-A head node: `ray.init` and `ray start` start, besides the two servers and the two agents that every node has, a
-dashboard, an autoscaler and a log monitor, which cost 140 MB and a second of start-up time. The class that both use can
-leave them out. A driver: it prints what happens to actors to our standard output, from a thread that takes a whole core
-once the head is gone. Addresses and tokens: Ray tries for minutes to reach what does not answer or refuses. Restarts:
-Ray tells an actor that it is not the first, but not how many there were before.
+A head node: `ray.init` and `ray start` start, besides two servers, a dashboard, an autoscaler, a log monitor and two
+agents, which cost 300 MB and three seconds of start-up time. The class that both use can leave them out; how the
+agents are left out, `agents` says. A driver: it prints what happens to actors to our standard output, from a thread
+that takes a whole core once the head is gone. Addresses and tokens: Ray tries for minutes to reach what does not answer
+or refuses. Restarts: Ray tells an actor that it is not the first, but not how many there were before.
 """
 
 import logging
 import os
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,23 +19,40 @@ from typing import Any
 import ray
 import ray._private.worker as ray_worker
 from ray import _raylet
-from ray._private import state
+from ray._private import services, state
 from ray._private.authentication.authentication_token_setup import maybe_enable_token_auth_if_token_available
 from ray._private.node import Node
 from ray._private.parameter import RayParams
 from ray._private.services import canonicalize_bootstrap_address
 from ray.exceptions import AuthenticationError
 
-from actors.processes import Process, condition, descendants
+from actors.agents import hold, is_placeholder, without_agent
+from actors.processes import Process, condition, descendants, kill
 
 LOOPBACK = "127.0.0.1"
 OBJECT_STORE_BYTES = 80 * 1024 * 1024
 """The least that Ray takes. Nothing of ours is put there."""
+AGENTS = 2
+AGENTS_S = 5.0
+"""How long it may take until the placeholders of the agents run."""
+LOOK_AGAIN_S = 0.01
+NO_PORT = 1
+"""For the agents, whose ports the raylet waits for. Nobody connects there."""
+GCS, RAYLET = "gcs_server", "raylet"
+"""What Ray calls its two servers."""
 
 # Not described to type checkers.
 _raylet_names: Any = _raylet
 _worker_names: Any = ray_worker
+_service_names: Any = services
 _state_names: Any = state
+
+_AGENT_PORTS = (
+    _raylet_names.DASHBOARD_AGENT_LISTEN_PORT_NAME,
+    _raylet_names.METRICS_AGENT_PORT_NAME,
+    _raylet_names.METRICS_EXPORT_PORT_NAME,
+    _raylet_names.RUNTIME_ENV_AGENT_PORT_NAME,
+)
 
 
 class HeadNode(Node):
@@ -45,6 +63,8 @@ class HeadNode(Node):
 
     def __init__(self, folder: str) -> None:
         self.all_processes: dict[str, list[Any]] = {}
+        self._held: list[int] = []
+        """What the raylet takes for its agents, see `agents`."""
         parameters: Any = RayParams(
             num_cpus=1,
             num_gpus=0,
@@ -72,6 +92,35 @@ class HeadNode(Node):
         """Leave the dashboard out."""
         self._webui_url = ""
 
+    def start_raylet(self, *arguments: Any, **named: Any) -> None:
+        """Start the raylet without its agents."""
+        for name in _AGENT_PORTS:
+            _raylet_names.persist_port(self._session_dir, self._node_id, name, NO_PORT)
+        start_process = _service_names.start_ray_process
+        _service_names.start_ray_process = lambda command, *more, **options: start_process(
+            [without_agent(argument) for argument in command], *more, **options
+        )
+        try:
+            super().start_raylet(*arguments, **named)
+        finally:
+            _service_names.start_ray_process = start_process
+        self._end_placeholders()
+
+    def _end_placeholders(self) -> None:
+        """Hold what the raylet takes for its agents; then nobody needs the placeholders."""
+        until = time.monotonic() + AGENTS_S
+        while len(found := self._placeholders()) < AGENTS and time.monotonic() < until:
+            time.sleep(LOOK_AGAIN_S)
+        for placeholder in found:
+            held = hold(placeholder.pid)
+            self._held += held
+            if held:
+                kill(placeholder)
+
+    def _placeholders(self) -> list[Process]:
+        raylets = [info.process.pid for info in self.all_processes.get(RAYLET, ())]
+        return [one for pid in raylets for one in descendants(pid) if is_placeholder(one.pid)]
+
     def processes(self) -> list[Process]:
         """Return what has been started so far: its processes, and those that they started."""
         pids = [info.process.pid for infos in self.all_processes.values() for info in infos]
@@ -80,12 +129,29 @@ class HeadNode(Node):
 
     def has_raylet(self) -> bool:
         """Return whether the server that starts and ends actors runs."""
-        return any(info.process.poll() is None for info in self.all_processes.get("raylet", ()))
+        return self._runs(RAYLET)
+
+    def has_head(self) -> bool:
+        """Return whether the server runs that decides where actors are started, the GCS."""
+        return self._runs(GCS)
+
+    def start_head_again(self) -> Process | None:
+        """Start the GCS again, which finds in its folder what it knew; return its process, unless that has ended."""
+        del self.all_processes[GCS]
+        self._gcs_address = self._gcs_client = None
+        super().start_gcs_server()  # type: ignore[no-untyped-call]
+        found = condition(self.all_processes[GCS][0].process.pid)
+        return None if found is None else found.process
 
     def stop(self) -> None:
         """End its processes."""
         if self.all_processes:
             self.kill_all_processes(check_alive=False, allow_graceful=False, wait=True)
+        while self._held:
+            os.close(self._held.pop())
+
+    def _runs(self, server: str) -> bool:
+        return any(info.process.poll() is None for info in self.all_processes.get(server, ()))
 
 
 def read_settings_again() -> None:

@@ -18,6 +18,7 @@ from actors.errors import AuthorityUnavailable, RouterExists, RouterLost
 from actors.fabric_authority import keys_for, token_for
 from actors.hosted import RouterConnection, RouterEngine, RouterManagement, RouterTable
 from actors.lifelines import Lifelines
+from actors.outage import Outage
 from actors.own_ray import OwnRay
 from actors.plan import ENGINE, MANAGEMENT, TABLE, Place, actor_name, connection_role, is_connection, places, worker_of
 from actors.process import ProcessConfig, clear
@@ -93,7 +94,8 @@ class Router:
         """Those that there were when the router was started, the launcher's first."""
         self._cluster: Cluster | None = None
         self._actors: dict[str, Any] = {}
-        self._lifelines = Lifelines(self._actors)
+        self._outage = Outage([])
+        self._lifelines = Lifelines(self._actors, lambda: self._outage.has_head)
 
     def start(self) -> list[str]:
         """Return once everything listens: what listens. To be called in the main thread.
@@ -114,15 +116,20 @@ class Router:
         except BaseException:
             self.stop()
             raise
+        self._outage = Outage(self._actors)
         self._lifelines.hold()
         return listening
 
     def wait(self) -> None:
         """Return once the router has been stopped; raises RouterLost when it has ended by itself."""
         while self._lifelines.listen(LOOK_S):
-            failure = None if self._cluster is None else self._cluster.failure()
+            cluster = self._cluster
+            if cluster is None:
+                continue
+            failure = cluster.failure()
             if failure is not None:
                 raise RouterLost(f"Ray is gone: {failure}")
+            self._outage.see(self._lifelines.away, has_head=cluster.has_head(), now=time.monotonic())
 
     def drain(self, grace_s: float) -> None:
         """End in order: returns once all deliveries are settled and all connections closed, or the time is over."""

@@ -172,6 +172,12 @@ class RayHead:
             self.close()
             raise
 
+    def lose_gcs(self) -> None:
+        """End its head for good."""
+        for one in family_of(self._process.pid):
+            if "/gcs_server " in one.title:
+                one.signal(signal.SIGKILL)
+
     def close(self) -> None:
         """End all of it."""
         everything = family_of(self._process.pid)

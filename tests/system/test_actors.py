@@ -99,28 +99,80 @@ def test_nothing_is_left_of_a_router_whose_launcher_is_killed(
     eventually(lambda: is_free(router.port), "the port is free")
 
 
-def test_a_router_ends_with_its_ray_and_leaves_nothing(start_alone: Callable[..., RunningRouter]) -> None:
-    router = start_alone()
+def is_whole(router: RunningRouter) -> bool:
+    """Whether all actors of a router with a Ray of its own run."""
+    actors = router.actors()
+    return set(actors) == set(ROLES) and all(actor.is_running for actor in actors.values())
+
+
+def parts_of_ray(router: RunningRouter) -> dict[str, Process]:
+    """Return the processes of a Ray of a router's own that are no actors, by names."""
+    names = {"/gcs_server ": "head", "/raylet ": "raylet", "/bin/sh -c while read": "guard"}
+    actors = {actor.pid for actor in router.actors().values()}
+    others = [one for one in family_of(router.launcher.pid) if one.pid not in {router.launcher.pid, *actors}]
+    return {next((names[part] for part in names if part in one.title), one.title): one for one in others}
+
+
+def check_it_ends_with_its_raylet(router: RunningRouter) -> None:
+    """End the one process of a Ray without which there can be no actors; expect that nothing is left."""
     everything = family_of(router.launcher.pid)
-    ray_server = next(one for one in everything if "/raylet/raylet " in one.title)
-    ray_server.signal(signal.SIGKILL)
+    parts_of_ray(router)["raylet"].signal(signal.SIGKILL)
     assert router.launcher.wait(WITHIN_S) == 1
     assert "Ray is gone: its raylet has ended" in router.log()
     check_nothing_is_left(everything)
+    assert list(router.folder.iterdir()) == []
 
 
-def test_a_router_does_without_the_head_of_ray(start_alone: Callable[..., RunningRouter]) -> None:
+def test_a_router_outlives_the_head_of_its_ray_and_starts_it_again(start_alone: Callable[..., RunningRouter]) -> None:
     router = start_alone()
-    eventually(lambda: set(router.actors()) == set(ROLES), "all actors run")
-    everything = family_of(router.launcher.pid)
-    head = next(one for one in everything if "gcs_server" in one.title)
-    head.signal(signal.SIGKILL)
+    eventually(lambda: is_whole(router), "all actors run")
+    parts = parts_of_ray(router)
+    assert set(parts) == {"head", "raylet", "guard"}
+    engine = router.actors()["engine"]
+    for victim in (parts["guard"], parts["head"], engine):
+        victim.signal(signal.SIGKILL)
     check_every_connection_is_reached(router.port)
-    # One that has died is waited for; the others go on.
-    router.actors()["engine"].signal(signal.SIGKILL)
+    eventually(lambda: is_whole(router), "the engine is started again")
+    assert parts_of_ray(router)["head"].pid != parts["head"].pid
+    assert router.actors()["engine"] != engine
     check_every_connection_is_reached(router.port)
-    assert router.end() == 0
-    check_nothing_is_left(everything)
+    check_it_ends_with_its_raylet(router)
+
+
+@pytest.mark.soak
+def test_each_process_of_a_ray_of_its_own_may_die_again_and_again(start_alone: Callable[..., RunningRouter]) -> None:
+    router = start_alone()
+    eventually(lambda: is_whole(router), "all actors run")
+    parts_of_ray(router)["guard"].signal(signal.SIGKILL)
+    for _ in range(3):
+        head = parts_of_ray(router)["head"]
+        head.signal(signal.SIGKILL)
+        eventually(lambda head=head: parts_of_ray(router).get("head", head) != head, "there is another head")
+        for role in ROLES:
+            actor = router.actors()[role]
+            actor.signal(signal.SIGKILL)
+            eventually(lambda role=role, actor=actor: router.actors()[role] != actor, f"{role} has another process")
+            eventually(lambda: is_whole(router), "all actors run")
+            check_every_connection_is_reached(router.port)
+    check_it_ends_with_its_raylet(router)
+
+
+@pytest.mark.soak
+def test_a_router_whose_ray_has_no_head_any_more_ends_once_an_actor_does(tmp_path: Path) -> None:
+    head = RayHead()
+    try:
+        with running(TWO_ACTORS, tmp_path, MULTICAST, "--address", head.address) as router:
+            eventually(lambda: is_whole(router), "all actors run")
+            head.lose_gcs()
+            check_every_connection_is_reached(router.port)
+            eventually(lambda: "Ray's head is gone: forwarding goes on" in router.log(), "the launcher says so")
+            router.actors()["engine"].signal(signal.SIGKILL)
+            eventually(lambda: "Not ready: actor engine has ended, and Ray has no head" in router.log(), "it says so")
+            check_every_connection_is_reached(router.port)
+            assert router.launcher.wait(2 * WITHIN_S) == 1
+            assert "actor engine has ended, and for 60 s Ray has had no head" in router.log()
+    finally:
+        head.close()
 
 
 @pytest.mark.parametrize("mode", [None, "token", "disabled"])
