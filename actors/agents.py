@@ -26,7 +26,7 @@ def without_agent(argument: str) -> str:
 def is_placeholder(pid: int) -> bool:
     """Return whether a process is a placeholder, and no longer the raylet's copy that is about to become one."""
     with contextlib.suppress(OSError), open(f"/proc/{pid}/cmdline", "rb") as file:
-        # The raylet adds arguments of its own.
+        # Behind these the raylet adds arguments.
         return file.read().split(b"\0")[: len(PLACEHOLDER)] == [word.encode() for word in PLACEHOLDER]
     return False
 

@@ -13,7 +13,7 @@ _log = module_log("ROUTER")
 
 
 class Lifelines:
-    """One call to each actor. Ray answers them in a thread of its own; what it says waits to be listened to."""
+    """One call to each actor. Ray answers them in another thread; its answers wait to be listened to."""
 
     def __init__(self, actors: Mapping[str, Any], is_started_again: Callable[[], bool]) -> None:
         """`is_started_again` tells whether Ray can start an actor that has ended."""

@@ -25,7 +25,7 @@ _log = module_log("ROUTER")
 
 
 class Outage:
-    """What the launcher knows of the head and of the actors that are away. Times are of its clock, in seconds."""
+    """The head and the actors that are away, as the launcher sees them. Times are of its clock, in seconds."""
 
     def __init__(self, roles: Collection[str]) -> None:
         self._connections = frozenset(filter(is_connection, roles))

@@ -3,8 +3,8 @@
 The kernel ends Ray's servers with the process that started them, and the actors with these. A shell, the guard, waits
 for the end of the launcher: it ends what may be left, and removes what the launcher would have removed.
 
-The head of Ray, the GCS, has what it knows in files. When it has died, the launcher starts it again, and it goes on
-from these: the actors run on, and those that have died meanwhile are started.
+The head of Ray, the GCS, keeps its state in files. When it has died, the launcher starts it again, and it reads these.
+The actors run on, and those that have died meanwhile are started.
 """
 
 import os
@@ -100,7 +100,7 @@ class OwnRay:
     def has_head(self) -> bool:
         """Return whether the head runs; start it again if it does not."""
         with self._lock:
-            # Without files of its own it would know of no actor.
+            # Without its files it would know of no actor.
             if not self._node.has_head() and not self._is_over and os.environ.get(STORAGE) != IN_MEMORY:
                 self._start_head_again()
             return self._node.has_head()

@@ -22,12 +22,11 @@ def test_the_commands_of_the_agents_are_those_of_placeholders() -> None:
 def test_who_reads_from_a_placeholder_does_not_notice_its_end_while_its_pipe_is_held() -> None:
     reader, writer = os.pipe()
     # As the raylet does, with an argument more.
-    placeholder = subprocess.Popen([*PLACEHOLDER, "--more"], stdin=subprocess.PIPE, pass_fds=[writer])
-    os.close(writer)
-    assert is_placeholder(placeholder.pid)
-    held = hold(placeholder.pid)
-    placeholder.kill()
-    placeholder.communicate()
+    with subprocess.Popen([*PLACEHOLDER, "--more"], stdin=subprocess.PIPE, pass_fds=[writer]) as placeholder:
+        os.close(writer)
+        assert is_placeholder(placeholder.pid)
+        held = hold(placeholder.pid)
+        placeholder.kill()
     os.set_blocking(reader, False)
     with os.fdopen(reader, "rb", buffering=0) as pipe:
         assert pipe.read() is None
@@ -37,10 +36,11 @@ def test_who_reads_from_a_placeholder_does_not_notice_its_end_while_its_pipe_is_
 
 
 def test_a_placeholder_ends_with_its_raylet() -> None:
-    placeholder = subprocess.Popen([*PLACEHOLDER, "--more"], stdin=subprocess.PIPE)
-    assert placeholder.stdin is not None
-    placeholder.stdin.close()
-    assert placeholder.wait(READ_S) is not None
+    with subprocess.Popen([*PLACEHOLDER, "--more"], stdin=subprocess.PIPE) as placeholder:
+        assert placeholder.poll() is None
+        assert placeholder.stdin is not None
+        placeholder.stdin.close()
+        assert placeholder.wait(READ_S) == 1
 
 
 def test_no_other_process_is_a_placeholder() -> None:
