@@ -11,6 +11,7 @@ CONFIGURATION = """\
 router {{
     mode: interior
     id: {id}
+    managementAccess: change
 }}
 listener {{
     name: shared

@@ -13,6 +13,7 @@ from routerd.config.listener import FailoverUrl, ListenerConfig, Role
 from routerd.config.load import load_config, parse_config
 from routerd.config.log import LogConfig, LogModuleConfig
 from routerd.config.log_levels import LevelUnknown, parse_enable
+from routerd.config.named_files import check_named_files
 from routerd.config.record import RecordConfig, RecordLevel
 from routerd.config.record_section import with_directory
 from routerd.config.remote_hosts import resolve_if_possible
@@ -48,6 +49,7 @@ __all__ = [
     "UserFileError",
     "Users",
     "VhostNames",
+    "check_named_files",
     "editing",
     "effect_of",
     "load_config",

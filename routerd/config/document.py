@@ -217,7 +217,15 @@ vhost {
 }
 
 _NOTES = {
-    "router": "There is one such section. Without it the router is by itself and makes up its name at each start.",
+    "router": """There is one such section. Without it the router is by itself and makes up its name at each start.
+
+`managementAccess` says what requests to management may do. `policy`, the default, is what the policy of vhosts allows;
+without `enableVhostPolicy: yes` in the section `policy`, requests may only read. `change` allows everybody to change
+everything where there is no such policy. `read` allows nobody to change anything, whatever policy says.
+
+`managementFileDir` is the folder that has every file which requests may name: passwords as `file:PATH`, files of an
+`sslProfile`, of a log, and of records. Links and `..` are followed before that is looked at. `/` is all files.
+[security.md](security.md#what-management-can-make-the-router-do) says what requests can do.""",
     "listener": f"""Two listeners with the same host and port are an error. A listener without a name is
 known by host and port. In a router with mode `standalone` no listener has role `inter-router` or `edge`.
 

@@ -66,7 +66,7 @@ def parse_config(
         resolve=resolve,
     )
     config = RouterConfig(
-        router=router_settings(router, addresses, new_suffix),
+        router=router_settings(router, addresses, new_suffix, has_policy=policy.values["enableVhostPolicy"]),
         listeners=listeners,
         connectors=connectors,
         ssl_profiles=profiles,

@@ -8,23 +8,23 @@ PASSWORDS_ALLOWED = ("env:NAME", "file:PATH", "pass:TEXT", "the password itself"
 LINE_MAX = 1024
 """Characters that a password in a file may have."""
 
-_ENVIRONMENT, _FILE, _PASSWORD = ("env:", "file:", "pass:")
+ENVIRONMENT, FILE, _PASSWORD = ("env:", "file:", "pass:")
 
 
 def is_plain(text: str) -> bool:
     """Whether a text has the password itself."""
-    return not text.startswith((_ENVIRONMENT, _FILE))
+    return not text.startswith((ENVIRONMENT, FILE))
 
 
 def password_of(text: str, environment: Mapping[str, str]) -> str:
     """Return the password that a text says, or says the place of. Raises ValueRefused."""
-    if text.startswith(_ENVIRONMENT):
-        name = text.removeprefix(_ENVIRONMENT)
+    if text.startswith(ENVIRONMENT):
+        name = text.removeprefix(ENVIRONMENT)
         if name not in environment:
             raise ValueRefused(f"Failed to find a password in the environment variable {shown(name)}")
         return _text(environment[name], f"environment variable {shown(name)}")
-    if text.startswith(_FILE):
-        return _first_line(text.removeprefix(_FILE))
+    if text.startswith(FILE):
+        return _first_line(text.removeprefix(FILE))
     return text.removeprefix(_PASSWORD)
 
 

@@ -1,11 +1,12 @@
 """The `router` section."""
 
+import os
 import secrets
 import string
 from collections.abc import Callable
 
 from routerd.config.entities import Entity
-from routerd.core import AddressSettings, Distribution, RouterMode, RouterSettings
+from routerd.core import AddressSettings, Distribution, ManagementAccess, RouterMode, RouterSettings
 
 ID_MAX = 127
 _LETTERS = string.ascii_letters + string.digits
@@ -18,7 +19,11 @@ def random_suffix() -> str:
 
 
 def router_settings(
-    entity: Entity, addresses: tuple[AddressSettings, ...], new_suffix: Callable[[], str] = random_suffix
+    entity: Entity,
+    addresses: tuple[AddressSettings, ...],
+    new_suffix: Callable[[], str] = random_suffix,
+    *,
+    has_policy: bool,
 ) -> RouterSettings:
     """Return what the section says; what is wrong with it is noted at it."""
     values = entity.values
@@ -40,7 +45,21 @@ def router_settings(
         sasl_config_dir=values["saslConfigDir"],
         sasl_config_name=values["saslConfigName"],
         allows_resumable_link_routes=values["allowResumableLinkRoute"],
+        management_access=ManagementAccess(values["managementAccess"]),
+        has_policy=has_policy,
+        management_file_dir=_management_file_dir(entity),
     )
+
+
+def _management_file_dir(entity: Entity) -> str | None:
+    folder: str | None = entity.values["managementFileDir"]
+    if folder is None:
+        return None
+    if not folder:
+        entity.refuse("managementFileDir", "has no name", "the name of a folder")
+    elif not os.path.isdir(folder):
+        entity.warn("managementFileDir", "there is no such folder: requests to management can name no file yet")
+    return os.path.abspath(folder)
 
 
 def _check_id(entity: Entity) -> None:

@@ -77,6 +77,7 @@ from routerd.core.settings import (
     REACH_OCTETS,
     AddressSettings,
     Distribution,
+    ManagementAccess,
     RouterMode,
     RouterSettings,
 )
@@ -142,6 +143,7 @@ __all__ = [
     "Ledger",
     "LinkKeeper",
     "LoopBack",
+    "ManagementAccess",
     "MappedAddresses",
     "MembershipError",
     "Network",

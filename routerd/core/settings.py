@@ -28,6 +28,17 @@ class RouterMode(Enum):
     EDGE = "edge"
 
 
+class ManagementAccess(Enum):
+    """What requests to a router's management may do."""
+
+    READ = "read"
+    """Nothing is changed by them."""
+    POLICY = "policy"
+    """Policy says who may change what; where there is none, nothing is changed."""
+    CHANGE = "change"
+    """Policy says who may change what; where there is none, everybody may change everything."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddressSettings:
     """The treatment of all addresses that match a pattern."""
@@ -77,3 +88,14 @@ class RouterSettings:
     """Whether it has the addresses and the haste that tests of clients use (2.1)."""
     allows_resumable_link_routes: bool = True
     """Whether a routed link may be one that is to be resumed later."""
+    management_access: ManagementAccess = ManagementAccess.POLICY
+    has_policy: bool = False
+    """Whether policy holds what clients do against the rules of vhosts."""
+    management_file_dir: str | None = None
+    """The folder that has every file which requests to management may name; None is that they may name none."""
+
+    @property
+    def allows_management_changes(self) -> bool:
+        """Whether requests to management may change anything; policy decides before that, where there is one."""
+        access = self.management_access
+        return access is ManagementAccess.CHANGE or (access is ManagementAccess.POLICY and self.has_policy)

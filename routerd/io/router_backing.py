@@ -16,6 +16,7 @@ from routerd.config import (
     Role,
     RouterConfig,
     VhostNames,
+    check_named_files,
     effect_of,
     resolved,
 )
@@ -202,7 +203,9 @@ class RouterBacking:
     async def create(self, entity: ConfiguredEntity) -> None:
         """Have all workers take an entity."""
         async with self._changing:
-            entity = resolved(entity, self.settings.mode)
+            check_named_files(entity, None, self.settings.management_file_dir)
+            # No variable of the environment: requests may name none.
+            entity = resolved(entity, self.settings.mode, {})
             self._admit(entity)
             try:
                 await self._change(Change(self.configuration.version, added=(entity,)))
@@ -213,6 +216,7 @@ class RouterBacking:
     async def update(self, old: ConfiguredEntity, new: ConfiguredEntity) -> None:
         """Put an entity in the place of another."""
         async with self._changing:
+            check_named_files(new, old, self.settings.management_file_dir)
             self._check_names(new)
             await self._change(Change(self.configuration.version, added=(new,), removed=(old.identity,)))
 

@@ -2,7 +2,7 @@
 
 from routerd.management.agent.agent import Agent
 from routerd.management.agent.naming import file_entities, last_number
-from routerd.management.backing import Backing, ChangeRefused, ConfiguredEntity, Unanswered
+from routerd.management.backing import Backing, ChangeForbidden, ChangeRefused, ConfiguredEntity, Unanswered
 from routerd.management.change import Change, Configuration
 from routerd.management.messages import Answer, Request
 from routerd.management.rows import (
@@ -41,6 +41,7 @@ __all__ = [
     "Attribute",
     "Backing",
     "Change",
+    "ChangeForbidden",
     "ChangeRefused",
     "Checked",
     "Configuration",

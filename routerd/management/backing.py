@@ -48,6 +48,10 @@ class ChangeRefused(Exception):
     """A change that the router cannot make, and has not made anywhere; the text says why."""
 
 
+class ChangeForbidden(ChangeRefused):
+    """A change that would have the router use what requests to management may not name."""
+
+
 class Unanswered(Exception):
     """Part of the router gave no answer in time; the text says which."""
 

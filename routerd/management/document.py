@@ -83,7 +83,7 @@ whatever its answer says.
 | 201 | Created | CREATE |
 | 204 | No Content | DELETE |
 | 400 | what is wrong | the request is wrong, does not fit what there is, or the router refuses the change |
-| 403 | Forbidden | nobody may do this |
+| 403 | Forbidden, or what forbids it | nobody may do this, or the router's section does not allow it |
 | 404 | Not Found, or what was not found | no such entity; in the general view, no such attribute |
 | 500 | what went wrong | part of the router gave no answer in time, or the router has a fault |
 | 501 | Operation ... not implemented for ... | the type has no such operation; the list says which it has |
@@ -148,12 +148,17 @@ _OPERATIONS = """## Operations
 A line of the log is a list of module, level, text, file, line and the seconds since 1970. To profile, a sampling
 profiler such as py-spy needs the `pid` of a connection actor.
 
+Without a policy everybody may read, and nobody may change anything: CREATE, UPDATE and DELETE have status 403, and the
+sentence names the setting. `managementAccess: change` in the section `router` allows changes to everybody who reaches
+the router, as `qdrouterd` does. Where `enableVhostPolicy` is `yes`, policy says who may change what. Requests name
+files of `managementFileDir` alone. [security.md](security.md#what-management-can-make-the-router-do) says more.
+
 What can be changed while the router runs:
 
 * CREATE and DELETE of `listener`. Its connections stay when it goes. It has the number of a port, and no
   `dedicatedActor`.
-* CREATE and DELETE of `connector`. Its connection is closed when it goes. It has no `dedicatedActor`. A password that
-  is to be found elsewhere is looked for by the process that management is in, once.
+* CREATE and DELETE of `connector`. Its connection is closed when it goes. It has no `dedicatedActor`. Its password is
+  the password itself, `pass:TEXT`, or `file:PATH` of a file in `managementFileDir`, which is read once.
 * CREATE and DELETE of `router.config.address`. Addresses that are in use keep their treatment.
 * UPDATE of `log`; null takes an attribute back to what DEFAULT has.
 * UPDATE of `connection`, by its identity: `adminStatus` `deleted` closes it, `enableProtocolTrace` switches the trace

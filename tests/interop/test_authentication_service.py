@@ -136,7 +136,9 @@ def test_a_client_that_leaves_leaves_nothing_at_the_service(
 def test_a_service_comes_and_goes_at_run_time(
     start_peer: StartPeer, tmp_path: Path, service: AuthenticationService
 ) -> None:
-    with running(tmp_path, router() + listener("open")) as started, ManagementClient(started.port_of("open")) as client:
+    with running(tmp_path, router("managementAccess: change") + listener("open")) as started, ManagementClient(
+        started.port_of("open")
+    ) as client:
         with socket.create_server(("127.0.0.1", 0)) as bound:
             free_port = bound.getsockname()[1]
         named = {"host": "127.0.0.1", "port": str(free_port), "saslPlugin": "late", "authenticatePeer": True}

@@ -30,7 +30,7 @@ def profile(name: str = "tls", *, ca: Path | None = None, own: Identity | None =
 
 def router_text(*sections: str, router_id: str = "R", mode: str = "standalone") -> str:
     """Return a configuration."""
-    router = section("router", mode=mode, id=router_id)
+    router = section("router", mode=mode, id=router_id, managementAccess="change", managementFileDir="/")
     return "\n".join([router, section("log", module="DEFAULT", enable="info+", outputFile="stderr"), *sections, ""])
 
 

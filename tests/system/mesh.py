@@ -98,7 +98,7 @@ class Mesh:
 
         return "\n".join(
             [
-                section("router", mode="interior", id=name, **self._router),
+                section("router", **{"mode": "interior", "id": name, "managementAccess": "change"} | self._router),
                 section("log", module="DEFAULT", enable="info+", outputFile="stderr"),
                 listening("clients"),
                 listening("routers", role="inter-router", idleTimeoutSeconds=self._idle_timeout_s),

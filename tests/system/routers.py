@@ -57,12 +57,16 @@ def listener(name: str = "clients", **attributes: object) -> str:
     return section("listener", **plain | attributes)
 
 
-def configuration(*sections: str, log: str = "info+") -> str:
-    """Return a configuration with these sections, and with a listener if they have none."""
-    router = section("router", mode="standalone", id=ROUTER_ID)
+def configuration(*sections: str, log: str = "info+", **router: object) -> str:
+    """Return a configuration with these sections, and with a listener if they have none.
+
+    Management may change everything, unless `router` says something else.
+    """
+    plain = {"mode": "standalone", "id": ROUTER_ID, "managementAccess": "change", "managementFileDir": "/"}
+    the_router = section("router", **plain | router)
     levels = section("log", module="DEFAULT", enable=log, outputFile="stderr")
     clients = [] if any(one.startswith("listener") for one in sections) else [listener()]
-    return "\n".join([router, levels, *clients, *sections, ""])
+    return "\n".join([the_router, levels, *clients, *sections, ""])
 
 
 def address_section(kind: str, text: str, distribution: str) -> str:

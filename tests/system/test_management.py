@@ -4,15 +4,16 @@ import json
 import signal
 import socket
 import subprocess
+from pathlib import Path
 
 import pytest
 from proton.utils import SendException
 
 from tests.interop.peer_process import HERE, absence
-from tests.system.conftest import Connect, Manage, Start
+from tests.system.conftest import Connect, Manage, Start, running
 from tests.system.launched import WITHIN_S, eventually
 from tests.system.management_client import NODE, PREFIX, ManagementClient
-from tests.system.routers import ROUTER_ID, RunningRouter, configuration, listener
+from tests.system.routers import IN_PROCESS, ROUTER_ID, RunningRouter, configuration, listener
 
 CLIENTS = 6
 RHEA = HERE / "rhea"
@@ -311,3 +312,29 @@ def test_what_is_configured_survives_the_deaths_of_actors(
 
 def _actors(manage_at: Manage, port: int) -> list[dict[str, object]]:
     return manage_at(port).query("org.mobula.connectionActor")
+
+
+def test_a_router_that_says_nothing_of_it_is_read_and_not_changed(tmp_path: Path) -> None:
+    """Whoever reaches the port could else have the router log in elsewhere by what only the router can read."""
+    text = configuration(listener(), managementAccess="policy")
+    with running(IN_PROCESS, tmp_path, text) as router, ManagementClient(router.port) as manage:
+        before = manage.query("connector")
+        login = {"saslMechanisms": "PLAIN", "saslUsername": "x", "saslPassword": "env:HOME"}
+        told = manage.create("connector", "thief", host="127.0.0.1", port="1", **login)
+        assert (told.status, "set managementAccess: change" in told.description) == (403, True), told
+        assert manage.ask({"operation": "UPDATE", "identity": "log/SERVER"}, {"enable": "none"}).status == 403
+        assert manage.delete("listener", "clients").status == 403
+        assert (manage.query("connector"), len(manage.query("listener"))) == (before, 1)
+
+
+def test_a_router_that_may_be_changed_names_no_secret_of_its_own(tmp_path: Path) -> None:
+    text = configuration(listener(), managementFileDir=tmp_path)
+    with running(IN_PROCESS, tmp_path, text) as router, ManagementClient(router.port) as manage:
+        for place in ("env:HOME", "file:/etc/hostname", f"file:{tmp_path}/../../etc/hostname"):
+            login = {"saslUsername": "x", "saslPassword": place}
+            told = manage.create("connector", "thief", host="127.0.0.1", port="1", **login)
+            assert (told.status, told.description.startswith("saslPassword: ")) == (403, True), told
+        log = {"operation": "UPDATE", "identity": "log/SERVER"}
+        assert manage.ask(log, {"outputFile": "/etc/routerd-test"}).status == 403
+        assert manage.ask(log, {"outputFile": f"{tmp_path}/more.log"}).status == 200
+        assert manage.query("connector") == []

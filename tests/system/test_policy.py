@@ -96,6 +96,7 @@ def router(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningRouter]:
         listener("of-strict", policyVhost="strict"),
         listener("tenants", multiTenant="yes"),
         listener("tools", policyVhost="open"),
+        managementAccess="policy",
     )
     with running(IN_PROCESS, tmp_path_factory.mktemp("router"), text) as router:
         yield router

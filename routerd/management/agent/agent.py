@@ -8,12 +8,13 @@ from routerd.management.agent.entity_index import EntityIndex
 from routerd.management.agent.general import GeneralView
 from routerd.management.agent.live import LiveView, failure_body, live_type
 from routerd.management.agent.query import Pages
-from routerd.management.agent.refusals import Refusal
-from routerd.management.backing import Backing, ChangeRefused, Unanswered
+from routerd.management.agent.refusals import Refusal, changes_refused
+from routerd.management.backing import Backing, ChangeForbidden, ChangeRefused, Unanswered
 from routerd.management.messages import Answer, Request
 
 DESCRIPTION_MAX = 1000
 """Characters of a sentence; what clients gave may be longer than anybody wants to read."""
+CHANGES = ("CREATE", "UPDATE", "DELETE")
 
 _log = logging.getLogger(__name__)
 
@@ -22,6 +23,7 @@ class Agent:
     """Answers requests about a router."""
 
     def __init__(self, backing: Backing) -> None:
+        self._settings = backing.settings
         index = EntityIndex(backing)
         pages = Pages(backing.uptime_s)
         self._live = LiveView(backing, index, pages)
@@ -31,12 +33,16 @@ class Agent:
         """Answer a request, whatever it says; it never raises."""
         call = call_of(request)
         try:
+            if call.operation in CHANGES and not self._settings.allows_management_changes:
+                raise changes_refused(self._settings.management_access)
             entity_type = live_type(call)
             if entity_type is not None:
                 return await self._live.answer(call, entity_type)
             return await self._general.answer(call)
         except Refusal as refusal:
             return _failure(call, refusal.status, str(refusal))
+        except ChangeForbidden as forbidden:
+            return _failure(call, 403, str(forbidden))
         except ChangeRefused as refused:
             return _failure(call, 400, str(refused))
         except Unanswered as unanswered:

@@ -2,6 +2,7 @@
 
 from typing import ClassVar
 
+from routerd.core import ManagementAccess
 from routerd.management.schema.model import EntityType
 
 
@@ -56,3 +57,14 @@ def not_implemented(operation: str, entity_type: EntityType) -> NotImplementedHe
 def no_such_type(full_name: str) -> BadRequest:
     """Return the refusal of a type that there is not."""
     return BadRequest(f"No such entity type '{full_name}'")
+
+
+def changes_refused(access: ManagementAccess) -> Forbidden:
+    """Return the refusal of any change at a router whose management may only be read."""
+    setting = f"managementAccess is '{access.value}' in the router section"
+    if access is ManagementAccess.READ:
+        return Forbidden(f"Management of this router is read only: {setting}; to allow changes, set it to 'change'")
+    return Forbidden(
+        f"Management of this router is read only: {setting}, and no policy is enabled. To allow changes, set"
+        " managementAccess: change, or enableVhostPolicy: yes in the policy section"
+    )

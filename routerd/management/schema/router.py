@@ -111,6 +111,21 @@ ROUTER = EntityType(
             CREATE,
             True,
         ),
+        Attribute(
+            "managementAccess",
+            ENUM,
+            "What requests to management may do: only read; change what policy allows its users to change, and nothing"
+            " where there is no policy; or change anything where there is no policy.",
+            CREATE,
+            "policy",
+            tags=("read", "policy", "change"),
+        ),
+        Attribute(
+            "managementFileDir",
+            PATH,
+            "The folder that has every file which requests to management may name; none when not given.",
+            CREATE,
+        ),
         Attribute("timestampsInUTC", BOOLEAN, "Whether the log has the time in UTC instead of local time.", CREATE),
         Attribute("timestampFormat", STRING, "The form of the time in the log, as strftime has it.", CREATE),
         Attribute(
@@ -169,3 +184,4 @@ ROUTER = EntityType(
         Attribute("memoryUsage", INTEGER, "Memory that the router takes.", unit="octets", is_graph=True),
     ),
 )
+"""`managementAccess` and `managementFileDir` are Mobula's own."""

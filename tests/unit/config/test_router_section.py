@@ -5,7 +5,7 @@ import re
 import pytest
 
 from routerd.config import parse_config
-from routerd.core import Distribution, RouterMode, RouterSettings
+from routerd.core import Distribution, ManagementAccess, RouterMode, RouterSettings
 from tests.unit.config.reading import errors_in, read, section
 
 ALLOWED = "allowed: a word such as Router.A, of at most 127 characters, without blanks and `/`"
@@ -41,6 +41,8 @@ def test_all_attributes_arrive() -> None:
         "saslConfigDir: /etc/sasl2",
         "saslConfigName: mine",
         "allowResumableLinkRoute: no",
+        "managementAccess: change",
+        "managementFileDir: /",
         "timestampsInUTC: yes",
         "timestampFormat: %H",
     )
@@ -59,12 +61,52 @@ def test_all_attributes_arrive() -> None:
         sasl_config_dir="/etc/sasl2",
         sasl_config_name="mine",
         allows_resumable_link_routes=False,
+        management_access=ManagementAccess.CHANGE,
+        management_file_dir="/",
     )
     assert (config.logs.timestamp_format, config.logs.timestamps_in_utc) == ("%H", True)
     assert config.warnings == ()
 
 
+@pytest.mark.parametrize(
+    ("access", "policy", "may_change"),
+    [
+        (None, "no", False),
+        (None, "yes", True),
+        ("policy", "no", False),
+        ("policy", "yes", True),
+        ("read", "no", False),
+        ("read", "yes", False),
+        ("change", "no", True),
+        ("change", "yes", True),
+    ],
+)
+def test_whether_management_may_change_depends_on_policy_and_a_setting(
+    access: str | None, policy: str, may_change: bool
+) -> None:
+    lines = [] if access is None else [f"managementAccess: {access}"]
+    text = section("router", *lines) + section("policy", f"enableVhostPolicy: {policy}")
+    assert read(text).router.allows_management_changes is may_change
+
+
+def test_a_folder_for_files_has_a_name() -> None:
+    [error] = errors_in('[["router", {"managementFileDir": ""}]]', "r.json")
+    assert error.endswith("router.managementFileDir: has no name (got ''); allowed: the name of a folder")
+
+
+def test_a_folder_for_files_that_is_not_there_is_warned_of() -> None:
+    [warning] = read(section("router", "managementFileDir: /no/such")).warnings
+    assert warning.endswith(
+        "router.managementFileDir: there is no such folder: requests to management can name no file yet"
+    )
+
+
 WRONG = [
+    (
+        ["managementAccess: chnge"],
+        "line 2: router.managementAccess: Invalid value for enum['read', 'policy', 'change']: 'chnge';"
+        " did you mean 'change'?; allowed: read, policy, change",
+    ),
     (
         ["id: a b"],
         f"line 2: router.id: Router id attribute containing character ' ' in id 'a b' is disallowed.; {ALLOWED}",

@@ -3,6 +3,8 @@
 import asyncio
 import pickle
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +15,7 @@ from routerd.io import ConfigurationKeeper, MemberGone, RouterBacking, configura
 from routerd.io.managed_worker import StaleConfiguration
 from routerd.management import (
     AddressRow,
+    ChangeForbidden,
     ChangeRefused,
     Configuration,
     ConfiguredEntity,
@@ -59,8 +62,8 @@ class Kept:
         return found
 
 
-def backing(members: Mapping[int, Kept], keeper: Kept | None = None) -> RouterBacking:
-    return RouterBacking(RouterSettings(id="R"), members, START, lambda: 160.0, 100.0, keeper=keeper)
+def backing(members: Mapping[int, Kept], keeper: Kept | None = None, **settings: Any) -> RouterBacking:
+    return RouterBacking(RouterSettings(id="R", **settings), members, START, lambda: 160.0, 100.0, keeper=keeper)
 
 
 def address(name: str) -> ConfiguredEntity:
@@ -221,27 +224,54 @@ def test_the_keeper_is_no_worker() -> None:
     assert keeper.asked == ["prepare", "commit"]
 
 
-def test_a_connector_is_made_with_its_password_by_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NAME_OF_A_SECRET", "hunter2")
+def test_a_connector_is_made_with_its_password_by_all(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("hunter2\n")
     members = {0: Kept(), 1: Kept()}
-    router = backing(members)
-    run(lambda: router.create(connector("b", saslUsername="ann", saslPassword="env:NAME_OF_A_SECRET")))
+    router = backing(members, management_file_dir=str(tmp_path))
+    run(lambda: router.create(connector("b", saslUsername="ann", saslPassword=f"file:{tmp_path}/secret")))
     for member in members.values():
         assert member.configuration.entities[-1].values["saslPassword"] == "pass:hunter2"
 
 
-def test_a_connector_that_does_not_fit_is_refused_before_anybody_is_asked() -> None:
+def test_a_connector_that_does_not_fit_is_refused_before_anybody_is_asked(tmp_path: Path) -> None:
     member = Kept()
-    router = backing({0: member})
+    router = backing({0: member}, management_file_dir=str(tmp_path))
     for given, reason in (
         ({"role": "inter-router"}, "role: role='standalone' not allowed to connect to"),
         ({"dedicatedActor": True}, "a connector with an actor of its own can only be in the configuration file"),
-        ({"saslPassword": "file:/no/such"}, "saslPassword: Unable to open password file '/no/such'"),
+        ({"saslPassword": f"file:{tmp_path}/no"}, f"saslPassword: Unable to open password file '{tmp_path}/no'"),
     ):
         with pytest.raises(ChangeRefused) as refused:
             run(lambda given=given: router.create(connector("b", **given)))
         assert str(refused.value).startswith(reason)
     assert member.asked == []
+
+
+@pytest.mark.parametrize("folder", [None, "files"])
+def test_nobody_is_sent_what_only_the_router_can_read(
+    folder: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NAME_OF_A_SECRET", "hunter2")
+    (tmp_path / "files").mkdir()
+    (tmp_path / "token").write_text("hunter2")
+    member = Kept()
+    router = backing({0: member}, management_file_dir=None if folder is None else str(tmp_path / folder))
+    for place in ("env:NAME_OF_A_SECRET", f"file:{tmp_path}/token", f"file:{tmp_path}/files/../token"):
+        with pytest.raises(ChangeForbidden, match="requests to management may"):
+            run(lambda place=place: router.create(connector("b", saslUsername="ann", saslPassword=place)))
+    assert (member.asked, router.configuration) == ([], START)
+
+
+def test_a_log_is_written_where_the_operator_allows_it_alone(tmp_path: Path) -> None:
+    member = Kept()
+    router = backing({0: member}, management_file_dir=str(tmp_path))
+    log = find_entity_type("log")
+    assert log is not None
+    old = ConfiguredEntity(type=log, identity="log/SERVER", name=None, values=dict.fromkeys(log.attributes))
+    into = replace(old, values={**old.values, "outputFile": "/etc/profile.d/router.sh"})
+    with pytest.raises(ChangeForbidden, match=r"outputFile: '/etc/profile\.d/router\.sh' is not in the folder"):
+        run(lambda: router.update(old, into))
+    assert (member.asked, router.configuration) == ([], START)
 
 
 def test_there_are_only_so_many_connectors_to_routers() -> None:

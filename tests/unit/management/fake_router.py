@@ -4,7 +4,7 @@ from collections.abc import Coroutine, Generator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from routerd.core import RouterSettings
+from routerd.core import ManagementAccess, RouterSettings
 from routerd.management import (
     PREFIX,
     AddressRow,
@@ -183,7 +183,9 @@ class FakeRouter:
     """What the agent asks of a router, from lists that a test fills."""
 
     def __init__(self, *sections: tuple[str, Mapping[str, Any]], settings: RouterSettings | None = None) -> None:
-        self.settings = settings or RouterSettings(id="R1", version="0.1.0", metadata="rack 4")
+        self.settings = settings or RouterSettings(
+            id="R1", version="0.1.0", metadata="rack 4", management_access=ManagementAccess.CHANGE
+        )
         self.entities: list[ConfiguredEntity] = entities(*sections)
         self.uptime = 100.5
         self.worker_rows: list[WorkerRow] = [worker(0)]

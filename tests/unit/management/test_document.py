@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from routerd.core import RouterSettings
+from routerd.core import ManagementAccess, RouterSettings
 from routerd.management import ALL_TYPES, Kind, LogRow
 from routerd.management.document import DOCUMENT, document, main
 from routerd.management.examples import EXAMPLES, SECTIONS
@@ -24,7 +24,7 @@ def test_every_type_has_a_row() -> None:
 
 
 def test_an_agent_gives_the_answers_that_are_shown() -> None:
-    router = FakeRouter(*SECTIONS, settings=RouterSettings(id="Router.A"))
+    router = FakeRouter(*SECTIONS, settings=RouterSettings(id="Router.A", management_access=ManagementAccess.CHANGE))
     router.connection_rows = [connection(1, container="billing"), connection(2, container="shop")]
     router.worker_rows = [worker(0, connections=2)]
     router.log_rows = [
