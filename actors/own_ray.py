@@ -60,8 +60,11 @@ AGAIN_S, AGAIN_MAX_S = 1.0, 30.0
 """How soon after its start the head may be started again, the first time; each time twice as long, up to the latter."""
 STEADY_S = 60.0
 """Once the head has run for so long, its next death counts as the first."""
-_END_WITH_US = 'while read -r pid; do set -- "$@" "$pid"; done; kill -KILL "$@" 2>/dev/null; rm -rf -- "$0"'
+_KILL = 'while read -r pid; do set -- "$@" "$pid"; done; kill -KILL "$@" 2>/dev/null'
 """Each line that comes is one more process to end."""
+_REMOVE_FOLDER = 'rm -rf -- "$0" 2>/dev/null || { sleep 1; rm -rf -- "$0"; }'
+"""An actor that is about to end may put a file there meanwhile."""
+_CLEAR_FOLDER = 'sleep 1; rm -rf -- "$0/ray" "$0/log" "$0"/*.pulse "$0"/[0-9]*'
 
 _log = module_log("ROUTER")
 
@@ -71,7 +74,10 @@ class OwnRay:
 
     ends_with_us = True
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, *, is_private: bool = False) -> None:
+        """`is_private` says that all of the folder is to be removed after this process has been killed."""
+        self._routers_folder = folder
+        self._remove = _REMOVE_FOLDER if is_private else _CLEAR_FOLDER
         self._folder = f"{folder}/ray"
         self._node = HeadNode(self._folder)
         self._guard: subprocess.Popen[bytes] | None = None
@@ -165,10 +171,9 @@ class OwnRay:
 
     def _start_guard(self) -> None:
         pids = [str(process.pid) for process in self._node.processes()]
+        command = ["/bin/sh", "-c", f"{_KILL}; {self._remove}", self._routers_folder, *pids]
         # A session of its own: signals for the launcher's terminal or group are none of its business.
-        self._guard = subprocess.Popen(
-            ["/bin/sh", "-c", _END_WITH_US, self._folder, *pids], stdin=subprocess.PIPE, start_new_session=True
-        )
+        self._guard = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)
 
 
 @contextmanager

@@ -59,6 +59,8 @@ class RouterOptions:
     """`spread` or `pack`: onto which nodes of the Ray the connection actors are put."""
     folder: str
     """For sockets and pulses; ours alone."""
+    is_folder_private: bool = False
+    """Whether the folder is removed with the router, however that ends."""
     busy_poll_s: float = 200e-6
     """For how long a connection actor looks for more work before it sleeps."""
     keeps_core: bool = True
@@ -103,7 +105,11 @@ class Router:
         Raises ListenFailed, JoinFailed, RouterExists.
         """
         options = self._options
-        self._cluster = JoinedRay(options.ray_address) if options.ray_address else OwnRay(options.folder)
+        self._cluster = (
+            JoinedRay(options.ray_address)
+            if options.ray_address
+            else OwnRay(options.folder, is_private=options.is_folder_private)
+        )
         try:
             self._cluster.start(options.ray_namespace)
             layout = places(self._config.listeners, self._config.connectors, options.connection_actors)

@@ -16,7 +16,7 @@ from routerd.cli.daemon import DaemonError, Parent, PidFile, become_daemon, beco
 from routerd.cli.exit_status import FAILURE, SUCCESS
 from routerd.cli.lifetime import Lifetime, Router
 from routerd.cli.options import OptionError, Options, read_options, write_sample
-from routerd.cli.runtime_folder import RuntimeFolderError, runtime_folder
+from routerd.cli.runtime_folder import LOG_SOCKET, RuntimeFolderError, runtime_folder
 from routerd.cli.version import version, version_text
 from routerd.config import (
     DEFAULT_USER_FILE,
@@ -43,9 +43,6 @@ from routerd.io import (
     reserve,
 )
 from routerd.management import ChangeRefused
-
-LOG_SOCKET = "log"
-"""In the runtime folder: where the actors send what is to be written to standard error or output."""
 
 _main_log = module_log("MAIN")
 _server_log = module_log("SERVER")
@@ -192,6 +189,7 @@ def _router(config: RouterConfig, options: Options, at_exit: ExitStack) -> Route
             busy_poll_s=options.busy_poll / 1e6,
             keeps_core=options.keep_core,
             folder=folder,
+            is_folder_private=options.runtime_directory is None,
             log_socket=receiver.path,
             logs_as_json=options.log_format == "json",
             is_detached=options.detach,

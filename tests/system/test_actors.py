@@ -97,6 +97,7 @@ def test_nothing_is_left_of_a_router_whose_launcher_is_killed(
     router.launcher.wait(WITHIN_S)
     check_nothing_is_left(everything)
     eventually(lambda: is_free(router.port), "the port is free")
+    eventually(lambda: list(router.folder.iterdir()) == [], "its folder is empty")
 
 
 def is_whole(router: RunningRouter) -> bool:
@@ -121,6 +122,25 @@ def check_it_ends_with_its_raylet(router: RunningRouter) -> None:
     assert "Ray is gone: its raylet has ended" in router.log()
     check_nothing_is_left(everything)
     assert list(router.folder.iterdir()) == []
+
+
+@pytest.mark.soak
+def test_a_router_comes_back_in_the_folder_of_one_that_was_killed_with_its_guard(tmp_path: Path) -> None:
+    with running(Form("ray-1", 1), tmp_path, MULTICAST) as router:
+        everything = family_of(router.launcher.pid)
+        parts_of_ray(router)["guard"].signal(signal.SIGKILL)
+        router.launcher.kill()
+        router.launcher.wait(WITHIN_S)
+        check_nothing_is_left(everything)
+        assert (router.folder / "ray" / "s").is_dir()
+        config = tmp_path / "router.conf"
+        command = [*COMMAND, "-c", str(config), "--connection-actors", "1", "--runtime-directory", str(router.folder)]
+        log = tmp_path / "second"
+        with log.open("w") as errors, subprocess.Popen(command, env=environment(), stderr=errors) as second:
+            eventually(lambda: "Operational, " in log.read_text() or second.poll() is not None, "it is ready")
+            second.terminate()
+            assert second.wait(WITHIN_S) == 0
+        assert list(router.folder.iterdir()) == []
 
 
 def test_a_router_outlives_the_head_of_its_ray_and_starts_it_again(start_alone: Callable[..., RunningRouter]) -> None:
