@@ -12,6 +12,7 @@ cdef int _TRANSFER
 cdef int _DISPOSITION
 cdef int _DETACH
 cdef int _END
+cdef Py_ssize_t _PERFORMATIVE_WORK
 
 
 @cython.final

@@ -33,6 +33,8 @@ _TRANSFER = 0x14
 _DISPOSITION = 0x15
 _DETACH = 0x16
 _END = 0x17
+# What a frame costs that makes or ends a session or a link, in units of `Connection.work`.
+_PERFORMATIVE_WORK = 12
 
 
 class Channels:
@@ -102,6 +104,7 @@ class Channels:
             session.report_ended(error)
 
     def _receive_performative(self, channel: int, code: int, data: bytes | bytearray, body: int, end: int) -> None:
+        self.connection.work += _PERFORMATIVE_WORK
         performative = self.connection.decode(data, body, end)
         if code == _BEGIN:
             self._begin(performative, channel)

@@ -47,6 +47,7 @@ cdef class Connection:
     cdef bint _is_open_due
     cdef readonly LinkNames links
     cdef list _busy
+    cdef public Py_ssize_t work
     cdef IdleClock _clock
     cdef public object context
 

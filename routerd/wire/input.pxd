@@ -5,6 +5,7 @@ from routerd.wire.relay cimport Relay
 cdef object _OVER
 cdef Py_ssize_t _HEADER_SIZE
 cdef Py_ssize_t _ALWAYS_ALLOWED
+cdef Py_ssize_t _WORK_MAX
 
 
 @cython.final

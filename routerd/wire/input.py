@@ -14,11 +14,15 @@ from routerd.wire.states import ConnectionState
 if TYPE_CHECKING:
     from routerd.wire.connection import Connection
 
+WORK_MAX = 1000
+"""Units of work, of about a microsecond, after which no further frame is taken before others have had their turn."""
+
 # Kept at hand: the members of an enum are looked up by a Python call in CPython 3.11.
 _OVER = ConnectionState.END
 # As C numbers they are compared without a look-up.
 _HEADER_SIZE = HEADER_SIZE
 _ALWAYS_ALLOWED = MIN_MAX_FRAME_SIZE
+_WORK_MAX = WORK_MAX
 HELD_MAX = 1 << 16
 """Octets that a peer may send while its authentication waits for an answer from elsewhere."""
 
@@ -43,11 +47,15 @@ class Input:
     def take(self, data: bytes | bytearray, start: int, end: int, enough: int) -> int:
         """Take data[start:end], or `enough` octets and what is left of the frame there; return where it stopped.
 
-        Behind a violation it goes on with the next frame.
+        It stops sooner where its frames have cost `WORK_MAX`, but takes one at least. Behind a violation it goes on
+        with the next frame.
         """
         connection = self.connection
+        connection.work = 0
         stop = min(end, start + enough)
-        while start < stop and connection.state is not _OVER and not self.is_waiting:
+        while (
+            start < stop and connection.work < _WORK_MAX and connection.state is not _OVER and not self.is_waiting
+        ):
             try:
                 start = self._receive(data, start, end, stop)
             except RemoteError as error:
@@ -75,7 +83,7 @@ class Input:
         if self._partial is not None:
             return self._complete_partial(data, start, end)
         start = self._walk(data, start, end, stop)
-        if self.is_waiting or start >= stop:
+        if self.is_waiting or start >= stop or self.connection.work >= _WORK_MAX:
             return start
         if start < end and self.connection.state is not _OVER:
             self._partial = bytearray(memoryview(data)[start:end])
@@ -145,8 +153,11 @@ class Input:
             if end - pos < size:
                 break
             self._resume_at = pos + size
+            connection.work += 1
             connection.receive_frame(data, pos, pos + size)
             pos += size
             if relay.receiver is not None:
                 pos = relay.take(data, pos, end, stop)
+            if connection.work >= _WORK_MAX:
+                break
         return pos

@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from routerd.wire.connection import Connection
 from routerd.wire.connection_config import ConnectionConfig
 from routerd.wire.errors import LocalError
+from routerd.wire.frames import EMPTY_FRAME
+from routerd.wire.input import WORK_MAX
 from routerd.wire.sasl import AnonymousClient, AnonymousServer, SaslClient, SaslServer
 from routerd.wire.states import ConnectionState, LinkState
 from tests.endpoints import Pair, Recorder
@@ -252,6 +254,60 @@ def test_a_step_ends_behind_the_frame_in_which_it_has_enough():
     assert connection.cut_frame == frame[:6]
     assert connection.receive_some(octets, 0.0, 30, len(octets), 1) == len(octets)
     assert connection.cut_frame == b""
+
+
+def test_a_step_ends_where_its_frames_have_cost_enough():
+    connection = Connection(ConnectionConfig(container_id="s"), Recorder(), is_client=False)
+    connection.start(0.0)
+    connection.receive_data(b"AMQP\x00\x01\x00\x00", 0.0)
+    octets = (2 * WORK_MAX + 1) * EMPTY_FRAME
+    end = len(octets)
+    stops = [connection.receive_some(octets, 0.0, at * WORK_MAX * 8, end, end) for at in range(3)]
+    assert stops == [WORK_MAX * 8, 2 * WORK_MAX * 8, end]
+
+
+def test_a_frame_that_is_cut_waits_for_the_next_step_when_this_one_has_cost_enough():
+    connection = Connection(ConnectionConfig(container_id="s"), Recorder(), is_client=False)
+    connection.start(0.0)
+    connection.receive_data(b"AMQP\x00\x01\x00\x00", 0.0)
+    octets = WORK_MAX * EMPTY_FRAME + EMPTY_FRAME[:6]
+    assert connection.receive_some(octets, 0.0, 0, len(octets), len(octets)) == len(octets) - 6
+    assert connection.cut_frame == b""
+    assert connection.receive_some(octets, 0.0, len(octets) - 6, len(octets), len(octets)) == len(octets)
+    assert connection.cut_frame == EMPTY_FRAME[:6]
+
+
+def test_links_cost_more_than_other_frames():
+    pair = Pair().open()
+    session = pair.session()
+    for number in range(WORK_MAX // 4):
+        session.sender(str(number)).attach(source=SOURCE, target=TARGET)
+    octets = pair.client.data_to_send(0.0)
+    at = pair.server.receive_some(octets, 0.0, 0, len(octets), len(octets))
+    attached = len(pair.at_server.links)
+    assert (at < len(octets), WORK_MAX // 20 < attached < WORK_MAX // 4) == (True, True)
+    pair.server.receive_data(octets, 0.0, at)
+    assert len(pair.at_server.links) == WORK_MAX // 4
+
+
+class Toiler(Recorder):
+    """Has much to do for each session, and says so."""
+
+    def on_session_begun(self, session, performative):
+        super().on_session_begun(session, performative)
+        session.connection.work += WORK_MAX
+
+
+def test_a_step_ends_behind_a_frame_that_costs_its_handler_much():
+    pair = Pair(server_handler=Toiler()).open()
+    for _ in range(3):
+        pair.client.session().begin()
+    octets = pair.client.data_to_send(0.0)
+    at, counts = 0, []
+    while at < len(octets):
+        at = pair.server.receive_some(octets, 0.0, at, len(octets), len(octets))
+        counts.append(len(pair.at_server.sessions))
+    assert counts == [1, 2, 3]
 
 
 @roles
