@@ -1,18 +1,24 @@
 """What a transport has on its connection: senders, subscriptions and the reply link, kept over reconnections."""
 
+import logging
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+
+from oslo_messaging.exceptions import MessageDeliveryFailure
 
 from .addressing import Addressing, Destination, address, addressing_for, subscriptions
 from .connection import Connection
 from .engine import Engine
 from .errors import ShuttingDown
 from .outgoing import Outgoing
+from .posted import Posted
 from .replies import Replies
 from .sender import Sender
 from .settings import Settings
 from .subscription import Subscription
 from .url import Host
+
+_log = logging.getLogger(__name__)
 
 SENDERS_LIMIT = 10_000
 """Senders, one for each destination, that may be kept at once; beyond, those at rest are let go at once."""
@@ -27,6 +33,7 @@ class MessageBus:
         self.settings = settings
         self.connection = Connection(hosts, settings, vhost, self)
         self.replies = Replies(self)
+        self._posted = Posted(self)
         self.engine: Engine | None = None
         self._default_exchange = default_exchange
         self._vhost = vhost if settings.pseudo_vhost else None
@@ -34,6 +41,7 @@ class MessageBus:
         self._senders: dict[Destination | str, Sender] = {}
         self._subscriptions: list[Subscription] = []
         self._failed_attempts = 0
+        self._last_failure: str | None = None
         self._is_shut_down = False
 
     def start(self) -> None:
@@ -49,13 +57,28 @@ class MessageBus:
         """Send a message as soon as that can be done."""
         self.connection.submit(lambda: self._send(outgoing))
 
-    def cancel(self, outgoing: Outgoing) -> None:
-        """Forget a message that its sender does not wait for any more."""
-        self.connection.submit(lambda: self._cancel(outgoing))
+    def cancel(self, outgoing: Outgoing, why: str, error: type[Exception]) -> None:
+        """Fail a message whose time is over, unless it is done in this moment."""
+        self.connection.submit(lambda: self.give_up(outgoing, why, error))
 
-    def subscribe(self, subscription: Subscription) -> None:
-        """Keep a subscription from now on."""
-        self.connection.submit(lambda: self._subscribe(subscription))
+    def post(self, outgoing: Outgoing, limit_s: float, complain: Callable[[BaseException], None]) -> None:
+        """Send a message that no thread waits for; after the limit it is given up. A failure is told."""
+
+        def posting() -> None:
+            self._send(outgoing)
+            self._posted.add(outgoing, limit_s, complain)
+
+        self.connection.submit(posting)
+
+    def wait_for_posted(self, limit_s: float) -> bool:
+        """Wait until nothing that was posted waits; return whether that is so."""
+        is_empty = threading.Event()
+        self.connection.submit(lambda: self._posted.when_empty(is_empty.set))
+        return is_empty.wait(limit_s)
+
+    def subscribe(self, subscriptions: Sequence[Subscription]) -> None:
+        """Keep the subscriptions of a listener from now on."""
+        self.connection.submit(lambda: self._subscribe(subscriptions))
 
     def unsubscribe(self, subscription: Subscription) -> threading.Event:
         """End a subscription; the event is set when that is done."""
@@ -81,20 +104,38 @@ class MessageBus:
             if sender.detach_if_unused() or sender.detach_if_unused():
                 del self._senders[destination]
 
-    def _cancel(self, outgoing: Outgoing) -> None:
-        outgoing.is_done = True
+    def give_up(self, outgoing: Outgoing, why: str, error: type[Exception] = MessageDeliveryFailure) -> None:
+        """Fail a message, with how far it came."""
+        if outgoing.is_done:
+            return
+        stage = self._stage(outgoing)
         self.replies.forget(outgoing)
         if sender := self._senders.get(outgoing.destination):
             sender.cancel(outgoing)
+        outgoing.fail_with(error(f"{outgoing.terms.kind} to {outgoing.where}{why}: {stage}"))
 
-    def _subscribe(self, subscription: Subscription) -> None:
-        self._subscriptions.append(subscription)
-        if self._is_shut_down:
-            subscription.shut_down()
-        elif self._addressing is not None:
-            subscription.attach()
-        elif self._failed_attempts >= self.connection.host_count:
-            subscription.not_connected("there is no connection yet")
+    def _stage(self, outgoing: Outgoing) -> str:
+        if self.engine is None:
+            failure = self._last_failure or "no attempt has failed yet"
+            return f"there is no connection, {self.connection.progress}; the last failure was: {failure}"
+        sender = self._senders.get(outgoing.destination)
+        stage = sender and sender.stage(outgoing)
+        if not stage:
+            # A call leaves its sender when it is accepted, or sent if it is pre-settled.
+            done = "sent" if outgoing.terms.is_settled else "accepted by a server"
+            heard = "a heartbeat of it came, but no reply" if outgoing.heard_at_s else "no reply came"
+            stage = f"it was {done}, and {heard}"
+        return f"{stage} (connected to {self.connection.host})"
+
+    def _subscribe(self, subscriptions: Sequence[Subscription]) -> None:
+        self._subscriptions += subscriptions
+        for subscription in subscriptions:
+            if self._is_shut_down:
+                subscription.shut_down()
+            elif self._addressing is not None:
+                subscription.attach()
+        if self._addressing is None and self._failed_attempts >= self.connection.host_count:
+            self._go_on_without_connection(self._last_failure or "there is no connection yet")
 
     def _unsubscribe(self, subscription: Subscription, is_done: threading.Event) -> None:
         if subscription in self._subscriptions:
@@ -128,6 +169,7 @@ class MessageBus:
     def disconnected(self, reason: str) -> None:
         """Called by the connection."""
         self.engine = self._addressing = None
+        self._last_failure = reason
         self._failed_attempts += 1
         self.replies.disconnected(reason)
         for sender in list(self._senders.values()):
@@ -135,8 +177,13 @@ class MessageBus:
         self._senders = {key: sender for key, sender in self._senders.items() if not sender.is_idle}
         for subscription in self._subscriptions:
             subscription.disconnected()
-            if self._failed_attempts >= self.connection.host_count:
-                subscription.not_connected(reason)
+        if self._failed_attempts >= self.connection.host_count:
+            self._go_on_without_connection(reason)
+
+    def _go_on_without_connection(self, reason: str) -> None:
+        waiting = sorted({one.destination.topic for one in self._subscriptions if one.go_on_without_connection()})
+        if waiting:
+            _log.warning("Subscribing to %s has to wait for a connection: %s", ", ".join(waiting), reason)
 
     def shut_down(self) -> None:
         """Called by the connection, more than once maybe."""

@@ -8,7 +8,9 @@ waits for the lock but the I/O thread, and what comes at once goes out in one wr
 """
 
 import collections
+import errno
 import logging
+import os
 import socket
 import threading
 import time
@@ -18,7 +20,7 @@ from typing import Any, Protocol
 import proton
 
 from .dialing import Dialing, Rotation
-from .engine import Engine
+from .engine import CLOSED_SOCKET, Engine
 from .errors import InvalidOption
 from .identity import container_name, process_properties
 from .readiness import Readiness
@@ -133,6 +135,15 @@ class Connection:
         return self._rotation.host
 
     @property
+    def progress(self) -> str:
+        """How far the present attempt to connect has come, in words."""
+        if self._dialing is not None:
+            return f"{self.host} is being connected to"
+        if self._engine is not None:
+            return f"{self.host} has answered, but has not opened the connection"
+        return f"{self.host} is to be tried next"
+
+    @property
     def host_count(self) -> int:
         """How many hosts there are to try."""
         return len(self._rotation.hosts)
@@ -166,7 +177,7 @@ class Connection:
 
     def failed(self, reason: str) -> None:
         """Called by the engine."""
-        self.abandon(reason)
+        self.abandon(self._broken(reason))
 
     def _begin_stop(self) -> None:
         if self._is_stopping:
@@ -276,13 +287,19 @@ class Connection:
         except BlockingIOError:
             return
         except OSError as error:
-            self.abandon(f"{error.strerror or error}")
+            self.abandon(self._broken(error.strerror or str(error)))
             return
         self._engine.feed(data)
         if not data:
             if self._is_stopping:
                 self._finish()
-            self.abandon(self._engine.error)
+            self.abandon(self._broken(self._engine.error))
+
+    def _broken(self, words: str) -> str:
+        # A peer that expects the first bytes of another protocol mostly closes the socket without saying so.
+        if self._is_open or words not in (CLOSED_SOCKET, os.strerror(errno.ECONNRESET)):
+            return words
+        return f"{words} before it opened the connection: it may require TLS (option ssl), or SASL (a user)"
 
     def _dial(self) -> None:
         host = self.host

@@ -4,7 +4,7 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from oslo_config import cfg
@@ -24,6 +24,11 @@ from .subscription import Receipt
 from .url import hosts_of, vhost_of
 
 _log = logging.getLogger(__name__)
+
+LEAVE_LIMIT_S = 5.0
+"""How long cleanup() waits for replies and other messages that no thread waits for."""
+CANCEL_LIMIT_S = 0.5
+"""How long a thread whose time is over waits for the connection to say how far its message came."""
 
 
 class AMQPDriver(base.BaseDriver):
@@ -113,6 +118,7 @@ class AMQPDriver(base.BaseDriver):
         with self._own_lock():
             bus, self._bus = self._bus, None
         if bus is not None and self._pid == os.getpid():
+            bus.wait_for_posted(LEAVE_LIMIT_S)
             bus.stop()
 
     # What incoming messages use.
@@ -122,14 +128,21 @@ class AMQPDriver(base.BaseDriver):
         began_s = time.monotonic()
         bus = self.bus()
         bus.send(outgoing)
-        if not _wait(outgoing, began_s, limit_s):
-            bus.cancel(outgoing)
-            raise _too_late(outgoing, limit_s, is_timeout_given)
+        if why := _wait(outgoing, began_s, limit_s):
+            is_given = is_timeout_given or outgoing.terms.call_monitor_timeout_s
+            error = exceptions.MessagingTimeout if is_given else exceptions.MessageDeliveryFailure
+            bus.cancel(outgoing, why, error)
+            if not outgoing.wait(time.monotonic() + CANCEL_LIMIT_S):
+                raise error(f"{outgoing.terms.kind} to {outgoing.where}{why}: another thread is busy at the connection")
         if outgoing.error is not None:
             raise outgoing.error
 
-    def post(self, outgoing: Outgoing) -> None:
-        """Send a message without waiting for anything."""
+    def post(self, outgoing: Outgoing, limit_s: float, complain: Callable[[BaseException], None]) -> None:
+        """Send a message without waiting for it; after the limit it is given up. A failure is told."""
+        self.bus().post(outgoing, limit_s, complain)
+
+    def beat(self, outgoing: Outgoing) -> None:
+        """Send a heartbeat, which may be lost."""
         self.bus().send(outgoing)
 
     def bus(self) -> MessageBus:
@@ -186,24 +199,19 @@ def _read_notification(receipt: Receipt) -> IncomingNotification:
     return IncomingNotification(receipt, read_notification(receipt.message.body))
 
 
-def _wait(outgoing: Outgoing, began_s: float, limit_s: float) -> bool:
+def _wait(outgoing: Outgoing, began_s: float, limit_s: float) -> str | None:
+    """Wait until a message is done; return which limit was over before, in words."""
     until_s = began_s + limit_s
+    is_over = f" was not over within {limit_s:g} s"
     monitor_s = outgoing.terms.call_monitor_timeout_s
     if not monitor_s:
-        return outgoing.wait(until_s)
+        return None if outgoing.wait(until_s) else is_over
     while True:
         heard_until_s = max(began_s, outgoing.heard_at_s) + monitor_s
         if outgoing.wait(min(until_s, heard_until_s)):
-            return True
-        if time.monotonic() >= min(until_s, max(began_s, outgoing.heard_at_s) + monitor_s):
-            return False
-
-
-def _too_late(outgoing: Outgoing, limit_s: float, is_timeout_given: bool) -> Exception:
-    terms = outgoing.terms
-    if terms.call_monitor_timeout_s and terms.call_monitor_timeout_s < limit_s:
-        return exceptions.MessagingTimeout(
-            f"{terms.kind} to {outgoing.where}: nothing was heard of it for {terms.call_monitor_timeout_s} s"
-        )
-    words = f"{terms.kind} to {outgoing.where} was not over within {limit_s} s"
-    return exceptions.MessagingTimeout(words) if is_timeout_given else exceptions.MessageDeliveryFailure(words)
+            return None
+        now_s = time.monotonic()
+        if now_s >= until_s:
+            return is_over
+        if now_s >= max(began_s, outgoing.heard_at_s) + monitor_s:
+            return f": nothing was heard of it for {monitor_s:g} s"

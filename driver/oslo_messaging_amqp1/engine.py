@@ -33,6 +33,8 @@ from cproton import (
 from .links import ReceivingLink, SendingLink
 
 PRODUCT = proton.symbol("product")
+CLOSED_SOCKET = "the peer closed the socket without a word"
+REQUIRES_SASL = "the peer requires SASL: name a user in the transport URL, or set sasl_mechanisms"
 
 
 class ConnectionOwner(Protocol):
@@ -116,9 +118,9 @@ class Engine:
     def error(self) -> str:
         """What ended the connection, in words."""
         for condition in (self._pyngus.pn_transport.condition, self._pyngus.pn_connection.remote_condition):
-            if condition is not None:
-                return f"{condition.name}: {condition.description}" if condition.description else str(condition.name)
-        return "the peer closed the connection"
+            if condition is not None and (words := _explained(condition)):
+                return words
+        return CLOSED_SOCKET
 
     def sending_link(self, name: str, address: str, owner: Any) -> SendingLink:
         """Attach a link that messages are sent to an address over."""
@@ -226,6 +228,17 @@ class Engine:
 
 _ON_LINK = frozenset((PN_LINK_FLOW, PN_LINK_REMOTE_OPEN, PN_LINK_REMOTE_CLOSE, PN_LINK_REMOTE_DETACH))
 _ON_CONNECTION = frozenset((PN_CONNECTION_REMOTE_OPEN, PN_CONNECTION_REMOTE_CLOSE, PN_TRANSPORT_ERROR))
+
+
+def _explained(condition: Any) -> str | None:
+    """Return what proton says in words of the user; None if it only says that the socket was closed."""
+    # Proton calls all of these framing errors.
+    _, _, tls = str(condition.description).partition("SSL Failure: ")
+    if tls:
+        return f"TLS failed: {tls}"
+    if "got: AMQP SASL layer" in str(condition.description):
+        return REQUIRES_SASL
+    return None if "connection aborted" in str(condition.description) else _words(condition)
 
 
 def _words(condition: Any) -> str:

@@ -41,6 +41,7 @@ class IncomingRequest(base.RpcIncomingMessage):
         self._receipt = receipt
         self._driver = driver
         self._began_s = time.monotonic()
+        self._has_complained = False
         driver.metrics.began(receipt.subscription.destination, request.message)
 
     def acknowledge(self) -> None:
@@ -60,17 +61,24 @@ class IncomingRequest(base.RpcIncomingMessage):
         try:
             body = _body(reply, failure)
             outgoing = Outgoing(self._driver.reply_terms, request.reply_to, body, request.message_id)
-            self._driver.deliver(outgoing, self._driver.settings.default_reply_timeout, is_timeout_given=False)
+            # The worker does not wait: a caller that is gone must not keep it from the next request.
+            self._driver.post(outgoing, self._driver.settings.default_reply_timeout, self._complain)
         except Exception as error:
-            _log.error("The reply to request %s could not be sent to %s: %s", self.msg_id, request.reply_to, error)
+            self._complain(error)
+
+    def _complain(self, error: BaseException) -> None:
+        to = self._receipt.message.reply_to
+        _log.error("The reply to request %s could not be sent to %s: %s", self.msg_id, to, error)
 
     def heartbeat(self) -> None:
         request = self._receipt.message
         if request.reply_to is None:
-            _log.warning("No heartbeat is sent for a request that does not say where to: %s", self.msg_id)
+            if not self._has_complained:
+                self._has_complained = True
+                _log.warning("No heartbeat is sent for a request that does not say where to: %s", self.msg_id)
             return
         terms = Terms(kind=HEARTBEAT, is_settled=True, ttl_s=self.client_timeout)
-        self._driver.post(Outgoing(terms, request.reply_to, None, request.message_id))
+        self._driver.beat(Outgoing(terms, request.reply_to, None, request.message_id))
 
 
 def _body(reply: Any, failure: Any) -> str:

@@ -22,6 +22,8 @@ _log = logging.getLogger(__name__)
 ATTACH_LIMIT_S = 10.0
 """How long making a listener waits for its subscriptions; without them it goes on, and they follow."""
 DETACH_LIMIT_S = 5.0
+LEAVE_LIMIT_S = 5.0
+"""How long cleanup() waits for replies that were not sent yet."""
 LINKS = {Service.RPC: 3, Service.NOTIFY: 1}
 """How many addresses a listener for one target is subscribed to."""
 
@@ -48,12 +50,12 @@ class Listener(base.PollStyleListener):
 
     def subscribe(self) -> None:
         """Attach the subscriptions; SubscriptionRefused if the peer has refused one."""
-        for subscription in self.subscriptions:
-            self._bus.subscribe(subscription)
+        self._bus.subscribe(self.subscriptions)
         until_s = time.monotonic() + ATTACH_LIMIT_S
-        for subscription in self.subscriptions:
-            if not subscription.wait(max(0.0, until_s - time.monotonic())):
-                _log.warning("Subscribing to %s takes long; going on without", subscription.address)
+        slow = [one for one in self.subscriptions if not one.wait(max(0.0, until_s - time.monotonic()))]
+        if slow:
+            what = ", ".join(sorted({one.address or one.destination.topic for one in slow}))
+            _log.warning("Subscribing to %s takes more than %g s; going on without", what, ATTACH_LIMIT_S)
         for subscription in self.subscriptions:
             if subscription.refusal is not None:
                 self.cleanup()
@@ -129,6 +131,8 @@ class Listener(base.PollStyleListener):
         self._tell()
         while self._arrived:
             self._arrived.popleft().settle(ReceivingLink.let_go)
+        # The replies of those who have just finished would be lost with the process.
+        self._bus.wait_for_posted(LEAVE_LIMIT_S)
         done = [self._bus.unsubscribe(subscription) for subscription in self.subscriptions]
         for one in done:
             one.wait(DETACH_LIMIT_S)

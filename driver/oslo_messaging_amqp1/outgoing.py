@@ -3,6 +3,7 @@
 import threading
 import time
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,7 +37,7 @@ class Outgoing:
 
     __slots__ = (
         *("terms", "destination", "correlation_id", "message_id", "error", "reply", "is_done", "heard_at_s"),
-        *("_body", "_retries", "_waiter", "_expires_ms"),
+        *("when_done", "_body", "_retries", "_waiter", "_expires_ms"),
     )
 
     def __init__(
@@ -50,12 +51,19 @@ class Outgoing:
         self.reply: Any = None
         self.is_done = False
         self.heard_at_s = 0.0
+        self.when_done: Callable[[], None] | None = None
+        """Called when it is done, with the lock of the connection held."""
         self._body = body
         self._retries = terms.retry
         self._expires_ms = None if terms.ttl_s is None else int((time.time() + terms.ttl_s) * 1000)
         # Held until the message is done: to wait for that is to get it.
         self._waiter = threading.Lock()
         self._waiter.acquire()
+
+    @property
+    def size(self) -> int:
+        """The number of characters in its body."""
+        return len(self._body or "")
 
     @property
     def wants_reply(self) -> bool:
@@ -108,6 +116,8 @@ class Outgoing:
         if not self.is_done:
             self.is_done = True
             self._waiter.release()
+            if self.when_done is not None:
+                self.when_done()
 
     def wait(self, until_s: float) -> bool:
         """Wait until it is done or a time of the monotonic clock; return whether it is done."""

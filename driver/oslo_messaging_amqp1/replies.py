@@ -31,6 +31,8 @@ class Replies:
         self._own_address: str | None = None
         self.address: str | None = None
         """Where replies are to be sent to; None while there is no link."""
+        self.refusal: str | None = None
+        """Why the peer has given no address, if it has said so."""
 
     def attach(self) -> None:
         """Attach the link, with an address that the peer makes up, or with ours where it can't."""
@@ -50,7 +52,7 @@ class Replies:
 
     def attached(self) -> None:
         assert self._link is not None
-        self.address = self._link.source_address
+        self.address, self.refusal = self._link.source_address, None
         self.credit.begin(self._link)
         self._bus.send_waiting()
 
@@ -64,13 +66,14 @@ class Replies:
             self._own_address = f"reply.{uuid.uuid4().hex}"
             self.attach()
             return
+        self.refusal = reason
         _log.warning("The peer gives no address for replies, so calls have to wait: %s", reason)
         self._bus.take_a_retry(f"there is no address for its reply, {reason}")
         self._bus.connection.later(self._bus.settings.link_retry_delay, self.attach)
 
     def disconnected(self, reason: str) -> None:
         """The connection was lost: no reply can come to the calls that were sent."""
-        self._link = self.address = self._own_address = None
+        self._link = self.address = self._own_address = self.refusal = None
         calls, self._calls = self._calls, {}
         for outgoing in calls.values():
             outgoing.fail(f"its reply cannot come any more, {reason}")
@@ -97,7 +100,9 @@ class Replies:
     def _match(self, link: ReceivingLink, delivery: Any, message: Any) -> None:
         outgoing = self._calls.get(message.correlation_id)
         if outgoing is None:
-            _log.warning("A reply to %s came for no call that waits: id %s", self.address, message.correlation_id)
+            # A server that works on a call which was given up goes on to send heartbeats: these are nothing new.
+            what, level = ("heartbeat", logging.DEBUG) if message.body is None else ("reply", logging.WARNING)
+            _log.log(level, "A %s to %s came for no call that waits: id %s", what, self.address, message.correlation_id)
             link.disown(delivery)
             return
         link.accept(delivery)

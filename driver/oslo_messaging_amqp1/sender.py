@@ -28,6 +28,7 @@ class Sender:
         self._waiting: collections.deque[Outgoing] = collections.deque()
         self._under_way: dict[Any, Outgoing] = {}
         self._pause_timer: Timer | None = None
+        self._pause_reason = ""
         self._was_used = True
         self.stalls = 0
         """How often a message had to wait since there was no credit."""
@@ -64,6 +65,20 @@ class Sender:
         """Forget a message: its sender waits no more."""
         if outgoing in self._waiting:
             self._waiting.remove(outgoing)
+
+    def stage(self, outgoing: Outgoing) -> str | None:
+        """Return what a message waits for, in words; None if it is not here."""
+        if any(one is outgoing for one in self._under_way.values()):
+            return "it was sent, and nobody has accepted it"
+        if outgoing not in self._waiting:
+            return None
+        if self._is_paused:
+            return f"{self._pause_reason}; it waits for link_retry_delay"
+        if self._link is None or not self._link.is_attached:
+            return f"the peer has not answered the attach to {self._address}"
+        if outgoing.wants_reply and self._bus.replies.address is None:
+            return f"there is no address for its reply, {self._bus.replies.refusal or 'the peer has not given one'}"
+        return f"there is no credit for {self._address}: nobody is subscribed to it, or all who are, are busy"
 
     def attach(self) -> None:
         """Attach the link if something waits and there is a connection."""
@@ -123,9 +138,10 @@ class Sender:
     def _send_again(self, outgoing: Outgoing) -> None:
         _log.debug("%s came back from %s and is sent again", outgoing.terms.kind, self._address)
         self._waiting.appendleft(outgoing)
-        self._pause()
+        self._pause(f"a message came back from {self._address}, as nobody took it")
 
-    def _pause(self) -> None:
+    def _pause(self, reason: str) -> None:
+        self._pause_reason = reason
         if not self._is_paused:
             self._pause_timer = self._bus.connection.later(self._bus.settings.link_retry_delay, self._resume)
 
@@ -139,8 +155,9 @@ class Sender:
     def detached(self, reason: str) -> None:
         _log.warning("The link to %s was detached: %s", self._address, reason)
         self._link = None
-        self._link_lost(f"the link to {self._address} was detached, {reason}")
-        self._pause()
+        words = f"the link to {self._address} was detached, {reason}"
+        self._link_lost(words)
+        self._pause(words)
 
     def disconnected(self, reason: str) -> None:
         """The connection was lost, or an attempt to make it failed."""

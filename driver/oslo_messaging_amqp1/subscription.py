@@ -129,11 +129,11 @@ class Subscription:
         """The connection was lost; the link is made again with the next."""
         self._link = None
 
-    def not_connected(self, reason: str) -> None:
-        """No host could be connected to so far."""
-        if not self._settled_once.is_set():
-            _log.warning("Subscribing to %s has to wait for a connection: %s", self.destination.topic, reason)
-            self._settled_once.set()
+    def go_on_without_connection(self) -> bool:
+        """No host could be connected to so far: let who waits go on; return whether somebody did."""
+        has_waited = not self._settled_once.is_set()
+        self._settled_once.set()
+        return has_waited
 
     def shut_down(self) -> None:
         """The connection is closed for good."""

@@ -211,7 +211,8 @@ def test_a_call_in_flight_fails_at_once_when_the_connection_is_lost(
     peer.drop()
     thread.join(2)
     assert [type(error) for error in failed] == [MessageDeliveryFailure]
-    assert "the peer closed the connection" in str(failed[0]) or "connection aborted" in str(failed[0])
+    assert "reply cannot come any more" in str(failed[0]) or "in doubt" in str(failed[0])
+    assert str(failed[0]).endswith(f"127.0.0.1:{peer.port}: the peer closed the socket without a word")
 
 
 def test_a_message_that_was_not_handed_over_goes_to_the_next_connection(drivers: Drivers) -> None:
@@ -320,6 +321,34 @@ def test_without_poll_there_is_select(peer: Peer, drivers: Drivers, monkeypatch:
     for _ in range(3):
         driver.send(T, {}, {"large": "x" * 1_000_000})
     assert len(peer.arrived) == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (b"", "before it opened the connection: it may require TLS (option ssl), or SASL (a user)"),
+        (b"AMQP\x03\x01\x00\x00", "the peer requires SASL: name a user in the transport URL, or set sasl_mechanisms"),
+    ],
+    ids=["nothing", "SASL"],
+)
+def test_what_a_peer_may_want_is_said_where_it_does_not_say_so(
+    drivers: Drivers, words: bytes, expected: str
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def closing() -> None:
+            sock, _ = server.accept()
+            with sock:
+                sock.sendall(words)
+                sock.recv(100)
+
+        thread = threading.Thread(target=closing)
+        thread.start()
+        with pytest.raises(MessageDeliveryFailure) as raised:
+            drivers(f"amqp://127.0.0.1:{server.getsockname()[1]}").send(T, {}, {}, timeout=9, retry=0)
+        thread.join(5)
+    assert str(raised.value).endswith(expected)
+    assert "framing-error" not in str(raised.value)
 
 
 def test_what_is_no_amqp_peer_is_given_up(drivers: Drivers) -> None:

@@ -178,6 +178,7 @@ def test_without_reply_to_nothing_is_replied(
     with caplog.at_level(logging.DEBUG, "oslo_messaging_amqp1"):
         message.reply(1)
         message.heartbeat()
+        message.heartbeat()
     assert [(one.levelname, one.message) for one in caplog.records if one.name.endswith("incoming")] == [
         ("DEBUG", "No reply is sent to a request that does not say where to: i"),
         ("WARNING", "No heartbeat is sent for a request that does not say where to: i"),
@@ -195,10 +196,87 @@ def test_a_reply_to_a_caller_that_is_gone_is_logged_and_raises_nothing(
     peer.deliver(UNICAST, request(reply_to="amqp:/gone", id="i"))
     (message,) = listener.poll(timeout=5)
     message.reply(1)
-    (record,) = [one for one in caplog.records if one.levelno == logging.ERROR]
+    (record,) = eventually(lambda: [one for one in caplog.records if one.levelno == logging.ERROR])
     assert record.message == (
-        "The reply to request i could not be sent to amqp:/gone: rpc-reply to amqp:/gone was not over within 0.2 s"
+        "The reply to request i could not be sent to amqp:/gone: rpc-reply to amqp:/gone was not over within 0.2 s: "
+        "there is no credit for amqp:/gone: nobody is subscribed to it, or all who are, are busy "
+        f"(connected to 127.0.0.1:{peer.port})"
     )
+
+
+def several(peer: Peer, listener: Any, count: int) -> list[Any]:
+    """Return requests of somebody who gives no credit for replies."""
+    peer.script.no_credit_for = {"amqp:/gone"}
+    for number in range(count):
+        peer.deliver(UNICAST, request(reply_to="amqp:/gone", id=f"i{number}"))
+    found: list[Any] = []
+    while len(found) < count:
+        found += listener.poll(timeout=5)
+    return found
+
+
+@pytest.mark.parametrize("is_settled", [False, True])
+def test_a_reply_does_not_wait_for_its_caller(peer: Peer, drivers: Drivers, is_settled: bool) -> None:
+    driver = drivers(peer.url, pre_settled=["rpc-reply" if is_settled else ""])
+    for message in several(peer, listening(driver), 3):
+        message.reply(1)
+    assert peer.sent_to("amqp:/gone") == [], "reply() returned before anything could be sent"
+    eventually(lambda: [one for one in peer.senders if one[0] == "amqp:/gone"])
+    peer.grant("amqp:/gone", 3)
+    eventually(lambda: [one.message.correlation_id for one in peer.sent_to("amqp:/gone")] == ["i0", "i1", "i2"])
+
+
+@pytest.mark.parametrize(
+    ("limit", "value", "words"),
+    [
+        ("MESSAGES_LIMIT", 2, "more than 2 messages or 64 Mi characters wait to be sent"),
+        ("CHARACTERS_LIMIT", 2 << 20, "more than 10000 messages or 2 Mi characters wait to be sent"),
+    ],
+)
+def test_replies_that_wait_are_bounded_and_the_oldest_are_given_up(
+    peer: Peer,
+    drivers: Drivers,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    limit: str,
+    value: int,
+    words: str,
+) -> None:
+    monkeypatch.setattr(f"oslo_messaging_amqp1.posted.{limit}", value)
+    for message in several(peer, listening(drivers(peer.url)), 4):
+        message.reply("x" * 1_000_000)
+    errors = [one.message for one in caplog.records if one.levelno == logging.ERROR]
+    assert [error.partition(" could")[0] for error in errors] == [f"The reply to request i{at}" for at in (0, 1)]
+    assert words in errors[0]
+    peer.grant("amqp:/gone", 4)
+    eventually(lambda: [one.message.correlation_id for one in peer.sent_to("amqp:/gone")] == ["i2", "i3"])
+
+
+@pytest.mark.parametrize("end", ["listener", "transport"])
+def test_what_ends_waits_for_its_replies(peer: Peer, drivers: Drivers, end: str) -> None:
+    driver = drivers(peer.url)
+    listener = listening(driver)
+    (message,) = several(peer, listener, 1)
+    message.reply("last")
+    ending = threading.Thread(target=listener.cleanup if end == "listener" else driver.cleanup)
+    ending.start()
+    eventually(lambda: [one for one in peer.senders if one[0] == "amqp:/gone"])
+    assert ending.is_alive()
+    peer.grant("amqp:/gone", 1)
+    ending.join(10)
+    assert not ending.is_alive()
+    assert [one.message.body for one in peer.sent_to("amqp:/gone")] == ['{"response": "last"}']
+
+
+def test_the_end_of_a_transport_does_not_wait_for_a_caller_that_is_gone_for_long(
+    peer: Peer, drivers: Drivers, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("oslo_messaging_amqp1.driver.LEAVE_LIMIT_S", 0.1)
+    driver = drivers(peer.url)
+    (message,) = several(peer, listening(driver), 1)
+    message.reply("last")
+    driver.cleanup()
+    assert "The reply to request i0 could not be sent to amqp:/gone: Shutting down" in caplog.text
 
 
 def test_default_reply_retry_is_how_often_a_reply_is_sent_again(drivers: Drivers) -> None:
@@ -208,7 +286,7 @@ def test_default_reply_retry_is_how_often_a_reply_is_sent_again(drivers: Drivers
         peer.deliver(UNICAST, request(reply_to="amqp:/gone", id="i"))
         (message,) = listener.poll(timeout=5)
         message.reply(1)
-        assert len([one for one in peer.attached if one.target == "amqp:/gone"]) == 2
+        eventually(lambda: len([one for one in peer.attached if one.target == "amqp:/gone"]) == 2)
 
 
 def test_a_reply_that_came_back_is_sent_again_if_the_options_say_so(peer: Peer, drivers: Drivers) -> None:
@@ -218,7 +296,7 @@ def test_a_reply_that_came_back_is_sent_again_if_the_options_say_so(peer: Peer, 
     peer.deliver(UNICAST, request(reply_to="amqp:/caller", id="i"))
     (message,) = listener.poll(timeout=5)
     message.reply("r")
-    assert [one.is_settled for one in peer.sent_to("amqp:/caller")] == [False, False]
+    eventually(lambda: [one.is_settled for one in peer.sent_to("amqp:/caller")] == [False, False])
 
 
 def test_a_heartbeat_on_the_wire(peer: Peer, drivers: Drivers) -> None:
@@ -406,7 +484,8 @@ def test_listen_does_not_wait_for_ever_for_a_connection(
     began = time.monotonic()
     listener = listening(driver)
     assert time.monotonic() - began < 5
-    assert "Subscribing to T has to wait for a connection" in caplog.text
+    waits = [one.message for one in caplog.records if "Subscribing" in one.message]
+    assert waits == [f"Subscribing to T has to wait for a connection: 127.0.0.1:{peer.port}: Connection refused"]
     with running(port=peer.port) as later:
         eventually(lambda: len(later.consumers) == 4)
         later.deliver(UNICAST, request(1))

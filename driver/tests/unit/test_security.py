@@ -72,7 +72,7 @@ def test_a_refused_user_is_logged_and_named_in_the_exception(
         errors = [one.message for one in caplog.records if one.levelname == "ERROR" and "oslo" in one.name]
         assert errors[0].startswith(f"Cannot connect to 127.0.0.1:{peer.port} as user me: amqp:unauthorized-access")
         assert "secret" not in caplog.text
-        with pytest.raises(MessagingTimeout):
+        with pytest.raises(MessagingTimeout, match=r"the last failure was: .*: amqp:unauthorized-access"):
             driver.send(T, {}, {}, timeout=0.3)
 
 
@@ -180,6 +180,13 @@ def test_a_server_of_another_name_or_authority_is_not_trusted(
     with running(Script(tls=context)) as peer:
         assert not connects(drivers(f"amqp://localhost:{peer.port}", ssl_ca_file=authority.file("ca.crt")))
         assert peer.opens == []
+
+
+def test_a_failure_of_tls_is_called_so(drivers: Drivers, authority: Authority) -> None:
+    with running(Script(tls=authority.server("vhost"))) as peer:
+        driver = drivers(f"amqp://localhost:{peer.port}", ssl_ca_file=authority.file("ca.crt"))
+        with pytest.raises(MessageDeliveryFailure, match=r"TLS failed: .*certificate verify failed"):
+            driver.send(T, {}, {}, timeout=9, retry=0)
 
 
 def test_ssl_verify_vhost_looks_for_the_virtual_host(drivers: Drivers, authority: Authority) -> None:

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import logging
+import socket
 import threading
 import time
 from collections.abc import Callable
@@ -179,6 +180,61 @@ def test_the_limit_is_a_time_out_only_for_who_gave_one(
     assert 0.3 <= time.monotonic() - began < 2
 
 
+def refusing(peer: Peer) -> None:
+    peer.script.refuse = {ANYCAST: proton.Condition("amqp:unauthorized-access", "not you")}
+
+
+def refusing_replies(peer: Peer) -> None:
+    peer.script.refuse_dynamic = proton.Condition("amqp:unauthorized-access", "not you")
+
+
+def granting_nothing(peer: Peer) -> None:
+    peer.script.no_credit_for = {ANYCAST}
+
+
+def saying_nothing(peer: Peer) -> None:
+    peer.script.outcome = lambda arrived: None
+
+
+def giving_back(peer: Peer) -> None:
+    peer.script.outcome = lambda arrived: proton.Delivery.RELEASED
+
+
+def not_opening(peer: Peer) -> None:
+    peer.script.answers_open = False
+
+
+@pytest.mark.parametrize(
+    ("script", "words"),
+    [
+        (granting_nothing, f"there is no credit for {ANYCAST}: nobody is subscribed to it, or all who are, are busy"),
+        (saying_nothing, "it was sent, and nobody has accepted it"),
+        (lambda peer: None, "it was accepted by a server, and no reply came"),
+        (refusing, f"the link to {ANYCAST} was detached, amqp:unauthorized-access: not you; it waits for"),
+        (refusing_replies, "there is no address for its reply, amqp:unauthorized-access: not you"),
+        (giving_back, f"a message came back from {ANYCAST}, as nobody took it; it waits for link_retry_delay"),
+        (not_opening, "has answered, but has not opened the connection; the last failure was: no attempt has failed"),
+    ],
+)
+def test_a_time_out_says_how_far_the_message_came(
+    peer: Peer, drivers: Drivers, script: Callable[[Peer], None], words: str
+) -> None:
+    script(peer)
+    driver = drivers(peer.url, link_retry_delay=30, resend_released=["rpc-call"])
+    with pytest.raises(MessagingTimeout, match=r"rpc-call to T was not over within 0\.3 s: ") as raised:
+        driver.send(Target(topic="T"), {}, {}, wait_for_reply=True, timeout=0.3)
+    assert words in str(raised.value)
+    assert f"127.0.0.1:{peer.port}" in str(raised.value)
+
+
+def test_a_time_out_without_a_connection_says_what_the_last_failure_was(drivers: Drivers) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    words = rf"there is no connection, .*; the last failure was: 127\.0\.0\.1:{port}: Connection refused"
+    with pytest.raises(MessagingTimeout, match=words):
+        drivers(f"amqp://127.0.0.1:{port}").send(Target(topic="T"), {}, {}, wait_for_reply=True, timeout=0.5)
+
+
 def test_a_notification_has_a_limit_of_its_own(peer: Peer, drivers: Drivers) -> None:
     peer.script.outcome = lambda arrived: None
     driver = drivers(peer.url)
@@ -275,6 +331,44 @@ def test_heartbeats_keep_a_call_with_a_monitor_alive(peer: Peer, drivers: Driver
     peer.deliver(message.reply_to, proton.Message('{"response": 1}', correlation_id=message.id), True)
     thread.join(5)
     assert replies == [1]
+
+
+def test_a_call_that_is_heard_of_until_its_limit_is_told_that_its_limit_was_over(
+    peer: Peer, drivers: Drivers
+) -> None:
+    driver = drivers(peer.url)
+
+    def beating(arrived: Arrived) -> Any:
+        def beat() -> None:
+            while not is_over.wait(0.05):
+                peer.deliver(arrived.message.reply_to, proton.Message(correlation_id=arrived.message.id), True)
+
+        threading.Thread(target=beat).start()
+        return proton.Delivery.ACCEPTED
+
+    is_over = threading.Event()
+    peer.script.outcome = beating
+    words = r"rpc-call to T was not over within 2 s: it was accepted by a server, and a heartbeat of it came, but no"
+    try:
+        with pytest.raises(MessagingTimeout, match=words):
+            driver.send(Target(topic="T"), {}, {}, wait_for_reply=True, timeout=2, call_monitor_timeout=1.5)
+    finally:
+        is_over.set()
+
+
+def test_a_heartbeat_that_comes_too_late_is_no_warning(
+    peer: Peer, drivers: Drivers, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG, "oslo_messaging_amqp1.replies")
+    driver = drivers(peer.url)
+    with pytest.raises(MessagingTimeout):
+        driver.send(Target(topic="T"), {}, {}, wait_for_reply=True, timeout=0.2)
+    message = peer.arrived[0].message
+    peer.deliver(message.reply_to, proton.Message(correlation_id=message.id))
+    eventually(lambda: peer.outcomes)
+    assert [(one.levelname, one.message) for one in caplog.records if "no call that waits" in one.message] == [
+        ("DEBUG", f"A heartbeat to {message.reply_to} came for no call that waits: id {message.id}")
+    ]
 
 
 def test_a_call_whose_monitor_hears_nothing_times_out(peer: Peer, drivers: Drivers) -> None:
