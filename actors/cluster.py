@@ -8,7 +8,7 @@ import ray
 from ray.exceptions import RayError
 
 from actors.errors import JoinFailed
-from actors.ray_internals import be_quiet, is_let_in, read_settings_again, resolved, use_token
+from actors.ray_internals import be_quiet, is_let_in, read_settings_again, resolved, session_folder, use_token
 from routerd.io import adopt_logger
 
 CONNECT_S = 3.0
@@ -31,6 +31,9 @@ class Cluster(Protocol):
 
     def has_head(self) -> bool:
         """Return whether its head is there, without which no actor is started again."""
+
+    def folder(self) -> str:
+        """Return where its processes on this host write."""
 
     def stop(self) -> None:
         """Be its driver no longer."""
@@ -69,6 +72,10 @@ class JoinedRay:
         except OSError:
             return False
         return True
+
+    def folder(self) -> str:
+        """Return the folder of its session."""
+        return session_folder()
 
     def stop(self) -> None:
         """Leave it as it is."""

@@ -40,12 +40,12 @@ class Outage:
         self._said_at: float | None = None
         """When the log said last that the router is not ready."""
 
-    def see(self, away: Collection[str], *, has_head: bool, now: float) -> None:
-        """Take what is seen now. Raises RouterLost once there is no use in waiting."""
+    def see(self, away: Collection[str], *, has_head: bool, now: float, shortage: str | None = None) -> None:
+        """Take what is seen now; `shortage` is what actors lack to start. Raises RouterLost when waiting is in vain."""
         self._see_head(has_head, now)
         self._away_at = {role: self._away_at.get(role, now) for role in away}
         self._end_when_in_vain(now)
-        self._say(now)
+        self._say(shortage, now)
 
     def _see_head(self, has_head: bool, now: float) -> None:
         self.has_head = has_head
@@ -74,17 +74,24 @@ class Outage:
             if now - since >= DEAF_S:
                 raise RouterLost(f"no connection actor has come back within {DEAF_S:g} s, so nobody can connect")
 
-    def _say(self, now: float) -> None:
+    def _say(self, shortage: str | None, now: float) -> None:
         """Say that the router is not ready when that is more than the start of a process, and when it is over."""
-        is_late = any(now - since >= LATE_S for since in self._away_at.values())
         if not self._away_at:
             if self._said_at is not None:
                 self._said_at = None
                 _log.notice("Ready again: all actors are there")
-        elif (is_late or not self.has_head) and (self._said_at is None or now - self._said_at >= REMIND_S):
+            return
+        them = self._them()
+        if not self.has_head:
+            why = f"has no head to start {them} again"
+        elif shortage is not None:
+            why = f"cannot start {them} again: {shortage}"
+        elif any(now - since >= LATE_S for since in self._away_at.values()):
+            why = f"has not started {them} again yet"
+        else:
+            return
+        if self._said_at is None or now - self._said_at >= REMIND_S:
             self._said_at = now
-            them = self._them()
-            why = f"has not started {them} again yet" if self.has_head else f"has no head to start {them} again"
             _log.error("Not ready: %s ended, and Ray %s", self._names(), why)
 
     def _names(self) -> str:

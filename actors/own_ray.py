@@ -124,6 +124,10 @@ class OwnRay:
         if process is not None:
             self._guard_too(process.pid)
 
+    def folder(self) -> str:
+        """Return where its processes write."""
+        return self._folder
+
     def stop(self) -> None:
         """End every process of it, of those that a start has come to."""
         with self._lock:

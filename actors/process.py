@@ -2,8 +2,10 @@
 
 import asyncio
 import contextlib
+import errno
 import os
 import stat
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -109,7 +111,6 @@ def make_folder(folder: str) -> None:
 def settle(config: ProcessConfig) -> Pulse:
     """Make this process one of the router's: its folder, its pulse, its log, its share of the processor."""
     make_folder(config.folder)
-    pulse = Pulse(pulse_path(config.folder, config.role))
     # Ray gives its workers a low one, which can be taken back where that is allowed.
     _set_priority(0)
     if config.log_socket is not None:
@@ -119,7 +120,22 @@ def settle(config: ProcessConfig) -> Pulse:
     except LogFileError as error:
         # The launcher could open it, and a router that runs is worth more than its log.
         _log.error("%s", error)
-    return pulse
+    return _pulse(config)
+
+
+def _pulse(config: ProcessConfig) -> Pulse:
+    """Return the pulse, once there is room for it: an actor that cannot be made is one that Ray gives up."""
+    has_said = False
+    while True:
+        try:
+            return Pulse(pulse_path(config.folder, config.role))
+        except OSError as error:
+            if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+                raise
+            if not has_said:
+                has_said = True
+                _log.error("Actor %s waits for room in %s: %s", config.role, config.folder, error.strerror)
+            time.sleep(_AGAIN_S)
 
 
 def stand_back() -> None:

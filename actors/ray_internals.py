@@ -196,6 +196,11 @@ def restarts_of_this_actor() -> int:
     return int(found["NumRestarts"])
 
 
+def session_folder() -> str:
+    """Return the folder of the session of the Ray that this process is a driver of."""
+    return str(_worker_names.global_worker.node.get_session_dir_path())
+
+
 def be_quiet() -> None:
     """Keep the driver that this process has become from printing, and from asking the head before it may end."""
     _worker_names.print_to_stdstream = _print_nothing

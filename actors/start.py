@@ -22,6 +22,7 @@ from actors.outage import Outage
 from actors.own_ray import OwnRay
 from actors.plan import ENGINE, MANAGEMENT, TABLE, Place, actor_name, connection_role, is_connection, places, worker_of
 from actors.process import ProcessConfig, clear
+from actors.worker_process import shortage_of
 from routerd.config import RouterConfig
 from routerd.core import RouterMode
 from routerd.io import FabricKeys, WorkerConfig, configuration_of, module_log
@@ -135,7 +136,9 @@ class Router:
             failure = cluster.failure()
             if failure is not None:
                 raise RouterLost(f"Ray is gone: {failure}")
-            self._outage.see(self._lifelines.away, has_head=cluster.has_head(), now=time.monotonic())
+            away = self._lifelines.away
+            shortage = shortage_of({self._options.folder, cluster.folder()}) if away else None
+            self._outage.see(away, has_head=cluster.has_head(), now=time.monotonic(), shortage=shortage)
 
     def drain(self, grace_s: float) -> None:
         """End in order: returns once all deliveries are settled and all connections closed, or the time is over."""

@@ -3,16 +3,27 @@
 Ray's script for this place imports all of Ray to find out whether the worker needs an environment of its own, and then
 replaces the process by another, which imports all of Ray again. Actors of ours need none, and without that detour one
 that died is back in two thirds of the time. Imports nothing of ours, since it is run by the name of its file.
+
+Where there is no room for its log, a worker of Ray ends at once, and Ray starts the next. Here it waits for room.
 """
 
 import ctypes
 import os
 import signal
 import sys
+import time
+from collections.abc import Iterable
 
 _ENVIRONMENT = "--serialized-runtime-env-context"
 _LANGUAGE = "--language"
+_FOLDER = "--temp-dir="
 _PR_SET_PDEATHSIG = 1
+AGAIN_S = 1.0
+NEEDED_BYTES = 1 << 20
+"""A worker of Ray that cannot write its log ends at once, and Ray starts the next."""
+NEEDED_FILES = 16
+_KIB = 1 << 10
+
 
 
 def command(arguments: list[str]) -> list[str]:
@@ -24,6 +35,33 @@ def command(arguments: list[str]) -> list[str]:
     return [argument for argument in arguments if not argument.startswith(_LANGUAGE)]
 
 
+def shortage_in(folder: str) -> str | None:
+    """Return what a folder lacks, or None where there is enough."""
+    try:
+        found = os.statvfs(folder)
+    except OSError:
+        return None
+    free = found.f_bavail * found.f_frsize
+    if free < NEEDED_BYTES:
+        return f"the file system of {folder} has {free // _KIB} KiB free, {NEEDED_BYTES // _KIB} KiB are needed"
+    # A file system that counts no files says that there are none at all.
+    if found.f_files and found.f_favail < NEEDED_FILES:
+        return f"the file system of {folder} can have {found.f_favail} more files, {NEEDED_FILES} are needed"
+    return None
+
+
+def shortage_of(folders: Iterable[str]) -> str | None:
+    """Return what one of these folders lacks, or None where there is enough in all."""
+    return next(filter(None, map(shortage_in, folders)), None)
+
+
+def wait_for_room(arguments: list[str]) -> None:
+    """Return once there is room in the folder that the arguments name. Ray gives up after a minute, and tries again."""
+    folder = next((argument.removeprefix(_FOLDER) for argument in arguments if argument.startswith(_FOLDER)), None)
+    while folder is not None and shortage_in(folder) is not None:
+        time.sleep(AGAIN_S)
+
+
 if __name__ == "__main__":
     # Ends with Ray's server, which ends with the launcher: else both would be missed seconds later, and the ports of
     # the router be taken until then.
@@ -31,4 +69,5 @@ if __name__ == "__main__":
     if os.getppid() == 1:
         # It has ended before we asked to be told.
         sys.exit(1)
+    wait_for_room(sys.argv[1:])
     os.execv(sys.executable, [sys.executable, *command(sys.argv[1:])])

@@ -24,7 +24,9 @@ def test_who_reads_from_a_placeholder_does_not_notice_its_end_while_its_pipe_is_
     # As the raylet does, with an argument more.
     with subprocess.Popen([*PLACEHOLDER, "--more"], stdin=subprocess.PIPE, pass_fds=[writer]) as placeholder:
         os.close(writer)
-        assert is_placeholder(placeholder.pid)
+        # The kernel shows its command a moment after it has begun.
+        while not is_placeholder(placeholder.pid):
+            assert placeholder.poll() is None
         held = hold(placeholder.pid)
         placeholder.kill()
     os.set_blocking(reader, False)

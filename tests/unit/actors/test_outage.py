@@ -21,11 +21,11 @@ class Launcher:
         for level in ("notice", "warning", "error"):
             monkeypatch.setattr(outage._log, level, lambda text, *values: self._said.append(text % values))
 
-    def look(self, for_s: float, *away: str, has_head: bool = True) -> None:
+    def look(self, for_s: float, *away: str, has_head: bool = True, shortage: str | None = None) -> None:
         until = self.now + for_s
         while self.now < until:
             self.now += LOOK_S
-            self.outage.see(away, has_head=has_head, now=self.now)
+            self.outage.see(away, has_head=has_head, now=self.now, shortage=shortage)
 
     def look_at_a_head_that_dies(self, for_s: float, *away: str) -> None:
         until = self.now + for_s
@@ -101,6 +101,15 @@ def test_an_actor_that_is_slow_to_come_back_is_named_again_and_again(launcher: L
     assert launcher.said() == ["Not ready: actor engine has ended, and Ray has not started it again yet"] * 2
     launcher.look(LOOK_S)
     assert launcher.said() == ["Ready again: all actors are there"]
+
+
+def test_what_keeps_an_actor_from_coming_back_is_said_at_once(launcher: Launcher) -> None:
+    launcher.look(REMIND_S, "engine", shortage="the file system of /run has 0 KiB free")
+    launcher.look(LOOK_S)
+    assert launcher.said() == [
+        "Not ready: actor engine has ended, and Ray cannot start it again: the file system of /run has 0 KiB free",
+        "Ready again: all actors are there",
+    ]
 
 
 def test_an_actor_that_is_soon_back_is_none_of_its_business(launcher: Launcher) -> None:

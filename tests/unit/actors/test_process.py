@@ -1,5 +1,6 @@
 """The folder that the processes of a router share."""
 
+import errno
 import os
 from dataclasses import replace
 from itertools import pairwise
@@ -7,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from actors import process
 from actors.errors import FolderRefused
 from actors.process import ProcessConfig, clear, clear_sockets, leave_folder, settle
+from actors.pulse import Pulse
 
 
 def test_a_folder_that_others_can_write_into_is_refused(tmp_path: Path) -> None:
@@ -34,6 +37,25 @@ def test_a_worker_removes_the_sockets_of_its_former_incarnations(tmp_path: Path)
         (tmp_path / name).write_bytes(b"")
     clear_sockets(str(tmp_path), 1)
     assert sorted(os.listdir(tmp_path)) == ["1.pulse", "11-18ea19049a76da73"]
+
+
+def test_an_actor_waits_for_room_for_its_pulse(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "run"
+    failures = [OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))] * 2
+    slept: list[float] = []
+
+    def begin(path: str) -> Pulse:
+        if failures:
+            raise failures.pop()
+        return Pulse(path)
+
+    monkeypatch.setattr(process, "Pulse", begin)
+    monkeypatch.setattr(process.time, "sleep", slept.append)
+    settle(ProcessConfig(router_id="A", role="table", folder=str(folder))).close()
+    assert len(slept) == 2
+    assert capfd.readouterr().err.count(f"Actor table waits for room in {folder}: No space left on device") == 1
 
 
 HOME = ProcessConfig(

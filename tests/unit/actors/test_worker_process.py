@@ -1,8 +1,21 @@
 """How a process becomes one of Ray's workers."""
 
+import subprocess
+import sys
 from pathlib import Path
 
-from actors.worker_process import command
+import pytest
+
+from actors import worker_process
+from actors.worker_process import (
+    AGAIN_S,
+    NEEDED_BYTES,
+    NEEDED_FILES,
+    command,
+    shortage_in,
+    shortage_of,
+    wait_for_room,
+)
 
 WORKER = ["default_worker.py", "--node-id=1", "--worker-id=2"]
 
@@ -16,3 +29,53 @@ def test_a_worker_with_an_environment_of_its_own_is_left_to_ray() -> None:
     script, *rest = command(arguments)
     assert Path(script).name == "setup_worker.py"
     assert rest == arguments
+
+
+def test_a_worker_waits_until_there_is_room_in_its_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    slept: list[float] = []
+    monkeypatch.setattr(worker_process.time, "sleep", slept.append)
+    asked: list[str] = []
+
+    def shortage(folder: str) -> str | None:
+        asked.append(folder)
+        return "none is left" if len(asked) < 3 else None
+
+    monkeypatch.setattr(worker_process, "shortage_in", shortage)
+    wait_for_room([*WORKER, "--temp-dir=/run/r/ray"])
+    assert (asked, slept) == (["/run/r/ray"] * 3, [AGAIN_S] * 2)
+    wait_for_room(WORKER)
+    assert len(asked) == 3
+
+
+def test_the_first_thing_that_a_worker_runs_is_run_by_the_name_of_its_file() -> None:
+    # Its parent is this process, and so it goes on to the command: an interpreter that is asked for its version.
+    program = [sys.executable, worker_process.__file__, "--version", "--language=PYTHON"]
+    done = subprocess.run(program, capture_output=True, text=True, cwd="/", env={})
+    assert (done.returncode, done.stdout.split()[0]) == (0, "Python")
+
+
+class Left:
+    """What a file system says of itself."""
+
+    def __init__(self, blocks: int, files: int, of_files: int = 1000) -> None:
+        self.f_bavail, self.f_frsize, self.f_favail, self.f_files = blocks, 4096, files, of_files
+
+
+@pytest.mark.parametrize(
+    ("left", "expected"),
+    [
+        (Left(NEEDED_BYTES // 4096, NEEDED_FILES), None),
+        (Left(255, NEEDED_FILES), "the file system of /run has 1020 KiB free, 1024 KiB are needed"),
+        (Left(1000, 15), "the file system of /run can have 15 more files, 16 are needed"),
+        (Left(1000, 0, 0), None),
+    ],
+)
+def test_a_shortage_names_the_value_and_the_limit(
+    monkeypatch: pytest.MonkeyPatch, left: Left, expected: str | None
+) -> None:
+    monkeypatch.setattr("actors.worker_process.os.statvfs", lambda folder: left)
+    assert shortage_in("/run") == shortage_of(["/run", "/run"]) == expected
+
+
+def test_a_folder_that_is_gone_lacks_nothing() -> None:
+    assert shortage_in("/nowhere/at/all") is None
