@@ -72,6 +72,8 @@ class MessageBus:
 
     def wait_for_posted(self, limit_s: float) -> bool:
         """Wait until nothing that was posted waits; return whether that is so."""
+        if self.connection.is_left:
+            return True
         is_empty = threading.Event()
         self.connection.submit(lambda: self._posted.when_empty(is_empty.set))
         return is_empty.wait(limit_s)
@@ -83,6 +85,8 @@ class MessageBus:
     def unsubscribe(self, subscription: Subscription) -> threading.Event:
         """End a subscription; the event is set when that is done."""
         is_done = threading.Event()
+        if self.connection.is_left:
+            is_done.set()
         self.connection.submit(lambda: self._unsubscribe(subscription, is_done))
         return is_done
 

@@ -85,6 +85,7 @@ class Connection:
         self._fault: str | None = None
         self._is_stopping = False
         self._is_done = False
+        self._is_left = False
         self._thread = threading.Thread(target=self._run, name="oslo-amqp1", daemon=True)
 
     # What any thread may call.
@@ -96,6 +97,8 @@ class Connection:
 
     def submit(self, work: Callable[[], None]) -> None:
         """Do something with the engine, now or as soon as whoever is at it has finished."""
+        if self._is_left:
+            return
         self._work.append(work)
         for _ in range(ROUNDS):
             if not self._work or not self._lock.acquire(False):
@@ -124,8 +127,20 @@ class Connection:
         """Close the connection in order and end the I/O thread; returns when that has ended."""
         self.submit(self._begin_stop)
         self._readiness.wake()
-        if threading.current_thread() is not self._thread and self._thread.is_alive():
+        if not self._is_left and threading.current_thread() is not self._thread and self._thread.is_alive():
             self._thread.join(JOIN_LIMIT_S)
+
+    @property
+    def is_left(self) -> bool:
+        """Whether it belongs to the process that this one was forked from; then submit() does nothing."""
+        return self._is_left
+
+    def leave_to_the_parent(self) -> None:
+        """Called in a child that was just forked: from now on nothing is done here, and nothing is sent."""
+        self._is_left = self._is_done = True
+        self._lock = threading.Lock()
+        # Else the peer would hear nothing of the parent's end while the child lives.
+        self._readiness.close_copies(self._sock)
 
     # What is called with the lock held: by work, by timers, by the engine.
 
@@ -238,11 +253,13 @@ class Connection:
         except Exception:
             _log.exception("[%s] The I/O thread ends", self.host)
         finally:
-            with self._lock:
-                self._hang_up()
-                self._bus.shut_down()
-            self._do_what_was_left()
-            self._readiness.close()
+            # Under eventlet a child has this thread, too.
+            if not self._is_left:
+                with self._lock:
+                    self._hang_up()
+                    self._bus.shut_down()
+                self._do_what_was_left()
+                self._readiness.close()
 
     def _turn(self) -> None:
         with self._lock:
@@ -250,6 +267,8 @@ class Connection:
             sock, is_writing = self._sock, self._is_blocked or self._dialing is not None
         self._do_what_was_left()
         readable, writable = self._readiness.wait(sock, is_writing, timeout_s)
+        if self._is_left:
+            return
         with self._lock:
             self._sleeps_until_s = 0.0
             try:

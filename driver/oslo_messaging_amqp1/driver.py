@@ -1,9 +1,14 @@
-"""The transport driver that oslo.messaging loads for `amqp://`."""
+"""The transport driver that oslo.messaging loads for `amqp://`.
+
+A child that was forked must use neither the connection of its parent nor a lock that a thread of the parent may have
+held. So the child makes both anew before it runs anything else.
+"""
 
 import logging
 import os
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -49,8 +54,8 @@ class AMQPDriver(base.BaseDriver):
         self.reply_terms = self._terms(REPLY, retry=self.settings.default_reply_retry)
         self._lock = threading.Lock()
         self._bus: MessageBus | None = None
-        self._pid = os.getpid()
         self._left_to_the_parent: list[MessageBus] = []
+        _drivers.add(self)
 
     def require_features(self, requeue: bool = False) -> None:
         """Everything there is, is supported."""
@@ -115,9 +120,9 @@ class AMQPDriver(base.BaseDriver):
 
     def cleanup(self) -> None:
         """Close the connection; what waits fails. A driver that is used again connects again."""
-        with self._own_lock():
+        with self._lock:
             bus, self._bus = self._bus, None
-        if bus is not None and self._pid == os.getpid():
+        if bus is not None:
             bus.wait_for_posted(LEAVE_LIMIT_S)
             bus.stop()
 
@@ -148,22 +153,24 @@ class AMQPDriver(base.BaseDriver):
     def bus(self) -> MessageBus:
         """Return what this process is connected by."""
         bus = self._bus
-        if bus is not None and self._pid == os.getpid():
+        if bus is not None:
             return bus
-        with self._own_lock():
+        with self._lock:
             if self._bus is None:
+                if self._left_to_the_parent:
+                    _log.warning("Process %d was forked from another and connects for itself", os.getpid())
                 self._bus = MessageBus(self._hosts, self.settings, self._default_exchange, self._vhost)
                 self._bus.start()
             return self._bus
 
-    def _own_lock(self) -> threading.Lock:
-        # A child must not use what belongs to its parent, nor a lock that a thread of the parent may have held.
-        if self._pid != os.getpid():
-            if self._bus is not None:
-                _log.warning("Process %d was forked from %d and connects for itself", os.getpid(), self._pid)
-                self._left_to_the_parent.append(self._bus)
-            self._bus, self._lock, self._pid = None, threading.Lock(), os.getpid()
-        return self._lock
+    def begin_anew(self) -> None:
+        """Called in a child that was just forked, which has this thread alone."""
+        self._lock = threading.Lock()
+        if self._bus is not None:
+            self._bus.connection.leave_to_the_parent()
+            # It is kept, since a thread of the parent may have been at proton's objects in it.
+            self._left_to_the_parent.append(self._bus)
+            self._bus = None
 
     def _terms(
         self,
@@ -197,6 +204,17 @@ class AMQPDriver(base.BaseDriver):
 
 def _read_notification(receipt: Receipt) -> IncomingNotification:
     return IncomingNotification(receipt, read_notification(receipt.message.body))
+
+
+_drivers: "weakref.WeakSet[AMQPDriver]" = weakref.WeakSet()
+
+
+def _begin_anew() -> None:
+    for driver in list(_drivers):
+        driver.begin_anew()
+
+
+os.register_at_fork(after_in_child=_begin_anew)
 
 
 def _wait(outgoing: Outgoing, began_s: float, limit_s: float) -> str | None:

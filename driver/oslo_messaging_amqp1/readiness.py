@@ -67,6 +67,14 @@ class Readiness:
                 self._poll.unregister(self._watched[0])
         self._watched = None
 
+    def close_copies(self, sock: socket.socket | None) -> None:
+        """Close the copies that a child has of these sockets and of another."""
+        # Eventlet would take them out of the epoll set of the parent.
+        if self._poll is not None:
+            self._watched = None
+            for one in (self._awake, self._waker, *([sock] if sock is not None else [])):
+                one.close()
+
     def close(self) -> None:
         """Give the sockets back."""
         self._awake.close()

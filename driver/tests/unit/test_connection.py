@@ -437,6 +437,90 @@ def test_a_process_that_was_forked_connects_for_itself(
     assert (peer.connects, len(peer.arrived), peer.closes) == (2, 3, 1)
 
 
+class SlowLog(logging.Handler):
+    """Lets other threads run while one logs."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        time.sleep(0.02)
+
+
+def in_child(work: Callable[[], object]) -> int | None:
+    """Return how a forked process ends that does some work."""
+    process = multiprocessing.get_context("fork").Process(target=work)
+    process.start()
+    process.join(20)
+    return process.exitcode
+
+
+def test_threads_that_send_first_in_a_child_share_one_connection(peer: Peer, drivers: Drivers) -> None:
+    driver = drivers(peer.url)
+    driver.send(T, {}, {})
+    count = 16
+
+    def child() -> None:
+        logging.getLogger("oslo_messaging_amqp1").addHandler(SlowLog())
+        all_there, done = threading.Barrier(count), threading.Semaphore(0)
+
+        def sending() -> None:
+            all_there.wait()
+            driver.send(T, {}, {}, timeout=9)
+            done.release()
+
+        threads = [threading.Thread(target=sending) for _ in range(count)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+            assert done.acquire(blocking=False), "a thread has failed"
+        driver.cleanup()
+
+    children = 3
+    assert [in_child(child) for _ in range(children)] == [0] * children
+    assert (peer.connects, len(peer.arrived)) == (1 + children, 1 + children * count)
+
+
+def test_a_child_does_not_touch_the_connection_of_its_parent(peer: Peer, drivers: Drivers) -> None:
+    driver = drivers(peer.url)
+    listener = driver.listen(Target(topic="L", server="S"), 1, None)._poll_style_listener
+    address = "openstack.org/om/rpc/unicast/openstack/L/S"
+    peer.deliver(address, proton.Message('{"request": {}, "context": {}}', id="i"))
+    (message,) = listener.poll(timeout=5)
+
+    def child() -> None:
+        message.acknowledge()
+        listener.stop()
+        listener.cleanup()
+        driver.cleanup()
+
+    assert in_child(child) == 0
+    driver.send(T, {}, {}, timeout=5)
+    assert (peer.connects, peer.outcomes, peer.detaches, peer.closes) == (1, [], [], 0)
+    message.acknowledge()
+    eventually(lambda: [state for _, state, _ in peer.outcomes] == [proton.Delivery.ACCEPTED])
+
+
+def test_a_child_keeps_no_socket_of_its_parent_open(peer: Peer, drivers: Drivers) -> None:
+    driver = drivers(peer.url)
+
+    def child() -> None:
+        assert sockets().isdisjoint(parents)
+
+    def sockets() -> set[tuple[int, int]]:
+        found = set()
+        for name in os.listdir("/proc/self/fd"):
+            with contextlib.suppress(OSError):
+                of = os.fstat(int(name))
+                found.add((of.st_dev, of.st_ino))
+        return found
+
+    before = sockets()
+    driver.send(T, {}, {})
+    held = {(of.st_dev, of.st_ino) for of in (os.fstat(client.sock.fileno()) for client in peer.clients)}
+    parents = sockets() - before - held
+    assert len(parents) == 3, "the connection, and two to wake its thread"
+    assert in_child(child) == 0
+
+
 def test_trace_writes_the_frames_out(peer: Peer) -> None:
     code = (
         "import sys; from oslo_config import cfg; from oslo_messaging import Target, TransportURL\n"
