@@ -1,6 +1,7 @@
 """Between the routing engine and the connection actors: trunk events come in, news and control messages go out."""
 
 import asyncio
+import math
 from collections.abc import Callable, Mapping
 from functools import partial
 
@@ -15,6 +16,10 @@ from routerd.mesh import Checkpoint, ForeignCheckpoint
 TELL_AGAIN_S = 0.1
 VIEW_S = 1.0
 """How long a new engine waits for what a worker knows before it begins without."""
+LATE_S = 1.0
+"""A timer that is later than this was held up: the process has stood still."""
+RECOVERY_S = 1.0
+"""What workers get after that to tell what neighbours have said meanwhile."""
 EARLY_MAX = 10_000
 """Events of a worker that are kept until the worker is known."""
 
@@ -65,6 +70,10 @@ class NetworkFeed:
         self._interests: dict[str, Interest] = {}
         """Those that came before there was an engine to be told of them."""
         self._timer: asyncio.TimerHandle | None = None
+        self._due = math.inf
+        """When it rings."""
+        self._judges_at = 0.0
+        """Before this no neighbour is lost for its silence."""
 
     # --- for the actor
 
@@ -159,13 +168,21 @@ class NetworkFeed:
                 self._tell(reader)
         if self._timer is not None:
             self._timer.cancel()
-        pause_s = max(0.0, host.next_deadline() - now)
-        self._timer = asyncio.get_running_loop().call_later(pause_s, self._tick)
+        self._note_gap(now)
+        self._due = max(now, host.next_deadline(), self._judges_at)
+        self._timer = asyncio.get_running_loop().call_later(self._due - now, self._tick)
+
+    def _note_gap(self, now: float) -> None:
+        """See whether this process has stood still: then workers may yet have to tell what neighbours have said."""
+        if now - self._due > LATE_S:
+            self._judges_at = now + RECOVERY_S
 
     def _tick(self) -> None:
-        self._timer = None
+        now = self._now()
+        self._note_gap(now)
         if self._host is not None:
-            self._host.tick(self._now())
+            if now >= self._judges_at:
+                self._host.tick(now)
             self._go_on()
 
     # --- the workers

@@ -144,6 +144,15 @@ class Worker:
     def write(self, octets: bytes) -> None:
         """Forget what is written."""
 
+    def is_closing(self) -> bool:
+        """Return that it stays open."""
+        return False
+
+    def pause_reading(self) -> None:
+        """Do nothing: what is read comes when this benchmark says."""
+
+    resume_reading = pause_reading
+
     def go_round(self) -> None:
         """Do what is to be done soon."""
         ready, self.ready[:] = list(self.ready), []

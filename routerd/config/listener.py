@@ -45,7 +45,7 @@ class ListenerConfig:
     idle_timeout_s: int = 16
     """A peer that is silent for longer is given up; 0 is never."""
     handshake_timeout_s: int = 0
-    """A peer that has not opened after so long is cut off; 0 is never."""
+    """A peer that has not opened after so long is cut off; 0 is 60 s."""
     strip_in: bool = True
     """The router's annotations are taken from messages that enter."""
     strip_out: bool = True

@@ -14,6 +14,7 @@ from typing import Any, Protocol, cast
 
 from routerd.config import AuthServiceConfig
 from routerd.io.logs import module_log
+from routerd.io.peer_timers import PeerTimer
 from routerd.wire import MIN_MAX_FRAME_SIZE, Connection, ConnectionConfig, Error, Handler, Open, RemoteError
 from routerd.wire.sasl import (
     Challenge,
@@ -111,13 +112,13 @@ class ServiceExchange(Handler, asyncio.Protocol):
         self._was_offered = False
         self._is_over = False
         self._proof: bytes | None = None
-        self._timer: asyncio.TimerHandle | None = None
+        self._timer: PeerTimer | None = None
         self._task: asyncio.Task[None] | None = None
 
     def begin(self, context: Callable[[], ssl.SSLContext | None]) -> None:
         """Connect to the service; `context` says how TLS is set up, None for without."""
         loop = asyncio.get_running_loop()
-        self._timer = loop.call_later(EXCHANGE_S, self._lose, "the service takes too long")
+        self._timer = PeerTimer(loop, EXCHANGE_S, self._lose, "the service takes too long")
         self._task = loop.create_task(self._connect(context))
 
     def end(self) -> None:

@@ -28,6 +28,7 @@ from routerd.io.kerberos import (
     uses_kerberos,
 )
 from routerd.io.logs import module_log
+from routerd.io.peer_timers import PeerTimer
 from routerd.io.tls_profiles import TlsProfiles
 from routerd.wire import MIN_MAX_FRAME_SIZE
 from routerd.wire.sasl import (
@@ -192,7 +193,7 @@ class Authentication:
             return False
         unopened.add(peer.number)
         if listener.authenticate_peer:
-            asyncio.get_running_loop().call_later(PROVEN_S, self._check_proven, transport)
+            PeerTimer(asyncio.get_running_loop(), PROVEN_S, self._check_proven, transport)
         return True
 
     def settled(self, transport: "Transport") -> None:
@@ -273,7 +274,7 @@ class Login:
         self._authentication = authentication
         self._peer = peer
         self._service: ServiceExchange | None = None
-        self._timer: asyncio.TimerHandle | None = None
+        self._timer: PeerTimer | None = None
         self.listener = listener
         limits = authentication.limits(listener)
         self.sasl = SaslServer(self._mechanisms, limits=limits, hold_back=self._hold_back)
@@ -327,7 +328,7 @@ class Login:
         transport: Transport = self._peer.shell
         authentication = self._authentication
         loop = asyncio.get_running_loop()
-        self._timer = loop.call_later(EXCHANGE_S, self._expire)
+        self._timer = PeerTimer(loop, EXCHANGE_S, self._expire)
         if self.listener.sasl_plugin is None:
             return self._guarded(authentication.offer_to(self, transport))
         service = authentication.service(self.listener.sasl_plugin)

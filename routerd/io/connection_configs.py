@@ -11,6 +11,8 @@ CAPABILITIES = ("ANONYMOUS-RELAY", "qd.streaming-links")
 SESSION_FRAMES = 512
 """Frames that a session may have on their way to us when its listener says nothing else. Never less than a link may
 send by its credit: clients that think of one and forget the other lose what they cannot send at once."""
+OPEN_S = 60.0
+"""What a peer gets from the connection to its open, where its listener says nothing else."""
 FABRIC_FRAME_SIZE = 1 << 16
 FABRIC_IDLE_S = 10.0
 """Between hosts: one that is gone says nothing."""
@@ -47,6 +49,11 @@ def client_config(
         desired_capabilities=CAPABILITIES,
         properties=properties,
     )
+
+
+def open_within_s(listener: ListenerConfig) -> float:
+    """Return what a peer gets from the connection to its open."""
+    return listener.handshake_timeout_s or OPEN_S
 
 
 def connector_config(router: RouterSettings, connector: ConnectorConfig, number: int) -> ConnectionConfig:

@@ -12,6 +12,7 @@ from routerd.config import ConnectorConfig
 from routerd.io.authentication_users import nonce
 from routerd.io.kerberos import LARGE_TOKEN_OCTETS
 from routerd.io.logs import module_log
+from routerd.io.peer_timers import all_is_read
 from routerd.io.transport import Transport
 from routerd.wire import Connection, ValueRangeError
 from routerd.wire.sasl import (
@@ -145,6 +146,7 @@ class Connector:
             return False
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._until(lambda: transport.peer.is_open or transport.is_over), OPEN_S)
+        await all_is_read()
         # It may have been opened and lost again before this task had its turn.
         if transport.connection.remote_open is None:
             self._fail(place, _reason(transport) or "the peer did not answer the open")

@@ -95,7 +95,7 @@ class _Held(asyncio.Protocol):
             room[:size] = octets[:size]
             connection.buffer_updated(size)
             octets = octets[size:]
-        if self._octets:
+        if self._octets and not connection.is_paused:
             transport.resume_reading()
 
 

@@ -23,6 +23,7 @@ from routerd.io.connection_configs import FABRIC_IDLE_S, fabric_config
 from routerd.io.fabric_endpoint import FabricEndpoint
 from routerd.io.fabric_keys import FabricTls
 from routerd.io.logs import module_log
+from routerd.io.peer_timers import PeerTimer, all_is_read
 from routerd.io.ports import ListenFailed, bind, endpoints_of
 from routerd.io.tls_transport import TlsTransport
 from routerd.io.transport import Transport
@@ -117,7 +118,7 @@ class Fabric:
                     self._connecting[worker] = self._loop.create_task(self._keep(worker))
             elif not self._is_near(neighbour.sibling) and self._awaited.get(worker) != neighbour.sibling:
                 self._awaited[worker] = neighbour.sibling
-                self._loop.call_later(FAR_OPEN_S, self._give_up_waiting, neighbour.sibling)
+                PeerTimer(self._loop, FAR_OPEN_S, self._give_up_waiting, neighbour.sibling)
 
     def leave(self) -> None:
         """End all of it."""
@@ -163,8 +164,10 @@ class Fabric:
                 is_late = sibling != neighbour.sibling or now > late_at
                 if transport is not None and is_late and neighbour.peer is not transport.peer:
                     # It is to somebody who is no more, or who does not answer.
-                    transport.abort()
-                    transport = None
+                    await all_is_read()
+                    if neighbour.peer is not transport.peer:
+                        transport.abort()
+                        transport = None
                 if neighbour.peer is None and (transport is None or transport.is_over):
                     sibling = neighbour.sibling
                     late_at = now + (OPEN_S if is_near else FAR_OPEN_S)
@@ -229,7 +232,7 @@ class Fabric:
         return self._checked(TlsTransport(self._worker, self._router.new_peer(FABRIC), connection, tls.accept))
 
     def _checked(self, transport: Transport) -> Transport:
-        self._loop.call_later(ANSWER_S, self._worker.close_unless_open, transport)
+        PeerTimer(self._loop, ANSWER_S, self._worker.close_unless_open, transport)
         return transport
 
     def _connection(self, *, is_client: bool, idle_timeout_s: float = 0.0) -> Connection:

@@ -5,6 +5,7 @@ import time
 from concurrent.futures import Future
 
 from routerd.core import Changes, RouterSettings, TrunkEvent
+from routerd.io.peer_timers import after_reading
 from routerd.io.routing_host import RoutingHost, new_instance
 from routerd.io.worker import Worker
 from routerd.management import NodeRow
@@ -21,6 +22,7 @@ class RoutingLoop:
         )
         self._worker: Worker | None = None
         self._timer: asyncio.TimerHandle | None = None
+        self._is_tick_due = False
 
     def serve(self, worker: Worker) -> None:
         """Work for this worker."""
@@ -43,6 +45,12 @@ class RoutingLoop:
 
     def _tick(self) -> None:
         self._timer = None
+        self._is_tick_due = True
+        after_reading(asyncio.get_running_loop(), self._judge)
+
+    def _judge(self) -> None:
+        """Do what is due, now that what the neighbours have said is known."""
+        self._is_tick_due = False
         self._host.tick(time.monotonic())
         self._go_on()
 
@@ -54,5 +62,8 @@ class RoutingLoop:
             self._worker.take_outputs(() if outputs.news is None else (outputs.news,), outputs.controls)
         if self._timer is not None:
             self._timer.cancel()
+            self._timer = None
+        if self._is_tick_due:
+            return
         pause_s = max(0.0, self._host.next_deadline() - now)
         self._timer = asyncio.get_running_loop().call_later(pause_s, self._tick)

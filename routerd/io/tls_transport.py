@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from routerd.config import ConnectorConfig, ListenerConfig
 from routerd.core import Peer
 from routerd.io.logs import module_log
+from routerd.io.peer_timers import PeerTimer
 from routerd.io.tls import TlsFailed, TlsSession
 from routerd.io.tls_profile import TlsProfile, TlsProfileBroken
 from routerd.io.tls_profiles import TlsProfiles, server_context
@@ -82,7 +83,7 @@ class TlsTransport(Transport):
         self._pending = b""
         """What has come and waits for its turn, while the handshake goes on."""
         self._handshake_octets = 0
-        self._timer: asyncio.TimerHandle | None = None
+        self._timer: PeerTimer | None = None
         self.is_ready = False
         self.is_encrypted = False
         self.tls_user: str | None = None
@@ -94,7 +95,7 @@ class TlsTransport(Transport):
 
     def begin(self) -> None:
         """Wait for the peer's first octets, or begin the handshake with it."""
-        self._timer = asyncio.get_running_loop().call_later(self._handshake_s, self._time_is_over)
+        self._timer = PeerTimer(asyncio.get_running_loop(), self._handshake_s, self._time_is_over)
         self._worker.handshakes.begin(self)
         if self.connection.is_client:
             self._begin_tls()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 from routerd.core import Peer
 from routerd.io.log_levels import Level
 from routerd.io.logs import module_log
+from routerd.io.peer_timers import PeerTimer
 from routerd.io.protocol_trace import FrameTracer
 from routerd.io.round_trip import reach_octets
 from routerd.io.worker_turn import Pipe
@@ -46,7 +47,7 @@ class Transport(Pipe, asyncio.BufferedProtocol):
         self.failure = ""
         """Why the connection could not be, where that is not the engine's to say."""
         self.host = ""
-        self._end_timer: asyncio.TimerHandle | None = None
+        self._end_timer: PeerTimer | None = None
         self.is_traced = False
         peer.connection = connection
         peer.shell = self
@@ -71,6 +72,7 @@ class Transport(Pipe, asyncio.BufferedProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The socket is gone."""
+        self.forget_rest()
         self._worker.disconnected(self)
         self.socket = None
         if self._end_timer is not None:
@@ -94,6 +96,7 @@ class Transport(Pipe, asyncio.BufferedProtocol):
     def resume_writing(self) -> None:
         """There is room again."""
         self._worker.set_blocked(self, False)
+        self.relax()
 
     def finish(self) -> None:
         """Close the socket, once all is written: nothing more will be said."""
@@ -120,7 +123,7 @@ class Transport(Pipe, asyncio.BufferedProtocol):
     def end_soon(self) -> None:
         """Cut the connection before long, unless it ends by itself."""
         if self._end_timer is None and self.socket is not None:
-            self._end_timer = asyncio.get_running_loop().call_later(LINGER_S, self.abort)
+            self._end_timer = PeerTimer(asyncio.get_running_loop(), LINGER_S, self.abort)
 
     def give_up(self, reason: str) -> None:
         """Cut the connection, and have it known why."""

@@ -29,7 +29,7 @@ from routerd.core import (
 )
 from routerd.io.authentication import Authentication
 from routerd.io.busy_poll import BusyPoll
-from routerd.io.connection_configs import connector_config
+from routerd.io.connection_configs import connector_config, open_within_s
 from routerd.io.connectors import Connectors, client_sasl
 from routerd.io.core_keeper import CoreKeeper, SystemCores
 from routerd.io.deadlines import NEVER, Deadlines
@@ -42,10 +42,13 @@ from routerd.io.loop_calls import LoopCalls
 from routerd.io.management_endpoint import Ask, ManagementEndpoint
 from routerd.io.message_log import is_watched
 from routerd.io.network_view import NetworkView
+from routerd.io.peer_timers import PeerTimer, after_reading
 from routerd.io.process_settings import be_quick
 from routerd.io.recording import Recording
 from routerd.io.recording_clock import RecordingClock
 from routerd.io.reports import STUCK_IN_TESTS_S, STUCK_S, Lag, WorkerHost
+from routerd.io.stuck_outputs import STUCK_S as UNREAD_S
+from routerd.io.stuck_outputs import StuckOutputs
 from routerd.io.tls_handshakes import Handshakes
 from routerd.io.tls_profiles import TlsProfiles
 from routerd.io.tls_transport import transport_to
@@ -125,6 +128,7 @@ class Worker(WorkerCalls):
         self._thread: threading.Thread | None = None
         self._is_over = threading.Event()
         self._edges_due = 0.0
+        self._stuck_outputs = StuckOutputs()
         self.recording = Recording(self.router, config.index, config.incarnation)
         self._recording_clock = RecordingClock(self.recording, self._loop)
         self.reports = WorkerReports(
@@ -253,8 +257,8 @@ class Worker(WorkerCalls):
             transport.abort()
             return
         transport.connection.start(now)
-        if isinstance(listener, ListenerConfig) and listener.handshake_timeout_s:
-            self._loop.call_later(listener.handshake_timeout_s, self.close_unless_open, transport)
+        if isinstance(listener, ListenerConfig):
+            PeerTimer(self._loop, open_within_s(listener), self.close_unless_open, transport)
         self._deadlines.watch(transport)
         self.turn.due()
 
@@ -361,6 +365,13 @@ class Worker(WorkerCalls):
             self._edges_due = now + HEARTBEAT_S
             self.router.look_after_edges(now)
             self.turn.due(now)
+        choked = [one for one in self.turn.choked if isinstance(one, Transport)]
+        for transport in self._stuck_outputs.look(choked, now):
+            _log.warning(
+                "[C%d] Connection with %s is closed: the peer has read nothing for %g s, and %d octets wait for it",
+                transport.peer.number, transport.host, UNREAD_S, transport.buffered_octets,
+            )  # fmt: skip
+            transport.abort()
         self._profiles.refresh()
         if self._core_keeper is not None:
             self._core_keeper.look()
@@ -373,11 +384,18 @@ class Worker(WorkerCalls):
         self._timer = self._loop.call_later(max(0.0, deadline - now), self._tick)
 
     def _tick(self) -> None:
+        after_reading(self._loop, self._judge)
+
+    def _judge(self) -> None:
+        """Have connections do what is due, now that what their peers have sent is known."""
         now = time.monotonic()
         self.router.now = now
         self._timer = None
         self._deadline = NEVER
         for transport in self._deadlines.due(now):
+            if transport.is_choked:
+                # It cannot be heard, as nothing is read from it.
+                transport.connection.receive_data(b"", now)
             transport.connection.tick(now)
             if transport.connection.is_finished:
                 transport.flush(now)

@@ -5,6 +5,13 @@ from routerd.io.busy_poll cimport BusyPoll
 from routerd.wire.connection cimport Connection
 
 cdef Py_ssize_t _STEP
+cdef Py_ssize_t _FIRST_STEP
+cdef Py_ssize_t _SHORTEST_STEP
+cdef double _LONG_S
+cdef double _SHORT_S
+cdef double _SHARE_S
+cdef double _REST_S
+cdef Py_ssize_t _OUTPUT_MAX
 
 
 cdef class Pipe:
@@ -15,12 +22,26 @@ cdef class Pipe:
     cdef public object tracer
     cdef public bint is_ready
     cdef public double deadline
+    cdef public Py_ssize_t step_octets
+    cdef public unsigned long turn_number
+    cdef public double used_s
+    cdef public bytearray rest
+    cdef public Py_ssize_t rest_at
+    cdef public bint is_put_off
+    cdef public bint is_choked
+    cdef public bint is_paused
     cdef bint _is_behind
 
     @cython.locals(octets=bytearray)
     cpdef flush(self, double now)
     cpdef put(self, bytearray octets)
     cpdef finish(self)
+    cdef void spent(self, double seconds) noexcept
+    cpdef keep(self, bytearray data, Py_ssize_t start, Py_ssize_t end)
+    @cython.locals(waiting=Py_ssize_t)
+    cpdef bint is_output_full(self) except -1
+    cpdef choke(self)
+    cpdef heed_reading(self)
 
 
 @cython.final
@@ -31,16 +52,28 @@ cdef class Turn:
     cdef BusyPoll _busy_poll
     cdef bytearray _buffer
     cdef readonly object buffer_view
+    cdef readonly dict choked
+    cdef object _put_off
+    cdef object _go_on
+    cdef bint _is_going_on
+    cdef unsigned long _number
     cdef object _end
     cdef bint _is_end_due
     cdef bint _is_more_due
     cdef double _began
     cdef public double longest_s
 
-    @cython.locals(
-        now=double, router=Router, connection=Connection, peer=Peer, was_open=bint, at=Py_ssize_t
-    )
+    @cython.locals(now=double, at=Py_ssize_t)
     cpdef received(self, Pipe pipe, Py_ssize_t size)
+    cpdef put_off(self, Pipe pipe)
+    @cython.locals(began=double, now=double, pipe=Pipe)
+    cpdef go_on(self)
+    @cython.locals(rest=bytearray, at=Py_ssize_t, end=Py_ssize_t)
+    cdef _take_rest(self, Pipe pipe, double now)
+    @cython.locals(
+        router=Router, connection=Connection, peer=Peer, was_open=bint, began=double, then=double
+    )
+    cdef Py_ssize_t _take(self, Pipe pipe, bytearray data, Py_ssize_t at, Py_ssize_t end, double now) except -1
     cpdef due(self, double began=*)
     @cython.locals(now=double, router=Router)
     cpdef end(self)

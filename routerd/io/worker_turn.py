@@ -2,9 +2,14 @@
 
 Compiled, since all octets pass here; what is done once a connection is in `Transport`, and what is done once in a while
 in `Worker`.
+
+No connection can hold up the others. Each has a share of time in a turn. What it has sent beyond that is kept, and
+nothing more is read from it until that is taken, in later turns. Nothing is read either from a peer that does not read
+itself: what the router has to say to it stays near `OUTPUT_MAX`.
 """
 
 import asyncio
+from collections import deque
 from collections.abc import Callable
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol
@@ -23,8 +28,22 @@ READ_SIZE = 1 << 18
 """Octets that are read at once; one buffer serves all connections."""
 STEP = 1 << 16
 """Octets of what was read that are taken before what they brought about is written, so that others work meanwhile."""
+SHARE_S = 0.004
+"""What the octets of one connection may take in a turn, give or take a step."""
+REST_S = 0.008
+"""What all connections that have had their share may take in a turn together."""
+OUTPUT_MAX = 1 << 22
+"""Octets that may wait to be read by a peer, in the engine and in the socket, before nothing more is read from it."""
 
 _STEP = STEP
+_FIRST_STEP = 1 << 13
+_SHORTEST_STEP = 1 << 9
+_LONG_S = SHARE_S / 2
+"""A step that takes longer is followed by a shorter one."""
+_SHORT_S = SHARE_S / 8
+_SHARE_S = SHARE_S
+_REST_S = REST_S
+_OUTPUT_MAX = OUTPUT_MAX
 
 _log = module_log("SERVER")
 
@@ -51,6 +70,20 @@ class Pipe:
         # Whether what the engine has to send can be sent.
         self.is_ready = True
         self.deadline = NEVER
+        self.step_octets = _FIRST_STEP
+        """Octets that are taken at a time: fewer where they cause much work."""
+        self.turn_number = 0
+        """The turn of which it has used `used_s`."""
+        self.used_s = 0.0
+        self.rest: bytearray | None = None
+        """What was read and has not been taken, from `rest_at` on."""
+        self.rest_at = 0
+        self.is_put_off = False
+        """Whether it has had its share, and others come first."""
+        self.is_choked = False
+        """Whether nothing is taken from the peer until it has read what waits for it."""
+        self.is_paused = False
+        """Whether nothing is read from the socket."""
         self._is_behind = False
 
     def get_buffer(self, sizehint: int) -> memoryview:
@@ -97,6 +130,61 @@ class Pipe:
         if self.socket is not None:
             self.socket.abort()
 
+    def spent(self, seconds: float) -> None:
+        """Note what a step took; after a long one the next ones are shorter."""
+        self.used_s += seconds
+        if seconds > _LONG_S and self.step_octets > _SHORTEST_STEP:
+            self.step_octets >>= 1
+
+    def keep(self, data: bytearray, start: int, end: int) -> None:
+        """Keep data[start:end] for later, behind what is kept already."""
+        octets = data[start:end]
+        if self.rest is None:
+            self.rest = octets
+        else:
+            self.rest = self.rest[self.rest_at :] + octets
+        self.rest_at = 0
+
+    def is_output_full(self) -> bool:
+        """Return whether more waits for the peer than it may make us keep."""
+        waiting = self.connection.output.end
+        if self.socket is not None:
+            waiting += self.socket.get_write_buffer_size()
+        return waiting >= _OUTPUT_MAX
+
+    def choke(self) -> None:
+        """Take nothing from the peer until it has read."""
+        if not self.is_choked:
+            self.is_choked = True
+            self.turn.choked[self] = None
+        self.heed_reading()
+
+    def relax(self) -> None:
+        """Go on with the peer, which has read."""
+        if self.is_choked:
+            self.is_choked = False
+            self.turn.choked.pop(self, None)
+            if self.rest is not None:
+                self.turn.put_off(self)
+            self.heed_reading()
+
+    def forget_rest(self) -> None:
+        """Have nothing more taken: the socket is gone."""
+        self.rest = None
+        self.turn.choked.pop(self, None)
+
+    def heed_reading(self) -> None:
+        """Read from the socket, or do not, as it should be now."""
+        is_paused = self.is_put_off or self.is_choked
+        socket = self.socket
+        if is_paused == self.is_paused or socket is None or socket.is_closing():
+            return
+        self.is_paused = is_paused
+        if is_paused:
+            socket.pause_reading()
+        else:
+            socket.resume_reading()
+
 
 class Turn:
     """What goes on in one worker between two looks of the loop at its sockets."""
@@ -114,6 +202,13 @@ class Turn:
         self._busy_poll = busy_poll
         self._buffer = bytearray(READ_SIZE)
         self.buffer_view = memoryview(self._buffer)
+        self.choked: dict[Pipe, None] = {}
+        """Those from which nothing is taken until their peers have read."""
+        self._put_off: deque[Pipe] = deque()
+        """Those that have had their share, the next one first."""
+        self._go_on = self.go_on
+        self._is_going_on = False
+        self._number = 1
         self._end = self.end
         self._is_end_due = False
         self._is_more_due = False
@@ -121,24 +216,95 @@ class Turn:
         self.longest_s = 0.0
 
     def received(self, pipe: "Pipe", size: int) -> None:
-        """Have the engine take what was read."""
+        """Have the engine take what was read, or as much of it as the connection has a share for."""
         now = monotonic()
+        if pipe.tracer is not None:
+            pipe.tracer.received(self.buffer_view[:size])
+        if pipe.rest is not None:
+            pipe.keep(self._buffer, 0, size)
+            return
+        at = self._take(pipe, self._buffer, 0, size, now)
+        if at < size:
+            pipe.keep(self._buffer, at, size)
+        if at < size or pipe.used_s >= _SHARE_S:
+            self.put_off(pipe)
+
+    def put_off(self, pipe: "Pipe") -> None:
+        """Go on with a connection after others have had their turns."""
+        if pipe.is_choked:
+            # It goes on when its peer has read.
+            return
+        if not pipe.is_put_off:
+            pipe.is_put_off = True
+            pipe.heed_reading()
+            self._put_off.append(pipe)
+        if not self._is_going_on:
+            self._is_going_on = True
+            self._call_soon(self._go_on)
+
+    def go_on(self) -> None:
+        """Give each of those that have had their share another one, as long as there is time."""
+        self._is_going_on = False
+        waiting = self._put_off
+        began = now = monotonic()
+        self._number += 1
+        for _ in range(len(waiting)):
+            pipe = waiting.popleft()
+            pipe.is_put_off = False
+            self._take_rest(pipe, now)
+            pipe.heed_reading()
+            now = monotonic()
+            if now - began >= _REST_S:
+                break
+        if waiting and not self._is_going_on:
+            self._is_going_on = True
+            self._call_soon(self._go_on)
+
+    def _take_rest(self, pipe: "Pipe", now: float) -> None:
+        rest = pipe.rest
+        if rest is None or pipe.is_choked or pipe.socket is None:
+            return
+        end = len(rest)
+        at = self._take(pipe, rest, pipe.rest_at, end, now)
+        if at < end:
+            pipe.rest_at = at
+            self.put_off(pipe)
+        else:
+            pipe.rest = None
+
+    def _take(self, pipe: "Pipe", data: bytearray, at: int, end: int, now: float) -> int:
+        """Have the engine take data[at:end], up to the share of the connection; return where to go on."""
         router = self.router
         router.now = now
         connection, peer = pipe.connection, pipe.peer
         was_open = peer.is_open
+        if pipe.turn_number != self._number:
+            pipe.turn_number = self._number
+            pipe.used_s = 0.0
+        began = now
         try:
-            if pipe.tracer is not None:
-                pipe.tracer.received(self.buffer_view[:size])
-            at = connection.receive_some(self._buffer, now, 0, size, _STEP)
-            while at < size:
+            at = connection.receive_some(data, now, at, end, pipe.step_octets)
+            then = monotonic()
+            while at < end:
+                pipe.spent(then - began)
+                if then - began < _SHORT_S and pipe.step_octets < _STEP:
+                    pipe.step_octets <<= 1
+                if pipe.used_s >= _SHARE_S or (peer.is_blocked and pipe.is_output_full()):
+                    break
                 # A router has credit for many more; a producer may have used all of its own.
-                self.write(now, None if peer.trunk is None else connection)
-                at = connection.receive_some(self._buffer, now, at, size, _STEP)
+                self.write(then, None if peer.trunk is None else connection)
+                began = then
+                at = connection.receive_some(data, then, at, end, pipe.step_octets)
+                then = monotonic()
+            else:
+                pipe.spent(then - began)
         except Exception:
             # A fault of ours: it costs this connection, and no other.
             _log.exception("[C%d] Connection is given up", peer.number)
             pipe.abort()
+            at = end
+        if peer.is_blocked and pipe.is_output_full():
+            pipe.choke()
         if not was_open or not peer.is_open or connection.is_finished:
             self._is_more_due = True
             self._host.look_at(pipe, was_open, now)
@@ -146,6 +312,7 @@ class Turn:
             self._is_end_due = True
             self._began = now
             self._call_soon(self._end)
+        return at
 
     def due(self, began: float = 0.0) -> None:
         """Have the turn end soon: something was done that may have brought about something for anybody."""
@@ -158,6 +325,7 @@ class Turn:
     def end(self) -> None:
         """Write what the turn brought about, and pass on what is not for peers."""
         self._is_end_due = False
+        self._number += 1
         now = monotonic()
         self._busy_poll.worked(now)
         if now - self._began > self.longest_s:

@@ -49,6 +49,11 @@ class Process:
         """Return how many files and sockets it has open."""
         return len(os.listdir(PROC / str(self.pid) / "fd"))
 
+    def thread_states(self) -> set[str]:
+        """Return the states that its threads are in, a letter for each."""
+        stats = [(task / "stat").read_text() for task in (PROC / str(self.pid) / "task").iterdir()]
+        return {stat.rpartition(")")[2].split()[0] for stat in stats}
+
     def cpu_s(self) -> float:
         """Return how much processor time it has had."""
         fields = _fields(self.pid)

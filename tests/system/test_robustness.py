@@ -2,29 +2,35 @@
 
 import contextlib
 import json
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from routerd.wire import Attach, Detach, Disposition, Open, Source, Target, Transfer
+from routerd.wire import Attach, Detach, Disposition, Flow, Open, Source, Target, Transfer
 from tests.conformance.raw_peer import AMQP_HEADER, EMPTY_FRAME, framed
-from tests.system.conftest import Connect, Start
+from tests.system.conftest import Connect, Start, running
 from tests.system.launched import ROOT, environment, eventually
 from tests.system.management_client import ManagementClient
-from tests.system.processes import Process
-from tests.system.raw_client import RawClient
-from tests.system.routers import RunningRouter, configuration, listener
+from tests.system.processes import Process, process
+from tests.system.raw_client import WINDOW, WITHIN_S, RawClient
+from tests.system.routers import IN_PROCESS, RunningRouter, configuration, listener
 
 MIB = 1 << 20
 CHUNK = 1 << 16
 BODY = b"\0Sw\xa1\x03one"
 DATA_SECTION = b"\0Su\xb0"
 LINKS = 5000
+FLOOD_MAX = 64 * MIB
+STUCK_S = 2.0
+"""A router that takes nothing for so long takes no more."""
 CROWD_GROWTH_MAX = 8 * MIB
 """What a process may keep of a crowd, garbage included; a connection that was forgotten would be some KiB."""
 LONG_CROWD_GROWTH_MAX = 5 * MIB
@@ -94,6 +100,60 @@ def test_a_consumer_that_never_reads_stops_its_producer_and_nobody_else(
                     is_partial = frame.performative.more
             silent.send(Disposition(role=True, first=number, settled=True))
         assert octets > count * CHUNK
+
+
+def test_a_peer_that_does_not_read_is_not_read_either(connect: Connect, router: RunningRouter, address: str) -> None:
+    with RawClient(router.port, receive_buffer=4096) as deaf:
+        deaf.open()
+        deaf.attach_consumer(address)
+        rss = sum(one.rss_bytes() for one in router.serving())
+        # Each asks for an answer.
+        flow = Flow(
+            next_incoming_id=0, incoming_window=WINDOW, next_outgoing_id=0, outgoing_window=WINDOW,
+            handle=0, delivery_count=0, link_credit=1, echo=True,
+        )  # fmt: skip
+        asking = framed(flow)
+        sent = send_until_it_sticks(deaf, asking * 4096, FLOOD_MAX)
+        assert sent < FLOOD_MAX
+        assert sum(one.rss_bytes() for one in router.serving()) - rss < FLOOD_MAX // 2
+        consumer = connect().consumer(f"{address}.other")
+        assert connect().producer(f"{address}.other").send("one").outcome() == "accepted"
+        assert consumer.bodies == ["one"]
+        # When it reads at last, it has all answers.
+        for _ in range(sent // len(asking)):
+            answer = deaf.read_octets(4)
+            deaf.read_octets(int.from_bytes(answer, "big") - 4)
+
+
+def send_until_it_sticks(client: RawClient, octets: bytes, most: int) -> int:
+    """Send the same again and again, as long as the router takes it; return how many octets have gone out."""
+    client.socket.settimeout(STUCK_S)
+    sent = 0
+    with contextlib.suppress(TimeoutError):
+        while sent < most:
+            sent += client.socket.send(octets[sent % len(octets) :])
+    client.socket.settimeout(WITHIN_S)
+    return sent
+
+
+def test_peers_that_have_sent_in_time_stay_when_the_router_stood_still(
+    tmp_path: Path, connect_to: Connect, address: str
+) -> None:
+    with running(IN_PROCESS, tmp_path, configuration(listener(idleTimeoutSeconds=1))) as router, ExitStack() as clients:
+        peers = [clients.enter_context(RawClient(router.port)) for _ in range(20)]
+        for peer in peers:
+            peer.open()
+        launcher = process(router.launcher.pid)
+        launcher.signal(signal.SIGSTOP)
+        eventually(lambda: launcher.thread_states() == {"T"}, "the router stands still")
+        stopped_at = time.monotonic()
+        for peer in peers:
+            peer.send_octets(EMPTY_FRAME)
+        # All their time-outs have run out when it goes on.
+        eventually(lambda: time.monotonic() > stopped_at + 2.0, "the router has stood still for long")
+        launcher.signal(signal.SIGCONT)
+        for peer in peers:
+            peer.attach_consumer(address)
 
 
 def test_a_peer_that_falls_silent_is_given_up_and_its_deliveries_with_it(

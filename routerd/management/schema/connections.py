@@ -141,7 +141,7 @@ LISTENER = EntityType(
         Attribute(
             "initialHandshakeTimeoutSeconds",
             INTEGER,
-            "A peer that has not opened after so long is cut off; 0 is never.",
+            "A peer that has not opened after so long is cut off; 0 is 60 s.",
             CREATE,
             0,
             unit="s",

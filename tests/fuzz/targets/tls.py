@@ -62,6 +62,11 @@ class Socket:
     def get_extra_info(self, name: str) -> Any:
         return ("127.0.0.1", 1) if name == "peername" else None
 
+    def pause_reading(self) -> None:
+        """What comes has come by now."""
+
+    resume_reading = pause_reading
+
     def set_write_buffer_limits(self, high: int, low: int) -> None:
         """There is no bound here."""
 

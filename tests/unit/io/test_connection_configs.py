@@ -5,7 +5,7 @@ import pytest
 from routerd.config import ConnectorConfig, FailoverUrl, ListenerConfig, Role
 from routerd.core import RouterSettings
 from routerd.io import WorkerConfig
-from routerd.io.connection_configs import client_config, connector_config, fabric_config
+from routerd.io.connection_configs import OPEN_S, client_config, connector_config, fabric_config, open_within_s
 from routerd.wire import ConnectionConfig, Int, Symbol, encode
 
 ROUTER = RouterSettings(id="R", version="1.2.3")
@@ -28,6 +28,12 @@ def said(config: ConnectionConfig) -> dict[object, object]:
     assert config.properties is not None
     assert {type(key) for key in config.properties} == {Symbol}
     return dict(config.properties)
+
+
+@pytest.mark.parametrize(("configured_s", "within_s"), [(0, OPEN_S), (1, 1), (300, 300)])
+def test_every_peer_has_to_open_within_some_time(configured_s: int, within_s: float) -> None:
+    assert open_within_s(listener(handshake_timeout_s=configured_s)) == within_s
+    assert open_within_s(listener(handshake_timeout_s=configured_s, authenticate_peer=True)) == within_s
 
 
 def test_clients_are_told_who_we_are_and_what_we_accept() -> None:

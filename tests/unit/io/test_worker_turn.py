@@ -1,6 +1,7 @@
 """What a worker writes in the course of a turn of its loop, what it leaves for the end, and what it tells then."""
 
 from collections.abc import Callable
+from time import monotonic
 from typing import Any, cast
 
 import pytest
@@ -8,10 +9,11 @@ import pytest
 from routerd.core import Peer, Router, RouterSettings
 from routerd.core.trunk import Trunk
 from routerd.io.busy_poll import BusyPoll
-from routerd.io.worker_turn import STEP, Pipe, Turn
+from routerd.io.worker_turn import OUTPUT_MAX, SHARE_S, STEP, Pipe, Turn
 from routerd.wire import Connection, ConnectionConfig
 
 STEPS = 4
+FRAME = 4
 
 
 class Host:
@@ -70,15 +72,53 @@ class Heard(Talker):
         return min(end, start + enough)
 
 
+class Laborious(Talker):
+    """A connection each of whose frames, of `FRAME` octets, takes as long as its share of a turn."""
+
+    def __init__(self, host: Host) -> None:
+        super().__init__(host)
+        self.taken = b""
+        self.answers = 0
+
+    def receive_some(self, data: Any, now: float, start: int, end: int, enough: int) -> int:
+        done_at = monotonic() + SHARE_S
+        while monotonic() < done_at:
+            pass
+        stop = min(end, start + FRAME)
+        self.taken += bytes(data[start:stop])
+        self.pipe.socket.waiting += self.answers  # type: ignore[union-attr]
+        return stop
+
+    def read(self, octets: bytes) -> None:
+        """Have octets come in by the socket."""
+        assert self.pipe.socket.is_read  # type: ignore[union-attr]
+        self.host.turn.buffer_view[: len(octets)] = octets
+        self.pipe.buffer_updated(len(octets))
+
+
 class Socket:
     """Takes what is written, until it is cut."""
 
     def __init__(self) -> None:
         self.written = bytearray()
         self.is_cut = False
+        self.is_read = True
+        self.waiting = 0
 
     def write(self, octets: bytes) -> None:
         self.written += octets
+
+    def get_write_buffer_size(self) -> int:
+        return self.waiting
+
+    def is_closing(self) -> bool:
+        return self.is_cut
+
+    def pause_reading(self) -> None:
+        self.is_read = False
+
+    def resume_reading(self) -> None:
+        self.is_read = True
 
     def abort(self) -> None:
         self.is_cut = True
@@ -94,6 +134,7 @@ def test_a_router_is_answered_when_all_that_it_sent_is_taken(host: Host, is_rout
     onward = Talker(host)
     heard = Heard(host, Trunk(host.router.new_peer(), 1) if is_router else None)
     heard.other = onward
+    heard.pipe.step_octets = STEP
     heard.pipe.buffer_updated(STEPS * STEP)
     # What the last step brought about is written at the end of the turn.
     assert (onward.asked, heard.asked) == (STEPS - 1, answers)
@@ -155,6 +196,95 @@ def test_a_fault_of_ours_costs_one_connection(host: Host) -> None:
 
 def broken(now: float) -> bytearray:
     raise ValueError("a fault")
+
+
+def test_who_causes_much_work_gets_a_share_of_each_turn(host: Host) -> None:
+    busy, other = Laborious(host), Heard(host)
+    other.other = Talker(host)
+    busy.read(b"one two six ")
+    socket: Any = busy.pipe.socket
+    assert (busy.taken, socket.is_read) == (b"one ", False)
+    # What another reads is taken at once.
+    other.pipe.buffer_updated(10)
+    assert other.host.router.awake == [other.other, other]
+    host.end_turn()
+    assert (busy.taken, socket.is_read) == (b"one two ", False)
+    host.end_turn()
+    assert (busy.taken, socket.is_read) == (b"one two six ", True)
+    host.end_turn()
+    assert host.ready == []
+
+
+def test_who_has_used_its_share_waits_with_what_it_has_not_sent_yet(host: Host) -> None:
+    busy = Laborious(host)
+    busy.read(b"one ")
+    socket: Any = busy.pipe.socket
+    assert (busy.taken, socket.is_read) == (b"one ", False)
+    host.end_turn()
+    assert socket.is_read
+
+
+def test_all_that_have_used_their_shares_have_their_turns_by_and_by(host: Host) -> None:
+    many = [Laborious(host) for _ in range(8)]
+    for one in many:
+        one.read(b"one two ")
+    host.end_turn()
+    served = sum(one.taken == b"one two " for one in many)
+    assert 0 < served < len(many)
+    while not all(one.pipe.socket.is_read for one in many):  # type: ignore[union-attr]
+        host.end_turn()
+    assert [one.taken for one in many] == [b"one two "] * len(many)
+
+
+def test_what_comes_with_what_is_kept_is_taken_behind_it(host: Host) -> None:
+    # One read of TLS may hold more than one buffer of what was encrypted.
+    busy = Laborious(host)
+    busy.read(b"one two ")
+    host.turn.buffer_view[:4] = b"six "
+    busy.pipe.buffer_updated(4)
+    assert busy.taken == b"one "
+    for _ in range(2):
+        host.end_turn()
+    assert busy.taken == b"one two six "
+
+
+def test_nothing_is_taken_from_a_peer_for_which_much_waits_until_it_has_read(host: Host) -> None:
+    busy = Laborious(host)
+    socket: Any = busy.pipe.socket
+    busy.context.is_blocked = True
+    busy.answers = OUTPUT_MAX // 2
+    busy.read(b"one ")
+    host.end_turn()
+    assert socket.is_read
+    busy.read(b"two six ")
+    host.end_turn()
+    host.end_turn()
+    assert (busy.taken, socket.is_read, list(host.turn.choked)) == (b"one two ", False, [busy.pipe])
+    # The transport says that there is room again.
+    busy.context.is_blocked = False
+    busy.pipe.relax()
+    assert not socket.is_read
+    host.end_turn()
+    host.end_turn()
+    assert (busy.taken, socket.is_read, host.turn.choked) == (b"one two six ", True, {})
+
+
+def test_nothing_is_kept_of_a_connection_that_is_lost(host: Host) -> None:
+    busy = Laborious(host)
+    busy.context.is_blocked = True
+    busy.answers = OUTPUT_MAX
+    busy.read(b"one two ")
+    busy.pipe.forget_rest()
+    busy.pipe.socket = None
+    host.end_turn()
+    assert (busy.taken, busy.pipe.rest, host.turn.choked, host.ready) == (b"one ", None, {}, [])
+
+
+def test_steps_become_shorter_where_octets_cause_much_work(host: Host) -> None:
+    busy = Laborious(host)
+    before = busy.pipe.step_octets
+    busy.read(b"one ")
+    assert busy.pipe.step_octets == before // 2
 
 
 def test_the_longest_turn_is_kept(host: Host) -> None:

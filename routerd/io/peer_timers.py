@@ -1,0 +1,75 @@
+"""Time that peers are held to: nobody is judged before what lies in the sockets has been read.
+
+A loop that stood still, as that of a stopped process does, finds timers due before it has looked at its sockets, in
+which there is what peers have sent in time. So whatever judges a peer waits until the loop has read, and until what it
+read is taken. Where a peer has to do something more, it also gets the time back in which the loop could not serve it.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable
+
+LATE_S = 1.0
+"""A timer that is later than this was held up: the loop, or the whole process, has stood still."""
+_ROUNDS = 3
+"""Of the loop: one may end before it looks at the sockets, the next takes what was read, and then it is passed on."""
+
+
+def after_reading(loop: asyncio.AbstractEventLoop, call: Callable[..., object], *arguments: object) -> None:
+    """Make a call once what lies in the sockets now has been read and taken."""
+
+    def go_round(left: int) -> None:
+        if left:
+            loop.call_soon(go_round, left - 1)
+        else:
+            call(*arguments)
+
+    go_round(_ROUNDS)
+
+
+async def all_is_read() -> None:
+    """Wait until what lies in the sockets now has been read and taken."""
+    for _ in range(_ROUNDS):
+        await asyncio.sleep(0)
+
+
+class PeerTimer:
+    """Makes a call when a peer has had its time, unless it is cancelled before."""
+
+    __slots__ = ("_arguments", "_call", "_due", "_handle", "_loop", "_now", "_seconds")
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        seconds: float,
+        call: Callable[..., object],
+        *arguments: object,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._loop = loop
+        self._seconds = seconds
+        self._call: Callable[..., object] | None = call
+        self._arguments = arguments
+        self._now = now
+        self._wait(seconds)
+
+    def cancel(self) -> None:
+        """Make no call."""
+        self._call = None
+        self._arguments = ()
+        self._handle.cancel()
+
+    def _wait(self, seconds: float) -> None:
+        self._due = self._now() + seconds
+        self._handle = self._loop.call_later(seconds, self._ring)
+
+    def _ring(self) -> None:
+        late_s = self._now() - self._due
+        if late_s > LATE_S:
+            self._wait(min(late_s, self._seconds))
+        else:
+            after_reading(self._loop, self._end)
+
+    def _end(self) -> None:
+        if self._call is not None:
+            self._call(*self._arguments)
