@@ -39,6 +39,7 @@ from routerd.io import (
     check_profiles,
     check_record_directory,
     configure_logs,
+    finish_logs,
     module_log,
     reserve,
 )
@@ -88,6 +89,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 pid_file = PidFile(arguments.pidfile) if arguments.pidfile else None
                 parent = become_daemon()
                 _settle_in(pid_file, arguments.user, at_exit)
+            at_exit.callback(finish_logs)
             return _run(config, options, parent, at_exit)
     except (DaemonError, LogFileError, RuntimeFolderError) as error:
         _complain(str(error))

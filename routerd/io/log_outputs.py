@@ -6,6 +6,7 @@ import select
 import syslog
 from typing import Protocol
 
+from routerd.io.line_writer import LineWriter
 from routerd.io.log_levels import Level
 
 _PRIORITIES = {
@@ -37,6 +38,9 @@ class LogOutput(Protocol):
     def write(self, line: str, level: Level) -> None:
         """Write a line, which ends with a newline."""
 
+    def finish(self) -> None:
+        """Give what has not been written a moment to leave."""
+
     def close(self) -> None:
         """Let go of what the output holds."""
 
@@ -62,12 +66,15 @@ class StreamOutput:
     """Standard output or standard error."""
 
     def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
+        self._writer = LineWriter(descriptor)
 
     def write(self, line: str, level: Level) -> None:
         """Write a line."""
-        with contextlib.suppress(OSError):
-            write_all(self._descriptor, encoded(line))
+        self._writer.write(encoded(line))
+
+    def finish(self) -> None:
+        """Give what its reader has not taken a moment to leave."""
+        self._writer.finish()
 
     def close(self) -> None:
         """Leave the stream to the process."""
@@ -87,8 +94,9 @@ class FileOutput:
             raise LogFileError(path, error.strerror or str(error)) from error
 
     def _open(self) -> None:
-        self._descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
-        self._identity = self._identity_of(os.fstat(self._descriptor))
+        descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        self._identity = self._identity_of(os.fstat(descriptor))
+        self._writer = LineWriter(descriptor, owns=True)
 
     @staticmethod
     def _identity_of(status: os.stat_result) -> tuple[int, int]:
@@ -97,12 +105,11 @@ class FileOutput:
     def write(self, line: str, level: Level) -> None:
         """Append a line."""
         self.follow()
-        with contextlib.suppress(OSError):
-            write_all(self._descriptor, encoded(line))
+        self._writer.write(encoded(line))
 
     def follow(self) -> None:
         """Open the file that has the name now; where that is not possible, go on with the old one."""
-        old = self._descriptor
+        old = self._writer
         try:
             if self._identity_of(os.stat(self._path)) == self._identity:
                 return
@@ -110,11 +117,15 @@ class FileOutput:
             pass
         with contextlib.suppress(OSError):
             self._open()
-            os.close(old)
+            old.close()
+
+    def finish(self) -> None:
+        """Give what its reader, if it is a pipe, has not taken a moment to leave."""
+        self._writer.finish()
 
     def close(self) -> None:
         """Close the file."""
-        os.close(self._descriptor)
+        self._writer.close()
 
 
 class SyslogOutput:
@@ -126,6 +137,9 @@ class SyslogOutput:
     def write(self, line: str, level: Level) -> None:
         """Hand over a line."""
         syslog.syslog(_PRIORITIES[level], line.rstrip("\n"))
+
+    def finish(self) -> None:
+        """There is nothing to wait for."""
 
     def close(self) -> None:
         """Leave the connection to the next one who logs."""

@@ -112,6 +112,10 @@ class ForwardedOutput:
         if not self._forwarder.send(self._descriptor, line):
             self._own.write(line, level)
 
+    def finish(self) -> None:
+        """The forwarder does so for all outputs when it is closed."""
+        self._own.finish()
+
     def close(self) -> None:
         """Leave the connection to the other outputs."""
 

@@ -194,8 +194,10 @@ class LogSystem:
         return {module: dict(by_level) for module, by_level in self._counts.items()}
 
     def finish(self) -> None:
-        """Give what is being forwarded a moment to leave, and stop forwarding."""
+        """Give what has not been written a moment to leave, and stop forwarding."""
         with self._changing:
+            for output in self._outputs.values():
+                output.finish()
             if self._forwarder is not None:
                 self._forwarder.close()
 

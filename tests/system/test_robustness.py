@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -21,7 +22,7 @@ from tests.system.launched import ROOT, environment, eventually
 from tests.system.management_client import ManagementClient
 from tests.system.processes import Process, process
 from tests.system.raw_client import WINDOW, WITHIN_S, RawClient
-from tests.system.routers import IN_PROCESS, RunningRouter, configuration, listener
+from tests.system.routers import IN_PROCESS, RunningRouter, configuration, listener, section
 
 MIB = 1 << 20
 CHUNK = 1 << 16
@@ -184,6 +185,20 @@ def test_a_peer_hears_from_the_router_as_often_as_it_asks(router: RunningRouter)
             assert client.read_octets(8) == bytes.fromhex("00000008 02 00 0000")
             assert time.monotonic() - heard < 0.4
         assert time.monotonic() - begun > 0.4
+
+
+def test_a_log_that_nobody_reads_holds_nobody_up(tmp_path: Path, address: str) -> None:
+    unread = tmp_path / "unread"
+    os.mkfifo(unread)
+    reader = os.open(unread, os.O_RDONLY | os.O_NONBLOCK)
+    log = section("log", module="PROTOCOL", enable="trace+", outputFile=str(unread))
+    with running(IN_PROCESS, tmp_path, configuration(log)) as router, RawClient(router.port) as client:
+        client.open()
+        # Much more than there is room for in a pipe, and both ways.
+        for number in range(2000):
+            client.attach_consumer(address, handle=number)
+        assert os.read(reader, 20)
+    os.close(reader)
 
 
 # --- limits

@@ -1,10 +1,13 @@
+import fcntl
 import os
 import pickle
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from routerd.io.line_writer import PENDING_MAX_BYTES
 from routerd.io.log_levels import Level
 from routerd.io.log_outputs import FileOutput, LogFileError, StreamOutput
 
@@ -85,3 +88,92 @@ def test_a_stream_that_is_closed_loses_lines_and_nothing_else() -> None:
     os.close(reader)
     StreamOutput(writer).write("lost\n", Level.INFO)
     os.close(writer)
+
+
+class Pipe:
+    """A stream that is read when the test says so."""
+
+    def __init__(self) -> None:
+        self.reader, writer = os.pipe()
+        self.writer = writer
+        self.output = StreamOutput(writer)
+
+    def fill(self) -> int:
+        """Write until the pipe is full, and something waits; return how many lines that were."""
+        room = fcntl.fcntl(self.writer, fcntl.F_GETPIPE_SZ)
+        lines = room // LINE_OCTETS + 1
+        for number in range(lines):
+            self.output.write(line_of(number), Level.INFO)
+        return lines
+
+    def read_to(self, end: bytes) -> str:
+        """Read up to some octets."""
+        received = b""
+        while not received.endswith(end):
+            received += os.read(self.reader, 1 << 16)
+        return received.decode()
+
+    def close(self) -> None:
+        os.close(self.reader)
+        self.output.finish()
+        os.close(self.writer)
+
+
+LINE_OCTETS = 1 << 10
+
+
+def line_of(number: int) -> str:
+    return f"{number} ".ljust(LINE_OCTETS - 1, "x") + "\n"
+
+
+@pytest.fixture
+def pipe() -> Iterator[Pipe]:
+    pipe = Pipe()
+    yield pipe
+    pipe.close()
+
+
+def test_nobody_waits_for_a_reader_that_does_not_read(pipe: Pipe) -> None:
+    count = pipe.fill()
+    assert pipe.read_to(line_of(count - 1).encode()) == "".join(map(line_of, range(count)))
+    pipe.output.finish()
+    pipe.output.write("later\n", Level.INFO)
+    assert pipe.read_to(b"later\n") == "later\n"
+
+
+def test_lines_that_are_too_many_for_a_reader_are_dropped_and_counted(pipe: Pipe) -> None:
+    count = pipe.fill()
+    for number in range(count, count + 2 * PENDING_MAX_BYTES // LINE_OCTETS):
+        pipe.output.write(line_of(number), Level.INFO)
+    received = pipe.read_to(b"dropped here\n").splitlines(keepends=True)
+    *kept, note = received
+    assert kept == [line_of(number) for number in range(len(kept))]
+    dropped = count + 2 * PENDING_MAX_BYTES // LINE_OCTETS - len(kept)
+    assert note == f"... {dropped} lines of the log were dropped here\n"
+    assert len(kept) * LINE_OCTETS > PENDING_MAX_BYTES
+
+
+def test_a_reader_that_goes_away_loses_lines_and_nothing_else(pipe: Pipe) -> None:
+    pipe.fill()
+    os.close(pipe.reader)
+    pipe.output.finish()
+    pipe.output.write("lost\n", Level.INFO)
+    pipe.reader = os.open(os.devnull, os.O_RDONLY)
+
+
+def test_a_pipe_is_closed_once_its_reader_has_all(tmp_path: Path) -> None:
+    path = tmp_path / "fifo"
+    os.mkfifo(path)
+    reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    output = FileOutput(str(path))
+    room = fcntl.fcntl(reader, fcntl.F_GETPIPE_SZ)
+    lines = "".join(map(line_of, range(room // LINE_OCTETS + 1)))
+    output.write(lines, Level.INFO)
+    output.close()
+    output.write("too late\n", Level.INFO)
+    os.set_blocking(reader, True)
+    received = b""
+    while octets := os.read(reader, 1 << 16):
+        received += octets
+    assert received.decode() == lines
+    os.close(reader)
