@@ -5,6 +5,7 @@ import socket
 from typing import TYPE_CHECKING
 
 from routerd.config import ListenerConfig
+from routerd.io.acceptor import Acceptor, Shortage
 from routerd.io.authentication import Authentication
 from routerd.io.connection_configs import client_config
 from routerd.io.entrance import Entrance
@@ -18,9 +19,6 @@ from routerd.wire import Connection
 
 if TYPE_CHECKING:
     from routerd.io.worker import Worker
-
-BACKLOG = 4096
-"""Connections that the kernel holds until they are accepted."""
 
 
 class Listeners:
@@ -39,7 +37,8 @@ class Listeners:
         self._authentication = authentication
         self._profiles = profiles
         self._loop = loop
-        self._servers: dict[str, list[asyncio.Server]] = {}
+        self._shortage = Shortage()
+        self._acceptors: dict[str, list[Acceptor]] = {}
         """By the identity of their listener."""
 
     async def open(self, listener: ListenerConfig) -> str:
@@ -61,20 +60,19 @@ class Listeners:
     async def serve(self, listener: ListenerConfig, sockets: list[socket.socket]) -> None:
         """Accept connections at sockets that have been bound."""
         for bound in sockets:
-            bound.setblocking(False)
-            server = await self._loop.create_server(
-                lambda: self._entrance.protocol(lambda: self._accept(listener)), sock=bound, backlog=BACKLOG
+            acceptor = Acceptor(
+                self._loop, bound, lambda: self._entrance.protocol(lambda: self._accept(listener)), self._shortage
             )
-            self._servers.setdefault(listener.identity, []).append(server)
+            self._acceptors.setdefault(listener.identity, []).append(acceptor)
 
     def close(self, identity: str) -> None:
         """Do without a listener; its connections stay."""
-        for server in self._servers.pop(identity, ()):
-            server.close()
+        for acceptor in self._acceptors.pop(identity, ()):
+            acceptor.close()
 
     def close_all(self) -> None:
         """Accept nothing more."""
-        for identity in list(self._servers):
+        for identity in list(self._acceptors):
             self.close(identity)
 
     def _check_profile(self, listener: ListenerConfig) -> None:

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -199,6 +200,30 @@ def test_a_log_that_nobody_reads_holds_nobody_up(tmp_path: Path, address: str) -
             client.attach_consumer(address, handle=number)
         assert os.read(reader, 20)
     os.close(reader)
+
+
+def test_connections_wait_while_there_are_no_files_for_them_and_the_log_says_so(
+    tmp_path: Path, connect_to: Connect, address: str
+) -> None:
+    with running(IN_PROCESS, tmp_path, configuration()) as router:
+        client = connect_to(router.port)
+        launcher = process(router.launcher.pid)
+        before = resource.prlimit(launcher.pid, resource.RLIMIT_NOFILE)
+        limit = launcher.file_count() + 4
+        resource.prlimit(launcher.pid, resource.RLIMIT_NOFILE, (limit, before[1]))
+        crowd = [RawClient(router.port) for _ in range(8)]
+        said = f"Too many open files. Those that come wait: the limit of this process is {limit} open files"
+        eventually(lambda: said in router.log(), "it is said")
+        # Who is connected is served.
+        consumer = client.consumer(address)
+        assert client.producer(address).send("one").outcome() == "accepted"
+        assert consumer.bodies == ["one"]
+        for one in crowd[:6]:
+            one.close()
+        for one in crowd[6:]:
+            assert one.open().container_id == "R.1"
+            one.close()
+        assert router.log().count("No connection can be accepted") == 1
 
 
 # --- limits
