@@ -18,6 +18,7 @@ BENCHMARKS = {
     "logins": "how soon many clients that were all cut off are back, by SASL",
     "recording": "what recording costs: messages through a router that records, against one that does not",
     "analytics": "how long the study of recorded decisions takes, and what a recorded decision takes on disk",
+    "stalls": "how long requests take while another connection does what costs a router most",
     "life": "how long a router takes to start and to get over the death of an actor, and what it costs at rest",
 }
 
