@@ -1,7 +1,7 @@
 """A hostile peer made of frames: `python -m bench.hostility KIND HOST:PORT SECONDS`.
 
-It does one thing, as fast as the router lets it, until its time is over, and prints how often it did. It runs in a
-process of its own, so that who measures the router meanwhile has an interpreter for itself.
+It does one thing, as fast as the router lets it, until its time is over, and prints how often it did. It is a separate
+process, since its interpreter would be in the way of the requests that are measured meanwhile.
 """
 
 import argparse
@@ -119,7 +119,7 @@ class Peer:
             raise Failed(f"the router takes nothing more: {error}") from error
 
     def wait(self, code: int, count: int = 1) -> None:
-        """Wait until so many performatives with this code have come since the last such wait."""
+        """Wait for `count` performatives with this code, and count them no more."""
         with self._changed:
             if not self._changed.wait_for(lambda: self._counts[code] >= count or self._is_over, PATIENCE_S):
                 raise Failed(f"{self._counts[code]} of {count} performatives {code:#x} came in {PATIENCE_S:g} s")

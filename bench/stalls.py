@@ -65,7 +65,7 @@ def hostility(kind: str, place: str, seconds: float) -> Iterator[None]:
 
 
 def round_trips_ms(place: str, seconds: float, rate: int = RATE) -> list[float]:
-    """Send so many requests a second from one connection to another and back; return how late responses were."""
+    """Send `rate` requests a second from one connection to another; return the times until their responses."""
     with Peer(place) as asking, Peer(place) as answering:
         for peer, receives, sends in ((answering, REQUESTS, RESPONSES), (asking, RESPONSES, REQUESTS)):
             peer.send(consumer(0, receives) + flow(0, CREDIT) + producer(1, sends))

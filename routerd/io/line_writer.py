@@ -1,7 +1,7 @@
 """Lines on their way to a file, a pipe or a terminal; nobody waits for who reads there.
 
-What a pipe has no room for is kept, up to a limit, and a thread writes it when there is room. Lines beyond the limit
-are dropped, and a line in their place says how many they were. A disk takes what it is given.
+Lines for which a pipe has no room are kept, up to a limit, and a thread writes them later. Lines beyond the limit are
+dropped, and a line in their place says how many they were. A disk takes what it is given.
 """
 
 import contextlib

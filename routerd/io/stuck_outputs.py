@@ -1,6 +1,6 @@
-"""Peers that have stopped to read while much waits for them, and from which nothing is read in turn.
+"""Peers that do not read while much waits for them; the router does not read from them either.
 
-Two routers that both wait for each other to read would wait for ever: who has read nothing for `STUCK_S` is cut off.
+Two routers could wait for each other to read. So a peer that has read nothing for `STUCK_S` is cut off.
 """
 
 from collections.abc import Iterable
@@ -22,7 +22,7 @@ T = TypeVar("T", bound=Stuck)
 
 
 class StuckOutputs:
-    """What was seen of the connections of a worker from which nothing is read."""
+    """The connections of a worker from which nothing is read, and how much waited when they were last looked at."""
 
     def __init__(self) -> None:
         self._seen: dict[Stuck, tuple[int, float]] = {}

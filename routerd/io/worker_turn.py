@@ -3,9 +3,9 @@
 Compiled, since all octets pass here; what is done once a connection is in `Transport`, and what is done once in a while
 in `Worker`.
 
-No connection can hold up the others. Each has a share of time in a turn. What it has sent beyond that is kept, and
-nothing more is read from it until that is taken, in later turns. Nothing is read either from a peer that does not read
-itself: what the router has to say to it stays near `OUTPUT_MAX`.
+No connection can hold up the others: each has a share of time in a turn. The rest of what was read from it is kept for
+later turns, and its socket is not read until all of that is taken. The socket of a peer that does not read is not read
+either: what waits for such a peer stays near `OUTPUT_MAX`.
 """
 
 import asyncio

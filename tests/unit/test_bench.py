@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 
 from bench import oslo, results, wire
+from bench.hostility import AMQP_HEADER, EMPTY_FRAME, KINDS, codes_in, flow, frame
 from bench.load_runs import LoadFailed
 from bench.mesh import CASES, growth, memory, paths
 from bench.mesh.simulation import Simulation
 from bench.report import Row, as_json, as_text
 from bench.router import ratio_rows
+from routerd.wire import Begin
 
 ROOT = Path(__file__).resolve().parents[2]
 ROWS = [
@@ -90,7 +92,7 @@ def test_the_benchmarks_are_listed():
     )
     assert result.stdout.split() == [
         *("core", "wire", "mesh", "router", "management", "oslo", "security"),
-        *("policy", "logins", "recording", "analytics", "life"),
+        *("policy", "logins", "recording", "analytics", "stalls", "life"),
     ]
 
 
@@ -166,6 +168,13 @@ def test_the_options_of_a_benchmark_are_its_own():
         [sys.executable, "-m", "bench", "wire", "--quick"], cwd=ROOT, capture_output=True, text=True
     )
     assert (refused.returncode, "unrecognized arguments: --quick" in refused.stderr) == (2, True)
+
+
+def test_what_hostile_peers_are_answered_is_counted_by_the_codes_of_performatives():
+    answered = bytearray(AMQP_HEADER + frame(Begin(0, 1, 1)) + EMPTY_FRAME + flow(0, 1) + flow(None, None))
+    codes, taken = codes_in(answered + b"\0\0")
+    assert (codes, taken) == ([0x11, 0x13, 0x13], len(answered))
+    assert {*KINDS} >= {"nothing", "flow-echoes", "unread-echoes", "attaches", "dispositions", "end", "disconnect"}
 
 
 def test_calls_of_the_driver_are_not_measured_without_its_environment(monkeypatch, capsys):
