@@ -1,8 +1,8 @@
 """Time that peers are held to: nobody is judged before what lies in the sockets has been read.
 
-The loop of a process that was stopped calls the timers that are due before it looks at its sockets. What peers have sent
-in time lies there. So a timer that judges a peer waits until the loop has read, and has taken what it read. A peer that
-has to do something more also gets the time back in which the loop could not serve it.
+The loop of a process that was stopped calls the timers that are due before it looks at its sockets. What peers have
+sent in time lies there. So a timer that judges a peer waits until the loop has read, and has taken what it read. A peer
+that has to do something more also gets the time back in which the loop could not serve it.
 """
 
 import asyncio
