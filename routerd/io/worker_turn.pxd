@@ -65,6 +65,7 @@ cdef class Turn:
 
     @cython.locals(now=double, at=Py_ssize_t)
     cpdef received(self, Pipe pipe, Py_ssize_t size)
+    cpdef double used_by(self, Pipe pipe) except -1
     cpdef put_off(self, Pipe pipe)
     @cython.locals(began=double, now=double, pipe=Pipe)
     cpdef go_on(self)

@@ -229,6 +229,19 @@ class Turn:
         if at < size or pipe.used_s >= _SHARE_S:
             self.put_off(pipe)
 
+    def used_by(self, pipe: "Pipe") -> float:
+        """Return what a connection has used of its share of this turn."""
+        if pipe.turn_number != self._number:
+            pipe.turn_number = self._number
+            pipe.used_s = 0.0
+        return pipe.used_s
+
+    def charge(self, pipe: "Pipe", used_s: float) -> None:
+        """Note that a connection has used so much by now: more than the engine, which does not see what TLS costs."""
+        pipe.used_s = used_s
+        if used_s >= _SHARE_S:
+            self.put_off(pipe)
+
     def put_off(self, pipe: "Pipe") -> None:
         """Go on with a connection after others have had their turns."""
         if pipe.is_choked:
@@ -278,9 +291,7 @@ class Turn:
         router.now = now
         connection, peer = pipe.connection, pipe.peer
         was_open = peer.is_open
-        if pipe.turn_number != self._number:
-            pipe.turn_number = self._number
-            pipe.used_s = 0.0
+        self.used_by(pipe)
         began = now
         try:
             at = connection.receive_some(data, now, at, end, pipe.step_octets)

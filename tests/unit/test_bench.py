@@ -171,7 +171,8 @@ def test_the_options_of_a_benchmark_are_its_own():
 
 
 def test_what_hostile_peers_are_answered_is_counted_by_the_codes_of_performatives():
-    answered = bytearray(AMQP_HEADER + frame(Begin(next_outgoing_id=0, incoming_window=1, outgoing_window=1)) + EMPTY_FRAME + flow(0, 1) + flow(None, None))
+    begin = frame(Begin(next_outgoing_id=0, incoming_window=1, outgoing_window=1))
+    answered = bytearray(AMQP_HEADER + begin + EMPTY_FRAME + flow(0, 1) + flow(None, None))
     codes, taken = codes_in(answered + b"\0\0")
     assert (codes, taken) == ([0x11, 0x13, 0x13], len(answered))
     assert {*KINDS} >= {"nothing", "flow-echoes", "unread-echoes", "attaches", "dispositions", "end", "disconnect"}

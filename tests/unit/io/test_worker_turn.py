@@ -269,6 +269,18 @@ def test_nothing_is_taken_from_a_peer_for_which_much_waits_until_it_has_read(hos
     assert (busy.taken, socket.is_read, host.turn.choked) == (b"one two six ", True, {})
 
 
+def test_what_others_than_the_engine_spend_on_octets_counts(host: Host) -> None:
+    one = Laborious(host)
+    socket: Any = one.pipe.socket
+    assert host.turn.used_by(one.pipe) == 0.0
+    host.turn.charge(one.pipe, SHARE_S / 2)
+    assert (host.turn.used_by(one.pipe), socket.is_read) == (SHARE_S / 2, True)
+    host.turn.charge(one.pipe, SHARE_S)
+    assert not socket.is_read
+    host.end_turn()
+    assert (host.turn.used_by(one.pipe), socket.is_read) == (0.0, True)
+
+
 def test_nothing_is_kept_of_a_connection_that_is_lost(host: Host) -> None:
     busy = Laborious(host)
     busy.context.is_blocked = True
