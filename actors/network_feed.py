@@ -1,7 +1,6 @@
 """Between the routing engine and the connection actors: trunk events come in, news and control messages go out."""
 
 import asyncio
-import math
 from collections.abc import Callable, Mapping
 from functools import partial
 
@@ -9,17 +8,13 @@ from actors.errors import CallFailed
 from actors.peers import NetworkMember, TableNews
 from actors.process import Background
 from routerd.core import CoreError, Interest, NetworkNews, RouterSettings, Sibling, TrunkEvent, TrunkOpened
-from routerd.io import NetworkView, RoutingHost, module_log
+from routerd.io import NetworkView, RoutingHost, Standstill, module_log
 from routerd.management import NodeRow
 from routerd.mesh import Checkpoint, ForeignCheckpoint
 
 TELL_AGAIN_S = 0.1
 VIEW_S = 1.0
 """How long a new engine waits for what a worker knows before it begins without."""
-LATE_S = 1.0
-"""A timer that is later than this was held up: the process has stood still."""
-RECOVERY_S = 1.0
-"""What workers get after that to tell what neighbours have said meanwhile."""
 EARLY_MAX = 10_000
 """Events of a worker that are kept until the worker is known."""
 
@@ -70,15 +65,13 @@ class NetworkFeed:
         self._interests: dict[str, Interest] = {}
         """Those that came before there was an engine to be told of them."""
         self._timer: asyncio.TimerHandle | None = None
-        self._due = math.inf
-        """When it rings."""
-        self._judges_at = 0.0
-        """Before this no neighbour is lost for its silence."""
+        self._standstill = Standstill()
 
     # --- for the actor
 
     def learn(self, news: TableNews) -> None:
         """Take who the workers are, and what their consumers want."""
+        self._heed_standstill()
         self._take_members(news.members)
         if self._host is not None:
             if news.is_full:
@@ -96,6 +89,7 @@ class NetworkFeed:
 
     def take(self, worker: int, incarnation: int, events: list[TrunkEvent]) -> None:
         """Take what a worker reports of its trunks."""
+        self._heed_standstill()
         reader = self._readers.get(worker)
         if self._host is None or reader is None or reader.sibling.incarnation != incarnation:
             early = self._early.setdefault((worker, incarnation), [])
@@ -168,21 +162,21 @@ class NetworkFeed:
                 self._tell(reader)
         if self._timer is not None:
             self._timer.cancel()
-        self._note_gap(now)
-        self._due = max(now, host.next_deadline(), self._judges_at)
-        self._timer = asyncio.get_running_loop().call_later(self._due - now, self._tick)
+        due = max(now, host.next_deadline())
+        self._standstill.expect(due)
+        self._timer = asyncio.get_running_loop().call_later(due - now, self._tick)
 
-    def _note_gap(self, now: float) -> None:
-        """See whether this process has stood still: then workers may yet have to tell what neighbours have said."""
-        if now - self._due > LATE_S:
-            self._judges_at = now + RECOVERY_S
+    def _heed_standstill(self) -> None:
+        """Have neighbours get the time back in which this process stood still, before anything is done after it."""
+        standstill_s = self._standstill.seconds(self._now())
+        if self._host is not None:
+            self._host.forgive(standstill_s)
 
     def _tick(self) -> None:
-        now = self._now()
-        self._note_gap(now)
+        self._timer = None
+        self._heed_standstill()
         if self._host is not None:
-            if now >= self._judges_at:
-                self._host.tick(now)
+            self._host.tick(self._now())
             self._go_on()
 
     # --- the workers

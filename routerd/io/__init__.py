@@ -25,6 +25,7 @@ from routerd.io.managed_worker import ManagedWorker, check_record_directory, own
 from routerd.io.management_messages import ManagementMessages
 from routerd.io.network_view import NetworkView
 from routerd.io.node import Node
+from routerd.io.peer_timers import Standstill
 from routerd.io.ports import Endpoint, ListenFailed, Reservation, bind, endpoints_of, reserve
 from routerd.io.process_settings import collect_seldom
 from routerd.io.processor_share import let_others_go_first
@@ -58,6 +59,7 @@ __all__ = [
     "Reservation",
     "RouterBacking",
     "RoutingHost",
+    "Standstill",
     "TlsFailed",
     "TlsProfileBroken",
     "TlsSession",

@@ -6,6 +6,7 @@ that has to do something more also gets the time back in which the loop could no
 """
 
 import asyncio
+import math
 import time
 from collections.abc import Callable
 
@@ -31,6 +32,25 @@ async def all_is_read() -> None:
     """Wait until what lies in the sockets now has been read and taken."""
     for _ in range(_ROUNDS):
         await asyncio.sleep(0)
+
+
+class Standstill:
+    """Notices that a loop has stood still, by a timer that is late; asked before anything is done after it."""
+
+    def __init__(self) -> None:
+        self._due = math.inf
+
+    def expect(self, due: float) -> None:
+        """Note when the timer is due that is set now."""
+        self._due = due
+
+    def seconds(self, now: float) -> float:
+        """Return for how long the loop stood still, once; 0 if it did not."""
+        late_s = now - self._due
+        if late_s <= LATE_S:
+            return 0.0
+        self._due = now
+        return late_s
 
 
 class PeerTimer:

@@ -142,6 +142,11 @@ class RoutingHost:
                 self._note(interest)
         self._engine.set_addresses({key: self._hint(key) for key in self._consumers}, now)
 
+    def forgive(self, seconds: float) -> None:
+        """Leave out time in which nothing was taken of what neighbours said."""
+        if seconds > 0:
+            self._engine.forgive(seconds)
+
     def tick(self, now: float) -> None:
         """Do what is due."""
         self._engine.tick(now)

@@ -5,7 +5,7 @@ import time
 from concurrent.futures import Future
 
 from routerd.core import Changes, RouterSettings, TrunkEvent
-from routerd.io.peer_timers import after_reading
+from routerd.io.peer_timers import Standstill
 from routerd.io.routing_host import RoutingHost, new_instance
 from routerd.io.worker import Worker
 from routerd.management import NodeRow
@@ -22,7 +22,7 @@ class RoutingLoop:
         )
         self._worker: Worker | None = None
         self._timer: asyncio.TimerHandle | None = None
-        self._is_tick_due = False
+        self._standstill = Standstill()
 
     def serve(self, worker: Worker) -> None:
         """Work for this worker."""
@@ -30,12 +30,12 @@ class RoutingLoop:
 
     def on_trunks(self, events: list[TrunkEvent]) -> None:
         """Take what became of trunks, and what came on them."""
-        self._host.take_events(events, time.monotonic())
+        self._host.take_events(events, self._now())
         self._go_on()
 
     def on_changes(self, changes: Changes) -> None:
         """Take what consumers want."""
-        self._host.take_changes(changes, time.monotonic())
+        self._host.take_changes(changes, self._now())
         self._go_on()
 
     def nodes(self) -> "Future[list[NodeRow]]":
@@ -45,13 +45,7 @@ class RoutingLoop:
 
     def _tick(self) -> None:
         self._timer = None
-        self._is_tick_due = True
-        after_reading(asyncio.get_running_loop(), self._judge)
-
-    def _judge(self) -> None:
-        """Do what is due, now that what the neighbours have said is known."""
-        self._is_tick_due = False
-        self._host.tick(time.monotonic())
+        self._host.tick(self._now())
         self._go_on()
 
     def _go_on(self) -> None:
@@ -62,8 +56,12 @@ class RoutingLoop:
             self._worker.take_outputs(() if outputs.news is None else (outputs.news,), outputs.controls)
         if self._timer is not None:
             self._timer.cancel()
-            self._timer = None
-        if self._is_tick_due:
-            return
-        pause_s = max(0.0, self._host.next_deadline() - now)
-        self._timer = asyncio.get_running_loop().call_later(pause_s, self._tick)
+        due = max(now, self._host.next_deadline())
+        self._standstill.expect(due)
+        self._timer = asyncio.get_running_loop().call_later(due - now, self._tick)
+
+    def _now(self) -> float:
+        """Return the time, after the host has been told of a standstill of the loop."""
+        now = time.monotonic()
+        self._host.forgive(self._standstill.seconds(now))
+        return now

@@ -143,6 +143,10 @@ class RoutingEngine:
             self._knowledge.learn(router, 0, self._now)
         self._deadline = self._next_deadline()
 
+    def forgive(self, seconds: float) -> None:
+        """Let so much time not count against neighbours: their greetings could not be taken in it."""
+        self._neighbours.forgive(seconds)
+
     def tick(self, now: float) -> None:
         """Do what is due."""
         self._advance(now)

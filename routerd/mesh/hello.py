@@ -101,6 +101,13 @@ class Neighbours:
         """Return who was heard lately."""
         return tuple(sorted({trunk.router for trunk in self._trunks.values() if trunk.router is not None}))
 
+    def forgive(self, seconds: float) -> None:
+        """Let so much time not count against who was heard before it."""
+        for trunk in self._trunks.values():
+            trunk.heard += seconds
+        for router in self._confirmed:
+            self._confirmed[router] += seconds
+
     def expire(self, now: float) -> bool:
         """Forget who was not heard for too long; return whether the neighbours' trunks changed."""
         for trunk in self._trunks.values():

@@ -24,6 +24,7 @@ from routerd.core import (
 from routerd.io import NetworkView, RoutingHost
 
 WITHIN_S = 10.0
+BETWEEN_HELLOS_S = 1.1
 
 
 class Worker:
@@ -63,11 +64,19 @@ class System:
         self.neighbour = RoutingHost(
             RouterSettings(id="B", mode=RouterMode.INTERIOR), epoch=1, instance=1, now=0.0, wall_clock=0.0
         )
+        self.carried = 0
+        """Messages that the feed has sent."""
+        self.gap_s = 0.0
+        """For how long the process of the feed has stood still."""
         self.feed = self.new_feed(epoch=10, instance=5)
         self.version = 0
 
     def new_feed(self, epoch: int, instance: int) -> NetworkFeed:
-        clock = asyncio.get_running_loop().time
+        loop = asyncio.get_running_loop()
+
+        def clock() -> float:
+            return loop.time() + self.gap_s
+
         return NetworkFeed(
             RouterSettings(id="A", mode=RouterMode.INTERIOR),
             self.workers,
@@ -97,6 +106,7 @@ class System:
         """Carry control messages both ways."""
         worker = self.workers[0]
         controls, worker.controls = worker.controls, []
+        self.carried += len(controls)
         self.neighbour.take_events([ControlArrived(3, octets) for _, octets in controls], self.now())
         self.neighbour.tick(self.now())
         answers = [ControlArrived(7, octets) for _, octets in self.neighbour.outputs(self.now()).controls]
@@ -188,6 +198,25 @@ def test_a_trunk_that_closes_takes_its_routes_with_it() -> None:
         await system.until(lambda: system.workers[0].network.routes)
         system.feed.take(0, 1, [TrunkClosed(7)])
         await system.until(lambda: not system.workers[0].network.routes)
+
+    run(test)
+
+
+def test_a_neighbour_is_not_lost_for_what_it_said_while_the_process_stood_still() -> None:
+    async def test() -> None:
+        system = System(Worker(0))
+        system.learn()
+        system.open_trunk()
+        worker = system.workers[0]
+        await system.until(lambda: worker.network.routes)
+        known = len(worker.told)
+        system.gap_s = 20.0
+        # What the workers have to tell comes after the timers that are due.
+        await asyncio.sleep(BETWEEN_HELLOS_S)
+        system.carried = 0
+        # It has said hello, and then looked who else has.
+        await system.until(lambda: system.carried > 1)
+        assert [news.routes for news in worker.told[known:] if news.routes is not None] == []
 
     run(test)
 

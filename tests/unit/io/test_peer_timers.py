@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import uvloop
 
-from routerd.io.peer_timers import LATE_S, PeerTimer, after_reading, all_is_read
+from routerd.io.peer_timers import LATE_S, PeerTimer, Standstill, after_reading, all_is_read
 
 STANDSTILL_S = 0.05
 
@@ -121,6 +121,14 @@ class Clock:
 @pytest.fixture
 def clock() -> Any:
     return Clock()
+
+
+def test_a_standstill_is_noticed_once_by_a_timer_that_is_late() -> None:
+    standstill = Standstill()
+    assert standstill.seconds(100.0) == 0.0
+    standstill.expect(100.0)
+    assert standstill.seconds(100.0 + LATE_S) == 0.0
+    assert [standstill.seconds(120.0), standstill.seconds(120.5)] == [20.0, 0.0]
 
 
 def test_a_timer_rings_when_its_time_is_over(clock: Any) -> None:

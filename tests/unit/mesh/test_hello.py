@@ -52,6 +52,18 @@ def test_who_has_not_heard_us_is_greeted_at_once_but_not_at_each_greeting():
     assert made.take_due(1.3) == [2]
 
 
+def test_time_that_is_forgiven_does_not_count_against_neighbours():
+    made = with_trunks(1, 2)
+    made.hear(1, "B", True, 0.5)
+    made.forgive(20.0)
+    assert made.expire(23.4) is False
+    # What the first says does not make the others late.
+    made.hear(2, "C", True, 23.4)
+    assert made.links == {"B": 1, "C": 2}
+    assert made.expire(23.5) is True
+    assert made.links == {"C": 2}
+
+
 def test_a_neighbour_that_is_silent_for_too_long_is_lost():
     made = with_trunks(1)
     made.hear(1, "B", True, 0.5)
