@@ -40,7 +40,7 @@ class MessageBus:
         self._addressing: Addressing | None = None
         self._senders: dict[Destination | str, Sender] = {}
         self._subscriptions: list[Subscription] = []
-        self._failed_attempts = 0
+        self._is_out_of_reach = False
         self._last_failure: str | None = None
         self._is_shut_down = False
 
@@ -138,7 +138,7 @@ class MessageBus:
                 subscription.shut_down()
             elif self._addressing is not None:
                 subscription.attach()
-        if self._addressing is None and self._failed_attempts >= self.connection.host_count:
+        if self._is_out_of_reach:
             self._go_on_without_connection(self._last_failure or "there is no connection yet")
 
     def _unsubscribe(self, subscription: Subscription, is_done: threading.Event) -> None:
@@ -162,7 +162,7 @@ class MessageBus:
     def connected(self, engine: Engine, product: str | None) -> None:
         """Called by the connection."""
         self.engine = engine
-        self._failed_attempts = 0
+        self._is_out_of_reach = False
         self._addressing = addressing_for(product, self.settings, self._default_exchange, self._vhost)
         self.replies.attach()
         for subscription in self._subscriptions:
@@ -170,18 +170,18 @@ class MessageBus:
         for sender in self._senders.values():
             sender.attach()
 
-    def disconnected(self, reason: str) -> None:
+    def disconnected(self, reason: str, is_round_over: bool) -> None:
         """Called by the connection."""
         self.engine = self._addressing = None
         self._last_failure = reason
-        self._failed_attempts += 1
         self.replies.disconnected(reason)
         for sender in list(self._senders.values()):
-            sender.disconnected(reason)
+            sender.disconnected(reason, is_round_over)
         self._senders = {key: sender for key, sender in self._senders.items() if not sender.is_idle}
         for subscription in self._subscriptions:
             subscription.disconnected()
-        if self._failed_attempts >= self.connection.host_count:
+        if is_round_over:
+            self._is_out_of_reach = True
             self._go_on_without_connection(reason)
 
     def _go_on_without_connection(self, reason: str) -> None:

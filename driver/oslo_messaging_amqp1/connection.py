@@ -52,8 +52,8 @@ class Bus(Protocol):
     def connected(self, engine: Engine, product: str | None) -> None:
         """The peer has opened the connection."""
 
-    def disconnected(self, reason: str) -> None:
-        """The connection was lost, or an attempt to make it failed."""
+    def disconnected(self, reason: str, is_round_over: bool) -> None:
+        """The connection was lost, or an attempt to make it failed; maybe at the last of the hosts."""
 
     def shut_down(self) -> None:
         """Nothing will be sent any more."""
@@ -81,6 +81,7 @@ class Connection:
         self._limit: Timer | None = None
         self._next_tick: Timer | None = None
         self._is_open = False
+        self._opened_at_s = 0.0
         self._is_blocked = False
         self._fault: str | None = None
         self._is_stopping = False
@@ -158,11 +159,6 @@ class Connection:
             return f"{self.host} has answered, but has not opened the connection"
         return f"{self.host} is to be tried next"
 
-    @property
-    def host_count(self) -> int:
-        """How many hosts there are to try."""
-        return len(self._rotation.hosts)
-
     def later(self, delay_s: float, act: Callable[[], None]) -> Timer:
         """Do something after a while."""
         return self._timers.at(time.monotonic() + delay_s, act)
@@ -184,7 +180,7 @@ class Connection:
         """Called by the engine."""
         assert self._engine is not None
         self._cancel_limit()
-        self._is_open = True
+        self._is_open, self._opened_at_s = True, time.monotonic()
         self._rotation.succeeded()
         _log.info("Connected to %s (%s)", self.host, product or "no product named")
         self._tick()
@@ -385,7 +381,13 @@ class Connection:
         deadline_s = engine.tick(time.monotonic())
         if self._next_tick is not None:
             self._next_tick.cancel()
-        self._next_tick = self._timers.at(deadline_s, self._tick) if deadline_s else None
+        self._next_tick = self._timers.at(deadline_s, self._judge_silence) if deadline_s else None
+
+    def _judge_silence(self) -> None:
+        # This process may have been held up: what came in the meantime is no silence.
+        if self._sock is not None and self._dialing is None:
+            self._read()
+        self._tick()
 
     def _set_limit(self, limit_s: float, act: Callable[[], None]) -> None:
         self._cancel_limit()
@@ -403,11 +405,11 @@ class Connection:
         if self._is_stopping:
             self._finish()
             return
-        delay_s = self._rotation.step()
+        delay_s = self._rotation.step(time.monotonic() - self._opened_at_s if was_open else None)
         verb = "Lost the connection to" if was_open else "Cannot connect to"
         level = logging.ERROR if reason.startswith(UNAUTHORIZED) else logging.WARNING
-        _log.log(level, "%s %s%s: %s; next is %s in %s s", verb, host, _as_user(host), reason, self.host, delay_s)
-        self._bus.disconnected(f"{host}: {reason}")
+        _log.log(level, "%s %s%s: %s; next is %s in %.1f s", verb, host, _as_user(host), reason, self.host, delay_s)
+        self._bus.disconnected(f"{host}: {reason}", self._rotation.is_round_over)
         self.later(delay_s, self._dial)
         self._do_work()
 

@@ -9,13 +9,24 @@ from collections.abc import Sequence
 from .settings import Settings
 from .url import Host
 
+STABLE_S = 5.0
+"""How long a connection has to last for the other hosts to be tried at once when it is lost."""
+SPREAD_S = 0.25
+"""Within which time clients that lose a host at the same moment go to another."""
+
 
 class Rotation:
-    """Goes round the hosts from any of them, and says how long to wait before the next attempt."""
+    """Goes round the hosts from any of them, and says how long to wait before the next attempt.
+
+    In a round each host is tried once, without a pause. Between rounds there is one, which grows.
+    """
 
     def __init__(self, hosts: Sequence[Host], settings: Settings) -> None:
         self.hosts = hosts
+        self.is_round_over = False
+        """Whether all hosts were tried in vain by the last step."""
         self._at = random.randrange(len(hosts))
+        self._left = self._others()
         self._settings = settings
         self._delay_s: float | None = None
 
@@ -24,15 +35,33 @@ class Rotation:
         """The host whose turn it is."""
         return self.hosts[self._at]
 
-    def step(self) -> float:
-        """Go on to the next host; return the seconds to wait before it is tried."""
+    def _others(self) -> list[int]:
+        count = len(self.hosts)
+        return [(self._at + step) % count for step in range(1, count)]
+
+    def step(self, lasted_s: float | None = None) -> float:
+        """Go on to the next host; return the seconds to wait before it is tried.
+
+        `lasted_s` is how long the connection was open that was lost; None is an attempt that failed.
+        """
+        if lasted_s is not None and lasted_s >= STABLE_S:
+            self._left = self._others()
+        self.is_round_over = not self._left
+        if self._left:
+            self._at = self._left.pop(0)
+            return 0.0 if lasted_s is None else random.uniform(0.0, SPREAD_S)
         self._at = (self._at + 1) % len(self.hosts)
+        self._left = self._others()
+        return self._pause_s()
+
+    def _pause_s(self) -> float:
         settings = self._settings
         if self._delay_s is None:
             self._delay_s = settings.connection_retry_interval
         delay_s = min(self._delay_s, settings.connection_retry_interval_max)
         self._delay_s = min(delay_s * settings.connection_retry_backoff, settings.connection_retry_interval_max)
-        return delay_s
+        # Clients that lost the same host must not all come back in the same moment.
+        return delay_s * random.uniform(0.5, 1.0)
 
     def succeeded(self) -> None:
         """Begin with the shortest delay again."""

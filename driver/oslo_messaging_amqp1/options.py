@@ -20,7 +20,7 @@ CONNECTION_OPTIONS = [
     ),
     cfg.IntOpt(
         "idle_timeout",
-        default=0,
+        default=10,
         deprecated_group=OLD_GROUP,
         help="Seconds of silence after which a connection counts as dead. 0 turns this off.",
     ),
@@ -34,19 +34,20 @@ CONNECTION_OPTIONS = [
         "connection_retry_interval",
         default=1,
         min=1,
-        help="Seconds to wait before a connection is tried again for the first time.",
+        help="Seconds to wait when all hosts of the transport URL were tried in vain, for the first time. Up to half "
+        "of every such wait is left out at random, so that clients do not all come back at once.",
     ),
     cfg.IntOpt(
         "connection_retry_backoff",
         default=2,
         min=0,
-        help="Factor by which that time grows with every attempt that fails. With 0, further attempts follow at once.",
+        help="Factor by which that time grows each time that all hosts fail. With 0, further attempts follow at once.",
     ),
     cfg.IntOpt(
         "connection_retry_interval_max",
         default=30,
         min=1,
-        help="Most seconds to wait between two attempts to connect.",
+        help="Most seconds to wait before all hosts are tried again.",
     ),
     cfg.IntOpt(
         "link_retry_delay",

@@ -156,18 +156,18 @@ class Sender:
         _log.warning("The link to %s was detached: %s", self._address, reason)
         self._link = None
         words = f"the link to {self._address} was detached, {reason}"
-        self._link_lost(words)
+        self._link_lost(words, True)
         self._pause(words)
 
-    def disconnected(self, reason: str) -> None:
-        """The connection was lost, or an attempt to make it failed."""
+    def disconnected(self, reason: str, is_round_over: bool) -> None:
+        """The connection was lost, or an attempt to make it failed; that all hosts failed counts as one attempt."""
         self._link = None
         if self._pause_timer is not None:
             self._pause_timer.cancel()
             self._pause_timer = None
-        self._link_lost(reason)
+        self._link_lost(reason, is_round_over)
 
-    def _link_lost(self, reason: str) -> None:
+    def _link_lost(self, reason: str, is_attempt_over: bool) -> None:
         under_way, self._under_way = self._under_way, {}
         for outgoing in under_way.values():
             # A call that was accepted is not in here: its reply may still come, if the connection holds.
@@ -177,7 +177,7 @@ class Sender:
         for outgoing in waiting:
             if outgoing.is_done:
                 continue
-            if outgoing.use_retry():
+            if not is_attempt_over or outgoing.use_retry():
                 self._waiting.append(outgoing)
             else:
                 outgoing.fail(reason)

@@ -122,6 +122,7 @@ class Client:
                 data = bytes(self.transport.peek(pending))
                 self.sock.setblocking(True)
                 self.sock.sendall(data)
+                self.peer.told += len(data)
                 self.sock.setblocking(False)
                 self.transport.pop(len(data))
         with contextlib.suppress(proton.ProtonException):
@@ -247,7 +248,7 @@ class Peer:
         self.credit: dict[str, int] = {}
         self.closes = 0
         self.connects = 0
-        self.heard = 0
+        self.heard = self.told = 0
         self.senders: list[tuple[str, Any, Client]] = []
         self.consumers: list[tuple[str, Any, Client]] = []
         self.numbers = itertools.count(1)
@@ -353,7 +354,7 @@ class Peer:
     def _run(self) -> None:
         while not self._is_stopping:
             socks = [self._listener, self._awake, *(client.sock for client in self.clients)]
-            readable, _, _ = select.select(socks, [], [], 0.05 if self.script.idle_timeout_s else None)
+            readable, _, _ = select.select(socks, [], [], 0.05 if self.script.idle_timeout_s else 0.5)
             if self._awake in readable:
                 self._awake.recv(4096)
             if self._listener in readable:
@@ -374,7 +375,7 @@ class Peer:
     def _finish_turn(self) -> None:
         for client in self.clients:
             client.act()
-            if self.script.idle_timeout_s:
+            if not self.script.is_frozen:
                 client.transport.tick(time.monotonic())
             client.write()
         for client in [one for one in self.clients if one.is_over]:

@@ -21,12 +21,14 @@ from oslo_messaging import MessageDeliveryFailure, MessagingTimeout, Target, Tra
 
 from oslo_messaging_amqp1.dialing import Dialing, Rotation
 from oslo_messaging_amqp1.driver import AMQPDriver
+from oslo_messaging_amqp1.readiness import Readiness
 from oslo_messaging_amqp1.settings import read_settings
 from oslo_messaging_amqp1.url import Host
 from tests.peer import Peer, Script, eventually, running
 
 T = Target(topic="T")
 ANYCAST = "openstack.org/om/rpc/anycast/openstack/T"
+EMPTY_FRAME = 8
 Drivers = Callable[..., AMQPDriver]
 
 
@@ -42,7 +44,7 @@ def test_the_open_frame(peer: Peer, drivers: Drivers) -> None:
     assert opened["container"].startswith(f"openstack.org/om/container/{node}/{program}/{pid}/")
     assert len(opened["container"].rpartition("/")[2]) == 32
     assert opened["properties"] == {"process": program, "pid": pid, "node": node}
-    assert (opened["hostname"], opened["idle_timeout_s"], opened["max_frame_size"]) == (None, 0, 32768)
+    assert (opened["hostname"], opened["idle_timeout_s"], opened["max_frame_size"]) == (None, 5, 32768)
     assert [one.address for one in peer.arrived] == ["openstack.org/om/rpc/anycast/vh/openstack/T"]
 
 
@@ -142,18 +144,22 @@ def test_attempts_to_connect_use_up_the_retries(drivers: Drivers, retry: int) ->
     began = time.monotonic()
     with pytest.raises(MessageDeliveryFailure, match="Connection refused"):
         drivers(f"amqp://127.0.0.1:{free_port()}").send(T, {}, {}, timeout=20, retry=retry)
-    # An attempt may have failed before the message was there.
-    assert retry <= time.monotonic() - began < retry + 2.5
+    # An attempt may have failed before the message was there, and of each pause half may be left out.
+    assert retry / 2 <= time.monotonic() - began < retry + 2.5
 
 
-def delays(conf: cfg.ConfigOpts, **given: int) -> list[float]:
+def delays(
+    conf: cfg.ConfigOpts, monkeypatch: pytest.MonkeyPatch, hosts: int = 1, **given: int
+) -> list[float]:
+    """Return the seconds before each of some attempts, where nothing is left out at random."""
+    monkeypatch.setattr("random.uniform", lambda least, most: most)
     for name, value in given.items():
         conf.set_override(name, value, "oslo_messaging_amqp")
     settings = read_settings(conf, TransportURL.parse(conf, "amqp://h"))
-    rotation = Rotation([Host("h", 1)], settings)
-    found = [rotation.step() for _ in range(7)]
+    rotation = Rotation([Host(f"h{number}", 1) for number in range(hosts)], settings)
+    found = [rotation.step() for _ in range(7 * hosts)]
     rotation.succeeded()
-    assert rotation.step() == found[0]
+    assert [rotation.step() for _ in range(hosts)] == found[:hosts]
     return found
 
 
@@ -166,8 +172,72 @@ def delays(conf: cfg.ConfigOpts, **given: int) -> list[float]:
         ({"connection_retry_backoff": 1}, [1, 1, 1, 1, 1, 1, 1]),
     ],
 )
-def test_the_delays_between_attempts(conf: cfg.ConfigOpts, options: dict[str, int], expected: list[float]) -> None:
-    assert delays(conf, **options) == expected
+def test_the_delays_between_attempts(
+    conf: cfg.ConfigOpts, monkeypatch: pytest.MonkeyPatch, options: dict[str, int], expected: list[float]
+) -> None:
+    assert delays(conf, monkeypatch, **options) == expected
+
+
+def test_there_is_a_delay_only_when_all_hosts_were_tried(
+    conf: cfg.ConfigOpts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert delays(conf, monkeypatch, hosts=3)[:9] == [0, 0, 1, 0, 0, 2, 0, 0, 4]
+
+
+def test_clients_do_not_come_back_all_at_once(conf: cfg.ConfigOpts) -> None:
+    settings = read_settings(conf, TransportURL.parse(conf, "amqp://h"))
+    for hosts, least, most in ((1, 0.5, 1.0), (2, 0.0, 0.25)):
+        found = [Rotation([Host("h", 1)] * hosts, settings).step(lasted_s=60.0) for _ in range(50)]
+        assert least <= min(found) <= max(found) <= most
+        assert len(set(found)) > 40
+
+
+def test_hosts_that_end_each_connection_at_once_are_not_tried_without_a_pause(conf: cfg.ConfigOpts) -> None:
+    settings = read_settings(conf, TransportURL.parse(conf, "amqp://h"))
+    rotation = Rotation([Host("a", 1), Host("b", 1)], settings)
+    found = []
+    for _ in range(6):
+        rotation.succeeded()
+        rotation.step(lasted_s=0.1)
+        found.append(rotation.is_round_over)
+    assert found == [False, True] * 3
+    rotation.step(lasted_s=60.0)
+    assert not rotation.is_round_over
+
+
+def test_the_other_hosts_are_tried_without_a_pause(drivers: Drivers) -> None:
+    with running() as peer:
+        url = f"amqp://127.0.0.1:{free_port()},127.0.0.1:{free_port()},127.0.0.1:{peer.port}"
+        driver = drivers(url, connection_retry_interval=60, connection_retry_interval_max=60)
+        driver.send(T, {}, {}, timeout=9, retry=0)
+        assert len(peer.arrived) == 1
+
+
+def test_what_came_while_the_process_was_held_up_is_no_silence(
+    drivers: Drivers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left, is_over = [0], threading.Event()
+    wait = Readiness.wait
+
+    def late(self: Readiness, sock: Any, is_writing: bool, timeout_s: float | None) -> tuple[bool, bool]:
+        # Each time the thread did not get to run for longer than the time-out, behind the end of a timer.
+        if not left[0]:
+            return wait(self, sock, is_writing, timeout_s)
+        told = peer.told
+        eventually(lambda: peer.told >= told + 8 * EMPTY_FRAME)
+        left[0] -= 1
+        if not left[0]:
+            is_over.set()
+        return False, False
+
+    monkeypatch.setattr(Readiness, "wait", late)
+    with running(Script(idle_timeout_s=30)) as peer:
+        driver = drivers(f"{peer.url}/?idle_timeout=1")
+        driver.send(T, {}, {})
+        left[0] = 2
+        assert is_over.wait(10)
+        driver.send(T, {}, {}, timeout=9)
+        assert peer.connects == 1
 
 
 def test_the_hosts_are_gone_round_from_any_of_them(conf: cfg.ConfigOpts) -> None:

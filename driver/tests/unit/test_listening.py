@@ -245,7 +245,11 @@ def test_replies_that_wait_are_bounded_and_the_oldest_are_given_up(
     monkeypatch.setattr(f"oslo_messaging_amqp1.posted.{limit}", value)
     for message in several(peer, listening(drivers(peer.url)), 4):
         message.reply("x" * 1_000_000)
-    errors = [one.message for one in caplog.records if one.levelno == logging.ERROR]
+
+    def found() -> list[str]:
+        return [one.message for one in caplog.records if one.levelno == logging.ERROR]
+
+    errors = eventually(lambda: found() if len(found()) >= 2 else None)
     assert [error.partition(" could")[0] for error in errors] == [f"The reply to request i{at}" for at in (0, 1)]
     assert words in errors[0]
     peer.grant("amqp:/gone", 4)

@@ -17,7 +17,7 @@ from oslo_messaging_amqp1.settings import Settings, read_settings
 OLD = "amqp1"
 EXPECTED = [
     ("container_name", cfg.StrOpt, None, None, OLD),
-    ("idle_timeout", cfg.IntOpt, 0, None, OLD),
+    ("idle_timeout", cfg.IntOpt, 10, None, OLD),
     ("trace", cfg.BoolOpt, False, None, OLD),
     ("connection_retry_interval", cfg.IntOpt, 1, 1, None),
     ("connection_retry_backoff", cfg.IntOpt, 2, 0, None),

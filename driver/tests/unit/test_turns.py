@@ -19,7 +19,7 @@ class Bus:
     def connected(self, engine: Any, product: str | None) -> None:
         pass
 
-    def disconnected(self, reason: str) -> None:
+    def disconnected(self, reason: str, is_round_over: bool) -> None:
         pass
 
     def shut_down(self) -> None:
