@@ -39,6 +39,8 @@ OPEN_LIMIT_S = 20.0
 CLOSE_LIMIT_S = 5.0
 """How long a peer may take to confirm that the connection is closed."""
 JOIN_LIMIT_S = 30.0
+SLICES_AT_ONCE = 8
+"""How many parts of large messages are written before other threads have their turn."""
 ROUNDS = 3
 """How often a thread looks for work that others have brought, before it leaves that to the I/O thread."""
 UNAUTHORIZED = "amqp:unauthorized-access"
@@ -228,17 +230,25 @@ class Connection:
             return
         self._is_blocked = False
         try:
-            is_news = True
-            while is_news:
-                while data := self._engine.output():
-                    taken = self._sock.send(data)
-                    self._engine.written(taken)
-                # Proton says some things only when it was asked for output, such as that no mechanism of SASL will do.
-                is_news = self._engine.act()
+            for _ in range(SLICES_AT_ONCE):
+                self._write(self._engine, self._sock)
+                if not self._engine.send_slices():
+                    return
+            # The I/O thread goes on with the large messages, and reads in between.
+            self._is_blocked = True
         except BlockingIOError:
             self._is_blocked = True
         except OSError as error:
             self.abandon(f"{error.strerror or error}")
+
+    def _write(self, engine: Engine, sock: socket.socket) -> None:
+        is_news = True
+        while is_news:
+            while data := engine.output():
+                taken = sock.send(data)
+                engine.written(taken)
+            # Proton says some things only when it was asked for output, such as that no mechanism of SASL will do.
+            is_news = engine.act()
 
     # What the I/O thread does.
 

@@ -28,9 +28,10 @@ from cproton import (
     pn_event_link,
     pn_event_session,
     pn_event_type,
+    pn_session_outgoing_bytes,
 )
 
-from .links import ReceivingLink, SendingLink
+from .links import SLICE_BYTES, ReceivingLink, SendingLink
 
 PRODUCT = proton.symbol("product")
 CLOSED_SOCKET = "the peer closed the socket without a word"
@@ -61,6 +62,8 @@ class Engine:
         self._pyngus.pn_connection.collect(self._collector)
         self._links: dict[Any, SendingLink | ReceivingLink] = {}
         self._sessions: dict[Any, SendingLink | ReceivingLink] = {}
+        # Those of which a large message was sent in part.
+        self._large: dict[SendingLink, None] = {}
         self._numbers = itertools.count(1)
 
     def open(self) -> None:
@@ -86,6 +89,7 @@ class Engine:
             link.forget()
         self._links.clear()
         self._sessions.clear()
+        self._large.clear()
         self._pyngus.destroy()
 
     def feed(self, data: bytes) -> None:
@@ -103,6 +107,24 @@ class Engine:
     def output(self) -> bytes | None:
         """Return what is to be written to the peer, if anything."""
         return self._pyngus.output_data()
+
+    def send_slices(self) -> bool:
+        """Send more of the large messages that there is room for; return whether that was anything."""
+        is_any = False
+        for link in list(self._large):
+            # What the peer's window does not let out yet stays here.
+            if pn_session_outgoing_bytes(link.session._impl) < SLICE_BYTES:
+                link.send_slice()
+                is_any = True
+        return is_any
+
+    def has_more_to_send(self, link: SendingLink) -> None:
+        """A link has sent a part of a large message."""
+        self._large[link] = None
+
+    def has_nothing_to_send(self, link: SendingLink) -> None:
+        """A link has sent all of its large message, or has given up."""
+        self._large.pop(link, None)
 
     def written(self, count: int) -> None:
         """Forget output that the socket has taken."""

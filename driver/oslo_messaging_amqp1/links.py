@@ -13,6 +13,7 @@ from cproton import (
     pn_condition_set_description,
     pn_condition_set_name,
     pn_delivery,
+    pn_delivery_abort,
     pn_delivery_aborted,
     pn_delivery_local,
     pn_delivery_partial,
@@ -122,10 +123,21 @@ class _Link:
         return self._engine is not None
 
 
+SLICE_BYTES = 65_536
+"""How much of a message proton is given at once: what it costs to frame it grows with the square of that."""
+
+
 class SendingLink(_Link):
     """Our end of a link that we send over."""
 
     _owner: SendingOwner
+
+    def __init__(self, end: Any, owner: Any, engine: "Engine") -> None:
+        super().__init__(end, owner, engine)
+        self.large: Any = None
+        """The delivery of a message of which only a part was sent yet; no other can be sent in the meantime."""
+        self._rest = memoryview(b"")
+        self._is_large_settled = False
 
     @property
     def credit(self) -> int:
@@ -143,9 +155,17 @@ class SendingLink(_Link):
             self._owner.credit_changed()
 
     def send(self, data: bytes, is_settled: bool) -> Any:
-        """Send a message; return the delivery that an outcome will come for, None if it is settled already."""
+        """Send a message; return the delivery that an outcome will come for, None if it is settled already.
+
+        Of a large one only the beginning is sent here. Its owner hears of the end of it, too, if it is settled.
+        """
         assert self._engine is not None
         delivery = pn_delivery(self._link, self._engine.next_tag())
+        if len(data) > SLICE_BYTES:
+            self.large, self._rest, self._is_large_settled = delivery, memoryview(data), is_settled
+            self.send_slice()
+            self._engine.has_more_to_send(self)
+            return delivery
         pn_link_send(self._link, data)
         if is_settled:
             pn_delivery_settle(delivery)
@@ -153,15 +173,60 @@ class SendingLink(_Link):
         pn_link_advance(self._link)
         return delivery
 
+    def send_slice(self) -> None:
+        """Send the next part of the large message."""
+        pn_link_send(self._link, bytes(self._rest[:SLICE_BYTES]))
+        self._rest = self._rest[SLICE_BYTES:]
+        if self._rest:
+            return
+        delivery = self._end_large()
+        if self._is_large_settled:
+            pn_delivery_settle(delivery)
+            self._owner.settled(delivery, Outcome.ACCEPTED, True, "")
+        else:
+            pn_link_advance(self._link)
+        self._owner.credit_changed()
+
+    def abort(self) -> None:
+        """Take back the large message."""
+        if self._engine is not None:
+            pn_delivery_abort(self._end_large())
+            self._owner.credit_changed()
+
+    def _end_large(self) -> Any:
+        assert self._engine is not None
+        delivery, self.large, self._rest = self.large, None, memoryview(b"")
+        self._engine.has_nothing_to_send(self)
+        return delivery
+
+    def _leave(self) -> None:
+        if self._engine is not None and self.large is not None:
+            self._end_large()
+        super()._leave()
+
     def delivery_changed(self, delivery: Any) -> None:
         state = pn_delivery_remote_state(delivery)
-        if state == PN_ACCEPTED:
+        if self.large is not None and delivery == self.large:
+            self._decided_early(delivery, state)
+        elif state == PN_ACCEPTED:
             pn_delivery_settle(delivery)
             self._owner.settled(delivery, Outcome.ACCEPTED, True, "")
         elif state in _FAILURES or pn_delivery_settled(delivery):
             outcome, maybe_seen, reason = _failure(delivery, state)
             pn_delivery_settle(delivery)
             self._owner.settled(delivery, outcome, maybe_seen, reason)
+
+
+    def _decided_early(self, delivery: Any, state: int) -> None:
+        # Nobody wants the rest of it.
+        if state in _FAILURES:
+            outcome, maybe_seen, reason = _failure(delivery, state)
+        elif pn_delivery_settled(delivery):
+            outcome, maybe_seen, reason = Outcome.ACCEPTED if state == PN_ACCEPTED else Outcome.UNKNOWN, True, ""
+        else:
+            return
+        self._owner.settled(delivery, outcome, maybe_seen, reason)
+        self.abort()
 
 
 _FAILURES = frozenset((PN_REJECTED, PN_RELEASED, PN_MODIFIED))

@@ -65,9 +65,15 @@ class Sender:
         """Forget a message: its sender waits no more."""
         if outgoing in self._waiting:
             self._waiting.remove(outgoing)
+        elif self._link is not None and self._under_way.get(self._link.large) is outgoing:
+            del self._under_way[self._link.large]
+            self._link.abort()
 
     def stage(self, outgoing: Outgoing) -> str | None:
         """Return what a message waits for, in words; None if it is not here."""
+        if self._link is not None and self._link.large is not None:
+            is_large = self._under_way.get(self._link.large) is outgoing
+            return f"{'it' if is_large else 'a large message before it'} was sent in part, and the peer takes no more"
         if any(one is outgoing for one in self._under_way.values()):
             return "it was sent, and nobody has accepted it"
         if outgoing not in self._waiting:
@@ -93,6 +99,8 @@ class Sender:
         """Send as much of what waits as there is credit for."""
         link, waiting = self._link, self._waiting
         while waiting and not self._is_paused and link is not None and link.is_attached and link.credit > 0:
+            if link.large is not None:
+                return
             outgoing = waiting[0]
             if not outgoing.is_done:
                 if outgoing.wants_reply and self._bus.replies.address is None:

@@ -59,6 +59,8 @@ class Script:
     """Whether a refusal ends the session instead of detaching."""
     outcome: Callable[[Arrived], Any] = lambda arrived: proton.Delivery.ACCEPTED
     """What to settle with: a state, None to do nothing, or a function that is given the delivery."""
+    early_outcome: int | None = None
+    """What to settle with when only a part of a message has come."""
     forward: bool = True
     sasl: "Any" = None
     """A function that has a first word with each socket."""
@@ -212,6 +214,13 @@ class Client:
                 if delivery.settled:
                     delivery.settle()
             return
+        if delivery.aborted:
+            self.peer.aborts += 1
+            delivery.settle()
+            return
+        if delivery.partial and (outcome := self.peer.script.early_outcome) is not None:
+            delivery.update(outcome)
+            delivery.settle()
         if not delivery.readable or delivery.partial:
             return
         message = proton.Message()
@@ -247,6 +256,7 @@ class Peer:
         self.detaches: list[str] = []
         self.credit: dict[str, int] = {}
         self.closes = 0
+        self.aborts = 0
         self.connects = 0
         self.heard = self.told = 0
         self.senders: list[tuple[str, Any, Client]] = []

@@ -16,7 +16,6 @@ OPTIONS = {
     "pre_settled": "rpc-reply",
     "default_send_timeout": "5",
     # A router that is gone is noticed by its silence at most so late; here its socket tells at once.
-    "idle_timeout": "10",
     "link_retry_delay": "1",
 }
 """Of the group oslo_messaging_amqp; they could be in the configuration file as well."""

@@ -1,12 +1,14 @@
 """What send() and send_notification() do, by what the peer sees and answers."""
 
+import contextlib
 import dataclasses
 import json
 import logging
 import socket
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import proton
@@ -547,6 +549,98 @@ def test_a_megabyte_goes_there_and_back(peer: Peer, drivers: Drivers) -> None:
     driver = drivers(peer.url)
     assert driver.send(Target(topic="T"), {}, {"large": large}, wait_for_reply=True, timeout=10) == large
     assert json.loads(peer.arrived[0].message.body)["request"]["large"] == large
+
+
+LARGE = {"large": "x" * 20_000_000}
+
+
+@contextlib.contextmanager
+def reading_nothing(peer: Peer) -> Iterator[None]:
+    """A time in which the peer does nothing."""
+    has_begun, is_over = threading.Event(), threading.Event()
+
+    def doing_nothing() -> None:
+        has_begun.set()
+        is_over.wait(20)
+
+    # Not by peer.do(), which would wait for the end of it.
+    peer._work.append(doing_nothing)
+    peer._waker.send(b"x")
+    assert has_begun.wait(10)
+    try:
+        yield
+    finally:
+        is_over.set()
+
+
+def in_parts(driver: AMQPDriver) -> Callable[[], bool]:
+    """Return whether more is to be sent than the peer has taken."""
+    return lambda: driver.bus().connection._is_blocked
+
+
+@pytest.mark.parametrize("is_settled", [False, True])
+def test_small_messages_pass_a_large_one(peer: Peer, drivers: Drivers, is_settled: bool) -> None:
+    driver = drivers(peer.url, pre_settled=["rpc-cast" if is_settled else ""])
+    for topic in ("T", "other"):
+        driver.send(Target(topic=topic), {}, {})
+    with ThreadPoolExecutor(3) as pool:
+        with reading_nothing(peer):
+            large = pool.submit(driver.send, Target(topic="T"), {}, LARGE)
+            eventually(in_parts(driver))
+            behind = pool.submit(driver.send, Target(topic="T"), {}, {"n": 2})
+            small = pool.submit(driver.send, Target(topic="other"), {}, {})
+        for one in (large, small, behind):
+            one.result(timeout=20)
+    eventually(lambda: len(peer.arrived) == 5)
+    assert [one.address.rpartition("/")[2] for one in peer.arrived[2:]] == ["other", "T", "T"]
+    assert [one.is_settled for one in peer.arrived] == [is_settled] * 5
+    assert json.loads(peer.arrived[3].message.body)["request"] == LARGE
+    assert json.loads(peer.arrived[4].message.body)["request"] == {"n": 2}
+
+
+def test_a_large_message_whose_time_is_over_is_taken_back(peer: Peer, drivers: Drivers) -> None:
+    driver = drivers(peer.url)
+    driver.send(Target(topic="T"), {}, {})
+    words = "it was sent in part, and the peer takes no more"
+    with reading_nothing(peer), pytest.raises(MessagingTimeout, match=words):
+        driver.send(Target(topic="T"), {}, LARGE, timeout=0.5)
+    driver.send(Target(topic="T"), {}, {"n": 2}, timeout=9)
+    assert (peer.aborts, len(peer.arrived)) == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "words"), [(proton.Delivery.REJECTED, "rejected"), (proton.Delivery.RELEASED, "nobody took it")]
+)
+def test_a_large_message_that_is_refused_early_is_not_sent_to_its_end(
+    peer: Peer, drivers: Drivers, outcome: int, words: str
+) -> None:
+    driver = drivers(peer.url)
+    peer.script.early_outcome = outcome
+    with pytest.raises(MessageDeliveryFailure, match=words):
+        driver.send(Target(topic="T"), {}, LARGE, timeout=9, retry=0)
+    heard = peer.heard
+    driver.send(Target(topic="T"), {}, {"n": 2}, timeout=9)
+    assert heard < len(LARGE["large"])
+    assert [json.loads(one.message.body)["request"] for one in peer.arrived] == [{"n": 2}]
+
+
+@pytest.mark.parametrize("harm", [lambda peer: peer.drop(), lambda peer: peer.detach(peer.sender(ANYCAST))])
+def test_a_large_message_whose_link_is_lost_half_way_is_in_doubt(
+    peer: Peer, drivers: Drivers, harm: Callable[[Peer], None]
+) -> None:
+    driver = drivers(peer.url)
+    driver.send(Target(topic="T"), {}, {})
+    with ThreadPoolExecutor(2) as pool:
+        with reading_nothing(peer):
+            large = pool.submit(driver.send, Target(topic="T"), {}, LARGE)
+            eventually(in_parts(driver))
+            harming = pool.submit(harm, peer)
+            eventually(lambda: len(peer._work) > 0)
+        harming.result(timeout=20)
+        with pytest.raises(MessageDeliveryFailure, match="in doubt"):
+            large.result(timeout=20)
+    driver.send(Target(topic="T"), {}, {"n": 2}, timeout=9)
+    assert json.loads(peer.arrived[-1].message.body)["request"] == {"n": 2}
 
 
 def test_nothing_is_connected_before_something_is_sent(drivers: Drivers) -> None:
