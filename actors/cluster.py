@@ -14,6 +14,7 @@ from routerd.io import adopt_logger
 CONNECT_S = 3.0
 LOOK_S = 1.0
 """How long it may take to reach a head that was there before."""
+HINT = "start one with `ray start --head`, name another, or leave ray_address out: the router has its own Ray then"
 _WITHOUT_HEAD = {"RAY_gcs_rpc_server_reconnect_timeout_s": "86400"}
 """How long this process stays when Ray's head is gone."""
 
@@ -86,7 +87,7 @@ class JoinedRay:
             raise JoinFailed(self._address, "a router needs the address of its head, not of a server for Ray Client")
         address = resolved(self._address)
         if address is None:
-            raise JoinFailed(self._address, "there is none on this host")
+            raise JoinFailed(self._address, f"there is none on this host; {HINT}")
         return address
 
     def _check(self, address: str) -> None:
@@ -94,7 +95,7 @@ class JoinedRay:
         try:
             _reach(address, CONNECT_S)
         except OSError as error:
-            raise JoinFailed(self._address, error.strerror or str(error)) from error
+            raise JoinFailed(self._address, f"{error.strerror or error}; {HINT}") from error
         # Given an address, Ray uses a token only when it is told to; here it turns out whether one is wanted.
         if not is_let_in(address) and not (use_token() and is_let_in(address)):
             raise JoinFailed(self._address, "it wants a token that we do not have (RAY_AUTH_MODE, RAY_AUTH_TOKEN_PATH)")

@@ -4,6 +4,9 @@
 class ActorsError(Exception):
     """The root of everything that is raised on purpose here."""
 
+    is_explained = True
+    """Its text says what happened and what to do: the log needs no traceback."""
+
 
 class CallFailed(ActorsError):
     """A call that brought no answer: nobody knows whether it was carried out."""

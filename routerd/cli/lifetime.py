@@ -33,6 +33,11 @@ class Router(Protocol):
         """End now."""
 
 
+def traceback_of(error: Exception | None) -> Exception | None:
+    """Return an error whose traceback the log needs; None for one whose text says all, as those of the actors do."""
+    return None if getattr(error, "is_explained", False) else error
+
+
 class Interrupted(BaseException):
     """A signal to stop, before the router was ready."""
 
@@ -118,7 +123,8 @@ class Lifetime:
         if happening.kind is _Kind.DRAINED and happening.error is None:
             _log.notice("Router ended in order")
             return SUCCESS
-        _log.critical("Router failed: %s", happening.error or "it ended by itself", exc_info=happening.error)
+        error = happening.error
+        _log.critical("Router failed: %s", error or "it ended by itself", exc_info=traceback_of(error))
         self._router.stop()
         return FAILURE
 

@@ -14,7 +14,7 @@ from routerd.cli.announcements import announce_configuration, announce_readiness
 from routerd.cli.arguments import parse
 from routerd.cli.daemon import DaemonError, Parent, PidFile, become_daemon, become_user
 from routerd.cli.exit_status import FAILURE, SUCCESS
-from routerd.cli.lifetime import Lifetime, Router
+from routerd.cli.lifetime import Lifetime, Router, traceback_of
 from routerd.cli.options import OptionError, Options, read_options, write_sample
 from routerd.cli.runtime_folder import LOG_SOCKET, RuntimeFolderError, runtime_folder
 from routerd.cli.version import version, version_text
@@ -122,7 +122,7 @@ def _run(config: RouterConfig, options: Options, parent: Parent, at_exit: ExitSt
         _main_log.critical("Router start-up failed: %s", error)
         raise StartFailed(f"Router start-up failed: {error}") from error
     except Exception as error:
-        _main_log.critical("Router start-up failed: %s", error, exc_info=True)
+        _main_log.critical("Router start-up failed: %s", error, exc_info=traceback_of(error))
         raise StartFailed(f"Router start-up failed: {error}") from error
     if listening is None:
         return SUCCESS

@@ -17,6 +17,7 @@ from routerd.io.auth_service import Grants, ServiceExchange
 from routerd.io.authentication_failures import FailureLedger
 from routerd.io.authentication_threads import Answer, AuthenticationThreads
 from routerd.io.authentication_users import FileUsers
+from routerd.io.connection_ends import failure_of
 from routerd.io.cyrus import CyrusUnavailable, CyrusUsers, configuration_in, cyrus_at
 from routerd.io.kerberos import (
     GSSAPI,
@@ -180,7 +181,8 @@ class Authentication:
         """Return whether a connection may begin."""
         peer = transport.peer
         if listener.require_encryption and not transport.is_encrypted:
-            _log.warning("[C%d] %s", peer.number, UNENCRYPTED)
+            _log.warning("%s", failure_of(peer, UNENCRYPTED))
+            transport.failure = UNENCRYPTED
             return False
         unopened = self._unopened.setdefault(host_of(transport.host), set())
         if len(unopened) >= UNOPENED_MAX:
@@ -261,8 +263,9 @@ class Authentication:
     def _check_proven(self, transport: "Transport") -> None:
         sasl = transport.connection.sasl
         if not transport.is_over and (sasl is None or sasl.outcome is not SaslCode.OK):
-            _log.info("[C%d] Connection is closed: the peer took too long to say who it is", transport.peer.number)
-            transport.abort()
+            reason = "the peer took too long to say who it is"
+            _log.info("%s", failure_of(transport.peer, reason))
+            transport.give_up(reason)
 
 
 class Login:
@@ -311,8 +314,8 @@ class Login:
     def give_up(self, reason: str) -> None:
         """End the connection: it cannot be said what is offered."""
         if not self.sasl.done:
-            _log.warning("[C%d] Connection is closed: %s", self._peer.number, reason)
-            self._peer.shell.abort()
+            _log.warning("%s", failure_of(self._peer, reason))
+            self._peer.shell.give_up(reason)
 
     def grant(self, grants: Grants) -> None:
         """Take what the service says that the peer may do."""
@@ -365,8 +368,9 @@ class Login:
 
     def _expire(self) -> None:
         if not self.sasl.done:
-            _log.info("[C%d] Connection is closed: SASL takes more than %g s", self._peer.number, EXCHANGE_S)
-            self._peer.shell.abort()
+            reason = f"SASL takes more than {EXCHANGE_S:g} s"
+            _log.info("%s", failure_of(self._peer, reason))
+            self._peer.shell.give_up(reason)
 
 
 class _Noted:

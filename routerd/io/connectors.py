@@ -30,6 +30,8 @@ from routerd.wire.sasl import (
 RETRY_S = 0.1
 RETRY_AT_MOST_S = 2.0
 """The time between two attempts doubles from the first to the second of these."""
+REMIND_S = 60.0
+"""How often the log says that a connector fails for the same reason as before."""
 OPEN_S = 10.0
 """What a peer gets to answer our open."""
 SCRAM_ITERATIONS_MAX = 200_000
@@ -83,6 +85,11 @@ class Connector:
         self._places = [self._own]
         self._status = "CONNECTING"
         self._message = ""
+        self._said_at = 0.0
+        self._said: set[str] = set()
+        """Why it has failed since it was connected, or was reminded of it, last."""
+        self._failures = 0
+        """How often it has failed since it was connected last."""
         self._transport: Transport | None = None
         self._news = asyncio.Event()
         self._task = asyncio.get_running_loop().create_task(self._keep())
@@ -132,7 +139,7 @@ class Connector:
     async def _connect(self, place: Place) -> bool:
         """Make a connection and stay with it to its end; whether it was opened."""
         if place.scheme == TLS_SCHEME and self.config.ssl_profile is None:
-            self._fail(place, "it is to be had with TLS only, and the connector has no sslProfile")
+            self._fail(place, None, "it is to be had with TLS only, and the connector has no sslProfile")
             return False
         transport = self._transport = self._make(self.config, place.host)
         try:
@@ -141,7 +148,7 @@ class Connector:
             )
         except (OSError, ValueError) as error:
             # A name that no host can have is a ValueError; a peer may name one, too.
-            self._fail(place, getattr(error, "strerror", None) or str(error))
+            self._fail(place, transport, getattr(error, "strerror", None) or str(error))
             transport.connection.transport_closed()
             return False
         with contextlib.suppress(TimeoutError):
@@ -149,13 +156,15 @@ class Connector:
         await all_is_read()
         # It may have been opened and lost again before this task had its turn.
         if transport.connection.remote_open is None:
-            self._fail(place, _reason(transport) or "the peer did not answer the open")
+            self._fail(place, transport, _reason(transport) or "the peer did not answer the open")
             transport.abort()
             return False
         self._status, self._message = "SUCCESS", f"[C{transport.peer.number}] Connection Opened: {place.url}"
+        self._said.clear()
+        self._failures = 0
         self._take_failovers(transport.connection)
         await self._until(lambda: transport.is_over or not transport.peer.is_open)
-        self._fail(place, _reason(transport) or "the connection was lost")
+        self._fail(place, transport, _reason(transport) or "the connection was lost")
         return True
 
     async def _until(self, condition: Callable[[], bool]) -> None:
@@ -163,11 +172,20 @@ class Connector:
             await self._news.wait()
             self._news.clear()
 
-    def _fail(self, place: Place, reason: str) -> None:
-        message = f"Connection to {place.host}:{place.port} failed: {reason}"
-        if message != self._message:
-            _log.warning("%s", message)
-        self._message = message
+    def _fail(self, place: Place, transport: Transport | None, reason: str) -> None:
+        self._message = f"Connection to {place.host}:{place.port} failed: {reason}"
+        self._failures += 1
+        now = asyncio.get_running_loop().time()
+        if now - self._said_at >= REMIND_S:
+            self._said.clear()
+        if self._message in self._said:
+            return
+        if not self._said:
+            self._said_at = now
+        self._said.add(self._message)
+        number = "" if transport is None else f"[C{transport.peer.number}] "
+        times = "" if self._failures == 1 else f", {self._failures} failures in a row"
+        _log.warning("%s%s (%s%s)", number, self._message, self.config.identity, times)
 
     def _rotate(self) -> None:
         self._places = [*self._places[1:], self._places[0]]
@@ -267,4 +285,4 @@ def _reason(transport: Transport) -> str:
     if sasl is not None and sasl.outcome not in (None, SaslCode.OK):
         return f"Authentication failed [mech={sasl.mechanism}]"
     error = transport.peer.error
-    return "" if error is None else f"{error.condition}: {error.description or ''}"
+    return transport.loss if error is None else f"{error.condition}: {error.description or ''}"

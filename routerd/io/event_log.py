@@ -3,9 +3,10 @@
 from typing import TYPE_CHECKING
 
 from routerd.core import Grant, Inlet, Observer, Outlet, Peer
+from routerd.io.connection_ends import ends_of, failure_of
 from routerd.io.logs import module_log
 from routerd.io.message_log import log_message
-from routerd.wire import Error, Link, Open, RemoteError
+from routerd.wire import Error, Link, Open, RemoteError, Scope
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,6 +21,10 @@ _policy = module_log("POLICY")
 
 class EventLog(Observer):
     """Writes what happens to the log."""
+
+    def __init__(self) -> None:
+        self._explained: set[int] = set()
+        """The connections of which the log says why they fail."""
 
     def connection_opened(self, peer: Peer, performative: Open) -> None:
         """One line with what the peer says of itself."""
@@ -40,13 +45,30 @@ class EventLog(Observer):
         )
 
     def connection_closed(self, peer: Peer, error: Error | None) -> None:
-        """One line, with the reason if the peer gave one."""
-        if _core.is_info and peer.is_external:
-            _core.info("[C%d] Connection Closed%s", peer.number, _reason(error))
+        """One line, with the reason if there is one. What has never been opened has failed."""
+        is_explained = peer.number in self._explained
+        self._explained.discard(peer.number)
+        if not peer.is_external:
+            return
+        if peer.connection.remote_open is not None:
+            if _core.is_info:
+                why = _why(peer, error)
+                _core.info("[C%d] Connection Closed: %s%s", peer.number, ends_of(peer), f": {why}" if why else "")
+        elif not is_explained and not peer.is_initiator and not _failure(peer) and _server.is_info:
+            # A connector says itself what becomes of its connections, and who gives one up says why.
+            _server.info("%s", failure_of(peer, _why(peer, error)))
 
     def violation(self, peer: Peer, error: RemoteError) -> None:
         """A warning: the peer is wrong."""
-        _server.warning("[C%d] %s: %s", peer.number, error.condition, error.description)
+        reason = f"{error.condition}: {error.description}"
+        if error.scope is Scope.CONNECTION and peer.is_initiator and peer.shell is not None:
+            # For the connector, which logs it.
+            peer.shell.failure = reason
+        elif error.scope is Scope.CONNECTION:
+            self._explained.add(peer.number)
+            _server.warning("%s", failure_of(peer, reason))
+        else:
+            _server.warning("[C%d] Connection %s: %s", peer.number, ends_of(peer), reason)
 
     def authentication_failed(self, peer: Peer) -> None:
         """A warning with what was tried."""
@@ -57,8 +79,9 @@ class EventLog(Observer):
         reason = "the exchange was broken off" if sasl is None or sasl.outcome is None else "the peer refuses"
         if failure is not None:
             reason = ascii(failure.reason[:REASON_MAX])[1:-1]
-        host = "" if peer.shell is None else peer.shell.host
-        _server.warning("[C%d] Authentication failed [mech=%s] host=%s: %s", peer.number, mechanism, host, reason)
+        self._explained.add(peer.number)
+        ends = ends_of(peer)
+        _server.warning("[C%d] Authentication failed [mech=%s]: %s: %s", peer.number, mechanism, ends, reason)
 
     def connection_allowed(self, peer: Peer, user: str, host: str, vhost: str, group: str) -> None:
         """One line for who looks into what policy does."""
@@ -175,6 +198,17 @@ def _plain(text: str) -> str:
 
 def _reason(error: Error | None) -> str:
     return "" if error is None else f": {error.condition}: {error.description or ''}"
+
+
+def _failure(peer: Peer) -> str:
+    """Return what the log has said of the end of a connection."""
+    return "" if peer.shell is None else str(peer.shell.failure)
+
+
+def _why(peer: Peer, error: Error | None) -> str:
+    if error is not None:
+        return f"{error.condition}: {error.description or ''}"
+    return "" if peer.shell is None else str(peer.shell.failure or peer.shell.loss)
 
 
 def _map_text(entries: "Mapping[object, object] | None") -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from routerd.config import ConnectorConfig, ListenerConfig
 from routerd.core import Peer
+from routerd.io.connection_ends import failure_of
 from routerd.io.logs import module_log
 from routerd.io.peer_timers import PeerTimer
 from routerd.io.tls import TlsFailed, TlsSession
@@ -294,7 +295,9 @@ class TlsTransport(Transport):
         """Close the connection for a reason, with what has been written before."""
         if not self.failure:
             self.failure = reason
-            _log.info("[C%d] Connection with %s is closed: %s", self.peer.number, self.host, reason)
+            if not self.peer.is_initiator:
+                # A connector logs it itself.
+                _log.info("%s", failure_of(self.peer, reason))
         self._end()
         if self.socket is not None:
             self.socket.close()

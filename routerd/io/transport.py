@@ -6,6 +6,7 @@ The octets pass by `Pipe`.
 import asyncio
 from typing import TYPE_CHECKING, cast
 
+from routerd.config import ListenerConfig
 from routerd.core import Peer
 from routerd.io.log_levels import Level
 from routerd.io.logs import module_log
@@ -24,13 +25,17 @@ WRITE_LOW_WATER = 1 << 18
 LINGER_S = 5.0
 """What a peer gets to read what is left for it, or to answer our close, before its connection is cut."""
 
+LOST = "its socket was closed without a close"
+UNOPENED = "its socket was closed before it was opened"
+
 _protocol = module_log("PROTOCOL")
+_server = module_log("SERVER")
 
 
 class Transport(Pipe, asyncio.BufferedProtocol):
     """One connection's socket. All sockets of a worker read into one buffer, which is consumed at once."""
 
-    __slots__ = ("_end_timer", "_worker", "failure", "host", "is_traced")
+    __slots__ = ("_end_timer", "_worker", "failure", "host", "is_traced", "loss")
 
     is_encrypted: bool = False
     """Whether TLS is on it; what follows is about that, and settled when the worker is told of the connection."""
@@ -45,7 +50,9 @@ class Transport(Pipe, asyncio.BufferedProtocol):
         super().__init__(worker.turn, peer, connection)
         self._worker = worker
         self.failure = ""
-        """Why the connection could not be, where that is not the engine's to say."""
+        """Why the connection could not be, where that is not the engine's to say; whoever sets it logs it."""
+        self.loss = ""
+        """How the socket ended, where no close came before."""
         self.host = ""
         self._end_timer: PeerTimer | None = None
         self.is_traced = False
@@ -57,6 +64,9 @@ class Transport(Pipe, asyncio.BufferedProtocol):
         """Begin."""
         self.socket = cast(asyncio.Transport, transport)
         self.host = peer_name(transport)
+        listener = self.peer.details
+        if _server.is_info and isinstance(listener, ListenerConfig):
+            _server.info("[C%d] Accepted connection to %s from %s", self.peer.number, listener.address, self.host)
         self.peer.reach_octets = reach_octets(transport)
         self.socket.set_write_buffer_limits(WRITE_HIGH_WATER, WRITE_LOW_WATER)
         self.heed_log()
@@ -73,6 +83,9 @@ class Transport(Pipe, asyncio.BufferedProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """The socket is gone."""
         self.forget_rest()
+        if not self.connection.is_finished:
+            loss = UNOPENED if self.connection.remote_open is None else LOST
+            self.loss = loss if exc is None else getattr(exc, "strerror", None) or str(exc)
         self._worker.disconnected(self)
         self.socket = None
         if self._end_timer is not None:

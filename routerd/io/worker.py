@@ -30,6 +30,7 @@ from routerd.core import (
 from routerd.io.authentication import Authentication
 from routerd.io.busy_poll import BusyPoll
 from routerd.io.connection_configs import connector_config, open_within_s
+from routerd.io.connection_ends import failure_of
 from routerd.io.connectors import Connectors, client_sasl
 from routerd.io.core_keeper import CoreKeeper, SystemCores
 from routerd.io.deadlines import NEVER, Deadlines
@@ -312,8 +313,9 @@ class Worker(WorkerCalls):
     def close_unless_open(self, transport: Transport) -> None:
         """Give up a peer that has had its time to send an open."""
         if not transport.peer.is_open and not transport.connection.is_finished:
-            _log.info("[C%d] Connection is closed: no open was received in time", transport.peer.number)
-            transport.abort()
+            reason = "no open was received in time"
+            _log.info("%s", failure_of(transport.peer, reason))
+            transport.give_up(reason)
 
     def _set_trace(self, connection: int, is_on: bool) -> bool:
         peer = self.router.peers.get(connection)

@@ -516,7 +516,7 @@ def test_a_peer_that_stops_is_cut_also_where_no_time_is_configured(
     router: RunningRouter, stalled: socket.socket
 ) -> None:
     assert stalled.recv(100) == b""
-    assert re.search(r"\[C\d+\] Connection with \S+ is closed: no end of the handshake in 10 s", router.log())
+    assert re.search(r"\[C\d+\] Connection from \S+ \(to \S+\) failed: no end of the handshake in 10 s", router.log())
 
 
 @pytest.mark.parametrize(

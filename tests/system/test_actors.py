@@ -18,6 +18,7 @@ import pytest
 import ray
 from ray.exceptions import GetTimeoutError, RayError
 
+from actors.cluster import HINT
 from actors.start import Router, RouterOptions
 from routerd.config import ListenerConfig, RouterConfig
 from routerd.core import AddressSettings, Distribution, RouterSettings
@@ -477,8 +478,11 @@ def test_connection_actors_are_placed_as_asked(
 def test_a_ray_that_is_not_there_is_reported_at_once(tmp_path: Path) -> None:
     reservation = reserve("127.0.0.1", 0)
     address = f"127.0.0.1:{reservation.port}"
-    assert f"Ray at {address} cannot be joined: Connection refused" in start_in_vain(tmp_path, address)
+    critical = [line for line in start_in_vain(tmp_path, address).splitlines() if "(critical)" in line]
     reservation.close()
+    assert len(critical) == 1
+    why = f"Ray at {address} cannot be joined: Connection refused; {HINT}"
+    assert critical[0].endswith(f"Router start-up failed: {why}")
 
 
 # --- tokens

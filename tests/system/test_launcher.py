@@ -70,6 +70,30 @@ def test_sighup_begins_a_log_file_again_and_leaves_the_other_signals_armed(launc
     assert router.log() == ""
 
 
+def test_each_line_about_a_connection_names_its_ends_and_why_it_is_over(launch: Launch) -> None:
+    with socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))
+        away = nobody.getsockname()[1]
+        connector = f"connector {{\n host: 127.0.0.1\n port: {away}\n name: away\n}}"
+        router = launch(router_conf(MAIN, more=connector))
+        port = router.port()
+        with socket.create_connection(("127.0.0.1", port)) as wrong:
+            wrong.sendall(b"GET / HTTP/1.1\r\n\r\n")
+            peer = "{}:{}".format(*wrong.getsockname())
+            wrong.recv(8, socket.MSG_WAITALL)
+        with socket.create_connection(("127.0.0.1", port)) as probe:
+            prober = "{}:{}".format(*probe.getsockname())
+            router.find(rf"SERVER \(info\) \[C\d+\] Accepted connection to 127.0.0.1:{port} from {prober}\n")
+        ends = rf"\[C\d+\] Connection from {prober} \(to 127.0.0.1:{port}\) failed: "
+        router.find(rf"SERVER \(info\) {ends}its socket was closed before it was opened\n")
+        ends = rf"\[C\d+\] Connection from {peer} \(to 127.0.0.1:{port}\) failed: "
+        router.find(rf"SERVER \(warning\) {ends}amqp:connection:framing-error: protocol header b'GET / HT'")
+        router.find(rf"\[C\d+\] Connection to 127.0.0.1:{away} failed: Connection refused \(connector/.*:away\)\n")
+        assert router.end() == 0
+    assert router.log().count(f"Connection to 127.0.0.1:{away} failed") == 1
+    assert "Connection Closed" not in router.log()
+
+
 def test_a_port_that_is_taken_is_named_with_its_listener_and_ends_the_start(launch: Launch) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]

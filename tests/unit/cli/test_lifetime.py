@@ -112,6 +112,17 @@ def test_a_router_that_ends_by_itself_is_a_failure(error: Exception | None, capf
     assert f"MAIN (critical) Router failed: {error or 'it ended by itself'}\n" in capfd.readouterr().err
 
 
+def test_only_an_error_that_does_not_say_all_has_its_traceback_logged(capfd: pytest.CaptureFixture[str]) -> None:
+    class Explained(Exception):
+        is_explained = True
+
+    for error in (Explained("no head"), RuntimeError("gone")):
+        lifetime = Lifetime(Recorded(ends_by_itself=True, ends_with=error), 3)
+        lifetime.start()
+        assert lifetime.stay() == 1
+        assert ("Traceback" in capfd.readouterr().err) is isinstance(error, RuntimeError)
+
+
 def test_a_drain_that_fails_is_a_failure(capfd: pytest.CaptureFixture[str]) -> None:
     router = Recorded(fails_to_drain=True)
     lifetime = Lifetime(router, 3)

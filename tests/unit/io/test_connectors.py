@@ -1,6 +1,7 @@
 """Connectors on virtual time: when they try again, where else they connect to, and what management is told of them."""
 
 import asyncio
+import re
 import selectors
 from collections.abc import Coroutine, Iterator
 from dataclasses import replace
@@ -15,6 +16,7 @@ from routerd.io import connectors
 from routerd.io.connectors import (
     FAILOVERS_MAX,
     OPEN_S,
+    REMIND_S,
     RETRY_AT_MOST_S,
     RETRY_S,
     Connector,
@@ -84,7 +86,7 @@ class Transport:
     def __init__(self, config: ConnectorConfig, number: int) -> None:
         self.peer = Peer(number)
         self.is_over = True
-        self.failure = ""
+        self.failure = self.loss = ""
         self.ended: list[str] = []
         self.connection = Connection(ConnectionConfig(container_id="R"), Handler(), is_client=True)
         self.connection.open()
@@ -272,7 +274,48 @@ class TestConnecting:
 
         run(loop, scenario())
         assert len(loop.attempts) > 3
-        assert warnings == [f"Connection to b:5673 failed: {reason}"]
+        assert warnings == [f"[C1] Connection to b:5673 failed: {reason} ({IDENTITY})"]
+
+    def test_what_goes_on_failing_is_logged_once_a_minute(self, loop: Loop, warnings: list[str]) -> None:
+        loop.errors["b", 5673] = OSError("away")
+        made = Made()
+
+        async def scenario() -> None:
+            made.all.start(CONFIG)
+            await asyncio.sleep(REMIND_S - RETRY_AT_MOST_S)
+            assert warnings == [f"[C1] Connection to b:5673 failed: away ({IDENTITY})"]
+            await asyncio.sleep(2 * RETRY_AT_MOST_S)
+
+        run(loop, scenario())
+        again = re.fullmatch(
+            r"\[C(\d+)\] Connection to b:5673 failed: away \((.*), (\d+) failures in a row\)", warnings[1]
+        )
+        assert again is not None
+        assert again[2] == IDENTITY
+        assert again[1] == again[3]
+        assert len(warnings) == 2
+
+    def test_another_reason_is_logged_at_once_and_the_same_after_a_success(
+        self, loop: Loop, warnings: list[str]
+    ) -> None:
+        made = Made()
+
+        async def scenario() -> None:
+            for reason in ("away", "busy", "away"):
+                loop.errors["b", 5673] = OSError(reason)
+                if reason == "away" and not made.transports:
+                    made.all.start(CONFIG)
+                await asyncio.sleep(5.0)
+            del loop.errors["b", 5673]
+            await asyncio.sleep(3.0)
+            await made.answered()
+            loop.errors["b", 5673] = OSError("away")
+            await made.lost()
+            await asyncio.sleep(1.0)
+
+        run(loop, scenario())
+        reasons = [re.findall(r"failed: (.*) \(", text)[0] for text in warnings]
+        assert reasons == ["away", "busy", "the connection was lost", "away"]
 
     def test_a_peer_that_does_not_answer_the_open_is_given_up(self, loop: Loop) -> None:
         made = Made()
@@ -435,7 +478,7 @@ class TestFailovers:
         run(loop, scenario())
         assert set(loop.places()) == {("b", 5673)}
         reason = "it is to be had with TLS only, and the connector has no sslProfile"
-        assert f"Connection to c:5672 failed: {reason}" in warnings
+        assert f"Connection to c:5672 failed: {reason} ({IDENTITY}, 2 failures in a row)" in warnings
 
     def test_with_a_profile_every_place_is_connected_to_with_tls(self, loop: Loop) -> None:
         made = Made()
