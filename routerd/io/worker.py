@@ -369,11 +369,10 @@ class Worker(WorkerCalls):
             self.turn.due(now)
         choked = [one for one in self.turn.choked if isinstance(one, Transport)]
         for transport in self._stuck_outputs.look(choked, now):
-            _log.warning(
-                "[C%d] Connection with %s is closed: the peer has read nothing for %g s, and %d octets wait for it",
-                transport.peer.number, transport.host, UNREAD_S, transport.buffered_octets,
-            )  # fmt: skip
-            transport.abort()
+            waiting = f"{transport.buffered_octets} octets wait for it"
+            reason = f"the peer has read nothing for {UNREAD_S:g} s, and {waiting}"
+            _log.warning("%s", failure_of(transport.peer, reason))
+            transport.give_up(reason)
         self._profiles.refresh()
         if self._core_keeper is not None:
             self._core_keeper.look()
