@@ -232,7 +232,7 @@ class Fabric:
         return self._checked(TlsTransport(self._worker, self._router.new_peer(FABRIC), connection, tls.accept))
 
     def _checked(self, transport: Transport) -> Transport:
-        PeerTimer(self._loop, ANSWER_S, self._worker.close_unless_open, transport)
+        transport.expect_open(ANSWER_S)
         return transport
 
     def _connection(self, *, is_client: bool, idle_timeout_s: float = 0.0) -> Connection:

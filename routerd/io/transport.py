@@ -35,7 +35,7 @@ _server = module_log("SERVER")
 class Transport(Pipe, asyncio.BufferedProtocol):
     """One connection's socket. All sockets of a worker read into one buffer, which is consumed at once."""
 
-    __slots__ = ("_end_timer", "_worker", "failure", "host", "is_traced", "loss")
+    __slots__ = ("_end_timer", "_open_timer", "_worker", "failure", "host", "is_traced", "loss")
 
     is_encrypted: bool = False
     """Whether TLS is on it; what follows is about that, and settled when the worker is told of the connection."""
@@ -54,6 +54,7 @@ class Transport(Pipe, asyncio.BufferedProtocol):
         self.loss = ""
         """How the socket ended, where no close came before."""
         self.host = ""
+        self._open_timer: PeerTimer | None = None
         self._end_timer: PeerTimer | None = None
         self.is_traced = False
         peer.connection = connection
@@ -83,6 +84,7 @@ class Transport(Pipe, asyncio.BufferedProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """The socket is gone."""
         self.forget_rest()
+        self.settled()
         if not self.connection.is_finished:
             loss = UNOPENED if self.connection.remote_open is None else LOST
             self.loss = loss if exc is None else getattr(exc, "strerror", None) or str(exc)
@@ -132,6 +134,16 @@ class Transport(Pipe, asyncio.BufferedProtocol):
             self.tracer = FrameTracer(self.peer.number, _write_trace, self.connection.cut_frame)
         elif not is_wanted:
             self.tracer = None
+
+    def expect_open(self, seconds: float) -> None:
+        """Cut the connection when the peer has not opened it in time."""
+        self._open_timer = PeerTimer(asyncio.get_running_loop(), seconds, self._worker.close_unless_open, self)
+
+    def settled(self) -> None:
+        """Wait for no open any more: it has come, or never will."""
+        if self._open_timer is not None:
+            self._open_timer.cancel()
+            self._open_timer = None
 
     def end_soon(self) -> None:
         """Cut the connection before long, unless it ends by itself."""

@@ -43,7 +43,7 @@ from routerd.io.loop_calls import LoopCalls
 from routerd.io.management_endpoint import Ask, ManagementEndpoint
 from routerd.io.message_log import is_watched
 from routerd.io.network_view import NetworkView
-from routerd.io.peer_timers import PeerTimer, after_reading
+from routerd.io.peer_timers import after_reading
 from routerd.io.process_settings import be_quick
 from routerd.io.recording import Recording
 from routerd.io.recording_clock import RecordingClock
@@ -259,7 +259,7 @@ class Worker(WorkerCalls):
             return
         transport.connection.start(now)
         if isinstance(listener, ListenerConfig):
-            PeerTimer(self._loop, open_within_s(listener), self.close_unless_open, transport)
+            transport.expect_open(open_within_s(listener))
         self._deadlines.watch(transport)
         self.turn.due()
 
@@ -290,6 +290,7 @@ class Worker(WorkerCalls):
             self._deadlines.watch(transport)
             self._connectors.notice(transport)
             if transport.peer.is_open:
+                transport.settled()
                 self._authentication.settled(transport)
 
     def disconnected(self, transport: Transport) -> None:

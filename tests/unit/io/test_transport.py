@@ -41,8 +41,12 @@ class Line:
         near.setblocking(False)
         router = Router(RouterSettings(id="R"), lambda: "token")
         self.source = Source(router)
+        self.unopened: list[Transport] = []
         worker: Any = SimpleNamespace(
-            connected=lambda transport: None, disconnected=lambda transport: None, set_blocked=lambda *arguments: None
+            connected=lambda transport: None,
+            disconnected=lambda transport: None,
+            set_blocked=lambda *arguments: None,
+            close_unless_open=self.unopened.append,
         )
         worker.turn = Turn(worker, router, loop.call_soon, BusyPoll(loop.call_soon, 0.0))
         self.transport = Transport(worker, router.new_peer(), self.source)
@@ -116,3 +120,20 @@ def test_memory_comes_back_but_for_what_had_to_wait_first(loop: asyncio.Abstract
         line.read(1 << 20)
     line.write(b"at once")
     assert line.source.taken_back[4:] == [True]
+
+
+@pytest.mark.parametrize("how", ["late", "opened", "lost"])
+def test_a_peer_is_waited_for_until_it_has_opened_or_is_gone(
+    loop: asyncio.AbstractEventLoop, lines: list[Line], how: str
+) -> None:
+    waited, late = lines
+    for line in lines:
+        loop.call_soon(line.transport.expect_open, 0.01)
+    if how == "opened":
+        loop.call_soon(waited.transport.settled)
+    elif how == "lost":
+        loop.call_soon(waited.transport.abort)
+    while not late.unopened:
+        turn(loop)
+    assert late.unopened == [late.transport]
+    assert waited.unopened == ([waited.transport] if how == "late" else [])
