@@ -30,6 +30,8 @@ from .url import hosts_of, vhost_of
 
 _log = logging.getLogger(__name__)
 
+COMPLAINTS_LIMIT = 1000
+"""Destinations for which the loss of a cast was logged as a warning; all other losses are logged at DEBUG."""
 LEAVE_LIMIT_S = 5.0
 """How long cleanup() waits for replies and other messages that no thread waits for."""
 CANCEL_LIMIT_S = 0.5
@@ -55,6 +57,7 @@ class AMQPDriver(base.BaseDriver):
         self._lock = threading.Lock()
         self._bus: MessageBus | None = None
         self._left_to_the_parent: list[MessageBus] = []
+        self._complaints: set[Destination] = set()
         _drivers.add(self)
 
     def require_features(self, requeue: bool = False) -> None:
@@ -78,7 +81,11 @@ class AMQPDriver(base.BaseDriver):
             target.topic, target.exchange, None if target.fanout else target.server, bool(target.fanout), Service.RPC
         )
         outgoing = Outgoing(terms, destination, request_body(ctxt, message, call_monitor_timeout))
-        self.deliver(outgoing, timeout or self.settings.default_send_timeout, is_timeout_given=bool(timeout))
+        limit_s = timeout or self.settings.default_send_timeout
+        if self._is_posted(terms, destination):
+            self.post(outgoing, limit_s, lambda error: self._complain(destination, error))
+            return None
+        self.deliver(outgoing, limit_s, is_timeout_given=bool(timeout))
         if not wait_for_reply:
             return None
         try:
@@ -89,6 +96,17 @@ class AMQPDriver(base.BaseDriver):
         if failure is not None:
             raise failure
         return reply
+
+    def _is_posted(self, terms: Terms, destination: Destination) -> bool:
+        what = "fanout" if destination.fanout else terms.kind
+        return terms.kind == CAST and what in self.settings.return_at_once and not terms.is_mandatory
+
+    def _complain(self, destination: Destination, error: BaseException) -> None:
+        # Services that send to nobody do so again and again.
+        is_new = destination not in self._complaints and len(self._complaints) < COMPLAINTS_LIMIT
+        if is_new:
+            self._complaints.add(destination)
+        _log.log(logging.WARNING if is_new else logging.DEBUG, "A cast was lost: %s", error)
 
     def send_notification(
         self, target: Any, ctxt: Any, message: Any, version: float, retry: int | None = None

@@ -10,6 +10,9 @@ OLD_GROUP = "amqp1"
 ADDRESSING_MODES = ("legacy", "routable", "dynamic")
 MESSAGE_KINDS = ("rpc-call", "rpc-reply", "rpc-cast", "notify")
 RESENT_KINDS = ("rpc-call", "rpc-cast", "notify")
+POSTED_KINDS = ("rpc-cast", "fanout")
+NO_KIND = "none"
+"""Stands for no kind at all: oslo.messaging leaves empty values out of the query of a URL."""
 
 CONNECTION_OPTIONS = [
     cfg.StrOpt(
@@ -243,14 +246,21 @@ DELIVERY_OPTIONS = [
         "pre_settled",
         default=["rpc-reply"],
         help="Kinds of messages that are sent without waiting for their outcome: rpc-call, rpc-reply, rpc-cast or "
-        "notify. Given once for each kind. What is sent so may be lost, and nobody is told.",
+        "notify, or none. Given once for each kind. What is sent so may be lost, and nobody is told.",
     ),
     cfg.MultiStrOpt(
         "resend_released",
         default=["rpc-cast", "notify"],
         help="Kinds of messages that are sent again, as often as the sender's retry allows, when the peer returned "
-        "them as not seen by anybody: rpc-call, rpc-cast or notify. Given once for each kind; an empty value turns "
-        "this off, and such a message fails. A call with a retry above 0 is sent again in any case.",
+        "them as not seen by anybody: rpc-call, rpc-cast or notify. Given once for each kind; none or an empty value "
+        "turns this off, and such a message fails. A call with a retry above 0 is sent again in any case.",
+    ),
+    cfg.MultiStrOpt(
+        "return_at_once",
+        default=[],
+        help="Kinds of messages whose send() returns at once, whether anybody listens or not: rpc-cast (to one server) "
+        "or fanout. Given once for each kind. The message still waits for somebody who takes it, as long as its "
+        "time-out or default_send_timeout says. A failure is logged.",
     ),
 ]
 

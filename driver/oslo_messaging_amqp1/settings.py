@@ -58,6 +58,7 @@ class Settings:
     notify_server_credit: int
     pre_settled: frozenset[str]
     resend_released: frozenset[str]
+    return_at_once: frozenset[str]
 
     def __repr__(self) -> str:
         return "Settings(...)"
@@ -68,7 +69,12 @@ class Settings:
         return self.ssl or bool(self.ssl_ca_file) or bool(self.ssl_cert_file)
 
 
-_KINDS = {"pre_settled": options.MESSAGE_KINDS, "resend_released": options.RESENT_KINDS}
+_KINDS = {
+    "pre_settled": options.MESSAGE_KINDS,
+    "resend_released": options.RESENT_KINDS,
+    "return_at_once": options.POSTED_KINDS,
+}
+_DEFAULTS = {one.dest: one.default for one in options.OPTIONS}
 _FILES = ("ssl_ca_file", "ssl_cert_file", "ssl_key_file")
 
 
@@ -112,10 +118,16 @@ def _checked(name: str, value: Any) -> Any:
 
 
 def _kinds(name: str, given: Sequence[str]) -> frozenset[str]:
-    kinds = {word.strip().lower() for one in given for word in one.split(",")} - {""}
-    if unknown := sorted(kinds.difference(_KINDS[name])):
-        _log.warning("%s: ignored %s: is none of %s", name, ", ".join(unknown), ", ".join(_KINDS[name]))
-    return frozenset(kinds.intersection(_KINDS[name]))
+    known = _KINDS[name]
+    kinds = {word.strip().lower() for one in given for word in one.split(",")} - {"", options.NO_KIND}
+    unknown = sorted(kinds.difference(known))
+    if not unknown:
+        return frozenset(kinds)
+    # A word that was mistyped must not take away what holds without it.
+    kinds = kinds.intersection(known).union(_DEFAULTS[name])
+    words = "%s: ignored %s, which is none of %s; in force: %s"
+    _log.warning(words, name, ", ".join(unknown), ", ".join(known), ", ".join(sorted(kinds)) or options.NO_KIND)
+    return frozenset(kinds)
 
 
 def _without_secrets(url: Any) -> str:

@@ -55,6 +55,7 @@ EXPECTED = [
     ("notify_server_credit", cfg.IntOpt, 100, 1, None),
     ("pre_settled", cfg.MultiStrOpt, ["rpc-reply"], None, None),
     ("resend_released", cfg.MultiStrOpt, ["rpc-cast", "notify"], None, None),
+    ("return_at_once", cfg.MultiStrOpt, [], None, None),
 ]
 TESTED = sorted(path for path in Path(__file__).parent.glob("test_*.py") if path.name != "test_options.py")
 
@@ -159,11 +160,30 @@ def test_a_value_out_of_bounds_in_a_file_is_an_error(tmp_path: Path) -> None:
         read(conf)
 
 
-def test_an_unknown_kind_of_message_is_ignored_with_a_warning(
-    conf: cfg.ConfigOpts, caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize(
+    ("name", "given", "expected", "words"),
+    [
+        (
+            *("pre_settled", ["RPC-Cast", "rpc-repply"], {"rpc-cast", "rpc-reply"}),
+            "rpc-repply, which is none of rpc-call, rpc-reply, rpc-cast, notify; in force: rpc-cast, rpc-reply",
+        ),
+        (
+            *("resend_released", ["notfy"], {"rpc-cast", "notify"}),
+            "notfy, which is none of rpc-call, rpc-cast, notify; in force: notify, rpc-cast",
+        ),
+        ("return_at_once", ["all"], set(), "all, which is none of rpc-cast, fanout; in force: none"),
+    ],
+)
+def test_an_unknown_kind_of_message_is_ignored_with_a_warning_and_takes_no_default_away(
+    conf: cfg.ConfigOpts, caplog: pytest.LogCaptureFixture, name: str, given: list[str], expected: set[str], words: str
 ) -> None:
-    conf.set_override("pre_settled", ["RPC-Cast", "nonsense"], options.GROUP)
-    assert read(conf).pre_settled == {"rpc-cast"}
-    assert [one.message for one in caplog.records if one.levelno == logging.WARNING] == [
-        "pre_settled: ignored nonsense: is none of rpc-call, rpc-reply, rpc-cast, notify"
-    ]
+    conf.set_override(name, given, options.GROUP)
+    assert getattr(read(conf), name) == expected
+    assert [one.message for one in caplog.records if one.levelno == logging.WARNING] == [f"{name}: ignored {words}"]
+
+
+@pytest.mark.parametrize("name", ["pre_settled", "resend_released"])
+def test_kinds_of_messages_can_be_turned_off_in_a_file_and_in_the_query(conf: cfg.ConfigOpts, name: str) -> None:
+    assert getattr(read(conf, f"amqp://h/?{name}=none"), name) == set()
+    conf.set_override(name, [""], options.GROUP)
+    assert getattr(read(conf), name) == set()
