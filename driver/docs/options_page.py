@@ -18,8 +18,8 @@ BEGINNING = f"""# Options
 
 The options of the group `[{options.GROUP}]`. Each can stand in the query of the transport URL as well, which wins
 over the configuration: `amqp://host/?idle_timeout=10&ssl=true`. Options that can be repeated are separated by commas
-there, and `none` stands for no kind of message, since oslo.messaging leaves empty values out of the query. Those marked
-* are also read from the group `[{options.OLD_GROUP}]`, where they were in old releases.
+there. `none` stands for no kind of message, since oslo.messaging leaves empty values out of the query. Those marked *
+are also read from the group `[{options.OLD_GROUP}]`, where they were in old releases.
 
 This page is made from the options; a test compares.
 """
