@@ -8,12 +8,22 @@ import ray
 from ray.exceptions import RayError
 
 from actors.errors import JoinFailed
-from actors.ray_internals import be_quiet, is_let_in, read_settings_again, resolved, session_folder, use_token
+from actors.processes import Process, condition_of
+from actors.ray_internals import (
+    be_quiet,
+    is_let_in,
+    local_raylet,
+    read_settings_again,
+    resolved,
+    session_folder,
+    use_token,
+)
 from routerd.io import adopt_logger
 
 CONNECT_S = 3.0
 LOOK_S = 1.0
 """How long it may take to reach a head that was there before."""
+RAYLET_ENDED = "its raylet has ended"
 HINT = "start one with `ray start --head`, name another, or leave ray_address out: the router has its own Ray then"
 _WITHOUT_HEAD = {"RAY_gcs_rpc_server_reconnect_timeout_s": "86400"}
 """How long this process stays when Ray's head is gone."""
@@ -49,6 +59,8 @@ class JoinedRay:
         self._address = address
         self._head = address
         """Host and port, once they are known."""
+        self._raylet: Process | None = None
+        """That of this host, unless it cannot be seen."""
 
     def start(self, namespace: str) -> None:
         """Become a driver of it. Raises JoinFailed."""
@@ -59,12 +71,13 @@ class JoinedRay:
             self._head = self._resolved()
             self._check(self._head)
             enter_ray(self._head, namespace)
+            self._raylet = local_raylet()
         except (ConnectionError, RuntimeError, ValueError, RayError) as error:
             raise JoinFailed(self._address, str(error)) from error
 
     def failure(self) -> str | None:
-        """Return None: without its raylet, Ray ends this process anyway."""
-        return None
+        """Return why there is no Ray any more: without its raylet, this process is no driver, and may be ended."""
+        return None if self._raylet is None or condition_of(self._raylet) is not None else RAYLET_ENDED
 
     def has_head(self) -> bool:
         """Return whether somebody listens at the address of its head."""
@@ -80,7 +93,9 @@ class JoinedRay:
 
     def stop(self) -> None:
         """Leave it as it is."""
-        leave_ray()
+        # Without a raylet, Ray ends the process that takes its leave.
+        if self.failure() is None:
+            leave_ray()
 
     def _resolved(self) -> str:
         if self._address.startswith("ray://"):
@@ -95,7 +110,9 @@ class JoinedRay:
         try:
             _reach(address, CONNECT_S)
         except OSError as error:
-            raise JoinFailed(self._address, f"{error.strerror or error}; {HINT}") from error
+            # Ray takes another address of this host for that of its loopback.
+            where = "" if address == self._address else f"{address}: "
+            raise JoinFailed(self._address, f"{where}{error.strerror or error}; {HINT}") from error
         # Given an address, Ray uses a token only when it is told to; here it turns out whether one is wanted.
         if not is_let_in(address) and not (use_token() and is_let_in(address)):
             raise JoinFailed(self._address, "it wants a token that we do not have (RAY_AUTH_MODE, RAY_AUTH_TOKEN_PATH)")

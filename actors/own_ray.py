@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from actors.cluster import enter_ray, leave_ray
+from actors.cluster import RAYLET_ENDED, enter_ray, leave_ray
 from actors.processes import kill
 from actors.ray_internals import HeadNode, has_token, read_settings_again, read_token_again
 from routerd.io import module_log
@@ -101,7 +101,7 @@ class OwnRay:
 
     def failure(self) -> str | None:
         """Return why there is no Ray any more, if so. Forwarding can do without its head, the GCS."""
-        return None if self._node.has_raylet() else "its raylet has ended"
+        return None if self._node.has_raylet() else RAYLET_ENDED
 
     def has_head(self) -> bool:
         """Return whether the head runs; start it again if it does not."""

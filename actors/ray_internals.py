@@ -9,6 +9,8 @@ or refuses. Restarts: Ray tells an actor that it is not the first, but not how m
 
 import logging
 import os
+import socket
+import struct
 import sys
 import time
 from collections.abc import Iterator
@@ -199,6 +201,15 @@ def restarts_of_this_actor() -> int:
 def session_folder() -> str:
     """Return the folder of the session of the Ray that this process is a driver of."""
     return str(_worker_names.global_worker.node.get_session_dir_path())
+
+
+def local_raylet() -> Process | None:
+    """Return the raylet of this host that this process is a driver at; None where it is not to be seen."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as asked:
+        asked.connect(_worker_names.global_worker.node.raylet_socket_name)
+        pid, _, _ = struct.unpack("3i", asked.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i")))
+    found = condition(pid)
+    return None if found is None else found.process
 
 
 def be_quiet() -> None:

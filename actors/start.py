@@ -150,7 +150,7 @@ class Router:
         self._lifelines.let_go()
         cluster, self._cluster = self._cluster, None
         if cluster is not None:
-            if not cluster.ends_with_us:
+            if not cluster.ends_with_us and cluster.failure() is None:
                 _kill(self._actors)
             cluster.stop()
             clear(self._options.folder)

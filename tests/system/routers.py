@@ -158,7 +158,8 @@ class RunningRouter:
 class RayHead:
     """A Ray for routers to join."""
 
-    def __init__(self) -> None:
+    def __init__(self, **variables: str) -> None:
+        """`variables` are for the environment of all that Ray starts."""
         self._folder = Path(tempfile.mkdtemp(prefix="ray-test-", dir="/tmp"))
         with socket.create_server(("127.0.0.1", 0)) as free:
             port = free.getsockname()[1]
@@ -167,7 +168,7 @@ class RayHead:
         command = [*RAY_START, f"--port={port}", f"--temp-dir={self._folder}"]
         with log.open("w") as output:
             self._process = subprocess.Popen(
-                command, env=environment() | {"RAY_AUTH_MODE": "disabled"}, stdout=output, stderr=output
+                command, env=environment() | {"RAY_AUTH_MODE": "disabled"} | variables, stdout=output, stderr=output
             )
         try:
             eventually(lambda: "Ray runtime started" in log.read_text() or self._process.poll() is not None, "Ray runs")
@@ -176,16 +177,20 @@ class RayHead:
             self.close()
             raise
 
-    def lose_gcs(self) -> None:
-        """End its head for good."""
-        for one in family_of(self._process.pid):
-            if "/gcs_server " in one.title:
+    def lose(self, server: str) -> None:
+        """End one of its servers for good, and keep the command that has started them from ending the other."""
+        family = family_of(self._process.pid)
+        command = next(one for one in family if "ray.scripts.scripts" in one.title)
+        command.signal(signal.SIGSTOP)
+        for one in family:
+            if f"/{server} " in one.title:
                 one.signal(signal.SIGKILL)
 
     def close(self) -> None:
         """End all of it."""
         everything = family_of(self._process.pid)
         self._process.terminate()
+        self._process.send_signal(signal.SIGCONT)
         end_all(everything, ENDING_S)
         self._process.wait(WITHIN_S)
         shutil.rmtree(self._folder, ignore_errors=True)

@@ -178,22 +178,40 @@ def test_each_process_of_a_ray_of_its_own_may_die_again_and_again(start_alone: C
     check_it_ends_with_its_raylet(router)
 
 
-@pytest.mark.soak
-def test_a_router_whose_ray_has_no_head_any_more_ends_once_an_actor_does(tmp_path: Path) -> None:
-    head = RayHead()
+@pytest.fixture
+def doomed(tmp_path: Path) -> Iterator[tuple[RayHead, RunningRouter]]:
+    """A Ray of which a part will be lost, and a router that has joined it. Its raylet waits for a head for a day."""
+    head = RayHead(RAY_gcs_rpc_server_reconnect_timeout_s="86400")
     try:
         with running(TWO_ACTORS, tmp_path, MULTICAST, "--address", head.address) as router:
             eventually(lambda: is_whole(router), "all actors run")
-            head.lose_gcs()
-            check_every_connection_is_reached(router.port)
-            eventually(lambda: "Ray's head is gone: forwarding goes on" in router.log(), "the launcher says so")
-            router.actors()["engine"].signal(signal.SIGKILL)
-            eventually(lambda: "Not ready: actor engine has ended, and Ray has no head" in router.log(), "it says so")
-            check_every_connection_is_reached(router.port)
-            assert router.launcher.wait(2 * WITHIN_S) == 1
-            assert "actor engine has ended, and for 60 s Ray has had no head" in router.log()
+            yield head, router
     finally:
         head.close()
+
+
+@pytest.mark.soak
+def test_a_router_whose_ray_has_no_head_any_more_ends_once_an_actor_does(
+    doomed: tuple[RayHead, RunningRouter],
+) -> None:
+    head, router = doomed
+    head.lose("gcs_server")
+    eventually(lambda: "Ray's head is gone: forwarding goes on" in router.log(), "the launcher says so")
+    check_every_connection_is_reached(router.port)
+    router.actors()["engine"].signal(signal.SIGKILL)
+    eventually(lambda: "Not ready: actor engine has ended, and Ray has no head" in router.log(), "it says so")
+    check_every_connection_is_reached(router.port)
+    assert router.launcher.wait(2 * WITHIN_S) == 1
+    assert "actor engine has ended, and for 60 s Ray has had no head" in router.log()
+
+
+@pytest.mark.soak
+def test_a_router_ends_with_the_raylet_of_its_launchers_host(doomed: tuple[RayHead, RunningRouter]) -> None:
+    head, router = doomed
+    head.lose("raylet")
+    assert router.launcher.wait(WITHIN_S) == 1
+    assert "Router failed: Ray is gone: its raylet has ended" in router.log()
+    assert list(router.folder.iterdir()) == []
 
 
 @pytest.mark.parametrize("mode", [None, "token", "disabled"])
