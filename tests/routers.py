@@ -257,7 +257,7 @@ class Workers:
         """Let time pass, and carry octets and news until all is silent."""
         self.now += seconds
         for worker in self.workers.values():
-            worker.router.now = self.now
+            worker.router.set_clock(self.now)
         self.connect_siblings()
         while self._carry() or self._tell():
             pass

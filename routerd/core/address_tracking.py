@@ -66,6 +66,10 @@ class AddressTracking:
         if self._trackers:
             self._tracking_due[address] = None
 
+    def forgotten(self, key: str) -> None:
+        """Forget an address that nobody here uses any more."""
+        self._reach.pop(key, None)
+
     def tell(self) -> None:
         """Tell what has changed in this turn."""
         if not self._tracking_due:
@@ -89,6 +93,9 @@ class AddressTracking:
         Those of an address may be thousands, and so may its consumers; who comes or goes among many changes nothing.
         """
         key, reach = address.key, self._reach_of(address)
+        if self._addresses.get(key) is not address:
+            # It was forgotten in this turn.
+            return
         if reach is self._reach.get(key):
             return
         if reach is None:

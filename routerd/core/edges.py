@@ -74,6 +74,7 @@ class Edges(Uplinks):
 
     def look_after_edges(self, now: float) -> None:
         """Say that we are there, or see who has not said so for too long; to be called every `HEARTBEAT_S`."""
+        self.set_clock(now)
         self.beat()
         for peer, heard in list(self._heard.items()):
             if now - heard > SILENCE_S and peer.shell is not None:
@@ -154,6 +155,12 @@ class Edges(Uplinks):
     def destinations_changed(self, address: Address) -> None:
         """Note that who can receive from an address may have changed."""
         self._tracking.changed(address)
+
+    def forget_if_idle(self, address: Address) -> None:
+        """Forget an address that nobody uses, and who could receive from it."""
+        Uplinks.forget_if_idle(self, address)
+        if address.key not in self.addresses:
+            self._tracking.forgotten(address.key)
 
     def edge_sends(self, peer: Peer, address: Address) -> None:
         """Note that a connection has another link to an address; an edge router is told whether it has consumers."""

@@ -260,7 +260,7 @@ class LoopBack(Handler):
                 self._router.written(self.peer)
         up = self._far.data_to_send(now)
         if up:
-            self._router.now = now
+            self._router.set_clock(now)
             self._near.receive_data(up, now)
         if goes_on:
             # Now that nothing is left to send: so the next turn is asked for.

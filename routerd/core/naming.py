@@ -14,6 +14,8 @@ from routerd.wire import Error
 
 KNOWN_MAX = 10_000
 """Addresses of messages whose keys are remembered."""
+KNOWN_LENGTH_MAX = 512
+"""Characters of such an address; that of a message may have as many as the message has octets."""
 
 _NO_DESTINATION = Error(
     condition="amqp:not-found", description="Deliveries cannot be sent to an unavailable address"
@@ -62,9 +64,10 @@ class Naming:
                 key = _NO_DESTINATION
             else:
                 key = self._space.key(to, treatment.ingress_phase, tenant)
-            if len(self._destinations) >= KNOWN_MAX:
-                self._destinations.clear()
-            self._destinations[name] = key
+            if len(name) <= KNOWN_LENGTH_MAX:
+                if len(self._destinations) >= KNOWN_MAX:
+                    self._destinations.clear()
+                self._destinations[name] = key
         return key
 
     def arrival_key(self, to: str, phase: int) -> str:
@@ -73,9 +76,10 @@ class Naming:
         if key is None:
             treatment = self._treatments.of(to)
             key = "" if treatment.distribution is Distribution.UNAVAILABLE else self._space.key(to, phase)
-            if len(self._arrivals) >= KNOWN_MAX:
-                self._arrivals.clear()
-            self._arrivals[(to, phase)] = key
+            if len(to) <= KNOWN_LENGTH_MAX:
+                if len(self._arrivals) >= KNOWN_MAX:
+                    self._arrivals.clear()
+                self._arrivals[(to, phase)] = key
         return key
 
 

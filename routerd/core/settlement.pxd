@@ -19,12 +19,13 @@ cdef int _SECOND
 
 
 cdef class Settlement(Handler):
-    cdef public double now
+    cdef readonly double now
     cdef public list awake
     cdef readonly object observer
     cdef readonly RouterAnnotations annotations
     cdef public Recorder recorder
 
+    cpdef void set_clock(self, double now)
     cpdef void on_output(self, Connection connection)
     @cython.locals(number=int)
     cpdef void on_disposition(self, Delivery delivery)

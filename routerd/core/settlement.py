@@ -38,7 +38,10 @@ _SECOND = 1
 
 
 class Settlement(Handler):
-    """Settles with producers what consumers decide; `now` is set by the shell before it hands over octets."""
+    """Settles with producers what consumers decide.
+
+    `now` is the one clock of all connections: `set_clock` sets it at each entry, before anything else is done.
+    """
 
     now: float
     awake: "list[Connection]"
@@ -52,6 +55,10 @@ class Settlement(Handler):
         self.annotations = RouterAnnotations()
         # Records decisions and their outcomes; None while that is switched off.
         self.recorder = None
+
+    def set_clock(self, now: float) -> None:
+        """Say what time it is. What is decided until the next call happens at this time."""
+        self.now = now
 
     def on_output(self, connection: "Connection") -> None:
         """Remember the connection until the shell flushes it."""

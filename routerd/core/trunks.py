@@ -91,6 +91,7 @@ class Trunks(Ways):
 
     def each_second(self, now: float) -> None:
         """Look after trunks and ways: greet neighbours, and give up messages that have waited for news in vain."""
+        self.set_clock(now)
         self._repeat_greetings(now)
         Ways.each_second(self, now)
 

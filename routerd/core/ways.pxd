@@ -16,6 +16,8 @@ cdef class Ways(Siblings):
     cdef Naming _naming
     cdef dict _retiring
     cdef dict _passing
+    cdef Py_ssize_t _passing_limit
+    cdef bint _is_unsettled
     cdef object _expectations
 
     @cython.locals(key=str, address=Address)
@@ -26,5 +28,7 @@ cdef class Ways(Siblings):
     cdef Address trunk_destination(self, Passage passage, str to)
     @cython.locals(address=Address)
     cpdef Address passing_address(self, str key)
+    @cython.locals(address=Address)
+    cdef Address _address_without_link(self, str key)
     @cython.locals(way=Way)
     cdef void _attach_for_message(self, Address address)

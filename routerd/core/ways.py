@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from routerd.core.address import Address
 from routerd.core.addresses import AddressSpace
+from routerd.core.departures import UNSETTLED_S
 from routerd.core.expectations import Expectations
 from routerd.core.inlet import Inlet
 from routerd.core.naming import Naming
@@ -25,7 +26,10 @@ from routerd.core.way import Way
 from routerd.wire import Error, Link, Open
 
 PASSING_MAX = 10_000
-"""Addresses that only messages without a link of their own go to, before those that nobody uses are forgotten."""
+"""Addresses that only messages without a link of their own go to, before those that nobody uses are forgotten.
+
+More are kept only while messages wait at each of them.
+"""
 
 NO_ROUTE = Error(condition="qd:no-route-to-dest", description="no route to the destination node")
 
@@ -45,7 +49,9 @@ class Ways(Siblings):
         # Links to siblings that are not needed any more; what they have sent may yet be settled.
         self._retiring: dict[Outlet, None] = {}
         self._passing: dict[Address, None] = {}
+        self._passing_limit = PASSING_MAX
         self._expectations = Expectations()
+        self._is_unsettled = False
 
     # --- the network
 
@@ -58,6 +64,7 @@ class Ways(Siblings):
         self._expectations.network_changed(before[0], self.network.routes, self.now)
         if news.routes is not None or news.through is not None:
             self.paths_changed_at = self.now
+            self._is_unsettled = True
         if self.recorder is not None:
             self.recorder.events.network_changed(*before, self.network, self.now)
         # Not by the radius, which counts the hops of our own paths: others' of the same cost may have more.
@@ -109,7 +116,14 @@ class Ways(Siblings):
                     self.give_up_fabric(outlet)
 
     def each_second(self, now: float) -> None:
-        """Give up messages that have waited for news in vain."""
+        """Give up messages that have waited for news, or for another way, in vain."""
+        self.set_clock(now)
+        if self._is_unsettled and now - self.paths_changed_at > UNSETTLED_S:
+            # Nobody else looks again at those for which only a detour was left.
+            self._is_unsettled = False
+            for address in [one for one in self.addresses.values() if one.parked_from_trunks]:
+                self.serve(address)
+                self.forget_if_idle(address)
         for address in self._expectations.overdue(now):
             if not address.has_outlet(False):
                 self.release_parked(address)
@@ -170,6 +184,7 @@ class Ways(Siblings):
         """Forget an address that nobody uses, and give up the links by which siblings relay its messages."""
         Siblings.forget_if_idle(self, address)
         if self.addresses.get(address.key) is not address:
+            self._passing.pop(address, None)
             for way in address.ways:
                 self._retire(way)
 
@@ -238,10 +253,15 @@ class Ways(Siblings):
         """Return an address that nobody here has a link to, if there are consumers elsewhere."""
         if not key or not (self.remote_consumers(key) or self.network.reaches(key)):
             return None
-        if len(self._passing) >= PASSING_MAX:
-            passing, self._passing = self._passing, {}
-            for one in passing:
+        return self._address_without_link(key)
+
+    def _address_without_link(self, key: str) -> Address:
+        """Return the address of a message that came by no link to it, made if it is new."""
+        if len(self._passing) >= self._passing_limit:
+            for one in list(self._passing):
                 self.forget_if_idle(one)
+            # Each of those that are left has messages, which are bounded by credit.
+            self._passing_limit = max(PASSING_MAX, 2 * len(self._passing))
         address = self.address_with(key, self.treatment_of_key(key))
         self._passing[address] = None
         return address
@@ -251,9 +271,7 @@ class Ways(Siblings):
         key = passage.key if passage.to is not None else self._naming.arrival_key(to, passage.phase)
         if not key or not self._expectations.may_come(key, self.now):
             return None
-        address = self.address_with(key, self.treatment_of_key(key))
-        self._passing[address] = None
-        return address
+        return self._address_without_link(key)
 
     def is_expected(self, inlet: Inlet, address: Address) -> bool:
         """Whether a message from another router waits for news of its address."""

@@ -202,6 +202,7 @@ class Fabric:
             self._fail(sibling.worker)
 
     def _fail(self, worker: int) -> None:
+        self._worker.turn.begin()
         self._router.connect_failed(worker)
         self._turn_ends()
 

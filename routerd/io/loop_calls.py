@@ -12,9 +12,12 @@ T = TypeVar("T")
 class LoopCalls:
     """What other threads want of a worker's loop."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, turn_ends: Callable[[], None]) -> None:
-        """`turn_ends` is called in the loop after what may have given the router something to do."""
+    def __init__(
+        self, loop: asyncio.AbstractEventLoop, turn_begins: Callable[[], object], turn_ends: Callable[[], None]
+    ) -> None:
+        """`turn_begins` and `turn_ends` are called in the loop around what may give the router something to do."""
         self._loop = loop
+        self._turn_begins = turn_begins
         self._turn_ends = turn_ends
 
     def call(self, function: Callable[..., T], *arguments: Any) -> "Future[T]":
@@ -24,6 +27,7 @@ class LoopCalls:
         def run() -> None:
             if not result.set_running_or_notify_cancel():
                 return
+            self._turn_begins()
             try:
                 value = function(*arguments)
             except BaseException as error:
@@ -52,6 +56,7 @@ class LoopCalls:
         """Have a function called that may give the router something to do."""
 
         def run() -> None:
+            self._turn_begins()
             function(*arguments)
             self._turn_ends()
 

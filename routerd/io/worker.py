@@ -111,7 +111,7 @@ class Worker(WorkerCalls):
         self._loop: asyncio.AbstractEventLoop = uvloop.new_event_loop()
         self._busy_poll = BusyPoll(self._loop.call_soon, config.busy_poll_s)
         self.turn = Turn(self, self.router, self._loop.call_soon, self._busy_poll)
-        self._calls = LoopCalls(self._loop, self.turn.due)
+        self._calls = LoopCalls(self._loop, self.turn.begin, self.turn.due)
         self._on_changes = on_changes
         self.encrypted_view = memoryview(bytearray(READ_SIZE))
         self._profiles = TlsProfiles(config.ssl_profiles)
@@ -219,10 +219,10 @@ class Worker(WorkerCalls):
     async def _listen(self) -> list[str]:
         self._authentication.start()
         if self.config.router.has_test_hooks:
-            add_built_in_endpoints(self.router, time.monotonic(), is_host=self.config.index == 0)
+            add_built_in_endpoints(self.router, self.turn.begin(), is_host=self.config.index == 0)
             self.turn.due()
         if self._ask is not None:
-            ManagementEndpoint(self.router, time.monotonic(), self._ask, self._calls.post_turn)
+            ManagementEndpoint(self.router, self.turn.begin(), self._ask, self._calls.post_turn)
             self.turn.due()
         texts = [await self._listeners.open(listener) for listener in self.config.listeners]
         self._fabric.listen()
@@ -252,7 +252,7 @@ class Worker(WorkerCalls):
 
     def connected(self, transport: Transport) -> None:
         """Begin with a connection."""
-        now = time.monotonic()
+        now = self.turn.begin()
         listener = transport.peer.details
         if isinstance(listener, ListenerConfig) and not self._authentication.admits(transport, listener):
             transport.abort()
@@ -265,8 +265,7 @@ class Worker(WorkerCalls):
 
     def _send_sasl(self, transport: Transport, frames: list[SaslFrame]) -> None:
         """Go on with an exchange that waited; what the peer sent meanwhile is taken, too."""
-        now = time.monotonic()
-        self.router.now = now
+        now = self.turn.begin()
         was_open = transport.peer.is_open
         transport.connection.send_sasl(frames, now)
         self.look_at(transport, was_open, now)
@@ -274,8 +273,7 @@ class Worker(WorkerCalls):
 
     def _proceed(self, peer: Peer, performative: Open | None) -> None:
         """Go on with a connection that waited for the ledger."""
-        now = time.monotonic()
-        self.router.now = now
+        now = self.turn.begin()
         self.router.go_on(peer, performative)
         if isinstance(peer.shell, Transport):
             self.look_at(peer.shell, False, now)
@@ -295,7 +293,7 @@ class Worker(WorkerCalls):
 
     def disconnected(self, transport: Transport) -> None:
         """Report the end of a connection."""
-        self.router.now = time.monotonic()
+        self.turn.begin()
         transport.connection.transport_closed()
         if isinstance(transport.peer.details, ListenerConfig):
             self._gate.socket_closed()
@@ -306,9 +304,10 @@ class Worker(WorkerCalls):
 
     def set_blocked(self, transport: Transport, is_blocked: bool) -> None:
         """Pass on whether the transport has room."""
+        now = self.turn.begin()
         self.router.set_blocked(transport.peer, is_blocked)
         if not is_blocked:
-            transport.flush(time.monotonic())
+            transport.flush(now)
         self.turn.due()
 
     def close_unless_open(self, transport: Transport) -> None:
@@ -357,13 +356,12 @@ class Worker(WorkerCalls):
             self._set_timer(self._deadlines.next(), now)
 
     def _beat(self, due: float) -> None:
-        now = time.monotonic()
+        now = self.turn.begin()
         late_s = max(0.0, now - due)
         self.reports.lag = Lag(late_s, max(late_s, self.turn.longest_s))
         self.turn.longest_s = 0.0
-        if self.router.trunks:
-            self.router.each_second(now)
-            self.turn.due(now)
+        self.router.each_second(now)
+        self.turn.due(now)
         if now >= self._edges_due:
             self._edges_due = now + HEARTBEAT_S
             self.router.look_after_edges(now)
@@ -390,8 +388,7 @@ class Worker(WorkerCalls):
 
     def _judge(self) -> None:
         """Have connections do what is due, now that what their peers have sent is known."""
-        now = time.monotonic()
-        self.router.now = now
+        now = self.turn.begin()
         self._timer = None
         self._deadline = NEVER
         for transport in self._deadlines.due(now):
@@ -408,7 +405,7 @@ class Worker(WorkerCalls):
 
     def take_outputs(self, news: Sequence[NetworkNews], controls: Controls) -> None:
         """Take what comes of the routing engine; in the loop."""
-        self.router.now = time.monotonic()
+        self.turn.begin()
         for one in news:
             self.router.apply_network(one)
         for trunk, octets in controls:
@@ -431,13 +428,14 @@ class Worker(WorkerCalls):
     async def _drain(self, grace_s: float) -> None:
         self._connectors.retire()
         self._listeners.close_all()
+        now = self.turn.begin()
+        end = now + grace_s
         self.router.drain()
         self.turn.due()
-        end = time.monotonic() + grace_s
-        while not self.router.is_drained() and time.monotonic() < end:
-            self.router.now = time.monotonic()
+        while not self.router.is_drained() and now < end:
             self.turn.due()
             await asyncio.sleep(DRAIN_STEP_S)
+            now = self.turn.begin()
         self.router.close_all()
         self.turn.due()
         end = time.monotonic() + CLOSE_WAIT_S

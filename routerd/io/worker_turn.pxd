@@ -63,6 +63,7 @@ cdef class Turn:
     cdef double _began
     cdef public double longest_s
 
+    cpdef double begin(self) except -1
     @cython.locals(now=double, at=Py_ssize_t)
     cpdef received(self, Pipe pipe, Py_ssize_t size)
     cpdef double used_by(self, Pipe pipe) except -1
@@ -72,7 +73,7 @@ cdef class Turn:
     @cython.locals(rest=bytearray, at=Py_ssize_t, end=Py_ssize_t)
     cdef _take_rest(self, Pipe pipe, double now)
     @cython.locals(
-        router=Router, connection=Connection, peer=Peer, was_open=bint, began=double, then=double
+        connection=Connection, peer=Peer, was_open=bint, began=double, then=double
     )
     cdef Py_ssize_t _take(self, Pipe pipe, bytearray data, Py_ssize_t at, Py_ssize_t end, double now) except -1
     cpdef due(self, double began=*)

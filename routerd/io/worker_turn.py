@@ -215,9 +215,15 @@ class Turn:
         self._began = 0.0
         self.longest_s = 0.0
 
+    def begin(self) -> float:
+        """Set the router's clock, before anything is asked of it; return the time."""
+        now = monotonic()
+        self.router.set_clock(now)
+        return now
+
     def received(self, pipe: "Pipe", size: int) -> None:
         """Have the engine take what was read, or as much of it as the connection has a share for."""
-        now = monotonic()
+        now = self.begin()
         if pipe.tracer is not None:
             pipe.tracer.received(self.buffer_view[:size])
         if pipe.rest is not None:
@@ -259,14 +265,14 @@ class Turn:
         """Give each of those that have had their share another one, as long as there is time."""
         self._is_going_on = False
         waiting = self._put_off
-        began = now = monotonic()
+        began = now = self.begin()
         self._number += 1
         for _ in range(len(waiting)):
             pipe = waiting.popleft()
             pipe.is_put_off = False
             self._take_rest(pipe, now)
             pipe.heed_reading()
-            now = monotonic()
+            now = self.begin()
             if now - began >= _REST_S:
                 break
         if waiting and not self._is_going_on:
@@ -287,15 +293,13 @@ class Turn:
 
     def _take(self, pipe: "Pipe", data: bytearray, at: int, end: int, now: float) -> int:
         """Have the engine take data[at:end], up to the share of the connection; return where to go on."""
-        router = self.router
-        router.now = now
         connection, peer = pipe.connection, pipe.peer
         was_open = peer.is_open
         self.used_by(pipe)
         began = now
         try:
             at = connection.receive_some(data, now, at, end, pipe.step_octets)
-            then = monotonic()
+            then = self.begin()
             while at < end:
                 pipe.spent(then - began)
                 if then - began < _SHORT_S and pipe.step_octets < _STEP:
@@ -306,7 +310,7 @@ class Turn:
                 self.write(then, None if peer.trunk is None else connection)
                 began = then
                 at = connection.receive_some(data, then, at, end, pipe.step_octets)
-                then = monotonic()
+                then = self.begin()
             else:
                 pipe.spent(then - began)
         except Exception:
@@ -337,7 +341,7 @@ class Turn:
         """Write what the turn brought about, and pass on what is not for peers."""
         self._is_end_due = False
         self._number += 1
-        now = monotonic()
+        now = self.begin()
         self._busy_poll.worked(now)
         if now - self._began > self.longest_s:
             self.longest_s = now - self._began

@@ -40,6 +40,7 @@ from routerd.mesh.routes import NodeState, Routes
 from routerd.mesh.settings import (
     MISSED_GAP_S,
     MISSED_WAIT_S,
+    PLACE_LENGTH_MAX,
     PLACES_REMEMBERED,
     RESUME_WAIT_S,
     SPREAD_STEPS,
@@ -223,10 +224,12 @@ class RoutingEngine:
     def _place(self, address: str) -> tuple[str, str]:
         place = self._places.get(address)
         if place is None:
-            if len(self._places) >= PLACES_REMEMBERED:
-                self._places.clear()
             key = self._space.key(address)
-            place = self._places[address] = key[:1], key[1:]
+            place = key[:1], key[1:]
+            if len(address) <= PLACE_LENGTH_MAX:
+                if len(self._places) >= PLACES_REMEMBERED:
+                    self._places.clear()
+                self._places[address] = place
         return place
 
     def _advance(self, now: float) -> None:

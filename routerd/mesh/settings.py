@@ -43,6 +43,8 @@ FLOODS_REMEMBERED = 8192
 """How long, and how many, messages to all routers are remembered; routers repeat them after seconds at the earliest."""
 PLACES_REMEMBERED = 8192
 """How many addresses of control messages have not to be taken apart again."""
+PLACE_LENGTH_MAX = 2048
+"""Characters of such an address: the id of a router may have half of them."""
 COMPUTE_GAP_S = 0.02
 COMPUTE_GAP_A_ROUTER_S = 0.0001
 """The time between two computations of paths in a mesh that is not small: so long, or for each router so long."""

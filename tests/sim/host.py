@@ -1,4 +1,8 @@
-"""A process with a router in it: its connections and its turns; it can hang, drain and die."""
+"""A process with a router in it: its connections and its turns; it can hang, drain and die.
+
+A worker sets the router's clock at each entry. Here only octets, ends of connections and what the routing engine says
+do that, and each step of a drain: what the router decides must follow from the time that it is handed.
+"""
 
 from collections import deque
 from collections.abc import Callable
@@ -47,7 +51,6 @@ class Host:
         if self.is_hung:
             self._deferred.append((call, arguments))
         elif self.is_alive:
-            self.router.now = self.world.now
             call(*arguments)
 
     def hang(self, seconds: float) -> None:
@@ -100,6 +103,7 @@ class Host:
 
     def _received(self, end: End, octets: bytes) -> None:
         if not end.is_gone:
+            self.router.set_clock(self.world.now)
             end.connection.receive_data(octets, self.world.now)
             self.turn_ends()
 
@@ -108,6 +112,7 @@ class Host:
         self.do(self._lost, end)
 
     def _lost(self, end: End) -> None:
+        self.router.set_clock(self.world.now)
         end.connection.transport_closed()
         self.turn_ends()
 
@@ -163,5 +168,6 @@ class Host:
             self.turn_ends()
             self.world.later(0.5, self.do, self.ended)
         else:
+            self.router.set_clock(self.world.now)
             self.turn_ends()
             self.world.later(DRAIN_STEP_S, self.do, self._drain_step, end)

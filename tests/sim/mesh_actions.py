@@ -1,5 +1,6 @@
 """What can happen next in a mesh: the clients' wishes, and what befalls trunks, routers and routing engines."""
 
+from itertools import count
 from typing import Any
 
 from tests.sim.actions import ADDRESSES, LINKS_MAX, Actions, Choice
@@ -11,6 +12,13 @@ NEVER_S = 1e6
 BRIEF_S = (0.01, 0.1, 0.4)
 """Short enough that no neighbour is taken for lost."""
 LONG_S = (1.0, 6.0)
+MOVING = ("moving", "closest/moving", "multicast/moving")
+MOVE_S = 0.3
+"""How long a producer sends before its consumer moves, at most."""
+LATE_S = 0.02
+"""A producer that begins so late before has messages where nobody has seen any for that address."""
+MOVED_S = 4.0
+"""How long it stays after that."""
 
 
 class MeshActions(Actions):
@@ -21,6 +29,7 @@ class MeshActions(Actions):
         self._mesh = simulation
         self._random = simulation.world.random
         self._clients_max = clients_max
+        self._moves = count(1)
         misfortunes: list[Choice] = [
             (3, self.cut_trunk),
             (1, self.cut_trunk_late),
@@ -53,6 +62,7 @@ class MeshActions(Actions):
             *super().fickle(),
             (1, self.cut),
             (0.5, self.half_close),
+            (8, self.move),
             (5, self.stall),
             (4, self.stall_trunk),
             (1, self.hang_briefly),
@@ -81,6 +91,39 @@ class MeshActions(Actions):
             if self._random.random() < 0.1:
                 consumer.patience = NEVER_S
             self._note_consumer(consumer)
+
+    def move(self) -> None:
+        """A consumer goes to another router, or for good, while messages are on their way to it."""
+        client, other = self._open(), self._open()
+        if not (client and other) or client.worker == other.worker:
+            return
+        if len(client.producers) < LINKS_MAX and len(other.consumers) < LINKS_MAX:
+            address = f"{self._random.choice(MOVING)}/{next(self._moves)}"
+            consumer = other.consume(address)
+            producer = client.produce(address)
+            self._mesh.note(f"{producer} sends to {consumer} at {address}, and that moves")
+            world = self._mesh.world
+            leaves_at = world.now + self._random.uniform(0.0, MOVE_S)
+            begins_at = world.now if self._random.random() < 0.3 else leaves_at - self._random.uniform(0.0, LATE_S)
+            world.at(max(begins_at, world.now), self._send_on, producer, leaves_at + MOVE_S)
+            world.at(leaves_at, self._move, consumer)
+            world.at(leaves_at + MOVED_S, self._go, producer)
+
+    def _send_on(self, producer: Any, until: float) -> None:
+        if producer.can_send:
+            producer.send(producer.address)
+        if producer.client.is_open and self._mesh.world.now < until:
+            self._mesh.world.later(0.002, self._send_on, producer, until)
+
+    def _move(self, consumer: Any) -> None:
+        self._go(consumer)
+        client = self._open()
+        if client and self._random.random() < 0.5:
+            self._mesh.world.later(self._random.choice((0.0, 0.01, 0.3)), self._replace, client, consumer.address)
+
+    def _go(self, end: Any) -> None:
+        if end.is_attached:
+            self._detach(end)
 
     # --- trunks
 

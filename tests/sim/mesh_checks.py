@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from routerd.core import HINTS, UPLINK, AddressSpace, Treatments
 from tests.sim.checks import check, check_quiet
+from tests.sim.mesh_ledger import trace_of
 from tests.sim.mesh_protocol import Links, cost_of, tree_from
 from tests.sim.network import Line, is_quiet
 from tests.sim.world import Broken
@@ -19,6 +20,8 @@ STEP_S = 0.001
 SILENCE_S = 30.0
 """Within this time there is a moment at which nothing is on its way on a line, whatever routers tell each other."""
 LINKS_OF_A_TRUNK = 22
+WITHOUT_TAKERS_S = 2.2
+"""A message waits for news of whoever may take it for a second, and a second more for a look at it."""
 
 
 @dataclass
@@ -45,6 +48,46 @@ def check_router(host: "MeshRouter") -> None:
         for way in address.ways:
             if way.outstanding < 0:
                 raise Broken(f"{host.id}: {way.outstanding} under way for {address.key}")
+
+
+class Vain:
+    """The messages at one router that wait for nobody, and since when they do."""
+
+    def __init__(self, host: "MeshRouter") -> None:
+        self._host = host
+        self._since: dict[Any, float] = {}
+
+    def check(self) -> None:
+        """Check that none of them has waited for long."""
+        host, now = self._host, self._host.world.now
+        before, self._since = self._since, {}
+        for address in host.router.addresses.values():
+            for one in _waiting_for_nobody(address):
+                since = self._since[one] = before.get(one, now)
+                if now - since > WITHOUT_TAKERS_S:
+                    raise Broken(f"{host.id}: a message for {address.key} has waited for nobody since {since:.4f}")
+
+    def forget(self) -> None:
+        """Begin anew: the router did nothing for a while."""
+        self._since.clear()
+
+
+def _waiting_for_nobody(address: Any) -> list[Any]:
+    """Return the message that waits in front of others where nobody can take it, of each queue."""
+    found = []
+    if address.local_count == 0 and address.parked_from_siblings:
+        found.append(address.parked_from_siblings[0])
+    if address.local_count == 0 and address.remote_count == 0:
+        found += [queue[0] for queue in (address.parked, address.parked_from_trunks) if queue]
+    return [one for one in found if not address.ways or _has_passed(address, one)]
+
+
+def _has_passed(address: Any, parked: Any) -> bool:
+    """Whether a message that waits came by all the neighbours to which it could go."""
+    if parked.inlet.trunk is None or not parked.is_complete:
+        return False
+    passed = trace_of(bytes(parked.octets))
+    return all(way.next_hop in passed for way in address.ways)
 
 
 def _has_too_much(inlet: Any) -> bool:

@@ -18,6 +18,7 @@ from routerd.core import (
 )
 from routerd.wire import Connection, ConnectionConfig, Int, RemoteError, Symbol
 from tests.sim.host import Host
+from tests.sim.mesh_checks import Vain
 from tests.sim.mesh_engine import MeshEngine
 from tests.sim.network import End
 from tests.sim.world import Broken, World
@@ -89,6 +90,7 @@ class MeshRouter(Host):
         self._edges_due = 0.0
         self._unheard: deque[TrunkEvent] = deque(maxlen=EVENTS_KEPT)
         self.engine: MeshEngine | None = None
+        self._vain = Vain(self)
         self.start_engine()
         self._beat()
 
@@ -110,6 +112,11 @@ class MeshRouter(Host):
         self.end_engine()
         super().die()
 
+    def hang(self, seconds: float) -> None:
+        """Do nothing for a while, which is no fault of a message that waits."""
+        self._vain.forget()
+        super().hang(seconds)
+
     # --- the engine
 
     def start_engine(self) -> None:
@@ -130,7 +137,7 @@ class MeshRouter(Host):
 
     def learn(self, news: list[NetworkNews], controls: list[tuple[int, bytes]]) -> None:
         """Take what comes of the engine."""
-        self.router.now = self.world.now
+        self.router.set_clock(self.world.now)
         for one in news:
             self.router.apply_network(one)
         for trunk, octets in controls:
@@ -183,6 +190,7 @@ class MeshRouter(Host):
     def check(self) -> None:
         """Check what holds at any time."""
         self.simulation.check_router(self)
+        self._vain.check()
 
     def ended(self) -> None:
         """Exit, to be started again."""

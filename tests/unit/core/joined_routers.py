@@ -84,7 +84,7 @@ class JoinedRouter(Workers):
         """Say what time it is."""
         self.now = now
         for worker in self.workers.values():
-            worker.router.now = now
+            worker.router.set_clock(now)
         self.connect_siblings()
 
     def turn(self) -> bool:

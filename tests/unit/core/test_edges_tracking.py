@@ -4,7 +4,7 @@ import gc
 
 import pytest
 
-from routerd.core import AddressSettings, Distribution
+from routerd.core import AddressSettings, Distribution, MappedAddresses
 from routerd.wire import RELEASED, Source, Symbol, Target
 from tests.routers import TREATMENTS, message, message_to, outcome
 from tests.unit.core.edge_routers import (
@@ -19,6 +19,7 @@ from tests.unit.core.edge_routers import (
     kept_by_key,
     value,
 )
+from tests.unit.core.joined_routers import mapped, neighbour, routes
 
 ADDRESSES = ["orders", "closest/a", "multicast/a"]
 
@@ -240,6 +241,20 @@ class TestNotices:
         ends = [far.peer, *far.peer.inlets]
         far.vanish()
         assert kept_by_key(*ends) == []
+
+    def test_of_addresses_that_have_gone_elsewhere_nothing_is_kept(self, router):
+        far_edge(router).attach()
+        other = neighbour(router, "M").attach(pairs=1)
+        producer = router.client()
+        sender = producer.producer(None)
+        router.tell(routes=routes((other, {"P": 1})), radius=1, mapped=mapped(P=("M0orders",)))
+        producer.send(sender, message_to("orders"))
+        router.pump()
+        router.tell(routes=routes((other, {"P": 2})), radius=1)
+        router.tell(mapped=(MappedAddresses("P", {}, ("M0orders",)),))
+        router.pump()
+        known = [one for one in gc.get_objects() if type(one) is dict and "M0orders" in one]
+        assert (list(router.router.addresses), known) == (["HX"], [])
 
 
 class TestCredit:

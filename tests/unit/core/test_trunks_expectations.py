@@ -1,7 +1,11 @@
 """Messages of other routers that come before the news of whoever they are for."""
 
+import gc
+
 import pytest
 
+from routerd.core.address import Address
+from routerd.core.departures import UNSETTLED_S
 from routerd.core.expectations import EXPECTED_MAX, GONE_MAX, GONE_S
 from routerd.wire import RELEASED
 from tests.routers import outcome
@@ -80,6 +84,72 @@ def test_when_no_news_comes_they_are_released(router, far, address):
     assert outcome(waiting) == (None, False)
     router.let_pass(1)
     assert (outcome(waiting), router.router.addresses) == ((RELEASED, True), {})
+
+
+@pytest.mark.parametrize("address", ["orders", "closest", "multicast"])
+@pytest.mark.parametrize("leads_back", [False, True])
+def test_when_no_news_comes_they_are_released_though_nothing_else_has_come_since(router, far, address, leads_back):
+    waiting = come(far, address)
+    if leads_back:
+        router.tell(routes=routes((far, {"N": 1, "P": 2})), radius=2, mapped=mapped(P=(f"M0{address}",)))
+    router.router.each_second(router.router.now + 1.5)
+    router.pump()
+    assert outcome(waiting) == (RELEASED, True)
+
+
+def test_the_look_after_edge_routers_sets_the_clock(router):
+    router.router.look_after_edges(router.now + 5)
+    assert router.router.now == router.now + 5
+
+
+def test_one_with_a_detour_is_released_when_the_network_is_at_rest(router, far):
+    other = neighbour(router, "M").attach(pairs=1, credit=0)
+    router.tell(routes=routes((other, {"P": 1}), (far, {"N": 1})), radius=1, mapped=mapped(P=("M0orders",)))
+    waiting = come(far)
+    router.let_pass(int(UNSETTLED_S))
+    assert outcome(waiting) == (None, False)
+    router.let_pass(1)
+    assert (outcome(waiting), other.arrived()) == ((RELEASED, True), [])
+
+
+def test_nothing_is_left_of_the_addresses_of_those_that_were_released(router, far):
+    def addresses():
+        gc.collect()
+        return sum(isinstance(one, Address) for one in gc.get_objects())
+
+    before = addresses()
+    for number in range(120):
+        come(far, f"gone/{number}")
+    assert addresses() == before + 120
+    router.let_pass(2)
+    assert (addresses(), router.router.addresses) == (before, {})
+
+
+def test_addresses_without_links_are_forgotten_when_they_are_many(monkeypatch):
+    monkeypatch.setattr("routerd.core.ways.PASSING_MAX", 10)
+    router = Mesh("R")["R"]
+    far, other = neighbour(router).attach(pairs=1), neighbour(router, "M").attach(pairs=1)
+    keys = tuple(f"M0orders/{number}" for number in range(35))
+    ways = {"routes": routes((other, {"P": 1}), (far, {"N": 1})), "through": {"N": frozenset("P")}}
+    router.tell(**ways, radius=1, mapped=mapped(P=keys))
+    for number in range(35):
+        come(far, f"orders/{number}")
+    assert (len(other.arrived()), len(router.router.addresses)) == (35, 5)
+
+
+def test_addresses_at_which_messages_wait_are_not_forgotten_when_they_are_many(monkeypatch):
+    monkeypatch.setattr("routerd.core.ways.PASSING_MAX", 10)
+    router = Mesh("R")["R"]
+    far, other = neighbour(router).attach(pairs=1), neighbour(router, "M").attach(pairs=1, credit=0)
+    keys = tuple(f"M0orders/{number}" for number in range(35))
+    ways = {"routes": routes((other, {"P": 1}), (far, {"N": 1})), "through": {"N": frozenset("P")}}
+    router.tell(**ways, radius=1, mapped=mapped(P=keys))
+    for number in range(35):
+        come(far, f"orders/{number}")
+    assert len(router.router.addresses) == 35
+    other.data_in[0].grant(100)
+    router.pump()
+    assert (len(other.arrived()), router.router.addresses) == (35, {})
 
 
 def test_one_for_a_consumer_that_has_just_left_is_released_at_once(router, far):

@@ -303,3 +303,13 @@ def test_the_longest_turn_is_kept(host: Host) -> None:
     host.turn.due(1.0)
     host.end_turn()
     assert host.turn.longest_s > 1.0
+
+
+def test_the_clock_of_the_router_is_set_when_a_turn_begins_and_when_it_ends():
+    host = Host()
+    began = host.turn.begin()
+    assert host.router.now == began > 0.0
+    host.router.set_clock(0.0)
+    host.turn.due()
+    host.end_turn()
+    assert host.router.now >= began

@@ -499,6 +499,14 @@ def test_many_addresses_of_messages_are_not_remembered():
     assert (fed.take(), len(fed.engine._places) < 8193) == ([], True)
 
 
+def test_long_addresses_of_messages_are_not_remembered():
+    fed = Fed()
+    fed.adjoin(1, "B")
+    before = len(fed.engine._places)
+    fed.engine.receive(1, ControlMessage(f"_topo/0/{'X' * 2048}/qdrouter", "LSR", {}, "0/B", ("0/B",)), fed.now)
+    assert (fed.take(), len(fed.engine._places)) == ([], before)
+
+
 # --- addresses
 
 
