@@ -17,6 +17,8 @@ cdef object _NOT_TEXT
 cdef object _NO_COORDINATOR
 cdef object _DOWN
 cdef object _ATTACH_RCVD
+cdef int _SETTLED
+cdef int _SECOND
 
 
 cdef class Clients(Edges):
@@ -27,10 +29,14 @@ cdef class Clients(Edges):
     cdef void consumer_attached(self, Peer peer, Link link, object performative)
     @cython.locals(link=Sender)
     cdef void answer(self, Outlet outlet)
-    @cython.locals(inlet=Inlet)
+    @cython.locals(inlet=Inlet, is_second=bint)
     cdef void producer_attached(self, Peer peer, Link link, object performative)
     cdef void _mark_entries(self, Inlet inlet, Address address, str tenant, str text)
     cdef object _address_of(self, Peer peer, object terminus, bint is_producer)
     cdef bint _is_provided(self, Peer peer, str key) except -1
     @cython.locals(address=Address)
     cpdef object destination(self, Inlet inlet, str to)
+
+
+@cython.locals(outlet=Outlet, link=Sender)
+cdef bint _settle_second(Address address) except -1

@@ -36,6 +36,8 @@ _NO_COORDINATOR = Error(
 )
 _DOWN = Treatment(Distribution.BALANCED)
 _ATTACH_RCVD = LinkState.ATTACH_RCVD
+_SETTLED = 1
+_SECOND = 1
 
 
 class Clients(Edges):
@@ -123,7 +125,8 @@ class Clients(Edges):
         if isinstance(address, Error):
             self.refuse(link, address)
             return
-        if not self.complete(link, link.remote_source, target):
+        is_second = link.rcv_settle_mode == _SECOND and address is not None and _settle_second(address)
+        if not self.complete(link, link.remote_source, target, is_second):
             if address is not None:
                 self.forget_if_idle(address)
             return
@@ -199,3 +202,14 @@ class Clients(Edges):
         if address.missing or address.ways:
             self._attach_for_message(address)
         return address
+
+
+def _settle_second(address: Address) -> bool:
+    """Whether all consumers of an address are clients of this worker, and each settles after the producer."""
+    if address.is_multicast or address.ways or not address.outlets:
+        return False
+    for outlet in address.outlets:
+        link = outlet.link
+        if outlet.is_fabric or link.rcv_settle_mode != _SECOND or link.snd_settle_mode == _SETTLED:
+            return False
+    return address.remote_count == 0

@@ -43,7 +43,7 @@ class Endings(Flows):
                 out.settle()
         waiting, outlet.waiting = outlet.waiting, None
         for fan in [] if waiting is None else waiting:
-            self.copy_lost(fan, outlet.address, CONSUMER_LOST)
+            self.copy_lost(fan, outlet.address, outlet, CONSUMER_LOST)
 
     def _consumer_lost(self, delivery: Delivery) -> None:
         inlet: Inlet | None = delivery.link.context

@@ -76,7 +76,7 @@ class Multicast(Recorded):
             for way in ways:
                 link = None if way.waiting else way.pick(priority, more)
                 if link is None:
-                    self._wait_for_way(fan, way)
+                    self._wait_for_way(fan, way, priority)
                 else:
                     self.send_copy(fan, link, way, data, start, end, more)
         if fan.waiting:
@@ -102,7 +102,7 @@ class Multicast(Recorded):
                 start = 0
             except (NeedsMore, DecodeError):
                 # It came when there was no way yet; another router could not tell what it is.
-                self._note_unsent(fan, way.address, RECORDED_RELEASED, NO_ROUTE)
+                self._note_unsent(fan, way.address, outlet, RECORDED_RELEASED, NO_ROUTE)
                 if not fan.is_settled:
                     fan.open_copies += 1
                     fan.combine(_RELEASED)
@@ -116,7 +116,7 @@ class Multicast(Recorded):
             fan.open_copies += 1
         if link.remote_max_message_size and end - start > link.remote_max_message_size:
             address = outlet.address if way is None else way.address
-            self._note_unsent(fan, address, RECORDED_REJECTED, TOO_LARGE)
+            self._note_unsent(fan, address, outlet, RECORDED_REJECTED, TOO_LARGE)
             if not fan.is_settled:
                 fan.combine(too_large(link))
             return
@@ -152,8 +152,15 @@ class Multicast(Recorded):
     def _note_sent(self, fan: FanOut, out: Delivery) -> None:
         self.note_outcome(out, RECORDED_PRESETTLED if fan.is_settled else RECORDED_ACCEPTED, NO_CAUSE)
 
-    def _note_unsent(self, fan: FanOut, address: "Address", outcome: int, cause: int) -> None:
-        """Record a copy that is not sent."""
+    def _note_unsent(
+        self, fan: FanOut, address: "Address", outlet: "Outlet | None", outcome: int, cause: int
+    ) -> None:
+        """Record a copy that is not sent; a settled one is counted where it would have left, or else where it came."""
+        if fan.is_settled:
+            if outlet is not None:
+                outlet.dropped_presettled += 1
+            else:
+                fan.inlet.dropped_presettled += 1
         if self.recorder is not None:
             number = RECORDED_DROPPED if fan.is_settled else outcome
             size = _size_of(fan)
@@ -178,22 +185,22 @@ class Multicast(Recorded):
         """Release the copies that wait for a way that is no more."""
         waiting, way.waiting = way.waiting, None
         for fan in [] if waiting is None else waiting:
-            self.copy_lost(fan, way.address, NO_ROUTE)
+            self.copy_lost(fan, way.address, None, NO_ROUTE)
 
-    def copy_lost(self, fan: FanOut, address: "Address", cause: int) -> None:
-        self._note_unsent(fan, address, RECORDED_RELEASED, cause)
+    def copy_lost(self, fan: FanOut, address: "Address", outlet: "Outlet | None", cause: int) -> None:
+        self._note_unsent(fan, address, outlet, RECORDED_RELEASED, cause)
         self.leave_wait(fan)
         if not fan.is_settled:
             fan.open_copies += 1
             fan.combine(_RELEASED)
         self.check_copies(fan)
 
-    def _wait_for_way(self, fan: FanOut, way: "Way") -> None:
+    def _wait_for_way(self, fan: FanOut, way: "Way", priority: int) -> None:
         if way.waiting is None:
             way.waiting = deque()
         if fan.is_settled and len(way.waiting) >= fan.inlet.capacity:
-            fan.inlet.dropped_presettled += 1
-            self._note_unsent(fan, way.address, RECORDED_DROPPED, TOO_MANY_WAIT)
+            outlet = way.outlet if way.end is None else way.end.link_of(priority)
+            self._note_unsent(fan, way.address, outlet, RECORDED_DROPPED, TOO_MANY_WAIT)
             return
         if self.recorder is not None and way.address.hungry_in is not self.recorder.events:
             self.recorder.events.waits(way.address)
@@ -207,8 +214,7 @@ class Multicast(Recorded):
             outlet.waiting = deque()
         if fan.is_settled and len(outlet.waiting) >= outlet.peer.capacity:
             # A settled copy is nobody's promise: a consumer that lags that far behind misses it.
-            outlet.dropped_presettled += 1
-            self._note_unsent(fan, outlet.address, RECORDED_DROPPED, TOO_MANY_WAIT)
+            self._note_unsent(fan, outlet.address, outlet, RECORDED_DROPPED, TOO_MANY_WAIT)
             return
         if self.recorder is not None and outlet.address.hungry_in is not self.recorder.events:
             self.recorder.events.waits(outlet.address)
@@ -254,6 +260,8 @@ class Multicast(Recorded):
                 fan.under_way.remove(out)
                 if out.record_flow != 0:
                     self.note_outcome(out, RECORDED_DROPPED if fan.is_settled else RECORDED_REJECTED, TOO_LARGE)
+                if fan.is_settled:
+                    outlet.dropped_presettled += 1
                 if out.context is fan:
                     out.context = None
                     fan.combine(too_large(link))

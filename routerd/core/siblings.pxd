@@ -33,7 +33,7 @@ cdef class Siblings(Forwarder):
     @cython.locals(inlet=Inlet)
     cpdef void consumers_went(self, Address address)
     cpdef void forget_if_idle(self, Address address)
-    cdef bint complete(self, Link link, object source, object target) except -1
+    cdef bint complete(self, Link link, object source, object target, bint is_second=*) except -1
     cpdef void refuse(self, Link link, object error)
     cpdef long long take_link_number(self) noexcept
     cpdef void sibling_connected(self, Peer peer, object performative)

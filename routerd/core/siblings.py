@@ -113,11 +113,14 @@ class Siblings(Forwarder):
 
     # --- links
 
-    def complete(self, link: Link, source: Any, target: Any) -> bool:
+    def complete(self, link: Link, source: Any, target: Any, is_second: bool = False) -> bool:
+        # A producer that asked for rcv-settle-mode second may wait for a settlement that only a consumer of that mode
+        # can wait for as well. To all others the router answers first, and settles with the outcome.
+        mode = link.rcv_settle_mode if link.is_sender else int(is_second)
         # A peer's attach may fit our frames, and the answer to it not the peer's.
         size = 0 if link.is_sender else link.session.connection.context.max_message_size
         try:
-            link.attach(source=source, target=target, max_message_size=size)
+            link.attach(source=source, target=target, rcv_settle_mode=mode, max_message_size=size)
         except FrameTooLarge as error:
             self.refuse(link, Error(condition="amqp:frame-size-too-small", description=str(error)))
             return False

@@ -45,6 +45,11 @@ class Totals:
         for name in COUNTERS:
             sums[name] += getattr(end, name)
 
+    def dropped(self) -> int:
+        """Return how many settled messages, or copies of one, were dropped, each at one link; not at those inside."""
+        sums = (self.ingress, self.egress, self.trunk_in, self.trunk_out, self.fabric_in, self.fabric_out)
+        return sum(one["dropped_presettled"] for one in sums)
+
     def copy(self) -> "Totals":
         """Return totals to which the links of now can be added."""
         copy = Totals()

@@ -24,7 +24,9 @@ cdef class Trunk:
     cdef public double heard_at
     cdef public dict hungry
 
-    @cython.locals(outlet=Outlet, at=Py_ssize_t, waits=bint)
+    @cython.locals(outlet=Outlet, waits=bint)
     cpdef Outlet pick(self, Address address, int priority, bint is_partial)
+    @cython.locals(outlet=Outlet, at=Py_ssize_t)
+    cpdef Outlet link_of(self, int priority)
     @cython.locals(control=Outlet, link=Sender)
     cpdef void use_control_credit(self)

@@ -60,15 +60,20 @@ class Trunk:
             if not (waits and (self.peer.is_blocked or self.peer.is_full)):
                 self.wanted_streams += 1
         else:
-            at = min(priority, len(self.data) - 1)
-            while at >= 0:
-                outlet = self.data[at]
-                if outlet is not None:
-                    if outlet.can_send():
-                        return outlet
-                    break
-                at -= 1
+            outlet = self.link_of(priority)
+            if outlet is not None and outlet.can_send():
+                return outlet
         self.hungry[address] = None
+        return None
+
+    def link_of(self, priority: int) -> "Outlet | None":
+        """Return the link for whole messages of a priority: that of a lower one where there is none."""
+        at = min(priority, len(self.data) - 1)
+        while at >= 0:
+            outlet = self.data[at]
+            if outlet is not None:
+                return outlet
+            at -= 1
         return None
 
     @property

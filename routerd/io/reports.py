@@ -141,6 +141,7 @@ def worker_row(
         inner_in=totals.inner_in,
         inner_out=totals.inner_out,
         transit=router.transit,
+        dropped_presettled=totals.dropped(),
     )
 
 

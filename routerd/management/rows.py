@@ -193,6 +193,8 @@ class WorkerRow:
     inner_out: dict[str, int]
     transit: int = 0
     """Deliveries from one router to another."""
+    dropped_presettled: int = 0
+    """Settled deliveries, and copies of multicast ones, that were dropped: at links of clients, routers and actors."""
     recording_status: str = "off"
     recording: dict[str, int] = field(default_factory=dict)
     """Counters of what has been recorded, by the names that `RECORD_COUNTERS` has."""

@@ -45,7 +45,7 @@ ACTOR_COLUMNS: Columns = {
     "deliveriesFabricIn": _sum_of("fabric_in", "deliveries"),
     "deliveriesFabricOut": _sum_of("fabric_out", "deliveries"),
     "presettledDeliveries": _sum_of("ingress", "presettled"),
-    "droppedPresettledDeliveries": _sum_of("ingress", "dropped_presettled"),
+    "droppedPresettledDeliveries": _whole_of("dropped_presettled"),
     "acceptedDeliveries": _sum_of("ingress", "accepted"),
     "rejectedDeliveries": _sum_of("ingress", "rejected"),
     "releasedDeliveries": _sum_of("ingress", "released"),

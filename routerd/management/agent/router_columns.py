@@ -73,7 +73,7 @@ ROUTER_COLUMNS: Columns = {
     "autoLinkCount": _NONE,
     "connectionCount": _sum_of("connections"),
     "presettledDeliveries": _ingress("presettled"),
-    "droppedPresettledDeliveries": _ingress("dropped_presettled"),
+    "droppedPresettledDeliveries": _sum_of("dropped_presettled"),
     "acceptedDeliveries": _ingress("accepted"),
     "rejectedDeliveries": _ingress("rejected"),
     "releasedDeliveries": _ingress("released"),

@@ -156,7 +156,7 @@ ROUTER = EntityType(
         Attribute(
             "droppedPresettledDeliveries",
             INTEGER,
-            "Deliveries that arrived settled and could not be delivered.",
+            "Settled deliveries, and copies of multicast ones, that were dropped at links of any kind.",
             is_graph=True,
         ),
         Attribute("acceptedDeliveries", INTEGER, "Deliveries that were accepted.", is_graph=True),

@@ -247,13 +247,13 @@ class TestNotices:
         other = neighbour(router, "M").attach(pairs=1)
         producer = router.client()
         sender = producer.producer(None)
-        router.tell(routes=routes((other, {"P": 1})), radius=1, mapped=mapped(P=("M0orders",)))
-        producer.send(sender, message_to("orders"))
+        router.tell(routes=routes((other, {"P": 1})), radius=1, mapped=mapped(P=("M0elsewhere7",)))
+        producer.send(sender, message_to("elsewhere7"))
         router.pump()
         router.tell(routes=routes((other, {"P": 2})), radius=1)
-        router.tell(mapped=(MappedAddresses("P", {}, ("M0orders",)),))
+        router.tell(mapped=(MappedAddresses("P", {}, ("M0elsewhere7",)),))
         router.pump()
-        known = [one for one in gc.get_objects() if type(one) is dict and "M0orders" in one]
+        known = [one for one in gc.get_objects() if type(one) is dict and "M0elsewhere7" in one]
         assert (list(router.router.addresses), known) == (["HX"], [])
 
 

@@ -174,7 +174,8 @@ def test_a_consumer_that_has_decided_is_answered_when_the_producer_that_was_to_s
 
 
 @ending
-def test_a_producer_in_second_mode_settles_what_its_lost_consumer_decided(workers, end):
+def test_a_producer_in_second_mode_settles_what_its_lost_consumer_decided(end):
+    workers = Workers()
     ends = Ends(workers, producing={"rcv_settle_mode": 1}, consuming={"rcv_settle_mode": 1})
     delivery = ends.send()
     ends.consumer.latest(ends.receiver).accept()

@@ -208,7 +208,9 @@ class TestWaiting:
         near = ends.client.consumer("multicast", credit=100)
         for number in range(50):
             ends.send(message(f"{number:02}"), settled=True)
-        assert (len(ends.client.received(near)), ends.inlet.dropped_presettled) == (50, 30)
+        links = [(one.link.name, one.dropped_presettled) for one in ends.far.peer.outlets if one.dropped_presettled]
+        assert (len(ends.client.received(near)), links) == (50, [(ends.far.data_in[0].name, 30)])
+        assert ends.inlet.dropped_presettled == 0
         ends.grant(100)
         assert [octets[-2:] for octets in ends.far.arrived()] == [b"%02d" % number for number in range(20)]
 
@@ -356,9 +358,7 @@ class TestOutcomes:
         consumer.latest(receiver).update(ACCEPTED, False)
         mesh.pump()
         # Links between routers settle first, so each end has its own settlement.
-        assert (outcome(delivery), consumer.latest(receiver).remote_settled) == ((ACCEPTED, False), True)
-        delivery.settle()
-        mesh.pump()
+        assert (outcome(delivery), consumer.latest(receiver).remote_settled) == ((ACCEPTED, True), True)
         producer.leave()
         consumer.leave()
         assert mesh.left_over() == {}

@@ -285,6 +285,7 @@ def test_the_report_sums_up_what_is_and_was(workers: Workers) -> None:
         "links_blocked": 0,
         "authentication_failures": 0,
         "transit": 0,
+        "dropped_presettled": 0,
     }
     assert {name: (found["deliveries"], found["accepted"], found["modified"]) for name, found in sums.items()} == {
         "ingress": (2, 1, 1),
@@ -294,6 +295,18 @@ def test_the_report_sums_up_what_is_and_was(workers: Workers) -> None:
         "inner_in": (0, 0, 0),
         "inner_out": (1, 1, 0),
     }
+
+
+def test_the_report_counts_settled_copies_that_were_dropped(workers: Workers) -> None:
+    producer, consumer = workers.client(), workers.client(peer={"capacity": 5})
+    sender = producer.producer("multicast/a")
+    consumer.consumer("multicast/a")
+    for _ in range(8):
+        producer.send(sender, message(), settled=True)
+    counted = {row.name.split()[0]: row.dropped_presettled for row in link_rows(workers[0].router, workers.now)}
+    assert (sum(counted.values()), report(workers)["dropped_presettled"]) == (3, 3)
+    consumer.leave()
+    assert report(workers)["dropped_presettled"] == 3
 
 
 def test_a_row_says_who_is_connected(workers: Workers) -> None:

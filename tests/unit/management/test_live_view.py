@@ -86,10 +86,11 @@ def test_the_router_is_shown_with_the_sums_of_its_workers() -> None:
             stuck=1,
             links_blocked=2,
             memory_octets=1000,
+            dropped_presettled=2,
             ingress=counters(
                 deliveries=9,
                 presettled=1,
-                dropped_presettled=2,
+                dropped_presettled=1,
                 accepted=3,
                 rejected=4,
                 released=5,
