@@ -29,7 +29,7 @@ cdef class Settlement(Handler):
     cpdef void on_output(self, Connection connection)
     @cython.locals(number=int)
     cpdef void on_disposition(self, Delivery delivery)
-    @cython.locals(inlet=Inlet, is_news=bint)
+    @cython.locals(inlet=Inlet, is_news=bint, is_awaited=bint)
     cdef void _consumer_decided(self, Delivery out, Delivery delivery)
     @cython.locals(
         inlet=Inlet,
@@ -55,7 +55,7 @@ cdef class Settlement(Handler):
     cdef void has_left(self, Inlet inlet, Delivery delivery)
     cdef void give_up(self, Inlet inlet, Delivery delivery, object outcome)
     @cython.locals(age=double)
-    cdef void settle(self, Inlet inlet, Delivery delivery, object state)
+    cdef void settle(self, Inlet inlet, Delivery delivery, object state, bint settled=*)
     cdef void _update(self, Delivery delivery, object state, bint settled)
     @cython.locals(outlet=Outlet, age=double)
     cdef void _count_out(self, Delivery out, object state)

@@ -91,12 +91,15 @@ class Settlement(Handler):
             return
         inlet: Inlet | None = delivery.link.context
         is_news = delivery.state is None or not is_outcome(delivery.state)
+        # Where both settle second, the producer's settlement is what the consumer waits for.
+        is_awaited = not out.remote_settled and delivery.rcv_settle_mode == _SECOND
         if is_news:
             self._count_out(out, state)
             if inlet is not None:
-                self.settle(inlet, delivery, state)
-        if not out.remote_settled and delivery.rcv_settle_mode == _SECOND:
-            # Both settle second: the producer's settlement is what the consumer waits for.
+                self.settle(inlet, delivery, state, not is_awaited)
+        elif out.remote_settled and not delivery.settled:
+            delivery.update(delivery.state, True)
+        if is_awaited:
             return
         out.context = None
         if not out.remote_settled:
@@ -224,7 +227,9 @@ class Settlement(Handler):
         else:
             self.settle(inlet, delivery, outcome)
 
-    def settle(self, inlet: "Inlet", delivery: Delivery, state: Any) -> None:
+    def settle(self, inlet: "Inlet", delivery: Delivery, state: Any, settled: bool = True) -> None:
+        # In mode second, too, the outcome comes settled where no consumer waits for the producer. Some producers never
+        # settle themselves.
         if state is _ACCEPTED:
             inlet.accepted += 1
         else:
@@ -236,7 +241,7 @@ class Settlement(Handler):
             else:
                 inlet.delayed_1s += 1
         if not delivery.settled:
-            self._update(delivery, state, delivery.rcv_settle_mode != _SECOND)
+            self._update(delivery, state, settled)
         if inlet.link.credit <= inlet.ample_credit:
             inlet.top_up()
 

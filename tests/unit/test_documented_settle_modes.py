@@ -39,14 +39,16 @@ class Case:
         self.producer = (at or self.routers).client(0)
         self.sender = self.producer.producer(address, rcv_settle_mode=SECOND)
 
-    def row(self, octets: bytes | None = None) -> Row:
+    def row(self, octets: bytes | None = None, *, at_once: bool = False) -> Row:
         """Send a message, have it accepted, and return what came of it."""
         delivery = self.producer.send(self.sender, octets or message())
         arrived = [(receiver, client.latest(receiver)) for client, receiver in self.receivers if _has(client, receiver)]
         for receiver, one in arrived:
             if receiver.snd_settle_mode != SETTLED:
-                one.update(ACCEPTED, receiver.rcv_settle_mode == FIRST)
+                one.update(ACCEPTED, at_once or receiver.rcv_settle_mode == FIRST)
         self.routers.pump()
+        if at_once:
+            arrived.clear()
         by_router = {one.remote_settled for receiver, one in arrived if receiver.rcv_settle_mode == SECOND}
         told, is_settled = outcome(delivery)
         assert told == ACCEPTED
@@ -73,6 +75,13 @@ def to_local(*modes: int, **options: Any) -> Row:
         case.consume(mode, **options)
     case.produce()
     return case.row()
+
+
+def to_a_hasty_one() -> Row:
+    case = Case()
+    case.consume()
+    case.produce()
+    return case.row(at_once=True)
 
 
 def to_one_of_several() -> Row:
@@ -161,6 +170,7 @@ def to_one_who_comes_later() -> Row:
 
 PLAYED: dict[str, Callable[[], Row]] = {
     "to a consumer of this worker, with `second`": lambda: to_local(SECOND),
+    "to a consumer of this worker, with `second`, that settles at once all the same": to_a_hasty_one,
     "to several consumers of this worker, all with `second`": lambda: to_local(SECOND, SECOND),
     "to several consumers of this worker, one with `first`": to_one_of_several,
     "to a consumer of this worker, with `first`": lambda: to_local(FIRST),

@@ -165,9 +165,20 @@ def test_where_both_settle_second_the_consumer_may_settle_all_the_same():
     delivery = ends.send()
     ends.arrived.update(RELEASED, True)
     ends.pump()
-    assert outcome(delivery) == (RELEASED, False)
-    delivery.settle()
+    assert outcome(delivery) == (RELEASED, True)
+    ends.check_nothing_is_unsettled()
+
+
+def test_where_both_settle_second_the_consumer_may_settle_what_it_has_decided():
+    workers = Workers()
+    ends = Ends(workers, producing={"rcv_settle_mode": SECOND}, consuming={"rcv_settle_mode": SECOND})
+    delivery = ends.send()
+    ends.arrived.update(ACCEPTED, False)
     ends.pump()
+    assert outcome(delivery) == (ACCEPTED, False)
+    ends.arrived.update(ACCEPTED, True)
+    ends.pump()
+    assert outcome(delivery) == (ACCEPTED, True)
     ends.check_nothing_is_unsettled()
 
 
