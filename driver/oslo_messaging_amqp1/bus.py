@@ -10,6 +10,7 @@ from .addressing import Addressing, Destination, address, addressing_for, subscr
 from .connection import Connection
 from .engine import Engine
 from .errors import ShuttingDown
+from .failback import FailBack
 from .outgoing import Outgoing
 from .posted import Posted
 from .replies import Replies
@@ -34,12 +35,15 @@ class MessageBus:
         self.connection = Connection(hosts, settings, vhost, self)
         self.replies = Replies(self)
         self._posted = Posted(self)
+        self._fail_back = FailBack(self.connection, self, settings)
         self.engine: Engine | None = None
         self._default_exchange = default_exchange
         self._vhost = vhost if settings.pseudo_vhost else None
         self._addressing: Addressing | None = None
         self._senders: dict[Destination | str, Sender] = {}
         self._subscriptions: list[Subscription] = []
+        self.received_count = 0
+        """How many messages have come in over subscriptions."""
         self._is_out_of_reach = False
         self._last_failure: str | None = None
         self._is_shut_down = False
@@ -169,11 +173,13 @@ class MessageBus:
             subscription.attach()
         for sender in self._senders.values():
             sender.attach()
+        self._fail_back.connected()
 
     def disconnected(self, reason: str, is_round_over: bool) -> None:
         """Called by the connection."""
         self.engine = self._addressing = None
         self._last_failure = reason
+        self._fail_back.disconnected()
         self.replies.disconnected(reason)
         for sender in list(self._senders.values()):
             sender.disconnected(reason, is_round_over)
@@ -192,11 +198,18 @@ class MessageBus:
     def shut_down(self) -> None:
         """Called by the connection, more than once maybe."""
         self._is_shut_down = True
+        self._fail_back.disconnected()
         for sender in self._senders.values():
             sender.shut_down()
         self.replies.shut_down()
         for subscription in self._subscriptions:
             subscription.shut_down()
+
+    def is_at_rest(self) -> bool:
+        """Return whether nothing is being sent, no reply is awaited, and all that came in is settled."""
+        is_sending = any(not sender.is_idle for sender in self._senders.values())
+        is_receiving = any(subscription.in_hand for subscription in self._subscriptions)
+        return not is_sending and not is_receiving and self.replies.is_idle and self._posted.is_empty
 
     def send_waiting(self) -> None:
         """There is an address for replies: send the calls that waited for it."""

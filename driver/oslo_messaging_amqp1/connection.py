@@ -86,6 +86,7 @@ class Connection:
         self._opened_at_s = 0.0
         self._is_blocked = False
         self._fault: str | None = None
+        self._goal: Host | None = None
         self._is_stopping = False
         self._is_done = False
         self._is_left = False
@@ -151,6 +152,19 @@ class Connection:
     def host(self) -> Host:
         """The host that is connected to, or the next to be."""
         return self._rotation.host
+
+    @property
+    def better_hosts(self) -> Sequence[Host]:
+        """The hosts that are to be preferred to the present one, the best first."""
+        return self._rotation.better_hosts
+
+    def move_to(self, host: Host) -> None:
+        """Close the connection in order, and connect to another host."""
+        if self._engine is not None:
+            self._goal = host
+            self._engine.close()
+            self._flush()
+            self.abandon(f"{host} stands before it in the transport URL and can be connected to again")
 
     @property
     def progress(self) -> str:
@@ -369,14 +383,15 @@ class Connection:
 
     def _begin_protocol(self) -> None:
         self._dialing = None
-        self._engine = Engine(self._name, self._properties(), self, self._settings.trace)
+        self._engine = Engine(self._name, self.properties(self.host), self, self._settings.trace)
         self._engine.open()
         self._set_limit(OPEN_LIMIT_S, lambda: self.abandon("the peer does not open the connection"))
         self._tick()
 
-    def _properties(self) -> dict[str, Any]:
+    def properties(self, host: Host) -> dict[str, Any]:
+        """Return what pyngus is told for a connection to a host."""
         settings = self._settings
-        properties = security_properties(settings, self.host, self._vhost)
+        properties = security_properties(settings, host, self._vhost)
         properties["properties"] = process_properties()
         if settings.idle_timeout > 0:
             properties["idle-time-out"] = settings.idle_timeout
@@ -415,11 +430,20 @@ class Connection:
         if self._is_stopping:
             self._finish()
             return
+        if self._goal is not None:
+            _log.info("Left %s: %s", host, reason)
+            self._rotation.go_to(self._goal)
+            self._go_on(f"{host}: {reason}", 0.0)
+            return
         delay_s = self._rotation.step(time.monotonic() - self._opened_at_s if was_open else None)
         verb = "Lost the connection to" if was_open else "Cannot connect to"
         level = logging.ERROR if reason.startswith(UNAUTHORIZED) else logging.WARNING
         _log.log(level, "%s %s%s: %s; next is %s in %.1f s", verb, host, _as_user(host), reason, self.host, delay_s)
-        self._bus.disconnected(f"{host}: {reason}", self._rotation.is_round_over)
+        self._go_on(f"{host}: {reason}", delay_s)
+
+    def _go_on(self, reason: str, delay_s: float) -> None:
+        self._goal = None
+        self._bus.disconnected(reason, self._rotation.is_round_over)
         self.later(delay_s, self._dial)
         self._do_work()
 

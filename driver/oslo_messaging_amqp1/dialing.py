@@ -16,7 +16,7 @@ SPREAD_S = 0.25
 
 
 class Rotation:
-    """Goes round the hosts from any of them, and says how long to wait before the next attempt.
+    """Goes round the hosts, from any of them or in their order, and says how long to wait before the next attempt.
 
     In a round each host is tried once, without a pause. Between rounds there is one, which grows.
     """
@@ -25,9 +25,9 @@ class Rotation:
         self.hosts = hosts
         self.is_round_over = False
         """Whether all hosts were tried in vain by the last step."""
-        self._at = random.randrange(len(hosts))
-        self._left = self._others()
         self._settings = settings
+        self._at = 0 if settings.prefer_first_host else random.randrange(len(hosts))
+        self._left = self._others()
         self._delay_s: float | None = None
 
     @property
@@ -35,8 +35,21 @@ class Rotation:
         """The host whose turn it is."""
         return self.hosts[self._at]
 
+    @property
+    def better_hosts(self) -> Sequence[Host]:
+        """The hosts that are to be preferred to this one, the best first."""
+        return self.hosts[: self._at] if self._settings.prefer_first_host else ()
+
+    def go_to(self, host: Host) -> None:
+        """Go on with a host, and then with the others."""
+        self._at = self.hosts.index(host)
+        self._left = self._others()
+        self.is_round_over = False
+
     def _others(self) -> list[int]:
         count = len(self.hosts)
+        if self._settings.prefer_first_host:
+            return [number for number in range(count) if number != self._at]
         return [(self._at + step) % count for step in range(1, count)]
 
     def step(self, lasted_s: float | None = None) -> float:
@@ -50,7 +63,7 @@ class Rotation:
         if self._left:
             self._at = self._left.pop(0)
             return 0.0 if lasted_s is None else random.uniform(0.0, SPREAD_S)
-        self._at = (self._at + 1) % len(self.hosts)
+        self._at = 0 if self._settings.prefer_first_host else (self._at + 1) % len(self.hosts)
         self._left = self._others()
         return self._pause_s()
 

@@ -52,6 +52,19 @@ CONNECTION_OPTIONS = [
         min=1,
         help="Most seconds to wait before all hosts are tried again.",
     ),
+    cfg.BoolOpt(
+        "prefer_first_host",
+        default=False,
+        help="Try the hosts of the transport URL in the order in which they stand there, and go back to an earlier one "
+        "when it can be connected to again. By default the first is chosen at random, and a connection stays where it "
+        "is.",
+    ),
+    cfg.IntOpt(
+        "fail_back_interval",
+        default=60,
+        min=0,
+        help="Seconds between two looks for an earlier host, with prefer_first_host. 0 turns going back off.",
+    ),
     cfg.IntOpt(
         "link_retry_delay",
         default=10,

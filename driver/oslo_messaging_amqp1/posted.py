@@ -66,6 +66,11 @@ class Posted:
             for tell in told:
                 tell()
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing waits."""
+        return not self._count
+
     def when_empty(self, tell: Callable[[], None]) -> None:
         """Call a function as soon as nothing waits."""
         if self._count:

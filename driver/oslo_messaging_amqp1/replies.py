@@ -34,6 +34,11 @@ class Replies:
         self.refusal: str | None = None
         """Why the peer has given no address, if it has said so."""
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether no call waits for its reply."""
+        return not self._calls
+
     def attach(self) -> None:
         """Attach the link, with an address that the peer makes up, or with ours where it can't."""
         if self._bus.engine is None or self._link is not None:

@@ -25,6 +25,8 @@ class Settings:
     connection_retry_interval: int
     connection_retry_backoff: int
     connection_retry_interval_max: int
+    prefer_first_host: bool
+    fail_back_interval: int
     link_retry_delay: int
     ssl: bool
     ssl_ca_file: str

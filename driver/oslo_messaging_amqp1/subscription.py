@@ -66,6 +66,8 @@ class Subscription:
         self._inbox = inbox
         self._link: ReceivingLink | None = None
         self._is_over = False
+        self.in_hand = 0
+        """How many messages that came in over the present link are not settled."""
         self._complaints: set[str] = set()
         self._settled_once = threading.Event()
         self.address = ""
@@ -96,6 +98,7 @@ class Subscription:
             return
         self.address = self._bus.source_address(self.destination, self._number)
         self.credit = Credit(self._window, self.address)
+        self.in_hand = 0
         name = f"openstack.org/om/receiver/[{self.address}]/{uuid.uuid4().hex}"
         self._link = engine.receiving_link(name, self.address, self.address, self._window, self)
 
@@ -145,6 +148,8 @@ class Subscription:
         link = self._link
         assert link is not None
         self.credit.one_came(link)
+        self.in_hand += 1
+        self._bus.received_count += 1
         try:
             message = decoded(data)
         except Undecodable as error:
@@ -152,6 +157,7 @@ class Subscription:
             self.settle(link, delivery, rejection(error))
             return
         if self._inbox.is_stopped() and delivery is not None:
+            self.in_hand -= 1
             link.let_go(delivery)
         else:
             self._inbox.put(Receipt(self, link, delivery, message))
@@ -169,5 +175,7 @@ class Subscription:
             _log.debug("A message to %s is not settled, since its link is gone", self.address)
             return
         how(link, delivery)
+        if link is self._link:
+            self.in_hand -= 1
         if not self._inbox.is_stopped():
             self.credit.renew(link)

@@ -22,6 +22,8 @@ EXPECTED = [
     ("connection_retry_interval", cfg.IntOpt, 1, 1, None),
     ("connection_retry_backoff", cfg.IntOpt, 2, 0, None),
     ("connection_retry_interval_max", cfg.IntOpt, 30, 1, None),
+    ("prefer_first_host", cfg.BoolOpt, False, None, None),
+    ("fail_back_interval", cfg.IntOpt, 60, 0, None),
     ("link_retry_delay", cfg.IntOpt, 10, 1, None),
     ("ssl", cfg.BoolOpt, False, None, None),
     ("ssl_ca_file", cfg.StrOpt, "", None, OLD),
