@@ -11,6 +11,7 @@ from typing import Any
 from actors.errors import CallFailed
 from actors.ledger_reports import LedgerReports
 from actors.log_relay import LogRelay
+from actors.management_requests import ManagementRequests
 from actors.peers import Engine, Management, Table, Version
 from actors.process import Background, ProcessConfig, clear_sockets, settle
 from actors.trunk_reports import TrunkReports
@@ -54,6 +55,7 @@ class ConnectionActor:
         self._process = process
         self._table = table
         self._management = management
+        self._requests = ManagementRequests(management)
         self._trunk_reports = TrunkReports(config.index, engine, lambda: self._running().config.incarnation)
         self._ledger_reports = LedgerReports(config.index, table, lambda: self._worker)
         self._configuration = configuration
@@ -185,7 +187,7 @@ class ConnectionActor:
     def _ask(self, request: bytes) -> "Future[bytes | None]":
         """Called in the worker's thread."""
         assert self._loop is not None
-        return asyncio.run_coroutine_threadsafe(self._management.answer(request), self._loop)
+        return asyncio.run_coroutine_threadsafe(self._requests.answer(request), self._loop)
 
     async def _current_configuration(self) -> Configuration:
         """Return what is configured now; that of the start of the router, if nobody says so in time."""

@@ -23,6 +23,10 @@ class PeerGone(CallFailed):
     """The process that was called has ended, or never was; Ray may start it again."""
 
 
+class PeerAbsent(PeerGone):
+    """There is no process to call: the call was not made."""
+
+
 class NoAnswer(CallFailed):
     """The answer did not come in time."""
 

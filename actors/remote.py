@@ -7,7 +7,7 @@ import ray
 from ray.actor import ActorHandle
 from ray.exceptions import RayActorError, RayError, RayTaskError
 
-from actors.errors import CallFailed, NoAnswer, PeerGone
+from actors.errors import CallFailed, NoAnswer, PeerAbsent, PeerGone
 from actors.peers import TableNews, Version
 from routerd.core import Changes, Delta, NetworkNews, Report, Sibling, TrunkEvent, Verdict
 from routerd.io import MemberGone, NetworkView
@@ -53,7 +53,7 @@ class RemoteActor:
             except TimeoutError:
                 raise NoAnswer(self._name, f"Ray did not find it within {within_s:g} s") from None
             except ValueError:
-                raise PeerGone(self._name, "there is no actor of this name") from None
+                raise PeerAbsent(self._name, "there is no actor of this name") from None
             except RayError as error:
                 raise CallFailed(self._name, _first_line(error)) from error
         return self._handle

@@ -9,6 +9,7 @@ cdef class Address:
     cdef readonly object distribution
     cdef readonly bint is_multicast
     cdef readonly bint is_balanced
+    cdef readonly bint is_fair
     cdef readonly int priority
     cdef readonly list outlets
     cdef readonly Py_ssize_t local_count

@@ -3,6 +3,7 @@
 from collections import deque
 from typing import TYPE_CHECKING
 
+from routerd.core.fair_queue import FairQueue
 from routerd.core.settings import Distribution
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ class Address:
         self.distribution = distribution
         self.is_multicast = distribution is Distribution.MULTICAST
         self.is_balanced = distribution is not Distribution.CLOSEST
+        # Connections take turns with what waits: endpoints inside the router serve this address.
+        self.is_fair = False
         self.priority = priority
         self.outlets: list[Outlet] = []
         self.local_count = 0
@@ -37,9 +40,9 @@ class Address:
         # Those of siblings, which share the credit of the local consumers; and the addresses whose shares have changed.
         self.fabric_inlets: dict[Inlet, None] = {}
         self.uneven: dict[Address, None] | None = None
-        self.parked: deque[Parked | ParkedTogether] = deque()
-        self.parked_from_siblings: deque[Parked | ParkedTogether] = deque()
-        self.parked_from_trunks: deque[Parked] = deque()
+        self.parked: deque[Parked | ParkedTogether] | FairQueue = deque()
+        self.parked_from_siblings: deque[Parked | ParkedTogether] | FairQueue = deque()
+        self.parked_from_trunks: deque[Parked] | FairQueue = deque()
         # How many messages there are in all of these, and how many of them come from siblings.
         self.waiting = 0
         self.waiting_from_siblings = 0
@@ -57,6 +60,12 @@ class Address:
         self.ingress = 0
         self.egress = 0
         self.transit = 0
+
+    def take_turns(self) -> None:
+        """Have connections take turns from now on. To be called before anything waits."""
+        if not self.is_fair:
+            self.is_fair = True
+            self.parked, self.parked_from_siblings, self.parked_from_trunks = FairQueue(), FairQueue(), FairQueue()
 
     def has_outlet(self, is_local_only: bool) -> bool:
         """Whether there is a consumer, here, or at a sibling or another router."""

@@ -81,6 +81,8 @@ class Clients(Edges):
         outlet.source = source
         peer.outlets[outlet] = None
         address.add(outlet)
+        if peer.is_fair:
+            address.take_turns()
         self._changed[address.key] = None
         self.consumers_changed(address)
         if address.local_count == 1:

@@ -67,8 +67,8 @@ class Forwarder(Endings):
     def __init__(self, observer: "Observer", router_id: str, is_edge: bool = False) -> None:
         Endings.__init__(self, observer, router_id, is_edge)
         self._sections = Sections(_NOTHING)
-        # Answers a request to management that its sender may not make.
-        self.answer_forbidden: Callable[[bytes], None] | None = None
+        # Answers a request to management that its sender may not make; whether there is an answer.
+        self.answer_forbidden: Callable[[bytes], bool] | None = None
 
     def destination(self, inlet: "Inlet", to: str) -> "Address | Error | None":
         """Return where a message of an anonymous inlet goes; None where nobody is, an error where nobody may send."""
@@ -191,12 +191,13 @@ class Forwarder(Endings):
         if self.recorder is not None and inlet.is_fabric:
             self.routed = self.passage_or_none(data, start, end, delivery.is_partial)
         queue = self.queue_for(address, inlet)
+        waits = delivery.is_partial or queue.is_ready if address.is_fair else bool(queue)
         if address.is_multicast:
             is_ahead = not address.has_outlet(inlet.is_fabric) and self.is_expected(inlet, address)
-            if not queue and (address.missing == 0 or inlet.is_fabric) and not is_ahead:
+            if not waits and (address.missing == 0 or inlet.is_fabric) and not is_ahead:
                 self.fan_out(inlet, address, delivery, data, start, end, passage)
                 return
-        elif not queue:
+        elif not waits:
             outlet = address.choose(inlet.is_fabric)
             if address.ways and not inlet.is_fabric:
                 priority = self.priority_of(address, data, start, end)
@@ -428,10 +429,10 @@ class Forwarder(Endings):
         error = guard.refusal(to, data, start, end, delivery.is_partial)
         if error is None:
             return False
-        if error is _FORBIDDEN_REQUEST and self.answer_forbidden is not None:
+        answer = self.answer_forbidden if error is _FORBIDDEN_REQUEST else None
+        if answer is not None and answer(bytes(data[start:end])):
             # Who asks is told by an answer, as of all that management does not do.
             self.give_up(inlet, delivery, _ACCEPTED)
-            self.answer_forbidden(bytes(data[start:end]))
         else:
             self.drop(inlet, delivery, Rejected(error=error), inlet.address, None, POLICY, data, start, end)
         return True

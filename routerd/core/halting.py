@@ -34,6 +34,7 @@ class Halting(Multicast):
             and inlet.trunk is None
             and not address.ways
             and not address.is_multicast
+            and not address.is_fair
             and (address.local_count if inlet.is_fabric else len(address.outlets)) == 1
         )
 

@@ -55,12 +55,15 @@ _INTERNAL = Error(condition="amqp:internal-error", description="the endpoint ins
 class InnerConsumer:
     """Gets the messages of an address, each whole."""
 
-    def __init__(self, link: Receiver, address: str, take: Take, capacity: int) -> None:
+    def __init__(self, link: Receiver, address: str, take: Take, capacity: int, least_room: int) -> None:
         self.link = link
         self.address = address
         """Of a dynamic one it is known once `is_attached`."""
         self._take = take
         self._capacity = capacity
+        self._least_room = least_room
+        """What has to be free of the capacity before it is worth a flow."""
+        self._held = 0
         self._octets = bytearray()
 
     @property
@@ -69,11 +72,21 @@ class InnerConsumer:
         return self.link.is_attached
 
     def top_up(self) -> None:
-        """Grant credit again when half of the capacity is free."""
+        """Grant credit again once enough of the capacity is free."""
         link = self.link
-        room = self._capacity - link.credit - link.unsettled_count
-        if room > 0 and room >= self._capacity // 2:
+        room = self._capacity - link.credit - link.unsettled_count - self._held
+        if room >= self._least_room:
             link.grant(room)
+
+    def hold(self) -> None:
+        """Count a settled message that was taken and is not done with, as an unsettled one counts by itself."""
+        self._held += 1
+
+    def let_go(self) -> None:
+        """Count one of them no more."""
+        self._held -= 1
+        if self.is_attached:
+            self.top_up()
 
     def arrive(self, delivery: Delivery, data: bytes | bytearray, start: int, end: int) -> None:
         """Put the message together, and have it taken once it is whole."""
@@ -100,16 +113,33 @@ class InnerProducer:
         self.address = address
         self._on_credit = on_credit
         self._is_over = False
+        self._is_closing = False
         self._queue: deque[tuple[bytes, bool, Decided | None]] = deque()
         self._delivery: Delivery | None = None
         """The one that is under way in pieces, with its message, and how much of that has been sent."""
         self._message = b""
         self._sent = 0
+        self._queued_octets = 0
 
     @property
     def is_attached(self) -> bool:
         """Whether messages can go."""
         return self.link.is_attached
+
+    @property
+    def waiting_octets(self) -> int:
+        """How much of its messages has not gone to the router."""
+        return self._queued_octets + len(self._message) - (self._sent if self._message else 0)
+
+    @property
+    def waiting_messages(self) -> int:
+        """How many of them have not gone as a whole."""
+        return len(self._queue) + (self._delivery is not None)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether all of its messages have gone."""
+        return not self.waiting_messages
 
     @property
     def credit(self) -> int:
@@ -126,11 +156,14 @@ class InnerProducer:
             raise QueueFull(self.address, QUEUED_MAX)
         else:
             self._queue.append((message, settled, decided))
+            self._queued_octets += len(message)
 
     def use_credit(self) -> None:
         """Send what waits; what credit is left is for who makes messages as they are wanted."""
         while self._queue and self._delivery is None and self.credit > 0:
-            self._send(*self._queue.popleft())
+            message, settled, decided = self._queue.popleft()
+            self._queued_octets -= len(message)
+            self._send(message, settled, decided)
         if self._on_credit is not None and self._delivery is None and self.credit > 0:
             self._on_credit(self)
 
@@ -157,6 +190,7 @@ class InnerProducer:
         """Say of each message under way what can be said, now that the link is gone."""
         self._is_over = True
         self._delivery, self._message = None, b""
+        self._queued_octets = 0
         for delivery in (self.link.suspended or {}).values():
             _tell(MAYBE_SEEN, delivery.context)
         queue, self._queue = self._queue, deque()
@@ -164,8 +198,14 @@ class InnerProducer:
             _tell(RELEASED, decided)
 
     def close(self) -> None:
-        """Send no more."""
+        """Send no more, not even what waits."""
+        self._is_closing = True
         if self.link.is_attached:
+            self.link.detach()
+
+    def attached(self) -> None:
+        """Go again if it was closed meanwhile."""
+        if self._is_closing:
             self.link.detach()
 
 
@@ -177,8 +217,10 @@ class LoopBack(Handler):
 
     host = "inside the router"
 
-    def __init__(self, router: "Router", now: float) -> None:
-        self.peer = router.new_peer(INNER)
+    def __init__(self, router: "Router", now: float, *, capacity: int = 0, is_fair: bool = False) -> None:
+        """`capacity` is that of each producer; with `is_fair` those who send to the consumers take turns."""
+        self.peer = router.new_peer(INNER, capacity)
+        self.peer.is_fair = is_fair
         self._router = router
         config = ConnectionConfig(
             container_id=f"{router.settings.id}#inside", max_frame_size=FRAME_SIZE, incoming_window=SESSION_FRAMES
@@ -207,7 +249,9 @@ class LoopBack(Handler):
     ) -> InnerConsumer:
         """Have the messages of an address taken by a function; without address, of a new one for replies."""
         link = self._session.receiver(self._name(address))
-        consumer = InnerConsumer(link, address or "", take, capacity)
+        # A request that takes long is not to keep others from coming.
+        least_room = 1 if self.peer.is_fair else max(1, capacity // 2)
+        consumer = InnerConsumer(link, address or "", take, capacity, least_room)
         self._endpoints[link] = consumer
         link.attach(
             source=Source(address=address, dynamic=address is None),
@@ -217,13 +261,22 @@ class LoopBack(Handler):
         return consumer
 
     def produce(
-        self, address: str | None = None, on_credit: Callable[[InnerProducer], None] | None = None
+        self,
+        address: str | None = None,
+        on_credit: Callable[[InnerProducer], None] | None = None,
+        *,
+        is_apart: bool = False,
     ) -> InnerProducer:
         """Return a producer for an address, or for the one that each message names in its `to`.
 
-        `on_credit` is called whenever there is credit for messages that are made as they are wanted.
+        `on_credit` is called whenever there is credit for messages that are made as they are wanted. One that is
+        apart has a session to itself: messages that nobody takes fill no window of others.
         """
-        link = self._session.sender(self._name(address))
+        session = self._session
+        if is_apart:
+            session = self._far.session()
+            session.begin()
+        link = session.sender(self._name(address))
         producer = InnerProducer(link, address or "", on_credit)
         self._endpoints[link] = producer
         link.attach(source=Source(), target=Target(address=address))
@@ -285,6 +338,8 @@ class LoopBack(Handler):
     def on_link_attached(self, link: Link, performative: Attach) -> None:
         """Learn a dynamic address, and grant the first credit."""
         endpoint = self._endpoints.get(link)
+        if isinstance(endpoint, InnerProducer):
+            endpoint.attached()
         if isinstance(endpoint, InnerConsumer) and performative.source is not None:
             endpoint.address = cast(Source, performative.source).address
             endpoint.top_up()
@@ -294,6 +349,8 @@ class LoopBack(Handler):
         endpoint = self._endpoints.pop(link, None)
         if isinstance(endpoint, InnerProducer):
             endpoint.end()
+        if link.session is not self._session and link.session.is_open:
+            link.session.end()
 
     def on_link_flow(self, link: Link) -> None:
         """Send what waited for credit."""

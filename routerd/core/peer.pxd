@@ -6,6 +6,7 @@ cdef class Peer:
     cdef readonly str role
     cdef readonly bint is_fabric
     cdef readonly bint is_inner
+    cdef public bint is_fair
     cdef readonly bint is_router
     cdef readonly bint is_edge
     cdef readonly bint is_external

@@ -41,6 +41,8 @@ class Peer:
         self.role = role
         self.is_fabric = role == FABRIC
         self.is_inner = role == INNER
+        # Those who send to it take turns, a connection at a time: it is an endpoint that answers requests.
+        self.is_fair = False
         self.is_router = role == INTER_ROUTER
         # Between an edge router and an interior router.
         self.is_edge = role == EDGE

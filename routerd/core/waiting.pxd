@@ -11,6 +11,7 @@ from routerd.core.way cimport Way
 from routerd.wire.delivery cimport Delivery
 
 cdef object _RELEASED
+cdef Py_ssize_t _FAIR_MESSAGE_MAX
 
 
 cdef class Waiting(Halting):
@@ -25,6 +26,7 @@ cdef class Waiting(Halting):
     cdef void continue_parked(self, Inlet inlet, Parked parked, object data, Py_ssize_t start, Py_ssize_t end)
     @cython.locals(delivery=Delivery)
     cdef void _note_came(self, Inlet inlet, Parked parked, Py_ssize_t size)
+    cdef void _take_part(self, Inlet inlet, Parked parked)
     cdef void unpark(self, Parked parked)
     cdef void _leave_queue(self, Parked parked)
     @cython.locals(is_moving=bint)

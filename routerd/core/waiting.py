@@ -3,11 +3,12 @@
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
+from routerd.core.fair_queue import MESSAGE_MAX
 from routerd.core.halting import Halting
 from routerd.core.parked import Parked, ParkedTogether
 from routerd.core.recorder_hooks import AUTOMATIC
-from routerd.core.recorder_names import RECORDED_DROPPED, RECORDED_RELEASED
-from routerd.wire import RELEASED, DecodeError, NeedsMore
+from routerd.core.recorder_names import RECORDED_DROPPED, RECORDED_RELEASED, TOO_LARGE
+from routerd.wire import RELEASED, DecodeError, Error, NeedsMore, Rejected
 
 if TYPE_CHECKING:
     from routerd.core.address import Address
@@ -23,6 +24,13 @@ LAG_OCTETS = 1 << 22
 """Octets that wait at an address for consumers that lag, before settled messages of other routers are dropped."""
 
 _RELEASED = RELEASED
+_FAIR_MESSAGE_MAX = MESSAGE_MAX
+_TOO_LARGE_FOR_ENDPOINTS = Rejected(
+    error=Error(
+        condition="amqp:link:message-size-exceeded",
+        description=f"the router takes messages of {MESSAGE_MAX} octets at most here",
+    )
+)
 
 
 class Waiting(Halting):
@@ -45,9 +53,11 @@ class Waiting(Halting):
         """Forget an address that nobody uses; `Siblings` has them."""
 
     def lags(self, address: "Address", inlet: "Inlet") -> bool:
-        return len(address.parked_from_trunks) >= inlet.capacity and address.octets_from_trunks >= LAG_OCTETS
+        return len(address.parked_from_trunks) >= inlet.capacity and (
+            address.is_fair or address.octets_from_trunks >= LAG_OCTETS
+        )
 
-    def park(self, queue: "deque[Any]", parked: Parked, size: int) -> None:
+    def park(self, queue: Any, parked: Parked, size: int) -> None:
         queue.append(parked)
         if self.recorder is not None and parked.address.hungry_in is not self.recorder.events:
             self.recorder.events.waits(parked.address)
@@ -70,6 +80,11 @@ class Waiting(Halting):
             inlet.top_up()
             return
         parked.octets += data[start:end]
+        if parked.address.is_fair and len(parked.octets) > _FAIR_MESSAGE_MAX:
+            self.unpark(parked)
+            self.note_unsent_parked(parked, TOO_LARGE)
+            self.give_up(inlet, delivery, _TOO_LARGE_FOR_ENDPOINTS)
+            return
         self._note_came(inlet, parked, end - start)
 
     def _note_came(self, inlet: "Inlet", parked: Parked, size: int) -> None:
@@ -80,18 +95,31 @@ class Waiting(Halting):
             parked.is_complete = True
             if delivery is inlet.current:
                 inlet.current = None
-            if parked.frames and parked.address.ways:
+            if parked.address.is_fair:
+                self._take_part(inlet, parked)
+            elif parked.frames and parked.address.ways:
                 # Now that it is all there it needs no link of its own to leave.
                 self.serve(parked.address)
         else:
             # One frame a message is bounded by the link's credit; what is more, by the session's window.
             if not inlet.is_shared:
                 parked.frames += 1
-                inlet.link.session.withhold(1)
+                if not parked.address.is_fair:
+                    inlet.link.session.withhold(1)
+
+    def _take_part(self, inlet: "Inlet", parked: Parked) -> None:
+        queue: Any = self.queue_for(parked.address, inlet)
+        if queue.complete(parked):
+            # Not earlier: a window that is smaller than the message would never let it come as a whole.
+            if parked.frames:
+                inlet.link.session.withhold(parked.frames)
+            self.serve(parked.address)
 
     def unpark(self, parked: Parked) -> None:
         address = parked.address
-        if parked.inlet.is_fabric:
+        if address.is_fair:
+            self.queue_for(address, parked.inlet).remove(parked)
+        elif parked.inlet.is_fabric:
             address.parked_from_siblings = deque(one for one in address.parked_from_siblings if one is not parked)
         elif parked.inlet.trunk is not None:
             address.parked_from_trunks = deque(one for one in address.parked_from_trunks if one is not parked)
@@ -104,7 +132,8 @@ class Waiting(Halting):
         if parked.inlet.trunk is not None:
             parked.address.octets_from_trunks -= len(parked.octets)
         if parked.frames:
-            parked.inlet.link.session.give_back(parked.frames)
+            if parked.is_complete or not parked.address.is_fair:
+                parked.inlet.link.session.give_back(parked.frames)
             parked.frames = 0
 
     def serve(self, address: "Address") -> None:
@@ -118,8 +147,10 @@ class Waiting(Halting):
             is_moving = self._serve_one(address, others, False) or is_moving
             is_moving = self._serve_one(address, ours, False) or is_moving
 
-    def _serve_one(self, address: "Address", queue: "deque[Any]", is_local_only: bool) -> bool:
+    def _serve_one(self, address: "Address", queue: Any, is_local_only: bool) -> bool:
         if not queue:
+            return False
+        if address.is_fair and not queue.is_ready:
             return False
         first = queue[0]
         if type(first) is ParkedTogether:
@@ -177,7 +208,7 @@ class Waiting(Halting):
 
     def release_parked(self, address: "Address") -> None:
         """Release what waits for consumers that are no more."""
-        queues: list[tuple[deque[Any], bool]] = [
+        queues: list[tuple[Any, bool]] = [
             (address.parked_from_siblings, True),
             (address.parked_from_trunks, False),
             (address.parked, False),

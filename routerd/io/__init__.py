@@ -22,7 +22,8 @@ from routerd.io.logs import (
     recent_log_entries,
 )
 from routerd.io.managed_worker import ManagedWorker, check_record_directory, own_log_rows
-from routerd.io.management_messages import ManagementMessages
+from routerd.io.management_endpoint import ManagementAway
+from routerd.io.management_messages import ManagementMessages, is_repeatable
 from routerd.io.network_view import NetworkView
 from routerd.io.node import Node
 from routerd.io.peer_timers import Standstill
@@ -50,6 +51,7 @@ __all__ = [
     "LogFileError",
     "LogReceiver",
     "ManagedWorker",
+    "ManagementAway",
     "ManagementMessages",
     "Member",
     "MemberGone",
@@ -80,6 +82,7 @@ __all__ = [
     "follow_log_files",
     "forward_logs",
     "identity",
+    "is_repeatable",
     "let_others_go_first",
     "log_counts",
     "log_settings",

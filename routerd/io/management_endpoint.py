@@ -1,20 +1,54 @@
-"""Where a worker takes requests to the router's management, and sends the answers."""
+"""Where a worker takes requests to the router's management, and sends the answers.
 
+Credit bounds what is taken: a request is settled, and makes room for another, when its answer has been handed on.
+Before that, connections take turns at the address (`routerd.core.fair_queue`), and requesters, known by their reply
+addresses, take turns here. Who leaves answers waiting gets no more of them (`answer_lines`).
+"""
+
+import logging
+from collections import OrderedDict, deque
 from collections.abc import Callable
 from concurrent.futures import Future
+from dataclasses import dataclass
+from functools import partial
+from time import monotonic
 
-from routerd.core import LoopBack, Router
+from routerd.core import InnerConsumer, LoopBack, Router
+from routerd.io.answer_lines import LINE_OCTETS, AnswerLines
 from routerd.io.logs import module_log
-from routerd.io.management_messages import forbidden_answer
+from routerd.io.management_messages import refusal, reply_address
+from routerd.io.seldom_log import SeldomLog
 from routerd.wire import Delivery
 
-CAPACITY = 100
-"""Requests that a client may have under way at this worker."""
+CAPACITY = 16
+"""Requests that each of the addresses of management has in hand at this worker."""
+IN_WORK_MAX = 16
+"""Requests of this worker that are being answered."""
+IN_WORK_OF_ONE = 2
+"""Those of them that have one reply address."""
+
+FORBIDDEN = "You are not allowed to perform this operation."
 
 Ask = Callable[[bytes], "Future[bytes | None]"]
 """Has a request answered, both as messages; None is for one that asks for no answer."""
 
+_NOBODY = ""
+"""Is no reply address: the router gives none that is empty, and a request with one asks for no answer."""
+
 _log = module_log("AGENT")
+
+
+class ManagementAway(Exception):
+    """Nobody is there who could answer requests; the text is for the client."""
+
+
+@dataclass(slots=True, eq=False)
+class _Request:
+    octets: bytes
+    delivery: Delivery
+    consumer: InnerConsumer
+    reply_to: str | None
+    is_held: bool
 
 
 class ManagementEndpoint:
@@ -24,26 +58,99 @@ class ManagementEndpoint:
         """`post` has a function run in the worker's loop."""
         self._ask = ask
         self._post = post
-        inside = LoopBack(router, now)
+        self._seldom = SeldomLog(_log, monotonic)
+        self._waiting: OrderedDict[str | None, deque[_Request]] = OrderedDict()
+        """By reply address; it is the turn of the first."""
+        self._in_work: dict[str | None, int] = {}
+        inside = LoopBack(router, now, is_fair=True)
         for address in ("$management", "_local/$management", f"_topo/0/{router.settings.id}/$management"):
-            inside.consume(address, self._take, capacity=CAPACITY)
-        self._answers = inside.produce()
+            self._stand_at(inside, address)
+        self._answers = AnswerLines(router, now, self._seldom)
         router.answer_forbidden = self._forbid
 
-    def _take(self, request: bytes, delivery: Delivery) -> None:
-        delivery.accept()
-        self._ask(request).add_done_callback(lambda answer: self._post(self._send, answer))
+    def _stand_at(self, inside: LoopBack, address: str) -> None:
+        def take(octets: bytes, delivery: Delivery) -> None:
+            self._take(consumer, octets, delivery)
 
-    def _forbid(self, request: bytes) -> None:
-        answer = forbidden_answer(request)
-        if answer is not None:
-            self._answers.send(answer, settled=True)
+        consumer = inside.consume(address, take, capacity=CAPACITY)
 
-    def _send(self, answer: "Future[bytes | None]") -> None:
-        failure = answer.exception()
-        if failure is not None:
-            _log.error("A request was not answered: %s", failure)
+    # --- requests in
+
+    def _take(self, consumer: InnerConsumer, octets: bytes, delivery: Delivery) -> None:
+        reply_to = reply_address(octets)
+        if reply_to is not None and self._answers.is_full(reply_to):
+            self._refuse(delivery, reply_to)
             return
-        message = answer.result()
-        if message is not None:
-            self._answers.send(message, settled=True)
+        request = _Request(octets, delivery, consumer, reply_to, delivery.remote_settled)
+        if request.is_held:
+            consumer.hold()
+        self._waiting.setdefault(reply_to, deque()).append(request)
+        self._go_on()
+
+    def _refuse(self, delivery: Delivery, reply_to: str) -> None:
+        if not delivery.settled:
+            delivery.release()
+        self._seldom.say(
+            logging.WARNING,
+            f"full {reply_to}",
+            f"Requests of {reply_to} are refused: it leaves more than {LINE_OCTETS} octets of answers waiting; "
+            "give credit to the link that receives them",
+        )
+
+    def _go_on(self) -> None:
+        """Have requests answered: requesters take turns, and none has many at a time."""
+        while sum(self._in_work.values()) < IN_WORK_MAX:
+            free = (one for one in self._waiting if self._in_work.get(one, 0) < IN_WORK_OF_ONE)
+            reply_to = next(free, _NOBODY)
+            if reply_to is _NOBODY:
+                return
+            requests = self._waiting.pop(reply_to)
+            request = requests.popleft()
+            if requests:
+                self._waiting[reply_to] = requests
+            self._in_work[reply_to] = self._in_work.get(reply_to, 0) + 1
+            self._asked(request.octets).add_done_callback(partial(self._post, self._answered, request))
+
+    def _asked(self, octets: bytes) -> "Future[bytes | None]":
+        try:
+            return self._ask(octets)
+        except RuntimeError:
+            # The loop that answers is closed: the router ends.
+            failed: Future[bytes | None] = Future()
+            failed.set_exception(ManagementAway("the router is shutting down"))
+            return failed
+
+    # --- answers out
+
+    def _answered(self, request: _Request, answer: "Future[bytes | None]") -> None:
+        reply_to = request.reply_to
+        self._in_work[reply_to] -= 1
+        if not self._in_work[reply_to]:
+            del self._in_work[reply_to]
+        try:
+            message = self._message(request, answer)
+            if message is not None and reply_to is not None:
+                self._answers.send(reply_to, message)
+        finally:
+            if request.is_held:
+                request.consumer.let_go()
+            elif not request.delivery.settled:
+                request.delivery.accept()
+            self._go_on()
+
+    def _message(self, request: _Request, answer: "Future[bytes | None]") -> bytes | None:
+        failure = answer.exception()
+        if failure is None:
+            return answer.result()
+        status = 503 if isinstance(failure, ManagementAway) else 500
+        text = str(failure) or type(failure).__name__
+        self._seldom.say(logging.ERROR, text, f"A request is answered with {status}: {text}")
+        refused = refusal(request.octets, status, text)
+        return None if refused is None else refused[1]
+
+    def _forbid(self, octets: bytes) -> bool:
+        refused = refusal(octets, 403, FORBIDDEN)
+        if refused is None or self._answers.is_full(refused[0]):
+            return False
+        self._answers.send(*refused)
+        return True

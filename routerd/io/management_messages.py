@@ -4,9 +4,25 @@ from typing import Any
 
 from routerd.io.logs import module_log
 from routerd.management import Agent, Answer, Request
-from routerd.wire import AmqpSequence, AmqpValue, Data, EncodeError, Header, Int, Message, Properties, WireError
+from routerd.wire import (
+    AmqpSequence,
+    AmqpValue,
+    Data,
+    DecodeError,
+    EncodeError,
+    Header,
+    Int,
+    Message,
+    NeedsMore,
+    Properties,
+    Sections,
+    WireError,
+)
 
 _log = module_log("AGENT")
+
+_READING = ("READ", "QUERY", "GET")
+"""What operations begin with that change nothing."""
 
 FAULTS_REMEMBERED = 100
 """Different faults of requests that are logged; what comes after is not."""
@@ -41,18 +57,37 @@ class ManagementMessages:
             return _encoded(Answer(500, f"EncodeError: {error}", {}), properties)
 
 
-def forbidden_answer(octets: bytes) -> bytes | None:
-    """Return the answer to a request that its sender may not make; None for one that asks for none."""
+def reply_address(octets: bytes) -> str | None:
+    """Return where the answer to a request goes; None for one that asks for none.
+
+    Nothing else of it is decoded: that can be much work, and this is done where messages wait meanwhile.
+    """
     try:
-        message = Message.decode(octets)
-    except WireError:
+        return Sections(octets).reply_to or None
+    except (DecodeError, NeedsMore):
         return None
-    properties = message.properties
-    if properties is None or not isinstance(properties.reply_to, str):
+
+
+def refusal(octets: bytes, status: int, description: str) -> tuple[str, bytes] | None:
+    """Return the answer to a request that is not done, and where it goes; None for one that asks for none."""
+    reply_to = reply_address(octets)
+    if reply_to is None:
         return None
-    is_creation = (message.application_properties or {}).get("operation") == "CREATE"
-    answer = Answer(403, "You are not allowed to perform this operation.", None if is_creation else {})
-    return _encoded(answer, properties)
+    number: Any = Sections(octets).correlation_id
+    asked = Properties(reply_to=reply_to, correlation_id=number)
+    return reply_to, _encoded(Answer(status, description, None if _operation(octets) == "CREATE" else {}), asked)
+
+
+def is_repeatable(octets: bytes) -> bool:
+    """Whether a request that may have been done can be done again, since it changes nothing."""
+    return str(_operation(octets)).upper().startswith(_READING)
+
+
+def _operation(octets: bytes) -> Any:
+    try:
+        return (Sections(octets).application_properties or {}).get("operation")
+    except (DecodeError, NeedsMore):
+        return None
 
 
 def _value(body: Any) -> Any:

@@ -75,7 +75,8 @@ print(answer.properties["statusCode"], answer.body["results"])
 
 The answer has the `correlation-id` of the request, the application-properties `statusCode` (an int) and
 `statusDescription` (a sentence), and a body that is an AMQP value. It comes settled. The request itself is accepted
-whatever its answer says.
+when its answer is on its way, whatever that says. Until then it counts for the credit of its sender, and senders take
+turns. A request is released where its sender leaves too many answers waiting: give credit to the link for answers.
 
 | status | sentence | when |
 |---|---|---|
@@ -87,8 +88,10 @@ whatever its answer says.
 | 404 | Not Found, or what was not found | no such entity; in the general view, no such attribute |
 | 500 | what went wrong | part of the router gave no answer in time, or the router has a fault |
 | 501 | Operation ... not implemented for ... | the type has no such operation; the list says which it has |
+| 503 | why nobody answers | the part that answers is being started, or has died; a change says whether it may be made |
 
-A level of the log that there is not has status 500 too, as with other routers. After 400 and above nothing is changed.
+A level of the log that there is not has status 500 too, as with other routers. After 400 and above nothing
+is changed, save where the sentence of a 503 says that it is not known.
 A change takes effect in all connection actors or in none.
 
 The types that this router does not have yet are in the schema. A request to make one is checked, and then refused:

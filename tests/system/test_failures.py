@@ -9,6 +9,7 @@ import pytest
 from tests.system.conftest import Connect, running
 from tests.system.launched import eventually
 from tests.system.load import Load
+from tests.system.management_client import NODE, ManagementClient
 from tests.system.processes import family_of
 from tests.system.routers import ONE_ACTOR, THREE_ACTORS, Form, RunningRouter, configuration
 
@@ -26,6 +27,20 @@ def router(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     form: Form = request.param
     with running(form, tmp_path_factory.mktemp("router"), configuration()) as router:
         yield router
+
+
+def test_no_request_to_management_is_lost_while_its_actor_starts_and_dies(router: RunningRouter) -> None:
+    with ManagementClient(router.port) as management:
+        # The router is ready before this actor is.
+        assert management.ask(NODE | {"operation": "GET-MGMT-NODES"}).status == 200
+        for _ in range(2):
+            victim = router.actors()["management"]
+            victim.signal(signal.SIGKILL)
+            told = set[int]()
+            while router.actors().get("management") in (None, victim):
+                told.add(management.ask(NODE | {"operation": "GET-OPERATIONS"}).status)
+            told.add(management.ask(NODE | {"operation": "GET-OPERATIONS"}).status)
+            assert told <= {200, 503}
 
 
 def check_a_death(router: RunningRouter, load: Load, role: str, number: signal.Signals) -> None:

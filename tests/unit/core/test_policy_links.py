@@ -378,7 +378,7 @@ class TestManagement:
         client = workers.connect()
         receiver = client.consumer("$management", credit=10)
         sender = client.producer(to)
-        workers[0].router.answer_forbidden = forbidden.append
+        workers[0].router.answer_forbidden = lambda octets: not forbidden.append(octets)
         delivery = client.send(sender, octets)
         received = client.received(receiver)
         assert sorted([*received, *forbidden]) == [octets]
@@ -426,6 +426,14 @@ class TestManagement:
         client = workers.connect()
         client.consumer("_topo/0/R/$management", credit=10)
         delivery = client.send(client.producer("_topo/0/R/$management"), request("CREATE"))
+        assert outcome(delivery) == rejection("You are not allowed to perform this operation.")
+
+    def test_where_no_answer_can_go_a_request_is_rejected(self) -> None:
+        workers = router(allows_management_changes=False, allows_user_id_proxy=True)
+        workers[0].router.answer_forbidden = lambda octets: False
+        client = workers.connect()
+        client.consumer("$management", credit=10)
+        delivery = client.send(client.producer("$management"), request("CREATE"))
         assert outcome(delivery) == rejection("You are not allowed to perform this operation.")
 
     def test_a_request_of_several_frames_is_looked_at_when_it_is_all_there(self) -> None:
