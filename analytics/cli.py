@@ -3,12 +3,16 @@
 import sys
 from collections.abc import Sequence
 
+from analytics.options import parser
+
 _NEEDS = {"pyarrow", "plotly", "pyspark"}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Do what the command line says, and return the exit status."""
+    options = parser().parse_args(arguments)
     try:
+        # Only now: help and the version are there without Spark, too.
         from analytics.commands import run
     except ModuleNotFoundError as error:
         missing = (error.name or "").partition(".")[0]
@@ -20,7 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             file=sys.stderr,
         )
         return 1
-    return run(arguments)
+    return run(options)
 
 
 if __name__ == "__main__":

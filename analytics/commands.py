@@ -3,21 +3,21 @@
 import argparse
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
+from analytics.choices import FORMATS
 from analytics.compact import compact
 from analytics.errors import AnalyticsError
-from analytics.options import parser
 from analytics.progress import Progress
 from analytics.record_directory import list_records
 from analytics.records import open_records
 from analytics.report import build_report, write_report
-from analytics.results import FORMATS, as_text, write_table
+from analytics.results import as_text, write_table
 from analytics.session import spark_session
 from analytics.stream import keep_up_to_date
 from analytics.study import QUESTIONS, Study
@@ -25,9 +25,8 @@ from analytics.synthesize import Plan, synthesize
 from analytics.whatif import demands, hop_latency, optimise, parse_scenario, what_if
 
 
-def run(arguments: Sequence[str] | None = None) -> int:
+def run(options: argparse.Namespace) -> int:
     """Do what the command line says, and return the exit status."""
-    options = parser().parse_args(arguments)
     command = _COMMANDS.get(options.command, _ask)
     try:
         _check(options)

@@ -1,15 +1,14 @@
 """The command line of routeranalyze."""
 
 import argparse
-from collections.abc import Callable
+import tomllib
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from importlib import metadata
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
-from analytics.questions.latency import BY as LATENCY_BY
-from analytics.questions.matrix import BY as MATRIX_BY
-from analytics.results import FORMATS
-from analytics.session import RAY_ADDRESS, RAYDP
+from analytics.choices import FORMATS, LATENCY_BY, MATRIX_BY, RAY_ADDRESS, RAYDP
 
 EXAMPLES = """\
 examples:
@@ -56,6 +55,23 @@ class Parser(argparse.ArgumentParser):
         self.exit(1, f"routeranalyze: {message}; see {self.prog} --help\n")
 
 
+class VersionAction(argparse.Action):
+    """Prints the version, and ends."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, **options: Any) -> None:
+        super().__init__(option_strings, argparse.SUPPRESS, nargs=0, **options)
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
+        """Do so; where nothing is installed, the project says it."""
+        try:
+            version = metadata.version("mobula")
+        except metadata.PackageNotFoundError:
+            project = Path(__file__).resolve().parents[1] / "pyproject.toml"
+            version = tomllib.loads(project.read_text())["project"]["version"]
+        print(version)
+        parser.exit()
+
+
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     made = Parser(
@@ -64,6 +80,7 @@ def parser() -> argparse.ArgumentParser:
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    made.add_argument("--version", action=VersionAction, help="print the version, and end")
     commands = made.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Parser)
     add = commands.add_parser
     _report(add("report", help="a page with the answers to all questions"))

@@ -13,8 +13,6 @@ from pyspark.sql import types as T
 
 from analytics.errors import AnalyticsError
 
-FORMATS = ("parquet", "csv", "json")
-
 
 def write_table(rows: DataFrame, path: Path, form: str) -> None:
     """Write an answer as one file, which appears when it is complete."""

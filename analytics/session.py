@@ -10,11 +10,9 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
+from analytics.choices import RAY_ADDRESS, RAYDP
 from analytics.errors import SparkFailed
 
-RAYDP = "raydp"
-RAY_ADDRESS = "RAY_ADDRESS"
-"""Ray's own variable, which names the one to join; `auto` is the one that runs here."""
 START_TIMES = 3
 """How often a Ray of our own is started, if it or Spark does not come up on a busy machine."""
 SETTINGS = {

@@ -3,8 +3,6 @@
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-BY = ("routers", "address", "family")
-
 
 def matrix(flows: DataFrame, by: str = "routers") -> DataFrame:
     """Return messages and octets from where they entered to where they left, of all, each address or each family."""

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -84,6 +85,20 @@ def test_what_is_not_installed_is_named_with_how_to_install_it():
     program = "import sys; sys.modules['pyspark'] = None; from analytics.cli import main; sys.exit(main(['matrix']))"
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=WITHIN_S)
     check_sentence(done, "it needs pyspark, which is not installed: pip install 'mobula[analytics]'")
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["report", "--help"], ["--version"], ["guess"]])
+def test_help_and_version_need_nothing_that_is_not_installed(arguments):
+    program = (
+        "import sys; sys.modules.update(dict.fromkeys(('pyspark', 'pyarrow', 'plotly', 'raydp')));"
+        f" from analytics.cli import main; sys.exit(main({arguments!r}))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=WITHIN_S)
+    if arguments == ["guess"]:
+        check_sentence(done, "invalid choice: 'guess'")
+    else:
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.startswith("usage: routeranalyze" if "--help" in arguments else metadata.version("mobula"))
 
 
 def test_an_unknown_address_is_a_sentence_too(world):
