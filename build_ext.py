@@ -199,13 +199,17 @@ def will_compile(mode: str) -> bool:
     return not fault
 
 
-def will_train() -> bool:
-    """Return whether the compiled modules are trained; say why `auto` does not, refuse where `require` cannot."""
-    mode = chosen_mode("ROUTERD_TRAINING")
-    fault = None if mode == "off" else build_object.training_fault(c_compiler())
+def why_untrained() -> str:
+    """Return why the compiled modules are not to be trained; say so where `auto` cannot, refuse where `require` can't.
+
+    It is empty where they are.
+    """
+    if chosen_mode("ROUTERD_TRAINING") == "off":
+        return "it was built with ROUTERD_TRAINING=off"
+    fault = build_object.training_fault(c_compiler())
     if fault:
         report_untrained(fault)
-    return mode != "off" and not fault
+    return fault or ""
 
 
 def report_untrained(reason: str) -> None:
@@ -214,7 +218,8 @@ def report_untrained(reason: str) -> None:
         raise BuildRefused(f"ROUTERD_TRAINING=require, but {reason}")
     print(
         f"routerd: {reason}, so the compiled modules are not trained: they do the same, a quarter slower.\n"
-        "routerd: build with GCC, or set ROUTERD_TRAINING=off to build without this message.",
+        "routerd: mend that (training takes GCC) and build again, or set ROUTERD_TRAINING=off to build without this "
+        "message. `routerd --version` tells the reason, too.",
         file=sys.stderr,
     )
 
@@ -302,14 +307,14 @@ class BuildCompiled(build_ext):
         )
         folder = Path(C_FILES)
         modules = [name_of(str(Path(file).relative_to(folder).with_suffix(".py"))) for file in ext.sources]
-        is_trained = will_train()
-        if not self.force and shared_object.is_current(ext.sources, is_trained=is_trained):
+        reason = why_untrained()
+        if not self.force and shared_object.is_current(ext.sources, why_untrained=reason):
             return
         try:
-            shared_object.make(modules, ext.sources, is_trained=is_trained)
+            shared_object.make(modules, ext.sources, why_untrained=reason)
         except NotTrained as error:
             report_untrained(str(error))
-            shared_object.make(modules, ext.sources, is_trained=False)
+            shared_object.make(modules, ext.sources, why_untrained=str(error))
 
     def _settings_changed(self, sources: list[str]) -> bool:
         settings = Path(__file__).stat().st_mtime

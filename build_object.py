@@ -51,7 +51,8 @@ static struct PyModuleDef definition = {{PyModuleDef_HEAD_INIT, "compiled", "Wha
 PyMODINIT_FUNC PyInit_compiled(void) {{
     PyObject *module = PyModule_Create(&definition);
     if (module && (PyModule_AddStringConstant(module, "MODULES", "{modules}") < 0
-                   || PyModule_AddIntConstant(module, "IS_TRAINED", {is_trained}) < 0))
+                   || PyModule_AddIntConstant(module, "IS_TRAINED", {is_trained}) < 0
+                   || PyModule_AddStringConstant(module, "WHY_UNTRAINED", "{why}") < 0))
         Py_CLEAR(module);
     return module;
 }}
@@ -82,19 +83,22 @@ class SharedObject:
     tuning: Sequence[str] = ()
     """`TUNING`, if the compiler knows it."""
 
-    def is_current(self, c_files: Sequence[str], *, is_trained: bool) -> bool:
+    def is_current(self, c_files: Sequence[str], *, why_untrained: str) -> bool:
         """Return whether the object is there in this form, and newer than all that it is made of."""
+        is_trained = not why_untrained
         made_of = [Path(file) for file in (*c_files, __file__)]
         if is_trained:
             made_of += [ROOT / file for file in TRAINED_ON]
         return self._listing(is_trained).is_file() and _is_newer(self.target, made_of)
 
-    def make(self, modules: Sequence[str], c_files: Sequence[str], *, is_trained: bool) -> None:
-        """Make it in this form; where it cannot be trained, raise and leave nothing."""
+    def make(self, modules: Sequence[str], c_files: Sequence[str], *, why_untrained: str = "") -> None:
+        """Make it, trained unless there is a reason against that; where it cannot be, raise and leave nothing."""
+        is_trained = not why_untrained
         self._listing(not is_trained).unlink(missing_ok=True)
         listing = self._listing(is_trained)
         listing.parent.mkdir(parents=True, exist_ok=True)
-        listing.write_text(LISTING.format(modules=" ".join(modules), is_trained=int(is_trained)))
+        why = why_untrained.encode("ascii", "replace").decode().replace("\\", "/").replace('"', "'")
+        listing.write_text(LISTING.format(modules=" ".join(modules), is_trained=int(is_trained), why=why))
         sources = [*c_files, str(listing)]
         try:
             flags = self._train(sources) if is_trained else ()

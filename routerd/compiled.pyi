@@ -3,3 +3,5 @@
 MODULES: str
 """The names of the modules in it, with spaces between them."""
 IS_TRAINED: int
+WHY_UNTRAINED: str
+"""The reason, where they are not trained; else nothing."""

@@ -43,3 +43,10 @@ def is_trained() -> bool:
     """Return whether there are compiled modules, made by what was counted when they ran first."""
     compiled = sys.modules.get(LISTING)
     return compiled is not None and bool(compiled.IS_TRAINED)
+
+
+def why_untrained() -> str:
+    """Return why the compiled modules were made without training; nothing where they are trained, or not there."""
+    compiled = sys.modules.get(LISTING)
+    # An object that was built before it said so may still be there.
+    return "" if compiled is None else str(getattr(compiled, "WHY_UNTRAINED", ""))

@@ -5,7 +5,8 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from routerd.cli.version import version
+from routerd.cli.version import build, version
+from routerd.compiled_form import why_untrained
 from routerd.config import RouterConfig
 from routerd.io import module_log, warn_if_open
 
@@ -22,6 +23,13 @@ def announce_configuration(config: RouterConfig) -> None:
     _server_log.info("Container Name: %s", router.id)
     _router_log.info("Router started in %s mode, area=0 id=%s", router.mode.value.capitalize(), router.id)
     _router_log.info("Version: %s", version())
+    if build() == "uncompiled":
+        _router_log.warning(
+            "This router runs uncompiled: it does the same, many times slower. Install a C compiler and the Python "
+            "headers (Debian: gcc, python3-dev), and build it again with ROUTERD_CYTHON=require"
+        )
+    elif reason := why_untrained():
+        _router_log.info("This router is compiled and not trained, which makes it a quarter slower: %s", reason)
     for warning in config.warnings:
         _router_log.warning("%s", warning)
     policy = config.policy

@@ -5,7 +5,7 @@ import tomllib
 from importlib import metadata, util
 from pathlib import Path
 
-from routerd.compiled_form import is_trained
+from routerd.compiled_form import is_trained, why_untrained
 
 DISTRIBUTION = "mobula"
 COMPILED_SUFFIXES = (".so", ".pyd")
@@ -32,5 +32,9 @@ def version_text() -> str:
         ray = metadata.version("ray")
     except metadata.PackageNotFoundError:
         ray = "not installed"
-    form = f"{build()}, trained" if is_trained() else build()
+    form = build()
+    if is_trained():
+        form += ", trained"
+    elif reason := why_untrained():
+        form += f", not trained: {reason}"
     return f"{version()}\nbuild: {form}\nPython: {platform.python_version()}\nRay: {ray}"

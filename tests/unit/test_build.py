@@ -1,11 +1,14 @@
 """The build of the compiled modules, tried on a project with one module in a folder of its own."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
+import tomllib
 import zipfile
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -63,6 +66,10 @@ class Project:
             "from routerd import compiled; print(compiled.MODULES, compiled.IS_TRAINED, sep='\\n')"
         ).splitlines()
         return modules, is_trained == "1"
+
+    def why_untrained(self) -> str:
+        """Return what the object that was built says of that."""
+        return self.said("from routerd.compiled_form import why_untrained as why; print(why())")
 
     def file_of_the_imported_module(self) -> Path:
         program = "import routerd.wire.count as count; assert count.after(41) == 42; print(count.__file__)"
@@ -264,8 +271,8 @@ def test_the_form_that_is_asked_for_replaces_the_one_that_is_there(project: Proj
     forms = []
     for training in ("require", "off", "require"):
         project.build("require", training=training)
-        forms.append(project.form()[1])
-    assert forms == [True, False, True]
+        forms.append((project.form()[1], project.why_untrained()))
+    assert forms == [(True, ""), (False, "it was built with ROUTERD_TRAINING=off"), (True, "")]
 
 
 def _compiler_without(flag: str, folder: Path) -> str:
@@ -310,6 +317,44 @@ def test_a_training_that_fails_is_told_and_leaves_what_is_compiled_untrained(pro
     (project.folder / "bench/core.py").write_text("def run() -> None:\n    raise ValueError('too hard')\n")
     done = project.build("require", training="auto")
     assert (done.returncode, done.stderr.count("ValueError: too hard"), project.form()[1]) == (0, 1, False)
+    assert project.why_untrained() == "its training failed: ValueError: too hard"
+
+
+def test_what_the_training_imports_is_required_for_a_build() -> None:
+    # A front end builds in an environment that has nothing else.
+    program = f"import sys\n{build_object.TRAINING.partition(';')[0]}\nprint(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    imported = {name.partition(".")[0] for name in done.stdout.split()}
+    providers = metadata.packages_distributions()
+    used = {provider.lower() for name in imported & providers.keys() for provider in providers[name]} - {"mobula"}
+    requirements = tomllib.loads((ROOT / "pyproject.toml").read_text())["build-system"]["requires"]
+    required = {re.split(r"[<>=]", one)[0].lower() for one in requirements}
+    direct = {name for name in used if not any(name in _needs_of(other) for other in used)}
+    assert {"scramp", "uvloop"} <= direct <= required
+
+
+def _needs_of(distribution: str) -> set[str]:
+    return {re.split(r"[^\w.-]", one)[0].lower() for one in metadata.requires(distribution) or ()}
+
+
+@pytest.mark.soak
+@needs_a_compiler
+@needs_training
+def test_a_wheel_that_is_built_in_isolation_is_trained(project: Project) -> None:
+    # Its training takes what that of the router takes; setup.py is as the front end runs it.
+    (project.folder / "bench/core.py").write_text("import scramp, uvloop\n" + TRAINING)
+    listing = project.folder / "build_ext.py"
+    text = re.sub(r"(?ms)^MODULES.*?^\)", "MODULES = ('routerd/wire/count.py',)", listing.read_text(), count=1)
+    text = re.sub(r"(?m)^(BENCH_MODULES|PRELOADED)\b.*$", r"\1 = ()", text)
+    listing.write_text(text)
+    command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--wheel-dir", "made", "."]
+    environment = {**os.environ, "ROUTERD_CYTHON": "require", "ROUTERD_TRAINING": "require"}
+    done = subprocess.run(command, cwd=project.folder, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (wheel,) = (project.folder / "made").glob("*.whl")
+    elsewhere = project.folder / "unpacked"
+    zipfile.ZipFile(wheel).extractall(elsewhere)
+    assert Project(elsewhere).form() == ("routerd.wire.count", True)
 
 
 @needs_a_compiler

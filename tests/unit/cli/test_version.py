@@ -11,6 +11,6 @@ def test_the_first_line_is_the_version_alone() -> None:
 
 def test_below_it_is_what_it_runs_on() -> None:
     _, build, python, ray = version_text().splitlines()
-    assert build in ("build: compiled", "build: compiled, trained", "build: uncompiled")
+    assert re.fullmatch(r"build: (uncompiled|compiled(, trained|, not trained: .+)?)", build)
     assert python == "Python: {}.{}.{}".format(*sys.version_info[:3])
     assert re.fullmatch(r"Ray: (\d+\.\d+\.\d+\S*|not installed)", ray)
