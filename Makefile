@@ -23,12 +23,13 @@ TEST_TOOLS := .venv/.test-tools
 FUZZ_TOOLS := .venv/.fuzz-tools
 ANALYTICS := .venv/.analytics
 RHEA := tests/interop/rhea
+RHEA_INSTALLED := $(RHEA)/node_modules/.package-lock.json
 DRIVER_BIN := driver/.venv/bin
 DRIVER_ENVIRONMENT := driver/.venv/.environment
 
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup analytics run demo-mesh demo-analytics demo-nova test soak bench fuzz lint clean system-packages proton test-tools test-built test-uncompiled driver-setup test-driver
+.PHONY: help setup analytics clients run demo-mesh demo-analytics demo-nova test soak bench fuzz lint clean system-packages proton test-tools test-built test-uncompiled driver-setup test-driver
 
 help:  ## list the targets
 	@sed -nE 's/^([a-z-]+):.*  ## (.*)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -36,6 +37,9 @@ help:  ## list the targets
 setup: $(BUILT)  ## make .venv with the router in it, and compile its compiled modules
 
 analytics: setup $(ANALYTICS)  ## add what routeranalyze needs to .venv
+
+clients: setup $(RHEA_INSTALLED)  ## add what the programs of README.md need, python-qpid-proton and rhea
+	@tests/interop/install-proton.sh $(BIN)/python
 
 run: setup  ## start a router that clients on this host can connect to, at port 5672
 	$(BIN)/routerd -c configs/standalone.conf --record-directory records $(ROUTERD_ARGUMENTS)
@@ -109,11 +113,12 @@ system-packages:
 proton: $(TEST_TOOLS) system-packages
 	@tests/interop/install-proton.sh $(BIN)/python
 
-$(RHEA)/node_modules/.package-lock.json: $(RHEA)/package.json $(RHEA)/package-lock.json | system-packages
+$(RHEA_INSTALLED): $(RHEA)/package.json $(RHEA)/package-lock.json
 	@if command -v npm >/dev/null; then npm ci --prefix $(RHEA) --no-audit --no-fund --loglevel=error && touch $@; \
-	else echo "npm is not installed: the tests with rhea will be skipped"; fi
+	else echo "npm is not installed, so that rhea is not, either: what needs it is skipped"; fi
 
-test-tools: $(TEST_TOOLS) proton $(RHEA)/node_modules/.package-lock.json
+# In this order: npm may be among the packages.
+test-tools: $(TEST_TOOLS) proton $(RHEA_INSTALLED)
 
 driver-setup: $(DRIVER_ENVIRONMENT)  ## make driver/.venv with the oslo.messaging driver in it
 

@@ -32,11 +32,11 @@ def absence(kind: str) -> str | None:
         try:
             import proton  # noqa: F401
         except ImportError:
-            return "python-qpid-proton is not installed (make test installs it)"
+            return "python-qpid-proton is not installed (make clients installs it)"
     elif not shutil.which("node"):
         return "Node.js is not installed, so that rhea cannot run"
     elif not (HERE / "rhea" / "node_modules" / "rhea").is_dir():
-        return "rhea is not installed (make test installs it)"
+        return "rhea is not installed (make clients installs it)"
     return None
 
 

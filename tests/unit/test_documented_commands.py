@@ -15,6 +15,7 @@ import re
 import signal
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -268,3 +269,34 @@ def test_a_command_that_fails_or_prints_something_else_is_found() -> None:
 
 def test_the_readme_opens_with_the_two_commands() -> None:
     assert [command.line for command in BLOCKS[0].commands] == ["make run", "make test"]
+
+
+def test_what_the_first_programs_need_is_installed_by_a_command_before_them() -> None:
+    readme = [block for block in BLOCKS if block.place.startswith("README.md:")]
+    first = next(at for at, block in enumerate(readme) if block.needs)
+    before = [command.line for block in readme[:first] for command in block.commands]
+    assert {block.needs for block in readme} == {None, "proton", "rhea"}
+    assert "make clients" in before
+    done = subprocess.run(
+        ["make", "--dry-run", "--always-make", "clients"],
+        cwd=ROOT,
+        env=plain_environment(),
+        capture_output=True,
+        text=True,
+        timeout=WITHIN_S,
+    )
+    assert (done.returncode, "install-proton.sh .venv/bin/python" in done.stdout) == (0, True)
+    assert "npm ci --prefix tests/interop/rhea" in done.stdout
+    # What only tests need takes minutes, and as root packages of the system.
+    assert not re.search(r"system-packages|analytics", done.stdout)
+
+
+@pytest.mark.soak
+@with_environment
+def test_the_first_program_runs_with_nothing_but_what_was_installed_for_it(make_run: None, tmp_path: Path) -> None:
+    python = tmp_path / "venv/bin/python"
+    for command in ([sys.executable, "-m", "venv", tmp_path / "venv"], ["tests/interop/install-proton.sh", python]):
+        subprocess.run(command, cwd=ROOT, env=plain_environment(), check=True, capture_output=True)
+    [block] = [block for block in BLOCKS if block.place.startswith("README.md:") and block.needs == "proton"]
+    for command in block.commands:
+        check_command(Command(command.line.replace(".venv/bin/python", str(python)), command.output))
