@@ -41,7 +41,6 @@ def router_settings(
         ra_interval_s=values["raIntervalSeconds"],
         ra_interval_flux_s=values["raIntervalFluxSeconds"],
         remote_ls_max_age_s=values["remoteLsMaxAgeSeconds"],
-        worker_threads=values["workerThreads"],
         sasl_config_dir=values["saslConfigDir"],
         sasl_config_name=values["saslConfigName"],
         allows_resumable_link_routes=values["allowResumableLinkRoute"],

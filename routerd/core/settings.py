@@ -76,8 +76,6 @@ class RouterSettings:
     """Time between two announcements to the network while it changes."""
     remote_ls_max_age_s: int = 60
     """A router that announced nothing for so long is forgotten."""
-    worker_threads: int = 4
-    """Shown by management; how many cores are used is an option of the process."""
     sasl_config_dir: str | None = None
     """The folder with the SASL configuration."""
     sasl_config_name: str = "qdrouterd"

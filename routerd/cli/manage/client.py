@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 REPLY_OCTETS_MAX = 1 << 28
 """The largest answer: some hundred thousand rows without paging."""
+NODE, _LOCAL_NODE = ("$management", "_local/$management")
+"""The management node of the router that is connected to, and its other name, which is the same for all tenants."""
 _REPLY_LIMITS = CodecLimits(count=10_000_000)
 _CREDIT = 100
 _HEADER_SIZE = 8
@@ -76,6 +78,7 @@ class ManagementClient(Handler):
         self._refusals: dict[Link | None, Error | None] = {}
         self._undelivered: str | None = None
         self._senders: dict[str, Sender] = {}
+        self._links = 0
         self._session: Session | None = None
         self._receiver: Receiver | None = None
         self._number = 0
@@ -168,15 +171,35 @@ class ManagementClient(Handler):
     def _sender(self, address: str) -> "Sender":
         sender = self._senders.get(address)
         if sender is None:
-            session = cast("Session", self._session)
-            sender = self._senders[address] = session.sender(f"{self._name}-{len(self._senders)}")
-            sender.attach(source=Source(), target=Target(address=address))
+            sender = self._senders[address] = self._attach(address)
+            if address == NODE:
+                sender = self._senders[address] = self._with_credit(sender)
         self._wait(lambda: sender.credit > 0 or sender in self._refusals, self._no_credit(address))
         if sender in self._refusals:
             error = self._refusals[sender]
             reason = "" if error is None else f": {error.description or error.condition}"
             raise NoAnswer(f"{address} at {self._where} refuses requests{reason}")
         return sender
+
+    def _attach(self, address: str) -> "Sender":
+        session = cast("Session", self._session)
+        self._links += 1
+        sender = session.sender(f"{self._name}-{self._links}")
+        sender.attach(source=Source(), target=Target(address=address))
+        return sender
+
+    def _with_credit(self, sender: "Sender") -> "Sender":
+        """Return the link for requests that has credit: at a listener for tenants `$management` is one of theirs."""
+        self._wait(lambda: sender.is_attached or sender in self._refusals, self._no_credit(NODE))
+        if sender.credit > 0 or sender in self._refusals:
+            return sender
+        local = self._attach(_LOCAL_NODE)
+        links = (sender, local)
+        self._wait(
+            lambda: any(one.credit > 0 for one in links) or all(one in self._refusals for one in links),
+            self._no_credit(NODE),
+        )
+        return local if local.credit > 0 and sender.credit == 0 else sender
 
     def _no_credit(self, address: str) -> str:
         kind, _, rest = address.removeprefix("/").partition("/")

@@ -90,5 +90,5 @@ ROUTER_COLUMNS: Columns = {
     "linksBlocked": lambda row: uint(sum(one.links_blocked for one in row.workers)),
     "uptimeSeconds": lambda row: uint(row.uptime_s),
     "memoryUsage": lambda row: ulong(row.memory_octets),
-    "workerThreads": lambda row: whole(row.settings.worker_threads),
+    "workerThreads": lambda row: whole(len(row.workers)),
 }

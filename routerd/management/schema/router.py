@@ -82,7 +82,7 @@ ROUTER = EntityType(
         Attribute(
             "workerThreads",
             INTEGER,
-            "Taken for old files' sake; how many cores are used is an option of routerd.",
+            "Event loops that have connections. What a file says has no effect: connection_actors of routerd says it.",
             CREATE,
             4,
             least=1,
@@ -181,7 +181,13 @@ ROUTER = EntityType(
             "deliveriesRedirectedToFallback", INTEGER, "Deliveries sent to a fallback destination.", is_graph=True
         ),
         Attribute("uptimeSeconds", INTEGER, "Time since the router started.", unit="s", is_graph=True),
-        Attribute("memoryUsage", INTEGER, "Memory that the router takes.", unit="octets", is_graph=True),
+        Attribute(
+            "memoryUsage",
+            INTEGER,
+            "Resident memory of the processes that have its connections.",
+            unit="octets",
+            is_graph=True,
+        ),
     ),
 )
 """`managementAccess` and `managementFileDir` are Mobula's own."""

@@ -57,7 +57,6 @@ def test_all_attributes_arrive() -> None:
         ra_interval_s=20,
         ra_interval_flux_s=3,
         remote_ls_max_age_s=50,
-        worker_threads=8,
         sasl_config_dir="/etc/sasl2",
         sasl_config_name="mine",
         allows_resumable_link_routes=False,
@@ -136,7 +135,7 @@ WRONG = [
     ),
     (
         ["raInterval: abc"],
-        "line 2: router.raInterval: invalid literal for int() with base 10: 'abc'; allowed: 1 or more",
+        "line 2: router.raInterval: 'abc' is not a whole number; allowed: 1 or more",
     ),
     (["raIntervalSeconds: 0"], "line 2: router.raIntervalSeconds: 0 is too small; allowed: 1 or more"),
     (

@@ -147,7 +147,7 @@ def test_the_router_is_shown_with_the_sums_of_its_workers() -> None:
             "linksBlocked": UInt(2),
             "uptimeSeconds": UInt(100),
             "memoryUsage": ULong(3000),
-            "workerThreads": Int(4),
+            "workerThreads": Int(2),
         }
     )
 

@@ -1,5 +1,6 @@
 """The router as a whole: -g, and its memory: -m."""
 
+from dataclasses import replace
 from typing import Any
 
 from routerd.cli.manage.figures import duration, grouped, octets, plain
@@ -29,7 +30,7 @@ _LINES: tuple[tuple[str, str, Kind, Show], ...] = (
     ("Router Id", "id", TEXT, plain),
     ("Worker Threads", "workerThreads", NUMBER, plain),
     ("Uptime", "uptimeSeconds", NUMBER, duration),
-    ("VmSize", "memoryUsage", NUMBER, octets),
+    ("Memory Usage", "memoryUsage", NUMBER, octets),
     ("Area", "area", TEXT, plain),
     ("Link Routes", "linkRouteCount", NUMBER, plain),
     ("Auto Links", "autoLinkCount", NUMBER, plain),
@@ -67,6 +68,14 @@ POOL_COLUMNS: tuple[Column, ...] = (
     of("batchesRebalancedToGlobal", "rebal-out", COUNTER, grouped),
 )
 _POOL_ATTRIBUTES = tuple(column.needs[0] for column in POOL_COLUMNS)
+OBJECT_COLUMNS: tuple[Column, ...] = (
+    *POOL_COLUMNS[:2],
+    of("heldByThreads", "count", NUMBER, grouped),
+    Column("octets", lambda pool: pool["heldByThreads"] * (pool.get("typeSize") or 0), ("typeSize",), NUMBER, octets),
+)
+"""Of a router without pools: how many objects of a kind are in use."""
+MEMORY_COLUMNS = (*POOL_COLUMNS, *OBJECT_COLUMNS[2:])
+_NO_POOLS = "this router keeps no pools: these are the objects that it has most of, each without what it refers to"
 
 
 def general_record(router: Entity) -> Record:
@@ -82,13 +91,20 @@ def general_record(router: Entity) -> Record:
 
 
 def memory_blocks(pools: list[Entity], router: Entity) -> list[Block]:
-    """Return the pools of a router, and the sum of their sizes."""
+    """Return the pools of a router, and the sum of their sizes; of one without pools, the objects in use."""
     if not pools or any(pool.get("totalAllocFromHeap") is None for pool in pools):
         return [Message(("No memory statistics available",), "Memory Pools")]
     pools = sorted(pools, key=lambda pool: str(pool.get("identity")))
     pooled = sum(pool["totalAllocFromHeap"] * (pool.get("typeSize") or 0) for pool in pools)
     summary: dict[str, Any] = {"memoryUsage": router.get("memoryUsage"), "pooled": pooled}
-    columns = (of("memoryUsage", "VmSize", NUMBER, octets), of("pooled", "Pooled", NUMBER, octets))
+    has_pools = any(pool.get("localFreeListMax") for pool in pools)
+    title = "Pooled" if has_pools else "In These Objects"
+    columns = (of("memoryUsage", "Memory Usage", NUMBER, octets), of("pooled", title, NUMBER, octets))
+    if not has_pools:
+        return [
+            replace(tabulate("Objects", OBJECT_COLUMNS, pools), note=_NO_POOLS),
+            tabulate("Memory Summary", columns, [summary]),
+        ]
     return [
         tabulate("Memory Pools", POOL_COLUMNS, pools),
         tabulate("Memory Summary", columns, [summary]),

@@ -107,6 +107,14 @@ def test_resting_keeps_the_connection_alive() -> None:
         client.rest(is_readable=True)
 
 
+def test_at_a_listener_for_tenants_the_node_has_its_other_name() -> None:
+    router = CannedRouter(echo, serves=lambda address: address == "_local/$management")
+    client = client_of(MemoryStream(router))
+    for _ in range(2):
+        assert client.request(NODE, {"operation": "X"}).body[0] == "_local/$management"
+    assert len(router.connection.sessions()[0].links()) == 3
+
+
 # No answer
 
 

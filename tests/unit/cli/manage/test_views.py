@@ -48,7 +48,7 @@ Router Statistics
   Router Id                        QDR.A
   Worker Threads                   1
   Uptime                           000:00:04:13
-  VmSize                           179 MiB
+  Memory Usage                     179 MiB
   Area                             0
   Link Routes                      2
   Auto Links                       2
@@ -271,13 +271,36 @@ Memory Pools
   qd_message_t  160   64     128         1,000  10          0         1
 
 Memory Summary
-  VmSize    Pooled
-  ===================
-  1.20 GiB  680 KiB"""
+  Memory Usage  Pooled
+  =======================
+  1.20 GiB      680 KiB"""
     assert shown(*memory_blocks([], {})) == "No memory statistics available"
     assert shown(*memory_blocks([{"identity": "a", "totalAllocFromHeap": None}], {})) == (
         "No memory statistics available"
     )
+
+
+def test_a_router_without_pools_has_its_objects_counted() -> None:
+    pools = [
+        {
+            **{"identity": f"allocator/{name}", "typeSize": size, "transferBatchSize": 1, "localFreeListMax": 0},
+            **{"totalAllocFromHeap": count, "heldByThreads": count},
+            **{"batchesRebalancedToThreads": 0, "batchesRebalancedToGlobal": 0},
+        }
+        for name, size, count in (("qdr_link_t", 264, 1000), ("qd_connection_t", 216, 10))
+    ]
+    assert shown(*memory_blocks(pools, {"memoryUsage": 45_300_000})) == """\
+Objects
+this router keeps no pools: these are the objects that it has most of, each without what it refers to
+  type             size  count  octets
+  ========================================
+  qd_connection_t  216   10     2.11 KiB
+  qdr_link_t       264   1,000  258 KiB
+
+Memory Summary
+  Memory Usage  In These Objects
+  ================================
+  43.2 MiB      260 KiB"""
 
 
 def test_a_policy_is_two_records() -> None:
