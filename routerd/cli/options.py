@@ -17,6 +17,10 @@ from oslo_config import cfg
 from routerd.config import DEFAULT_USER_FILE, LevelUnknown, parse_enable
 
 ENVIRONMENT_PREFIX = "ROUTERD_"
+_PYTHON_WORDS = (
+    ("invalid literal for int()", "it has to be a whole number"),
+    ("could not convert string to float", "it has to be a number"),
+)
 NAMESPACE = "mobula"
 """Under which oslo-config-generator finds the options."""
 
@@ -96,7 +100,8 @@ OPTIONS: tuple[cfg.Opt, ...] = (
     cfg.BoolOpt(
         "in_process",
         default=False,
-        help="Run everything in one process, without Ray: one event loop, nothing is restarted.",
+        help="Run everything in one process, without Ray: one event loop, nothing is restarted. It does not go with "
+        "several connection_actors.",
     ),
     cfg.BoolOpt(
         "detach",
@@ -185,6 +190,11 @@ def read_options(arguments: Mapping[str, Any], environment: Mapping[str, str]) -
         if place is not None:
             _set(conf, option.name, place, value)
     values = {field.name: conf[field.name] for field in fields(Options)}
+    if values["in_process"] and (values["connection_actors"] or 1) > 1:
+        raise OptionError(
+            f"connection_actors: {values['connection_actors']} cannot be in one process, which has one event loop; "
+            "leave out in_process, or connection_actors"
+        )
     if values["connection_actors"] is None:
         values["connection_actors"] = max(1, len(os.sched_getaffinity(0)) - 1)
     for name in ("record_directory", "user_file", "runtime_directory"):
@@ -230,7 +240,11 @@ def _set(conf: cfg.ConfigOpts, name: str, place: str, value: Any) -> None:
     try:
         conf.set_override(name, value)
     except ValueError as error:
-        raise OptionError(f"{place}: {value!r}: {error}") from error
+        reason = str(error)
+        for said, meant in _PYTHON_WORDS:
+            if reason.startswith(said):
+                reason = meant
+        raise OptionError(f"{place}: {value!r}: {reason}") from error
 
 
 def _checked(options: Options) -> Options:

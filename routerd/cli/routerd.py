@@ -5,7 +5,7 @@ Ray is imported when a router is started on it, and only then.
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
@@ -24,6 +24,7 @@ from routerd.config import (
     LogModuleConfig,
     RouterConfig,
     UserFileError,
+    line_of,
     load_config,
     read_users,
     with_directory,
@@ -35,7 +36,6 @@ from routerd.io import (
     ListenFailed,
     LogFileError,
     LogReceiver,
-    TlsProfileBroken,
     check_profiles,
     check_record_directory,
     configure_logs,
@@ -63,17 +63,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         if arguments.stop is not None:
             return _stop(arguments.stop, options)
         config = _adapted(load_config(arguments.config), options, has_test_hooks=arguments.test_hooks)
-        check_profiles(config.ssl_profiles, (*config.listeners, *config.connectors))
+        faults = [*_faults_of_profiles(config, arguments.config)]
         if config.router.user_file is not None and not arguments.user:
-            read_users(config.router.user_file)
-    except UserFileError as error:
-        _complain(f"Cannot use the user file {error}")
-        return FAILURE
-    except TlsProfileBroken as error:
-        _complain(f"Cannot load configuration file {arguments.config}: {error}")
-        return FAILURE
+            faults += _faults_of_users(config.router.user_file)
     except (OptionError, ConfigRejected) as error:
         _complain(str(error))
+        return FAILURE
+    if faults:
+        _complain("\n".join(faults))
         return FAILURE
     if arguments.check:
         _complain("\n".join(config.warnings))
@@ -86,6 +83,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         with ExitStack() as at_exit:
             if arguments.daemon:
+                _warn_of_lost_logs(config)
                 pid_file = PidFile(arguments.pidfile) if arguments.pidfile else None
                 parent = become_daemon()
                 _settle_in(pid_file, arguments.user, at_exit)
@@ -98,6 +96,38 @@ def main(argv: Sequence[str] | None = None) -> int:
     except StartFailed as failure:
         parent.tell_failed(str(failure))
         return FAILURE
+
+
+def _faults_of_profiles(config: RouterConfig, path: str) -> Iterator[str]:
+    """Yield why profiles cannot be used, with where the file says so."""
+    for fault in check_profiles(config.ssl_profiles, (*config.listeners, *config.connectors)):
+        line = line_of(path, "sslProfile", fault.profile, fault.attribute)
+        place = "" if line is None else f"line {line}: "
+        yield f"Cannot load configuration file {path}: {place}{fault}"
+
+
+def _faults_of_users(path: str) -> list[str]:
+    try:
+        read_users(path)
+    except UserFileError as error:
+        return [f"Cannot use the user file {error}"]
+    return []
+
+
+def _warn_of_lost_logs(config: RouterConfig) -> None:
+    """Say which part of the log a daemon loses: its standard output and error are the null device."""
+    default = next((one for one in config.logs.modules if one.module == "DEFAULT"), LogModuleConfig(module="DEFAULT"))
+    lost = [
+        one.module
+        for one in (default, *(module for module in config.logs.modules if module.module != "DEFAULT"))
+        if (one.output_file or default.output_file or "stderr") in ("stderr", "stdout")
+    ]
+    if lost:
+        modules = "the log" if "DEFAULT" in lost else f"the log of {', '.join(lost)}"
+        _complain(
+            f"-d: {modules} goes to standard output or error, which a daemon does not have, and is lost: "
+            "name a file in 'outputFile' of a section 'log', or syslog"
+        )
 
 
 class StartFailed(Exception):

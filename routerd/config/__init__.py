@@ -10,7 +10,7 @@ from routerd.config.connector import INTER_ROUTER_MAX, ConnectorConfig
 from routerd.config.effects import Effect, effect_of, resolved
 from routerd.config.errors import ConfigError, ConfigErrors, ConfigRejected
 from routerd.config.listener import FailoverUrl, ListenerConfig, Role
-from routerd.config.load import load_config, parse_config
+from routerd.config.load import line_of, load_config, parse_config
 from routerd.config.log import LogConfig, LogModuleConfig
 from routerd.config.log_levels import LevelUnknown, parse_enable
 from routerd.config.named_files import check_named_files
@@ -52,6 +52,7 @@ __all__ = [
     "check_named_files",
     "editing",
     "effect_of",
+    "line_of",
     "load_config",
     "parse_config",
     "parse_enable",

@@ -18,12 +18,21 @@ from routerd.config.connection_attributes import (
     text_of,
 )
 from routerd.config.entities import Entity
+from routerd.config.errors import meant_among
 from routerd.config.listener import ListenerConfig, Role
 from routerd.config.ssl_profile_section import check_profile_named
 from routerd.config.values import URLS_ALLOWED, failover_urls
 from routerd.core import RouterMode
+from routerd.wire.sasl import SCRAM_MECHANISMS
 
-ANONYMOUS, EXTERNAL = "ANONYMOUS", "EXTERNAL"
+ANONYMOUS, EXTERNAL, GSSAPI = "ANONYMOUS", "EXTERNAL", "GSSAPI"
+OFFERED_MECHANISMS = (EXTERNAL, GSSAPI, *SCRAM_MECHANISMS, "PLAIN", ANONYMOUS)
+"""Those that listeners can offer by themselves."""
+CYRUS_MECHANISMS = (
+    *("CRAM-MD5", "DIGEST-MD5", "GS2-IAKERB", "GS2-KRB5", "GSS-SPNEGO", "KERBEROS_V4", "LOGIN", "NTLM", "OTP"),
+    *("PASSDSS-3DES-1", "SRP", *(f"{one}-PLUS" for one in SCRAM_MECHANISMS)),
+)
+"""Those that Cyrus SASL may have besides."""
 
 
 def listener_configs(
@@ -63,6 +72,7 @@ def _listener(entity: Entity) -> ListenerConfig:
     values = entity.values
     strip = values["stripAnnotations"]
     mechanisms = mechanisms_of(entity)
+    _check_mechanisms(entity, mechanisms or ())
     if values["authenticatePeer"] and mechanisms == (ANONYMOUS,):
         entity.warn("saslMechanisms", "nobody can connect: ANONYMOUS proves nothing, and 'authenticatePeer' is set")
     check_host(entity, "socketAddressFamily")
@@ -96,6 +106,22 @@ def _listener(entity: Entity) -> ListenerConfig:
         dedicated_actor=values["dedicatedActor"],
         message_log_components=logged_parts(entity),
     )
+
+
+def _check_mechanisms(entity: Entity, names: tuple[str, ...]) -> None:
+    """Hold the mechanisms against those that can be offered; what a service offers, it alone knows."""
+    known = (*OFFERED_MECHANISMS, *CYRUS_MECHANISMS)
+    unknown = [one for one in names if one not in known]
+    if not unknown or entity.values["saslPlugin"] is not None:
+        return
+    text = f"{unknown[0]} is no mechanism that this router can offer"
+    meant = GSSAPI if "KERB" in unknown[0] else meant_among(unknown[0], OFFERED_MECHANISMS)
+    if len(unknown) == len(names) and entity.values["authenticatePeer"]:
+        reason = f"nobody can connect: {text}, and 'authenticatePeer' is set"
+        entity.refuse("saslMechanisms", reason, *OFFERED_MECHANISMS, meant=meant)
+    else:
+        hint = f"did you mean {meant}?" if meant else f"it has {', '.join(OFFERED_MECHANISMS)}"
+        entity.warn("saslMechanisms", f"{text}, and is passed over; {hint}")
 
 
 def _requires_ssl(entity: Entity) -> bool:

@@ -25,12 +25,25 @@ from routerd.config.ssl_profile import SslProfileConfig
 from routerd.config.ssl_profile_section import ssl_profiles, with_resolved
 from routerd.config.vhost_section import vhost_settings
 from routerd.core import RouterMode
-from routerd.management import SECTIONS, check_entity
+from routerd.management import SECTIONS, check_entity, find_entity_type
 
 
 def load_config(path: str | os.PathLike[str]) -> RouterConfig:
     """Return what a configuration file says; raises ConfigErrors."""
     return parse_config(read_text(path), os.fspath(path))
+
+
+def line_of(path: str | os.PathLike[str], section: str, name: str, attribute: str) -> int | None:
+    """Return in which line of a configuration file the named section has an attribute, or begins if it has none."""
+    for found in read_sections(read_text(path), os.fspath(path)).all:
+        entity_type = find_entity_type(found.name)
+        named = found.attributes.get("name")
+        if entity_type is None or entity_type.section != section or named is None or str(named.value) != name:
+            continue
+        old_names = (old for old, today in entity_type.old_names.items() if today == attribute)
+        given = next((found.attributes[one] for one in (attribute, *old_names) if one in found.attributes), None)
+        return found.line if given is None else given.line
+    return None
 
 
 def parse_config(

@@ -14,11 +14,12 @@ def log_modules(entities: Iterable[Entity]) -> tuple[LogModuleConfig, ...]:
     lines: dict[str, int | None] = {}
     for entity in entities:
         module = entity.values["module"]
+        found = _log_module(entity, module or "")
         if module in modules:
             reason = f"adding log duplicates unique attribute 'module' from existing log of line {lines[module]}"
             entity.refuse("module", reason, "one section for each module")
         elif module is not None:
-            modules[module] = _log_module(entity, module)
+            modules[module] = found
             lines[module] = entity.line
     return tuple(modules.values())
 

@@ -59,9 +59,19 @@ def check_use(profile: TlsProfile, user: ListenerConfig | ConnectorConfig) -> No
 
 def check_profiles(
     configs: Iterable[SslProfileConfig], users: Iterable[ListenerConfig | ConnectorConfig]
-) -> None:
-    """See whether profiles can be used, and for what names them; raises TlsProfileBroken."""
-    profiles = {config.name: TlsProfile(config) for config in configs}
+) -> list[TlsProfileBroken]:
+    """Return why profiles cannot be used, or not for what names them; each is told once."""
+    profiles: dict[str, TlsProfile] = {}
+    broken: dict[str, TlsProfileBroken] = {}
+    for config in configs:
+        try:
+            profiles[config.name] = TlsProfile(config)
+        except TlsProfileBroken as error:
+            broken[str(error)] = error
     for user in users:
-        if user.ssl_profile is not None:
-            check_use(profiles[user.ssl_profile], user)
+        if user.ssl_profile in profiles:
+            try:
+                check_use(profiles[user.ssl_profile], user)
+            except TlsProfileBroken as error:
+                broken[str(error)] = error
+    return list(broken.values())

@@ -62,6 +62,26 @@ def test_the_command_ends_when_the_daemon_is_ready_and_the_daemon_when_it_is_tol
     assert "Router ended in order" in (folder / "router.log").read_text()
 
 
+def test_a_log_that_is_lost_is_told(folder: Path) -> None:
+    lost = (
+        "goes to standard output or error, which a daemon does not have, and is lost: name a file in 'outputFile' of a "
+        "section 'log', or syslog\n"
+    )
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        main = f" host: 127.0.0.1\n port: {port}"
+        for log, what in (
+            ("", "the log"),
+            (
+                "log {\n module: DEFAULT\n outputFile: router.log\n}\nlog {\n module: AGENT\n outputFile: stderr\n}",
+                "the log of AGENT",
+            ),
+        ):
+            (folder / "router.conf").write_text(router_conf(main, more=log))
+            done = run("-d", "-c", "router.conf", "--in-process", cwd=folder)
+            assert done.stderr.partition("\n")[0].endswith(f": -d: {what} {lost.strip()}")
+
+
 def test_a_daemon_that_cannot_listen_is_reported_by_the_command(folder: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]

@@ -162,7 +162,7 @@ def test_each_error_of_a_configuration_is_one_line_and_nothing_starts(tmp_path: 
 def test_a_wrong_option_of_the_process_is_one_line(tmp_path: Path) -> None:
     done = run("--connection-actors", "none")
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.endswith(": --connection-actors: 'none': invalid literal for int() with base 10: 'none'\n")
+    assert done.stderr.endswith(": --connection-actors: 'none': it has to be a whole number\n")
 
 
 def test_check_says_that_a_configuration_is_right(tmp_path: Path) -> None:
@@ -170,6 +170,25 @@ def test_check_says_that_a_configuration_is_right(tmp_path: Path) -> None:
     file.write_text(router_conf(MAIN))
     done = run("-c", str(file), "--check")
     assert (done.returncode, done.stdout, done.stderr) == (0, f"{file}: no errors\n", "")
+
+
+def test_check_says_in_which_lines_certificates_are_missing_and_all_of_them(tmp_path: Path) -> None:
+    file = tmp_path / "router.conf"
+    profiles = "".join(f"sslProfile {{\n name: {name}\n cert-file: /nowhere/{name}\n}}\n" for name in "ab")
+    file.write_text(router_conf(MAIN, more=profiles + "listener {\n port: 0\n sslProfile: c\n}\n"))
+    text = file.read_text()
+    assert run("-c", str(file), "--check").stderr.count("there is no sslProfile with the name 'c'") == 1
+    file.write_text(text.replace("sslProfile: c", "sslProfile: a"))
+    done = run("-c", str(file), "--check")
+    lines = text.splitlines()
+    assert (done.returncode, [line.partition(": ")[2] for line in done.stderr.splitlines()]) == (
+        1,
+        [
+            f"Cannot load configuration file {file}: line {lines.index(f' cert-file: /nowhere/{name}') + 1}: "
+            f"sslProfile {name}: certFile /nowhere/{name}: No such file or directory"
+            for name in "ab"
+        ],
+    )
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["--check", "-c", "FILE"]])

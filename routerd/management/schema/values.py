@@ -1,6 +1,7 @@
 """From what a file or a request gives to values of an attribute's type."""
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -8,6 +9,7 @@ from routerd.management.schema.model import Attribute, ValueType
 
 _TRUE = ("yes", "true", "on")
 _FALSE = ("no", "false", "off")
+_WITH_UNIT = re.compile(r"\d+\s*[A-Za-z]+")
 
 
 class ValueRefused(ValueError):
@@ -58,7 +60,9 @@ def _whole_number(value: object) -> int:
             return int(value)
         except ValueError:
             pass
-    raise ValueRefused(f"invalid literal for int() with base 10: {shown(value)}")
+    if isinstance(value, str) and _WITH_UNIT.fullmatch(value):
+        raise ValueRefused(f"{shown(value)} is not a whole number: write the number alone, without a unit")
+    raise ValueRefused(f"{shown(value)} is not a whole number")
 
 
 def _boolean(_attribute: Attribute, value: object) -> bool:

@@ -29,6 +29,9 @@ DEFAULTS = Options(
 ALL_NAMES = ", ".join(sorted(Options.__dataclass_fields__))
 LEVELS = "{none, trace, debug, info, notice, warning, error, critical}"
 NEEDS_RAY = "only a Ray that is there already keeps a router; say which with ray_address"
+NEEDS_ONE_OF_THEM = (
+    "cannot be in one process, which has one event loop; leave out in_process, or connection_actors"
+)
 NEEDS_PROCESSES = "what runs in one process ends with it; leave out in_process"
 
 
@@ -83,6 +86,10 @@ def test_the_address_of_ray_has_several_names(argv: tuple[str, ...], environment
     assert read_options(parsed(*argv), environment).ray_address == address
 
 
+def test_one_process_has_one_event_loop() -> None:
+    assert read_options(parsed("--in-process", "--connection-actors", "1"), {}).connection_actors == 1
+
+
 def test_switches_can_be_turned_on_and_off(tmp_path: Path) -> None:
     path = written(tmp_path, "[DEFAULT]\nin_process = true\n")
     assert read_options({"options_file": path}, {}).in_process is True
@@ -103,7 +110,7 @@ def test_switches_can_be_turned_on_and_off(tmp_path: Path) -> None:
             {},
             {"ROUTERD_SHUTDOWN_GRACE": "soon"},
             "",
-            "ROUTERD_SHUTDOWN_GRACE: 'soon': could not convert string to float: 'soon'",
+            "ROUTERD_SHUTDOWN_GRACE: 'soon': it has to be a number",
         ),
         ({"shutdown_grace": "nan"}, {}, "", "shutdown_grace: nan is not a number of seconds"),
         ({}, {}, "placement = up\n", "FILE: placement: 'up': Valid values are [spread, pack], but found 'up'"),
@@ -112,6 +119,8 @@ def test_switches_can_be_turned_on_and_off(tmp_path: Path) -> None:
         ({}, {}, "in_process\n", "FILE: at FILE:2, No ':' or '=' found in assignment: 'in_process'"),
         ({"log_level": "loud"}, {}, "", f"log_level: 'loud' is not a valid log level. Should be one of {LEVELS}."),
         ({"detach": True}, {}, "", f"detach: {NEEDS_RAY}"),
+        ({"in_process": True, "connection_actors": "4"}, {}, "", f"connection_actors: 4 {NEEDS_ONE_OF_THEM}"),
+        ({"in_process": True}, {"ROUTERD_CONNECTION_ACTORS": "2"}, "", f"connection_actors: 2 {NEEDS_ONE_OF_THEM}"),
         ({"detach": True, "in_process": True}, {}, "", f"detach: {NEEDS_PROCESSES}"),
     ],
 )

@@ -139,7 +139,7 @@ WRONG = [
     ("maxSessions: -1", "maxSessions: -1 is too small; allowed: 0 or more"),
     (
         "idleTimeoutSeconds: 1.5",
-        "idleTimeoutSeconds: invalid literal for int() with base 10: '1.5'; allowed: 0 to 4294967",
+        "idleTimeoutSeconds: '1.5' is not a whole number; allowed: 0 to 4294967",
     ),
     ("role: route-container", "role: 'route-container' is not supported yet; allowed: normal, inter-router, edge"),
     (
@@ -304,3 +304,33 @@ class TestTrustedFile:
             "trustedCertsFile: nobody is asked for a certificate: that takes an 'sslProfile', and EXTERNAL in"
             " 'saslMechanisms'",
         ]
+
+
+class TestMechanisms:
+    """Names of mechanisms, of which some nobody can offer."""
+
+    OFFERED = "EXTERNAL, GSSAPI, SCRAM-SHA-512, SCRAM-SHA-256, SCRAM-SHA-1, PLAIN, ANONYMOUS"
+
+    def test_where_nobody_could_connect_that_is_an_error(self) -> None:
+        assert errors_in(section("listener", "saslMechanisms: KERBEROS", "authenticatePeer: yes")) == [
+            "line 2: listener.saslMechanisms: nobody can connect: KERBEROS is no mechanism that this router can offer,"
+            f" and 'authenticatePeer' is set; did you mean 'GSSAPI'?; allowed: {self.OFFERED}"
+        ]
+
+    def test_one_that_is_written_wrong_is_told(self) -> None:
+        config = read(section("listener", "saslMechanisms: SCRAM-SHA256 PLAIN", "authenticatePeer: yes"))
+        assert config.warnings == (
+            "r.conf: line 2: listener.saslMechanisms: SCRAM-SHA256 is no mechanism that this router can offer,"
+            " and is passed over; did you mean SCRAM-SHA-256?",
+        )
+        config = read(section("listener", "saslMechanisms: FOO"))
+        assert config.warnings == (
+            "r.conf: line 2: listener.saslMechanisms: FOO is no mechanism that this router can offer,"
+            f" and is passed over; it has {self.OFFERED}",
+        )
+
+    def test_what_cyrus_sasl_or_a_service_may_have_is_left_to_them(self) -> None:
+        assert not read(section("listener", "saslMechanisms: DIGEST-MD5", "authenticatePeer: yes")).warnings
+        service = section("authServicePlugin", "name: it", "host: h", "port: 5672")
+        text = section("listener", "saslMechanisms: XOAUTH2", "authenticatePeer: yes", "saslPlugin: it")
+        assert not read(service + text).warnings

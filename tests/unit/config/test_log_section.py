@@ -52,7 +52,7 @@ def test_old_names_are_understood() -> None:
 
 WRONG = [
     (
-        ["enable: bogus"],
+        ["enable: info"],
         "line 1: log.module: Missing required attribute 'module'; allowed: " + ", ".join(LOG_MODULES),
     ),
     (
@@ -64,6 +64,7 @@ WRONG = [
         f"line 3: log.enable: 'bogus+' {NO_LEVEL} (got 'info bogus+');"
         f" allowed: default, {LEVELS}, each with + for all above it",
     ),
+    (["enable: ;", "module: SERVER"], f"line 2: log.enable: names no level (got ';'); allowed: default, {LEVELS}"),
     (["module: SERVER", "enable: ;"], f"line 3: log.enable: names no level (got ';'); allowed: default, {LEVELS}"),
 ]
 
@@ -71,6 +72,21 @@ WRONG = [
 @pytest.mark.parametrize(("lines", "error"), WRONG)
 def test_a_wrong_section_is_told(lines: list[str], error: str) -> None:
     assert errors_in(section("log", *lines)) == [error]
+
+
+def test_no_error_hides_another() -> None:
+    levels = f"allowed: default, {LEVELS}, each with + for all above it"
+    text = section("log", "module: SERVR", "enable: inof+") + section("log", "module: AGENT") * 2
+    text += section("log", "module: AGENT", "enable: inof+")
+    assert errors_in(text) == [
+        f"line 2: log.module: Invalid value for enum{list(LOG_MODULES)}: 'SERVR'; did you mean 'SERVER'?",
+        f"line 3: log.enable: 'inof+' {NO_LEVEL}; {levels}",
+        "line 9: log.module: adding log duplicates unique attribute 'module' from existing log of line 5"
+        " (got 'AGENT'); allowed: one section for each module",
+        "line 12: log.module: adding log duplicates unique attribute 'module' from existing log of line 5"
+        " (got 'AGENT'); allowed: one section for each module",
+        f"line 13: log.enable: 'inof+' {NO_LEVEL}; {levels}",
+    ]
 
 
 def test_an_empty_name_of_a_file_is_told() -> None:

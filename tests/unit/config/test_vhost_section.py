@@ -207,7 +207,7 @@ PATTERNS_ALLOWED = "; allowed: patterns with commas between them; ${user} is the
     ("groups", "error"),
     [
         ({"g": "x"}, GROUP + "is no map; allowed: a map"),
-        ({"g": {"maxSenders": "x"}}, GROUP + "option 'maxSenders': invalid literal for int() with base 10: 'x'; "
+        ({"g": {"maxSenders": "x"}}, GROUP + "option 'maxSenders': 'x' is not a whole number; "
          "allowed: 0 or more"),
         ({"g": {"maxSessions": -1}}, GROUP + "option 'maxSessions': -1 is too small; allowed: 0 or more"),
         ({"g": {"maxSessions": 1 << 32}}, GROUP + "option 'maxSessions': 4294967296 is too large; allowed: 0 or more"),

@@ -263,7 +263,7 @@ _ROLES = "['normal', 'inter-router', 'route-container', 'edge']"
         ({"role": "xx"}, f"{P}listener: Invalid value for enum{_ROLES}: 'xx'"),
         (
             {"cost": "abc"},
-            f"{P}listener: invalid literal for int() with base 10: 'abc'; allowed: 1 to 2147483647",
+            f"{P}listener: 'abc' is not a whole number; allowed: 1 to 2147483647",
         ),
         ({"identity": "x"}, "Cannot set attribute 'identity' in CREATE"),
         ({"type": "log"}, "Conflicting values for 'type'"),
