@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from routerd.cli.version import build
+from routerd.compiled_form import why_untrained
 from tests.system.launched import ROOT, Launched, answers_amqp, environment, eventually, router_conf, run
 
 MAIN = " host: 127.0.0.1\n port: 0\n name: main"
@@ -36,6 +38,10 @@ def test_a_router_says_what_it_listens_on_and_that_it_is_ready(launch: Launch) -
     router = launch(router_conf(MAIN))
     assert answers_amqp(router.port())
     texts = [re.sub(r"^\S+ \S+ \S+ ", "", line) for line in router.log().splitlines()]
+    if build() == "uncompiled":
+        assert texts.pop(3).startswith("ROUTER (warning) This router runs uncompiled")
+    elif why_untrained():
+        assert texts.pop(3).startswith("ROUTER (info) This router is compiled and not trained")
     assert texts[:6] == [
         "SERVER (info) Container Name: QDR.A",
         "ROUTER (info) Router started in Standalone mode, area=0 id=QDR.A",
@@ -135,7 +141,7 @@ def test_json_lines_have_the_router_in_each(launch: Launch) -> None:
     assert router.end() == 0
     lines = [json.loads(line) for line in router.log().splitlines()]
     assert {line["router"] for line in lines} == {"QDR.A"}
-    assert [line["module"] for line in lines] == [*["SERVER"] * 3, *["MAIN"] * 2]
+    assert [line["module"] for line in lines if "uncompiled" not in line["text"]] == [*["SERVER"] * 3, *["MAIN"] * 2]
     assert {line["level"] for line in lines} == {"notice"}
 
 
