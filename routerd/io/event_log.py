@@ -81,7 +81,7 @@ class EventLog(Observer):
             reason = ascii(failure.reason[:REASON_MAX])[1:-1]
         self._explained.add(peer.number)
         ends = ends_of(peer)
-        _server.warning("[C%d] Authentication failed [mech=%s]: %s: %s", peer.number, mechanism, ends, reason)
+        _server.warning("[C%d] Authentication failed [mech=%s] %s: %s", peer.number, mechanism, ends, reason)
 
     def connection_allowed(self, peer: Peer, user: str, host: str, vhost: str, group: str) -> None:
         """One line for who looks into what policy does."""

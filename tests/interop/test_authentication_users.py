@@ -82,8 +82,8 @@ def test_a_wrong_password_and_an_unknown_user_are_refused_alike(
         ]
         assert told[0] == told[1]
         assert told[0]["condition"] == UNAUTHORIZED
-        fresh.has_logged(rf"Authentication failed \[mech={mechanism}\] host=127.0.0.1:\d+: .*'alice'")
-        fresh.has_logged(rf"Authentication failed \[mech={mechanism}\] host=127.0.0.1:\d+: .*'nobody'")
+        fresh.has_logged(rf"Authentication failed \[mech={mechanism}\] from 127.0.0.1:\d+ \(to \S+\): .*'alice'")
+        fresh.has_logged(rf"Authentication failed \[mech={mechanism}\] from 127.0.0.1:\d+ \(to \S+\): .*'nobody'")
 
 
 @pytest.mark.parametrize("kind", ["proton", "rhea"])

@@ -118,6 +118,6 @@ def test_a_violation_of_a_session_names_the_ends_of_its_connection(lines: list[s
 def test_a_login_that_fails_names_the_ends(lines: list[str]) -> None:
     EventLog().authentication_failed(peer_at(LISTENER))
     assert lines == [
-        "[C3] Authentication failed [mech=none]: from 127.0.0.1:40188 (to 127.0.0.1:5672):"
+        "[C3] Authentication failed [mech=none] from 127.0.0.1:40188 (to 127.0.0.1:5672):"
         " the exchange was broken off"
     ]
