@@ -280,6 +280,8 @@ class TlsTransport(Transport):
     def _put(self, octets: bytes) -> None:
         if octets and self.socket is not None:
             self.socket.write(octets)
+            if self.peer.is_blocked:
+                self.answered += len(octets)
 
     # --- how it ends before its time
 

@@ -11,7 +11,7 @@ cdef double _LONG_S
 cdef double _SHORT_S
 cdef double _SHARE_S
 cdef double _REST_S
-cdef Py_ssize_t _OUTPUT_MAX
+cdef Py_ssize_t _ANSWERS_MAX
 
 
 cdef class Pipe:
@@ -28,6 +28,7 @@ cdef class Pipe:
     cdef public bytearray rest
     cdef public Py_ssize_t rest_at
     cdef public bint is_put_off
+    cdef public Py_ssize_t answered
     cdef public bint is_choked
     cdef public bint is_paused
     cdef bint _is_behind
@@ -38,8 +39,6 @@ cdef class Pipe:
     cpdef finish(self)
     cdef void spent(self, double seconds) noexcept
     cpdef keep(self, bytearray data, Py_ssize_t start, Py_ssize_t end)
-    @cython.locals(waiting=Py_ssize_t)
-    cpdef bint is_output_full(self) except -1
     cpdef choke(self)
     cpdef heed_reading(self)
 
@@ -73,7 +72,7 @@ cdef class Turn:
     @cython.locals(rest=bytearray, at=Py_ssize_t, end=Py_ssize_t)
     cdef _take_rest(self, Pipe pipe, double now)
     @cython.locals(
-        connection=Connection, peer=Peer, was_open=bint, began=double, then=double
+        connection=Connection, peer=Peer, was_open=bint, began=double, then=double, said=Py_ssize_t
     )
     cdef Py_ssize_t _take(self, Pipe pipe, bytearray data, Py_ssize_t at, Py_ssize_t end, double now) except -1
     cpdef due(self, double began=*)

@@ -4,8 +4,9 @@ Compiled, since all octets pass here; what is done once a connection is in `Tran
 in `Worker`.
 
 No connection can hold up the others: each has a share of time in a turn. The rest of what was read from it is kept for
-later turns, and its socket is not read until all of that is taken. The socket of a peer that does not read is not read
-either: what waits for such a peer stays near `OUTPUT_MAX`.
+later turns, and its socket is not read until all of that is taken. A peer that does not read is answered up to
+`ANSWERS_MAX` octets, and then not read either. Only answers count: two routers that have much to tell each other when
+they meet go on reading, or neither would.
 """
 
 import asyncio
@@ -32,8 +33,8 @@ SHARE_S = 0.004
 """What the octets of one connection may take in a turn, give or take a step."""
 REST_S = 0.008
 """What all connections that have had their share may take in a turn together."""
-OUTPUT_MAX = 1 << 22
-"""Octets that may wait to be read by a peer, in the engine and in the socket, before nothing more is read from it."""
+ANSWERS_MAX = 1 << 22
+"""Octets of answers that may wait for a peer whose socket takes nothing now; then nothing more is read from it."""
 
 _STEP = STEP
 _FIRST_STEP = 1 << 13
@@ -43,7 +44,7 @@ _LONG_S = SHARE_S / 2
 _SHORT_S = SHARE_S / 8
 _SHARE_S = SHARE_S
 _REST_S = REST_S
-_OUTPUT_MAX = OUTPUT_MAX
+_ANSWERS_MAX = ANSWERS_MAX
 
 _log = module_log("SERVER")
 
@@ -80,6 +81,8 @@ class Pipe:
         self.rest_at = 0
         self.is_put_off = False
         """Whether it has had its share, and others come first."""
+        self.answered = 0
+        """Octets that what it sent has brought about while its socket took nothing."""
         self.is_choked = False
         """Whether nothing is taken from the peer until it has read what waits for it."""
         self.is_paused = False
@@ -145,13 +148,6 @@ class Pipe:
             self.rest = self.rest[self.rest_at :] + octets
         self.rest_at = 0
 
-    def is_output_full(self) -> bool:
-        """Return whether more waits for the peer than it may make us keep."""
-        waiting = self.connection.output.end
-        if self.socket is not None:
-            waiting += self.socket.get_write_buffer_size()
-        return waiting >= _OUTPUT_MAX
-
     def choke(self) -> None:
         """Take nothing from the peer until it has read."""
         if not self.is_choked:
@@ -161,6 +157,7 @@ class Pipe:
 
     def relax(self) -> None:
         """Go on with the peer, which has read."""
+        self.answered = 0
         if self.is_choked:
             self.is_choked = False
             self.turn.choked.pop(self, None)
@@ -245,6 +242,8 @@ class Turn:
     def charge(self, pipe: "Pipe", used_s: float) -> None:
         """Note that a connection has used so much by now: more than the engine, which does not see what TLS costs."""
         pipe.used_s = used_s
+        if pipe.peer.is_blocked and pipe.answered >= _ANSWERS_MAX:
+            pipe.choke()
         if used_s >= _SHARE_S:
             self.put_off(pipe)
 
@@ -297,6 +296,7 @@ class Turn:
         was_open = peer.is_open
         self.used_by(pipe)
         began = now
+        said = connection.output.end
         try:
             at = connection.receive_some(data, now, at, end, pipe.step_octets)
             then = self.begin()
@@ -304,21 +304,28 @@ class Turn:
                 pipe.spent(then - began)
                 if then - began < _SHORT_S and pipe.step_octets < _STEP:
                     pipe.step_octets <<= 1
-                if pipe.used_s >= _SHARE_S or (peer.is_blocked and pipe.is_output_full()):
+                if peer.is_blocked:
+                    pipe.answered += connection.output.end - said
+                    if pipe.answered >= _ANSWERS_MAX:
+                        break
+                if pipe.used_s >= _SHARE_S:
                     break
                 # A router has credit for many more; a producer may have used all of its own.
                 self.write(then, None if peer.trunk is None else connection)
                 began = then
+                said = connection.output.end
                 at = connection.receive_some(data, then, at, end, pipe.step_octets)
                 then = self.begin()
             else:
                 pipe.spent(then - began)
+                if peer.is_blocked:
+                    pipe.answered += connection.output.end - said
         except Exception:
             # A fault of ours: it costs this connection, and no other.
             _log.exception("[C%d] Connection is given up", peer.number)
             pipe.abort()
             at = end
-        if peer.is_blocked and pipe.is_output_full():
+        if peer.is_blocked and pipe.answered >= _ANSWERS_MAX:
             pipe.choke()
         if not was_open or not peer.is_open or connection.is_finished:
             self._is_more_due = True

@@ -9,7 +9,7 @@ import pytest
 from routerd.core import Peer, Router, RouterSettings
 from routerd.core.trunk import Trunk
 from routerd.io.busy_poll import BusyPoll
-from routerd.io.worker_turn import OUTPUT_MAX, SHARE_S, STEP, Pipe, Turn
+from routerd.io.worker_turn import ANSWERS_MAX, SHARE_S, STEP, Pipe, Turn
 from routerd.wire import Connection, ConnectionConfig
 
 STEPS = 4
@@ -78,7 +78,7 @@ class Laborious(Talker):
     def __init__(self, host: Host) -> None:
         super().__init__(host)
         self.taken = b""
-        self.answers = 0
+        self.answer = b""
 
     def receive_some(self, data: Any, now: float, start: int, end: int, enough: int) -> int:
         done_at = monotonic() + SHARE_S
@@ -86,7 +86,7 @@ class Laborious(Talker):
             pass
         stop = min(end, start + FRAME)
         self.taken += bytes(data[start:stop])
-        self.pipe.socket.waiting += self.answers  # type: ignore[union-attr]
+        self.output.put_raw(self.answer)
         return stop
 
     def read(self, octets: bytes) -> None:
@@ -103,13 +103,9 @@ class Socket:
         self.written = bytearray()
         self.is_cut = False
         self.is_read = True
-        self.waiting = 0
 
     def write(self, octets: bytes) -> None:
         self.written += octets
-
-    def get_write_buffer_size(self) -> int:
-        return self.waiting
 
     def is_closing(self) -> bool:
         return self.is_cut
@@ -252,7 +248,7 @@ def test_nothing_is_taken_from_a_peer_for_which_much_waits_until_it_has_read(hos
     busy = Laborious(host)
     socket: Any = busy.pipe.socket
     busy.context.is_blocked = True
-    busy.answers = OUTPUT_MAX // 2
+    busy.answer = bytes(ANSWERS_MAX // 2)
     busy.read(b"one ")
     host.end_turn()
     assert socket.is_read
@@ -281,10 +277,21 @@ def test_what_others_than_the_engine_spend_on_octets_counts(host: Host) -> None:
     assert (host.turn.used_by(one.pipe), socket.is_read) == (0.0, True)
 
 
+def test_what_waits_for_a_peer_for_other_reasons_is_none_for_not_reading(host: Host) -> None:
+    busy = Laborious(host)
+    # As much as two routers may have to tell each other when they meet.
+    busy.output.put_raw(bytes(3 * ANSWERS_MAX))
+    busy.context.is_blocked = True
+    busy.answer = b"an answer"
+    busy.read(b"one ")
+    host.end_turn()
+    assert (busy.pipe.socket.is_read, busy.pipe.answered) == (True, 9)  # type: ignore[union-attr]
+
+
 def test_nothing_is_kept_of_a_connection_that_is_lost(host: Host) -> None:
     busy = Laborious(host)
     busy.context.is_blocked = True
-    busy.answers = OUTPUT_MAX
+    busy.answer = bytes(ANSWERS_MAX)
     busy.read(b"one two ")
     busy.pipe.forget_rest()
     busy.pipe.socket = None
