@@ -15,7 +15,7 @@ from routerd.io.tls import TlsFailed, TlsSession
 from routerd.io.tls_profile import TlsProfile, TlsProfileBroken
 from routerd.io.tls_profiles import TlsProfiles, server_context
 from routerd.io.transport import Transport
-from routerd.io.worker_turn import READ_SIZE, SHARE_S
+from routerd.io.worker_turn import LEAST_READ, READ_SIZE, SHARE_S
 from routerd.wire import Connection
 
 if TYPE_CHECKING:
@@ -32,7 +32,6 @@ TLS_HEADER = b"AMQP\x02\x01\x00\x00"
 
 FIRST_READ = 1 << 16
 """Octets that are read at a time, to begin with."""
-LEAST_READ = 1 << 12
 
 _HANDSHAKE_RECORD = 0x16
 _TLS_PREFIX = TLS_HEADER[:5]
@@ -62,8 +61,7 @@ class TlsTransport(Transport):
     """
 
     __slots__ = (
-        *("_first", "_handshake_octets", "_pending", "_handshake_s", "_make", "_profile", "_read_octets"),
-        *("_requires_tls", "_session"),
+        *("_first", "_handshake_octets", "_pending", "_handshake_s", "_make", "_profile", "_requires_tls", "_session"),
         *("_state", "_timer"),
         *("is_encrypted", "tls_cipher", "tls_protocol", "tls_ssf", "tls_user"),
     )
@@ -89,7 +87,7 @@ class TlsTransport(Transport):
         self._first = b""
         self._pending = b""
         """What has come and waits for its turn, while the handshake goes on."""
-        self._read_octets = FIRST_READ
+        self.read_octets = FIRST_READ
         self._handshake_octets = 0
         self._timer: PeerTimer | None = None
         self.is_ready = False
@@ -113,7 +111,7 @@ class TlsTransport(Transport):
         """Return where to read to."""
         if self._state is _PLAIN:
             return self.turn.buffer_view
-        return self._worker.encrypted_view[: self._read_octets]
+        return self._worker.encrypted_view[: self.read_octets]
 
     def buffer_updated(self, nbytes: int) -> None:
         """Hand what was read to TLS, and what comes of it to the engine."""
@@ -137,9 +135,9 @@ class TlsTransport(Transport):
     def _fit_reads(self, octets: int, taken_s: float) -> None:
         """Read fewer octets at a time where they cost much, as tiny records do, and more where they do not."""
         if taken_s > SHARE_S:
-            self._read_octets = max(octets >> 1, LEAST_READ)
-        elif octets == self._read_octets:
-            self._read_octets = min(2 * octets, READ_SIZE)
+            self.read_octets = max(octets >> 1, LEAST_READ)
+        elif octets == self.read_octets:
+            self.read_octets = min(2 * octets, READ_SIZE)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The socket is gone."""

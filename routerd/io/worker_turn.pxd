@@ -4,6 +4,8 @@ from routerd.core.router cimport Router
 from routerd.io.busy_poll cimport BusyPoll
 from routerd.wire.connection cimport Connection
 
+cdef Py_ssize_t _READ_SIZE
+cdef Py_ssize_t _LEAST_READ
 cdef Py_ssize_t _STEP
 cdef Py_ssize_t _FIRST_STEP
 cdef Py_ssize_t _SHORTEST_STEP
@@ -23,6 +25,7 @@ cdef class Pipe:
     cdef public bint is_ready
     cdef public double deadline
     cdef public Py_ssize_t step_octets
+    cdef public Py_ssize_t read_octets
     cdef public unsigned long turn_number
     cdef public double used_s
     cdef public bytearray rest

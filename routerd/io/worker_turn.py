@@ -36,6 +36,10 @@ REST_S = 0.008
 ANSWERS_MAX = 1 << 22
 """Octets of answers that may wait for a peer whose socket takes nothing now; then nothing more is read from it."""
 
+LEAST_READ = 1 << 12
+
+_READ_SIZE = READ_SIZE
+_LEAST_READ = LEAST_READ
 _STEP = STEP
 _FIRST_STEP = 1 << 13
 _SHORTEST_STEP = 1 << 9
@@ -73,6 +77,8 @@ class Pipe:
         self.deadline = NEVER
         self.step_octets = _FIRST_STEP
         """Octets that are taken at a time: fewer where they cause much work."""
+        self.read_octets = READ_SIZE
+        """Octets that are read at a time: fewer where not all of them are taken at once, as the rest is kept."""
         self.turn_number = 0
         """The turn of which it has used `used_s`."""
         self.used_s = 0.0
@@ -91,7 +97,8 @@ class Pipe:
 
     def get_buffer(self, sizehint: int) -> memoryview:
         """Return where to read to."""
-        return self.turn.buffer_view
+        view = self.turn.buffer_view
+        return view if self.read_octets == _READ_SIZE else view[: self.read_octets]
 
     def buffer_updated(self, nbytes: int) -> None:
         """Hand what was read to the engine."""
@@ -229,6 +236,9 @@ class Turn:
         at = self._take(pipe, self._buffer, 0, size, now)
         if at < size:
             pipe.keep(self._buffer, at, size)
+            pipe.read_octets = max(pipe.read_octets >> 1, _LEAST_READ)
+        elif size == pipe.read_octets and size < _READ_SIZE:
+            pipe.read_octets <<= 1
         if at < size or pipe.used_s >= _SHARE_S:
             self.put_off(pipe)
 
@@ -266,17 +276,19 @@ class Turn:
         waiting = self._put_off
         began = now = self.begin()
         self._number += 1
-        for _ in range(len(waiting)):
-            pipe = waiting.popleft()
-            pipe.is_put_off = False
-            self._take_rest(pipe, now)
-            pipe.heed_reading()
-            now = self.begin()
-            if now - began >= _REST_S:
-                break
-        if waiting and not self._is_going_on:
-            self._is_going_on = True
-            self._call_soon(self._go_on)
+        try:
+            for _ in range(len(waiting)):
+                pipe = waiting.popleft()
+                pipe.is_put_off = False
+                self._take_rest(pipe, now)
+                pipe.heed_reading()
+                now = self.begin()
+                if now - began >= _REST_S:
+                    break
+        finally:
+            if waiting and not self._is_going_on:
+                self._is_going_on = True
+                self._call_soon(self._go_on)
 
     def _take_rest(self, pipe: "Pipe", now: float) -> None:
         rest = pipe.rest

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from routerd.io.tls_transport import LEAST_READ
-from routerd.io.worker_turn import READ_SIZE, SHARE_S
+from routerd.io.worker_turn import LEAST_READ, READ_SIZE, SHARE_S
 from tests.fuzz.play import whole
 from tests.fuzz.targets.tls import REQUIRES, Entrance, loop
 from tests.interop.certificates import absence

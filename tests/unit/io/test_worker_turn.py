@@ -9,7 +9,7 @@ import pytest
 from routerd.core import Peer, Router, RouterSettings
 from routerd.core.trunk import Trunk
 from routerd.io.busy_poll import BusyPoll
-from routerd.io.worker_turn import ANSWERS_MAX, SHARE_S, STEP, Pipe, Turn
+from routerd.io.worker_turn import ANSWERS_MAX, LEAST_READ, READ_SIZE, SHARE_S, STEP, Pipe, Turn
 from routerd.wire import Connection, ConnectionConfig
 
 STEPS = 4
@@ -304,6 +304,24 @@ def test_steps_become_shorter_where_octets_cause_much_work(host: Host) -> None:
     before = busy.pipe.step_octets
     busy.read(b"one ")
     assert busy.pipe.step_octets == before // 2
+
+
+def test_no_more_is_read_at_a_time_than_is_taken_at_a_time(host: Host) -> None:
+    pipe = Laborious(host).pipe
+    assert len(pipe.get_buffer(-1)) == READ_SIZE
+    while len(pipe.get_buffer(-1)) > LEAST_READ:
+        before = len(pipe.get_buffer(-1))
+        pipe.buffer_updated(2 * FRAME)
+        assert len(pipe.get_buffer(-1)) == before // 2
+        while pipe.rest is not None:
+            host.end_turn()
+    quick = Talker(host).pipe
+    quick.read_octets = READ_SIZE // 2
+    quick.buffer_updated(READ_SIZE // 2 - 1)
+    assert len(quick.get_buffer(-1)) == READ_SIZE // 2
+    quick.connection.transport_closed()
+    quick.buffer_updated(READ_SIZE // 2)
+    assert len(quick.get_buffer(-1)) == READ_SIZE
 
 
 def test_the_longest_turn_is_kept(host: Host) -> None:
