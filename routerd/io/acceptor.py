@@ -14,7 +14,7 @@ from routerd.io.logs import module_log
 
 BACKLOG = 4096
 """Connections that the kernel holds until they are accepted."""
-AT_ONCE = 32
+AT_ONCE = 10
 """Connections that are accepted in a turn, of each socket."""
 AGAIN_S = 0.25
 """How soon it is tried again after there was no room for another connection."""
