@@ -14,7 +14,7 @@ import uvloop
 from routerd.core import Router, RouterSettings
 from routerd.io.busy_poll import BusyPoll
 from routerd.io.transport import Transport
-from routerd.io.worker_turn import Turn
+from routerd.io.worker_turn import ANSWERS_MAX, Turn
 from routerd.wire import Connection, ConnectionConfig
 
 SMALL_BUFFER = 1 << 12
@@ -137,3 +137,54 @@ def test_a_peer_is_waited_for_until_it_has_opened_or_is_gone(
         turn(loop)
     assert late.unopened == [late.transport]
     assert waited.unopened == ([waited.transport] if how == "late" else [])
+
+
+class Answering(Source):
+    """A connection that counts what comes, and answers a part of it."""
+
+    def __init__(self, router: Router) -> None:
+        super().__init__(router)
+        self.taken = 0
+
+    def receive_some(self, data: Any, now: float, start: int, end: int, enough: int) -> int:
+        stop = min(end, start + enough)
+        self.taken += stop - start
+        self.output.put_raw(bytes((stop - start) // ANSWERED))
+        self.wake()
+        return stop
+
+
+ANSWERED = 8
+MUCH = 3 * ANSWERS_MAX
+
+
+def test_two_that_have_much_to_tell_each_other_do_not_wait_for_each_other(loop: asyncio.AbstractEventLoop) -> None:
+    sides: list[Answering] = []
+
+    def set_blocked(transport: Transport, is_blocked: bool) -> None:
+        transport.peer.is_blocked = is_blocked
+        if not is_blocked:
+            transport.flush(0.0)
+
+    for end in socket.socketpair():
+        end.setblocking(False)
+        router = Router(RouterSettings(id="R"), lambda: "token")
+        side = Answering(router)
+        worker: Any = SimpleNamespace(
+            connected=lambda transport: None,
+            disconnected=lambda transport: None,
+            set_blocked=set_blocked,
+            conclude=lambda now: None,
+            look_at=lambda *arguments: None,
+        )
+        worker.turn = Turn(worker, router, loop.call_soon, BusyPoll(loop.call_soon, 0.0))
+        transport = Transport(worker, router.new_peer(), side)
+        loop.run_until_complete(loop.create_connection(lambda made=transport: made, sock=end))
+        side.output.put_raw(bytes(MUCH))
+        side.context.shell.flush(0.0)
+        sides.append(side)
+    while min(side.taken for side in sides) < MUCH + MUCH // ANSWERED:
+        turn(loop)
+    for side in sides:
+        side.context.shell.abort()
+    turn(loop)
