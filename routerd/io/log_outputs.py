@@ -4,11 +4,15 @@ import contextlib
 import os
 import select
 import syslog
+import threading
+from collections import deque
 from typing import Protocol
 
-from routerd.io.line_writer import LineWriter
+from routerd.io.line_writer import FINISH_WITHIN_S, LineWriter
 from routerd.io.log_levels import Level
 
+SYSLOG_PENDING_MAX = 1000
+"""Lines that are kept while the system's log takes none."""
 _PRIORITIES = {
     Level.TRACE: syslog.LOG_DEBUG,
     Level.DEBUG: syslog.LOG_DEBUG,
@@ -129,17 +133,44 @@ class FileOutput:
 
 
 class SyslogOutput:
-    """The system's log, as facility daemon."""
+    """The system's log, as facility daemon; a thread hands over the lines, as the system may take its time."""
 
     def __init__(self) -> None:
         syslog.openlog("routerd", syslog.LOG_PID, syslog.LOG_DAEMON)
+        self._changed = threading.Condition()
+        self._pending: deque[tuple[int, str]] = deque()
+        self._dropped = 0
+        self._is_flushing = False
 
     def write(self, line: str, level: Level) -> None:
-        """Hand over a line."""
-        syslog.syslog(_PRIORITIES[level], line.rstrip("\n"))
+        """Have a line handed over."""
+        with self._changed:
+            if len(self._pending) >= SYSLOG_PENDING_MAX:
+                self._dropped += 1
+                return
+            self._pending.append((_PRIORITIES[level], line.rstrip("\n")))
+            if not self._is_flushing:
+                self._is_flushing = True
+                threading.Thread(target=self._flush, name="log-syslog", daemon=True).start()
+
+    def _flush(self) -> None:
+        while True:
+            with self._changed:
+                if not self._pending and self._dropped:
+                    text = f"... {self._dropped} lines of the log were dropped here"
+                    self._pending.append((syslog.LOG_WARNING, text))
+                    self._dropped = 0
+                if not self._pending:
+                    self._is_flushing = False
+                    self._changed.notify_all()
+                    return
+                priority, text = self._pending.popleft()
+            syslog.syslog(priority, text)
 
     def finish(self) -> None:
-        """There is nothing to wait for."""
+        """Give what the system has not taken a moment to leave."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._is_flushing, FINISH_WITHIN_S)
 
     def close(self) -> None:
         """Leave the connection to the next one who logs."""

@@ -1,6 +1,7 @@
 import fcntl
 import os
 import pickle
+import syslog
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +10,7 @@ import pytest
 
 from routerd.io.line_writer import PENDING_MAX_BYTES
 from routerd.io.log_levels import Level
-from routerd.io.log_outputs import FileOutput, LogFileError, StreamOutput
+from routerd.io.log_outputs import SYSLOG_PENDING_MAX, FileOutput, LogFileError, StreamOutput, SyslogOutput
 
 
 def test_a_file_is_appended_to_and_several_share_it(tmp_path: Path) -> None:
@@ -177,3 +178,27 @@ def test_a_pipe_is_closed_once_its_reader_has_all(tmp_path: Path) -> None:
         received += octets
     assert received.decode() == lines
     os.close(reader)
+
+
+def test_nobody_waits_for_the_log_of_the_system(monkeypatch: pytest.MonkeyPatch) -> None:
+    may_go_on = threading.Event()
+    taken: list[tuple[int, str]] = []
+
+    def take(priority: int, text: str) -> None:
+        may_go_on.wait()
+        taken.append((priority, text))
+
+    monkeypatch.setattr(syslog, "syslog", take)
+    output = SyslogOutput()
+    count = SYSLOG_PENDING_MAX + 10
+    for number in range(count):
+        output.write(f"{number}\n", Level.ERROR)
+    assert taken == []
+    may_go_on.set()
+    output.finish()
+    *lines, note = taken
+    assert lines == [(syslog.LOG_ERR, str(number)) for number in range(len(lines))]
+    dropped = count - len(lines)
+    assert 0 < dropped <= 10
+    assert note == (syslog.LOG_WARNING, f"... {dropped} lines of the log were dropped here")
+    output.close()
