@@ -42,6 +42,17 @@ class JoinFailed(ActorsError):
         return f"Ray at {self.address} cannot be joined: {self.reason}"
 
 
+class NoRoom(ActorsError):
+    """A file system that has no room for a Ray of the router's own."""
+
+    def __init__(self, shortage: str) -> None:
+        super().__init__(shortage)
+        self.shortage = shortage
+
+    def __str__(self) -> str:
+        return f"{self.shortage}: make room, or name another runtime_directory"
+
+
 class AuthorityUnavailable(ActorsError):
     """Certificates for the fabric between hosts that cannot be made."""
 

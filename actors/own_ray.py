@@ -19,8 +19,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from actors.cluster import RAYLET_ENDED, enter_ray, leave_ray
+from actors.errors import NoRoom
 from actors.processes import kill
 from actors.ray_internals import HeadNode, has_token, read_settings_again, read_token_again
+from actors.worker_process import shortage_in
 from routerd.io import module_log
 
 SETTINGS = {
@@ -39,6 +41,8 @@ SETTINGS = {
     "event_stats": "false",
     "task_events_report_interval_ms": "0",
     "debug_dump_period_milliseconds": "0",
+    # Files make Ray wait for its head for two minutes.
+    "gcs_server_port_wait_time_s": "60",
     # There is one node, with a handful of actors that come once.
     "raylet_report_resources_period_milliseconds": "1000",
     "raylet_check_gc_period_milliseconds": "1000",
@@ -50,6 +54,8 @@ SETTINGS = {
     "io_context_event_loop_lag_collection_interval_ms": "10000",
 }
 """Ray's own settings. Each can be given another value in the environment, as RAY_ and its name."""
+NEEDED_BYTES = 32 << 20
+"""For the files of the head, and the logs of Ray. Without room, its servers end without a word."""
 QUIET_TIMERS = Path(__file__).with_name(f"quiet_timers{sysconfig.get_config_var('EXT_SUFFIX')}")
 """Is there where the router is compiled; else Ray's processes wake up more often."""
 PRELOAD = "LD_PRELOAD"
@@ -89,7 +95,10 @@ class OwnRay:
         self._is_over = False
 
     def start(self, namespace: str) -> None:
-        """Start it, and become its driver."""
+        """Start it, and become its driver. Raises NoRoom."""
+        shortage = shortage_in(self._routers_folder, NEEDED_BYTES)
+        if shortage is not None:
+            raise NoRoom(shortage)
         os.makedirs(self._folder, mode=0o700)
         self._configure()
         with quiet_timers():

@@ -35,15 +35,15 @@ def command(arguments: list[str]) -> list[str]:
     return [argument for argument in arguments if not argument.startswith(_LANGUAGE)]
 
 
-def shortage_in(folder: str) -> str | None:
+def shortage_in(folder: str, needed_bytes: int = NEEDED_BYTES) -> str | None:
     """Return what a folder lacks, or None where there is enough."""
     try:
         found = os.statvfs(folder)
     except OSError:
         return None
     free = found.f_bavail * found.f_frsize
-    if free < NEEDED_BYTES:
-        return f"the file system of {folder} has {free // _KIB} KiB free, {NEEDED_BYTES // _KIB} KiB are needed"
+    if free < needed_bytes:
+        return f"the file system of {folder} has {free // _KIB} KiB free, {needed_bytes // _KIB} KiB are needed"
     # A file system that counts no files says that there are none at all.
     if found.f_files and found.f_favail < NEEDED_FILES:
         return f"the file system of {folder} can have {found.f_favail} more files, {NEEDED_FILES} are needed"

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from actors import worker_process
+from actors.errors import NoRoom
+from actors.own_ray import OwnRay
 from actors.worker_process import (
     AGAIN_S,
     NEEDED_BYTES,
@@ -75,6 +77,17 @@ def test_a_shortage_names_the_value_and_the_limit(
 ) -> None:
     monkeypatch.setattr("actors.worker_process.os.statvfs", lambda folder: left)
     assert shortage_in("/run") == shortage_of(["/run", "/run"]) == expected
+
+
+def test_a_ray_is_not_started_where_there_is_no_room(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("actors.worker_process.os.statvfs", lambda folder: Left(256, NEEDED_FILES))
+    with pytest.raises(NoRoom) as refused:
+        OwnRay(str(tmp_path)).start("tests")
+    assert str(refused.value) == (
+        f"the file system of {tmp_path} has 1024 KiB free, 32768 KiB are needed:"
+        " make room, or name another runtime_directory"
+    )
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_folder_that_is_gone_lacks_nothing() -> None:
