@@ -7,6 +7,7 @@ from routerd.core.uplink cimport Uplinks
 cdef class Edges(Uplinks):
     cdef AddressTracking _tracking
     cdef dict _heard
+    cdef double _looked_at
 
     cpdef void serve_trunk(self, Trunk trunk)
     cdef void control_arrived(self, Inlet inlet, bytes octets)

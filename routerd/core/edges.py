@@ -6,6 +6,7 @@ that the edge router's own clients use. Beside them are the links that only edge
 and the notices of address tracking.
 """
 
+import math
 from collections.abc import Callable
 from typing import cast
 
@@ -21,6 +22,7 @@ from routerd.core.uplink import HEARTBEAT, TRACKING, Uplinks
 from routerd.wire import (
     AmqpValue,
     Attach,
+    ConnectionState,
     Error,
     Header,
     Link,
@@ -38,13 +40,24 @@ from routerd.wire import (
 LOOKUP = "_$qd.addr_lookup"
 HEARTBEAT_S = 2.0
 """How often an edge router says that it is there."""
+HEARTBEAT_WINDOW = 2
+"""Heartbeats for which there is credit.
+
+A qdrouterd counts what each flow adds: a flow that adds none lets it beat no more, and one flow lets it beat once.
+So each heartbeat is answered by a flow of one.
+"""
 SILENCE_S = 8.0
-"""After so long without it, its connection is cut."""
+"""After so long without a heartbeat, the connection of an edge router is closed."""
+STANDSTILL_S = 5.0
+"""A router that has not looked for so long has not read, either: the silence of edge routers begins anew."""
 NOT_FOUND = 3
 """What a look-up answers for an address that is no link route (6.7)."""
 
 _WRONG_WAY = Error(condition="amqp:not-allowed", description="this address is not for a link of that direction")
 _NOT_AN_EDGE = Error(condition="qd:forbidden", description="this address is for edge routers only")
+_LOST = Error(
+    condition="amqp:connection:forced", description=f"no heartbeat has come on {HEARTBEAT} for {SILENCE_S:.0f} s"
+)
 
 
 class Edges(Uplinks):
@@ -55,7 +68,9 @@ class Edges(Uplinks):
     ) -> None:
         Uplinks.__init__(self, settings, observer, worker, workers, token)
         self._tracking = AddressTracking(self.addresses)
+        # When each edge router was heard last, and when that was looked up.
         self._heard: dict[Peer, float] = {}
+        self._looked_at = math.inf
 
     # --- the connection
 
@@ -76,9 +91,23 @@ class Edges(Uplinks):
         """Say that we are there, or see who has not said so for too long; to be called every `HEARTBEAT_S`."""
         self.set_clock(now)
         self.beat()
+        has_stood_still = now - self._looked_at > STANDSTILL_S
+        self._looked_at = now
         for peer, heard in list(self._heard.items()):
-            if now - heard > SILENCE_S and peer.shell is not None:
-                peer.shell.abort()
+            if has_stood_still:
+                # What came meanwhile may not have been read yet.
+                self._heard[peer] = now
+            elif now - heard > SILENCE_S:
+                self._close_silent(peer, now - heard)
+
+    def _close_silent(self, peer: Peer, silence_s: float) -> None:
+        """Close the connection of an edge router that is not heard any more."""
+        del self._heard[peer]
+        self.observer.heartbeat_lost(peer, silence_s)
+        if peer.connection.state is ConnectionState.OPENED:
+            peer.connection.close(_LOST)
+        if peer.shell is not None:
+            peer.shell.end_soon()
 
     def end_turn(self) -> None:
         """Tell edge routers who has consumers."""
@@ -109,8 +138,10 @@ class Edges(Uplinks):
             inlet = self.new_inlet(peer, trunk, cast(Receiver, link), "")
             inlet.is_control = True
             self._services[inlet] = text
-            if text == HEARTBEAT and peer.trunk is not None:
-                self._heard[peer] = self.now
+            if text == HEARTBEAT:
+                inlet.narrow(HEARTBEAT_WINDOW)
+                if peer.trunk is not None:
+                    self._heard[peer] = self.now
             inlet.is_open = link.is_attached
             inlet.top_up()
         return True

@@ -55,6 +55,7 @@ cdef class Inlet:
     cdef public long long delayed_10s
 
     cpdef void join(self, Trunk trunk)
+    cpdef void narrow(self, Py_ssize_t window)
     @cython.locals(link=Receiver, room=Py_ssize_t, address=Address)
     cpdef void top_up(self)
     @cython.locals(messages="long long", octets="long long", reach="long long")

@@ -96,6 +96,11 @@ class Inlet:
         self.trunk = trunk
         self.ample_credit = self.capacity >> 1
 
+    def narrow(self, window: int) -> None:
+        """Have no more than a window of credit, and renew it after each message: to be called before the first."""
+        self.capacity = window
+        self.ample_credit = window - 1
+
     def top_up(self) -> None:
         """Grant credit again once some of the capacity is free, while there is somebody to send to.
 

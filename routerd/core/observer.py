@@ -22,6 +22,9 @@ class Observer:
     def violation(self, peer: "Peer", error: "RemoteError") -> None:
         """A peer broke the protocol; what it was told is in the error."""
 
+    def heartbeat_lost(self, peer: "Peer", silence_s: float) -> None:
+        """An edge router was not heard for too long; its connection is being closed."""
+
     def authentication_failed(self, peer: "Peer") -> None:
         """A peer did not say, or could not prove, who it is."""
 

@@ -70,6 +70,18 @@ class EventLog(Observer):
         else:
             _server.warning("[C%d] Connection %s: %s", peer.number, ends_of(peer), reason)
 
+    def heartbeat_lost(self, peer: Peer, silence_s: float) -> None:
+        """A warning with the edge router's name."""
+        performative = peer.connection.remote_open
+        container = "" if performative is None else performative.container_id
+        _core.warning(
+            "[C%d] Lost heartbeat from edge router %s at %s: none has come for %.1f s; closing the connection",
+            peer.number,
+            _plain(container),
+            "" if peer.shell is None else peer.shell.host,
+            silence_s,
+        )
+
     def authentication_failed(self, peer: Peer) -> None:
         """A warning with what was tried."""
         sasl = peer.connection.sasl

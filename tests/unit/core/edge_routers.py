@@ -48,6 +48,7 @@ class Shell:
 
     def __init__(self, line: Line) -> None:
         self._line = line
+        self.is_ending = False
 
     def abort(self) -> None:
         """End it."""
@@ -55,6 +56,7 @@ class Shell:
 
     def end_soon(self) -> None:
         """Give the peer some time."""
+        self.is_ending = True
 
 
 class Uplink(Trunk):
@@ -257,6 +259,7 @@ class FarEdge(Client):
         self.downlink = self.downlink_from(self.id)
         self.tracking = self.consumer(TRACKING, credit=CAPACITY)
         self.heartbeat = self.producer(HEARTBEAT)
+        self._heart_credit = 0
         return self
 
     def downlink_from(self, address: Any, *, credit: int = CAPACITY) -> Any:
@@ -271,6 +274,21 @@ class FarEdge(Client):
     def beat(self, octets: bytes | None = None) -> None:
         """Send a heartbeat."""
         self.send(self.heartbeat, value(0) if octets is None else octets, settled=True)
+
+    def beat_as_qdrouterd(self) -> bool:
+        """Send a heartbeat if the last flow has added credit, and none was sent since; whether it was sent.
+
+        To the heart of a qdrouterd the credit is what a flow adds, and what it sends itself is a flow that adds none.
+        """
+        added = 0
+        for name, *event in self.take():
+            if name == "link flow" and event[0] == self.heartbeat.name:
+                added, self._heart_credit = event[1] - self._heart_credit, event[1]
+        if added <= 0:
+            return False
+        self._heart_credit -= 1
+        self.beat()
+        return True
 
     @property
     def router(self) -> Router:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from routerd.core import AddressSettings
+from routerd.core import AddressSettings, Observer
 from routerd.wire import (
     ACCEPTED,
     RELEASED,
@@ -126,8 +126,9 @@ class TestSilence:
             router.router.look_after_edges(router.now)
         router.pump(0.1)
         router.router.look_after_edges(router.now)
+        assert far.peer.shell.is_ending
         router.pump()
-        assert far.take()[-1] == ("closed", None)
+        assert far.take()[-1] == ("closed", "amqp:connection:forced")
         assert sorted(router.router.peers) == sorted([other.peer.number, client.peer.number])
 
     def test_each_heartbeat_begins_the_time_again(self, router):
@@ -181,18 +182,67 @@ class TestSilence:
         far = far_edge(router)
         router.pump(100)
         far.attach()
-        router.pump(8)
-        router.router.look_after_edges(router.now)
+        for seconds in (0, 4, 4):
+            router.pump(seconds)
+            router.router.look_after_edges(router.now)
         assert far.peer.is_open
         router.pump(1)
         router.router.look_after_edges(router.now)
+        router.pump()
         assert router.router.peers == {}
 
-    def test_heartbeats_have_their_credit_back(self, router):
+    def test_after_a_standstill_of_the_router_it_begins_anew(self, router):
         far = far_edge(router).attach()
-        for _ in range(2 * CAPACITY):
+        router.router.look_after_edges(router.now)
+        router.pump(20)
+        router.router.look_after_edges(router.now)
+        assert far.peer.is_open
+        for _ in range(2):
+            router.pump(4.5)
+            router.router.look_after_edges(router.now)
+        router.pump()
+        assert router.router.peers == {}
+
+    def test_one_whose_close_was_sent_before_is_ended(self, router):
+        far = far_edge(router).attach()
+        router.router.look_after_edges(router.now)
+        router.lines[-1].holds.add(far.connection)
+        router.router.close_connection(far.peer.number)
+        far.peer.shell.is_ending = False
+        for _ in range(3):
+            router.pump(3)
+            router.router.look_after_edges(router.now)
+        assert far.peer.shell.is_ending
+
+    def test_a_heartbeat_that_is_lost_is_reported_once_with_who_sent_it(self):
+        lost = []
+
+        class Watcher(Observer):
+            def heartbeat_lost(self, peer, silence_s):
+                lost.append((peer.connection.remote_open.container_id, silence_s))
+
+        router = interior_router(observer=Watcher)
+        far_edge(router).attach()
+        for _ in range(4):
+            router.pump(3)
+            router.router.look_after_edges(router.now)
+        assert lost == [("X", 9.0)]
+
+    def test_a_qdrouterd_goes_on_beating_though_only_flows_let_it(self, router):
+        far = far_edge(router).attach()
+        beats = []
+        for _ in range(20):
+            router.pump(2)
+            beats.append(far.beat_as_qdrouterd())
+            router.router.look_after_edges(router.now)
+        assert (beats, far.peer.is_open) == ([True] * 20, True)
+
+    def test_heartbeats_have_their_credit_back_one_by_one(self, router):
+        far = far_edge(router).attach()
+        far.take()
+        for _ in range(3):
             far.beat()
-        assert far.heartbeat.credit > CAPACITY // 2
+            assert far.take() == [("link flow", far.heartbeat.name, 2)]
 
     def test_a_client_may_use_the_address_and_is_not_cut(self, router):
         client = router.client()

@@ -62,7 +62,7 @@ class TestBeginning:
         assert down.remote_target.capabilities == (DOWNLINK,)
         assert (tracking.remote_source.address, heartbeat.remote_target.address) == (TRACKING, HEARTBEAT)
         assert (up.remote_target.address, up.remote_target.capabilities) == (None, ())
-        assert [link.credit for link in (up, heartbeat)] == [CAPACITY, CAPACITY]
+        assert [link.credit for link in (up, heartbeat)] == [CAPACITY, 2]
         assert [inlet.link.credit for inlet in uplink.peer.inlets] == [CAPACITY, CAPACITY]
         outlets = [(outlet.address.key, outlet.link.credit) for outlet in uplink.far_peer.outlets]
         assert outlets == [("HE", CAPACITY), ("", CAPACITY)]
