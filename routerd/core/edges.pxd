@@ -8,6 +8,7 @@ cdef class Edges(Uplinks):
     cdef AddressTracking _tracking
     cdef dict _heard
     cdef double _looked_at
+    cdef readonly bint is_draining
 
     cpdef void serve_trunk(self, Trunk trunk)
     cdef void control_arrived(self, Inlet inlet, bytes octets)

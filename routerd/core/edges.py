@@ -71,6 +71,7 @@ class Edges(Uplinks):
         # When each edge router was heard last, and when that was looked up.
         self._heard: dict[Peer, float] = {}
         self._looked_at = math.inf
+        self.is_draining = False
 
     # --- the connection
 
@@ -110,14 +111,21 @@ class Edges(Uplinks):
             peer.shell.end_soon()
 
     def end_turn(self) -> None:
-        """Tell edge routers who has consumers."""
-        self._tracking.tell()
+        """Tell edge routers who has consumers, unless this router is about to end.
+
+        It has left the network then, and would say of each address that it has none. A qdrouterd in edge mode unbinds
+        its links of these addresses. When the uplink is lost it keeps pointers to those links, gets no credit for the
+        addresses at the next interior router, and aborts later.
+        """
+        if not self.is_draining:
+            self._tracking.tell()
         Uplinks.end_turn(self)
 
     def serve_trunk(self, trunk: Trunk) -> None:
         """Send what waits for a connection, notices for an edge router among it."""
         Uplinks.serve_trunk(self, trunk)
-        self._tracking.go_on(trunk.peer)
+        if not self.is_draining:
+            self._tracking.go_on(trunk.peer)
 
     # --- links
 

@@ -19,7 +19,6 @@ cdef object _CLOSED_BY_OPERATOR
 cdef class Router(Clients):
     cdef readonly dict peers
     cdef readonly object totals
-    cdef readonly bint is_draining
     cdef double _quiet_at
     cdef readonly dict keepers
     cdef dict _kept

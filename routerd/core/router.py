@@ -71,7 +71,6 @@ class Router(Clients):
         )
         self.peers: dict[int, Peer] = {}
         self.totals = Totals()
-        self.is_draining = False
         self._quiet_at = 0.0
         # By address key: who may take links out of our hands; and the links that were taken.
         self.keepers: dict[str, LinkKeeper] = {}
@@ -384,7 +383,7 @@ class Router(Clients):
         self.leave_network()
         for peer in self.peers.values():
             for inlet in peer.inlets:
-                if not (peer.is_fabric or peer.is_router or _has_answers(inlet)):
+                if not (peer.is_fabric or peer.is_router or _stays(inlet)):
                     inlet.is_quiet = inlet.link.credit == 0
                     inlet.withdraw()
                     inlet.is_open = False
@@ -405,7 +404,7 @@ class Router(Clients):
                     is_drained = False
                 elif peer.is_fabric or peer.is_router:
                     continue
-                elif inlet.link.is_attached and not _has_answers(inlet):
+                elif inlet.link.is_attached and not _stays(inlet):
                     if inlet.is_quiet or is_late:
                         inlet.link.detach(error=_SHUTTING_DOWN)
                     else:
@@ -441,6 +440,6 @@ def _number_of_faulty(peer: Peer) -> int:
     return next((inlet.number for inlet in peer.inlets if inlet.link.has_error), 0)
 
 
-def _has_answers(inlet: Inlet) -> bool:
-    """Whether an inlet is for what endpoints inside the router answer, which they do to the end."""
-    return inlet.peer.is_inner and inlet.address is None
+def _stays(inlet: Inlet) -> bool:
+    """Whether an inlet is of use to the end: endpoints inside the router answer there, or an edge router is heard."""
+    return (inlet.peer.is_inner and inlet.address is None) or inlet.is_control

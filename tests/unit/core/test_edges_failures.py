@@ -206,7 +206,7 @@ class TestSilence:
     def test_one_whose_close_was_sent_before_is_ended(self, router):
         far = far_edge(router).attach()
         router.router.look_after_edges(router.now)
-        router.lines[-1].holds.add(far.connection)
+        far.line.holds.add(far.server)
         router.router.close_connection(far.peer.number)
         far.peer.shell.is_ending = False
         for _ in range(3):
@@ -567,6 +567,53 @@ class TestEnd:
         mesh.pump()
         client.send(sender, message(), settled=True)
         assert there.received(consumer) == [message()]
+
+    def ending(self):
+        """An interior router that ends, has an edge router, and cannot yet: a delivery of another client is open."""
+        mesh = EdgeMesh("I", "A")
+        mesh.join("I", "A")
+        far, there = far_edge(mesh["I"]).attach(), mesh["A"].client()
+        there.consumer("orders", credit=10)
+        there.consumer("others", credit=10)
+        for address in ("orders", "others"):
+            far.producer(address)
+        client = mesh["I"].client()
+        client.send(client.producer("orders"), message())
+        told = [["M0orders", True], ["M0others", True]]
+        assert far.notices() == told
+        mesh["I"].router.drain()
+        return mesh, far, there
+
+    def test_an_interior_router_that_ends_tells_edge_routers_nothing_of_addresses(self):
+        mesh, far, there = self.ending()
+        for _ in range(5):
+            mesh.pump(2.0)
+            assert not mesh["I"].router.is_drained()
+        there.vanish()
+        mesh.pump()
+        assert len(far.notices()) == 2
+        mesh["I"].router.close_all()
+        mesh.pump()
+        assert (len(far.notices()), far.take()[-1]) == (2, ("closed", "amqp:connection:forced"))
+
+    def test_credit_brings_no_notice_either(self, router):
+        far = far_edge(router).attach()
+        far.producer("orders")
+        far.tracking.set_credit(0)
+        router.client().consumer("orders")
+        router.router.drain()
+        far.tracking.grant(CAPACITY)
+        router.pump()
+        assert far.notices() == []
+
+    def test_an_interior_router_that_ends_hears_its_edge_routers(self):
+        mesh, far, _ = self.ending()
+        for _ in range(10):
+            mesh.pump(2.0)
+            assert not mesh["I"].router.is_drained()
+            assert far.beat_as_qdrouterd()
+            mesh["I"].router.look_after_edges(mesh.now)
+        assert far.peer.is_open
 
 
 class TestRefusals:
