@@ -412,6 +412,11 @@ class Client(Recorder):
         """The messages that came whole on a link."""
         return self.messages.get(link.name, [])
 
+    @property
+    def partial(self) -> list[Any]:
+        """The deliveries of which more is to come."""
+        return list(self._octets)
+
     def latest(self, link: Any) -> Any:
         """The delivery that came last on a link."""
         return self.unsettled[link.name][-1]

@@ -91,7 +91,7 @@ class Endings(Flows):
                 outlet.link.abort(context)
                 self.serve_outlet(outlet)
             elif is_outcome(context.remote_state) and not context.settled and not context.remote_settled:
-                context.settle()
+                context.settle_at_end()
         elif type(context) is Parked:
             if not (context.is_settled and context.is_complete):
                 self.unpark(context)

@@ -77,7 +77,7 @@ class Settlement(Handler):
         context = delivery.context
         if context is None:
             if not delivery.settled and not delivery.remote_settled and is_outcome(delivery.remote_state):
-                delivery.settle()
+                delivery.settle_at_end()
         elif type(context) is Delivery:
             self._consumer_decided(delivery, context)
         else:
@@ -98,12 +98,12 @@ class Settlement(Handler):
             if inlet is not None:
                 self.settle(inlet, delivery, state, not is_awaited)
         elif out.remote_settled and not delivery.settled:
-            delivery.update(delivery.state, True)
+            delivery.settle_at_end()
         if is_awaited:
             return
         out.context = None
         if not out.remote_settled:
-            out.settle()
+            out.settle_at_end()
         if not delivery.is_partial:
             delivery.context = None
             if memory.is_ours_alone(delivery):
@@ -140,7 +140,7 @@ class Settlement(Handler):
         out.context = None
         self._count_out(out, state)
         if not out.remote_settled:
-            out.settle()
+            out.settle_at_end()
         fan.combine(state)
         self.check_copies(fan)
 
@@ -161,7 +161,7 @@ class Settlement(Handler):
             if context.record_flow != 0:
                 self.note_outcome(context, RECORDED_PRESETTLED, NO_CAUSE)
             if not context.settled:
-                context.settle()
+                context.settle_at_end()
         if inlet is not None:
             inlet.top_up()
 
@@ -241,7 +241,11 @@ class Settlement(Handler):
             else:
                 inlet.delayed_1s += 1
         if not delivery.settled:
-            self._update(delivery, state, settled)
+            if settled and delivery.is_partial and inlet.trunk is not None:
+                self._update(delivery, state, False)
+                delivery.settle_at_end()
+            else:
+                self._update(delivery, state, settled)
         if inlet.link.credit <= inlet.ample_credit:
             inlet.top_up()
 

@@ -37,6 +37,7 @@ cdef class Delivery:
     cdef public flag is_queued
     cdef public flag is_plain
     cdef public flag is_batchable
+    cdef public flag is_settled_at_end
     cdef public flag settled
     cdef public flag remote_settled
 
@@ -45,6 +46,7 @@ cdef class Delivery:
     cpdef void release(self)
     cpdef void decide(self, object outcome)
     cpdef void settle(self)
+    cpdef void settle_at_end(self)
     cpdef void update(self, object state, bint settled)
 
 

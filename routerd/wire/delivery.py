@@ -61,6 +61,7 @@ class Delivery:
         self.is_queued = False
         self.is_plain = False
         self.is_batchable = False
+        self.is_settled_at_end = False
         self.settled = False
         self.remote_settled = False
         self.rcv_settle_mode = 0
@@ -123,6 +124,16 @@ class Delivery:
     def settle(self) -> None:
         """Settle with the state that was last set."""
         self.update(self.state, True)
+
+    def settle_at_end(self) -> None:
+        """Settle as soon as the last of it has come, or has left; at once if it has.
+
+        A qdrouterd ignores that a delivery is settled while parts of it are missing, and keeps it from then on.
+        """
+        if self.is_partial and not self.is_queued:
+            self.is_settled_at_end = True
+        else:
+            self.settle()
 
     def update(self, state: object, settled: bool) -> None:
         """Tell the peer our state of the delivery, and whether we have settled it."""

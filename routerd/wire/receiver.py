@@ -120,6 +120,8 @@ class Receiver(Link):
             delivery.remote_settled = True
             if delivery.is_tracked:
                 self.session.untrack(delivery)
+        if delivery.is_settled_at_end and not delivery.is_partial and delivery.is_tracked:
+            delivery.settle()
         self.session.handler.on_transfer(
             self, delivery, data, end if fields.aborted else fields.payload, end
         )

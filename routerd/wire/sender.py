@@ -255,6 +255,8 @@ class Sender(Link):
             start = stop
             if start == end:
                 delivery.is_partial = more
+                if delivery.is_settled_at_end and not more and delivery.is_tracked:
+                    delivery.settle()
                 return -1
         return start
 

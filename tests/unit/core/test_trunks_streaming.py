@@ -352,3 +352,123 @@ class TestEndings:
         producer.leave()
         consumer.leave()
         assert mesh.left_over() == {}
+
+
+class Arriving:
+    """A router to which a neighbour is sending a large message that a client begins to receive."""
+
+    def __init__(self, router, *, has_consumer=True, **consumer):
+        self.router = router
+        self.far = neighbour(router).attach()
+        router.tell(routes=routes((self.far, {"P": 1})), radius=1)
+        self.client = router.client()
+        if has_consumer:
+            self.consumer = self.client.consumer("orders", credit=9, **consumer)
+        octets = to_router("orders", b"y" * 300)
+        self.parts = [octets[:200], octets[200:250], octets[250:]]
+        self.delivery = self.far.stream(self.far.data_out[4], self.parts[0], ends=False)
+
+    def end(self):
+        """Send the rest."""
+        self.far.go_on(self.delivery, self.parts[1])
+        self.far.go_on(self.delivery, self.parts[2], more=False)
+
+    def left(self):
+        """The deliveries that either end of the trunk still knows."""
+        inlets = sum(inlet.link.unsettled_count for inlet in self.far.peer.inlets)
+        return inlets, sum(link.unsettled_count for link in self.far.data_out)
+
+
+class TestEarlyOutcomes:
+    """A message is decided on before the last of it has come.
+
+    A qdrouterd takes no notice of a settlement then, and hears no other: so the settlement comes with the end.
+    """
+
+    @pytest.mark.parametrize("rcv_settle_mode", [0, 1])
+    @pytest.mark.parametrize("how", ["accept", "release", "reject", "modify"])
+    def test_a_neighbour_is_told_at_once_and_settled_with_at_the_end(self, router, how, rcv_settle_mode):
+        arriving = Arriving(router, rcv_settle_mode=rcv_settle_mode)
+        [out] = arriving.client.partial
+        getattr(out, how)()
+        router.pump()
+        assert outcome(arriving.delivery) == (out.state, False)
+        arriving.end()
+        assert outcome(arriving.delivery) == (out.state, True)
+        assert len(arriving.client.received(arriving.consumer)) == 1
+        assert (arriving.left(), out.settled or out.remote_settled) == ((0, 0), True)
+
+    @pytest.mark.parametrize("how", ["detach", "vanish"])
+    def test_so_it_is_where_the_consumer_goes(self, router, how):
+        arriving = Arriving(router)
+        if how == "detach":
+            arriving.client.detach(arriving.consumer)
+        else:
+            arriving.client.vanish()
+        assert outcome(arriving.delivery) == (MAYBE_SEEN, False)
+        arriving.end()
+        assert (outcome(arriving.delivery), arriving.left()) == ((MAYBE_SEEN, True), (0, 0))
+
+    def test_so_it_is_where_nobody_is(self, router):
+        arriving = Arriving(router, has_consumer=False)
+        router.let_pass(10)
+        assert outcome(arriving.delivery) == (RELEASED, False)
+        arriving.end()
+        assert (outcome(arriving.delivery), arriving.left()) == ((RELEASED, True), (0, 0))
+
+    def test_a_message_that_is_aborted_is_not_settled_again(self, router):
+        arriving = Arriving(router)
+        [out] = arriving.client.partial
+        out.release()
+        router.pump()
+        arriving.far.dispositions.clear()
+        arriving.delivery.link.abort(arriving.delivery)
+        router.pump()
+        assert (arriving.far.dispositions, arriving.left()) == ([], (0, 0))
+
+    def test_one_whose_sender_settles_first_is_not_either(self, router):
+        arriving = Arriving(router)
+        [out] = arriving.client.partial
+        out.accept()
+        router.pump()
+        arriving.far.dispositions.clear()
+        arriving.delivery.settle()
+        arriving.end()
+        assert (arriving.far.dispositions, arriving.left()) == ([], (0, 0))
+        assert len(arriving.client.received(arriving.consumer)) == 1
+
+    def test_the_next_message_on_the_link_is_one_like_others(self, router):
+        arriving = Arriving(router)
+        [out] = arriving.client.partial
+        out.reject()
+        router.pump()
+        arriving.end()
+        delivery = arriving.far.pass_on(to_router("orders"))
+        arriving.client.latest(arriving.consumer).accept()
+        router.pump()
+        assert outcome(delivery) == (ACCEPTED, True)
+
+    def test_a_client_is_settled_with_at_once(self, router):
+        client, there = router.client(), router.client()
+        there.consumer("orders", credit=9)
+        delivery = client.stream(client.producer("orders"), PARTS[0], ends=False)
+        [out] = there.partial
+        out.release()
+        router.pump()
+        assert outcome(delivery) == (RELEASED, True)
+
+    @pytest.mark.parametrize("address", ["orders", "multicast"])
+    @pytest.mark.parametrize("how", [ACCEPTED, RELEASED])
+    def test_a_neighbour_that_decides_early_has_its_settlement_behind_the_message(self, router, address, how):
+        streaming = Streaming(router, address)
+        delivery = streaming.client.stream(streaming.sender, *PARTS[:2], ends=False)
+        [there] = streaming.far.partial
+        there.update(how, False)
+        router.pump()
+        assert (there.remote_settled, delivery.remote_settled) == (False, address == "orders")
+        there.update(how, False)
+        router.pump()
+        assert not there.remote_settled
+        streaming.client.go_on(delivery, PARTS[2], more=False)
+        assert (there.remote_settled, delivery.remote_state) == (True, how)
+        assert len(streaming.far.arrived()) == 1

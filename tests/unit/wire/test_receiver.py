@@ -272,6 +272,31 @@ def test_an_aborted_delivery_brings_no_octets_and_is_over(earlier):
     assert (peer.events.arrivals[-1].octets, link.credit) == (b"next", 7)
 
 
+def test_a_delivery_may_be_settled_with_its_last_transfer_by_us():
+    peer, link = receiving()
+    peer.send(transfer(0, b"one", more=True))
+    (delivery,) = peer.session.incoming.all()
+    delivery.update(RELEASED, False)
+    delivery.settle_at_end()
+    peer.send(more(b"two", more=True))
+    assert [(each.state, each.settled) for each in peer.sent()] == [(RELEASED, False)]
+    peer.send(more(b"three"))
+    assert [(each.first, each.state, each.settled) for each in peer.sent()] == [(0, RELEASED, True)]
+    assert (delivery.settled, peer.session.incoming.count) == (True, 0)
+
+
+@pytest.mark.parametrize("last", [{"aborted": True}, {"settled": True}])
+def test_one_that_its_sender_settles_at_the_end_needs_no_more(last):
+    peer, link = receiving()
+    peer.send(transfer(0, b"one", more=True))
+    (delivery,) = peer.session.incoming.all()
+    delivery.update(RELEASED, False)
+    delivery.settle_at_end()
+    peer.sent()
+    peer.send(more(b"two", **last))
+    assert (peer.sent(), peer.session.incoming.count) == ([], 0)
+
+
 def test_a_delivery_may_be_settled_before_it_is_complete():
     peer, _ = receiving()
     peer.send(transfer(0, b"one", more=True))

@@ -381,6 +381,48 @@ def test_settling_what_waits_sends_it_settled():
     assert peer.session.outgoing.count == 1
 
 
+def test_settling_at_the_end_waits_for_the_last_of_it_to_leave():
+    peer, sender = narrow(credit=2, frames=1)
+    delivery = sender.begin()
+    sender.write(delivery, b"one", 0, 3, True)
+    delivery.settle_at_end()
+    sender.write(delivery, b"two", 0, 3, False)
+    assert [(type(each), each.more) for each in peer.sent()] == [(Transfer, True)]
+    assert (delivery.settled, peer.session.outgoing.count) == (False, 1)
+    peer.send(window(5, seen=1))
+    transfer, disposition = peer.sent()
+    assert (transfer.more, type(disposition), disposition.first, disposition.settled) == (False, Disposition, 0, True)
+    assert (delivery.settled, peer.session.outgoing.count) == (True, 0)
+
+
+def test_settling_at_the_end_is_settling_where_all_of_it_has_left_or_none():
+    peer, sender = narrow(credit=2, frames=1)
+    whole, waiting = sender.send(b"first"), sender.send(b"second")
+    peer.sent()
+    whole.settle_at_end()
+    waiting.settle_at_end()
+    assert [(each.first, each.settled) for each in peer.sent()] == [(0, True)]
+    peer.send(window(5, seen=1))
+    assert [(each.delivery_id, each.settled) for each in peer.sent()] == [(1, True)]
+
+
+def test_settling_at_the_end_says_nothing_of_what_is_aborted_or_settled_by_the_peer():
+    peer = SessionPeer()
+    sender = peer.attached_sender(credit=2)
+    for number, settles in ((0, False), (1, True)):
+        delivery = sender.begin()
+        sender.write(delivery, b"m", 0, 1, True)
+        delivery.settle_at_end()
+        peer.sent()
+        if settles:
+            peer.send(Disposition(role=True, first=number, settled=True, state=ACCEPTED))
+            sender.write(delivery, b"m", 0, 1, False)
+        else:
+            sender.abort(delivery)
+        assert [(type(each), each.more) for each in peer.sent()] == [(Transfer, False)]
+        assert peer.session.outgoing.count == 0
+
+
 def test_credit_counts_what_waits_as_used():
     peer, sender = narrow(credit=3, frames=0)
     sender.send(b"m")
