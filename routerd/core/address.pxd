@@ -56,6 +56,7 @@ cdef class Address:
         outlets=list,
         count=Py_ssize_t,
         best=Outlet,
+        least=Py_ssize_t,
         at=Py_ssize_t,
         chosen=Py_ssize_t,
         outlet=Outlet,

@@ -168,18 +168,22 @@ class Address:
         if count == 0:
             return None
         best: Outlet | None = None
+        least = 0
         at = self._turn if self._turn < count else 0
         chosen = at
         for _ in range(count):
             outlet = outlets[at]
             if outlet.can_send():
                 load = outlet.link.unsettled_count
+                if outlet.side is not None:
+                    load += outlet.side.outstanding
                 if load == 0 or not self.is_balanced:
                     best = outlet
                     chosen = at
                     break
-                if best is None or load * best.weight < best.link.unsettled_count * outlet.weight:
+                if best is None or load * best.weight < least * outlet.weight:
                     best = outlet
+                    least = load
                     chosen = at
             at += 1
             if at == count:

@@ -83,6 +83,8 @@ class Clients(Edges):
         address.add(outlet)
         if peer.is_fair:
             address.take_turns()
+        if peer.is_edge:
+            self.let_pass_large(outlet)
         self._changed[address.key] = None
         self.consumers_changed(address)
         if address.local_count == 1:

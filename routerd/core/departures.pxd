@@ -72,4 +72,5 @@ cdef class Departures(Settlement):
     cdef tuple _entry_of(
         self, Inlet inlet, Address address, object data, Py_ssize_t start, Py_ssize_t end, bint is_partial
     )
+    cdef bint has_to_mark(self, Inlet inlet, Way way) except -1
     cdef void departed(self, Inlet inlet, Way way, Delivery out)

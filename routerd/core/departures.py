@@ -114,7 +114,10 @@ class Departures(Settlement):
     ) -> "Way | None":
         limit = -1
         if local is not None:
-            limit = local.link.unsettled_count // local.weight
+            limit = local.link.unsettled_count
+            if local.side is not None:
+                limit += local.side.outstanding
+            limit = limit // local.weight
             if limit == 0:
                 return None
         best: Way | None = None
@@ -263,9 +266,18 @@ class Departures(Settlement):
         """Return the phase that messages for an address enter; `Trunks` knows."""
         return 0
 
+    def has_to_mark(self, inlet: "Inlet", way: "Way | None") -> bool:
+        """Whether a message needs annotations before it leaves; a sibling has added those of its messages."""
+        if inlet.is_fabric:
+            # A sibling does not know that a message leaves beside an edge router's link, and adds none for that.
+            return way is not None and way.beside is not None and not way.beside.is_marked
+        return not inlet.is_relay
+
     def departed(self, inlet: "Inlet", way: "Way", out: Delivery | None) -> None:
         """Count a delivery that has gone this way; there is none of a message that left settled as a whole."""
-        if inlet.trunk is not None:
+        if way.beside is not None:
+            way.address.egress += 1
+        elif inlet.trunk is not None:
             way.address.transit += 1
             self.transit += 1
         if out is not None and not out.settled:

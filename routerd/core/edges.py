@@ -19,6 +19,7 @@ from routerd.core.peer import Peer
 from routerd.core.settings import RouterSettings
 from routerd.core.trunk import Trunk
 from routerd.core.uplink import HEARTBEAT, TRACKING, Uplinks
+from routerd.core.way import Way
 from routerd.wire import (
     AmqpValue,
     Attach,
@@ -81,9 +82,12 @@ class Edges(Uplinks):
             self.interior_connected(peer, performative.container_id)
         else:
             peer.trunk = Trunk(peer, 0)
+            peer.trunk.wanting = self.wanting
 
     def edge_lost(self, peer: Peer) -> None:
         """Forget a connection."""
+        if peer.trunk is not None:
+            self.wanting.pop(peer.trunk, None)
         self._heard.pop(peer, None)
         self._tracking.forget(peer)
         Uplinks.edge_lost(self, peer)
@@ -168,6 +172,28 @@ class Edges(Uplinks):
             outlet.is_open = link.is_attached
             self._tracking.begin(outlet)
         return True
+
+    def let_pass_large(self, outlet: Outlet) -> None:
+        """Have large messages for an edge router's link take links of their own, so that others need not wait."""
+        peer = outlet.peer
+        trunk = peer.trunk
+        if trunk is None or self.is_edge or not peer.is_edge:
+            return
+        performative = peer.connection.remote_open
+        way = Way(outlet.address, peer.number, "" if performative is None else performative.container_id)
+        way.end, way.beside = trunk, outlet
+        outlet.side = way
+        trunk.sides.setdefault(outlet.address, []).append(way)
+
+    def forget_side(self, outlet: Outlet) -> None:
+        """Forget the way beside a link that has ended."""
+        way, outlet.side = outlet.side, None
+        trunk = outlet.peer.trunk
+        if way is not None and trunk is not None:
+            sides = trunk.sides[outlet.address]
+            sides.remove(way)
+            if not sides:
+                del trunk.sides[outlet.address]
 
     def edge_outlet_ended(self, outlet: Outlet) -> None:
         """Forget a link that edge routers are told by."""

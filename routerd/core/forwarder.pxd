@@ -40,7 +40,9 @@ cdef class Forwarder(Endings):
     cpdef void on_transfer(self, Link receiver, Delivery delivery, object data, Py_ssize_t start, Py_ssize_t end)
     @cython.locals(passage=Passage, to=str, address=Address, place=Py_ssize_t, stop=Py_ssize_t)
     cdef void _arrive(self, Inlet inlet, Delivery delivery, object data, Py_ssize_t start, Py_ssize_t end)
-    @cython.locals(outlet=Outlet, way=Way, priority=int, has_nobody=bint, is_ahead=bint, waits=bint)
+    @cython.locals(
+        outlet=Outlet, way=Way, side=Way, priority=int, has_nobody=bint, is_ahead=bint, waits=bint
+    )
     cdef void _route(
         self,
         Inlet inlet,

@@ -205,7 +205,13 @@ class Forwarder(Endings):
                 if way is not None and self.picked is not None:
                     self.forward(inlet, self.picked, way, delivery, data, start, end)
                     return
-            if outlet is not None:
+            if outlet is not None and outlet.side is not None and delivery.is_partial:
+                side = outlet.side
+                outlet = side.pick(0, True)
+                if outlet is not None:
+                    self.forward(inlet, outlet, side, delivery, data, start, end)
+                    return
+            elif outlet is not None:
                 if self.forward(inlet, outlet, None, delivery, data, start, end):
                     self._aim(inlet, outlet, delivery)
                 return
@@ -236,7 +242,7 @@ class Forwarder(Endings):
     ) -> bool:
         link = outlet.link
         if way is not None or outlet.is_marked:
-            if not inlet.is_relay and not inlet.is_fabric:
+            if self.has_to_mark(inlet, way):
                 try:
                     target = outlet.address if way is None else way.address
                     end = self.marked(inlet, target, delivery, data, start, end, delivery.is_partial)

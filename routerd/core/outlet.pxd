@@ -18,6 +18,7 @@ cdef class Outlet:
     cdef readonly bint is_fabric
     cdef public Trunk trunk
     cdef public Way way
+    cdef public Way side
     cdef public bint is_open
     cdef public bint is_draining
     cdef public bint is_watched

@@ -27,6 +27,7 @@ class Outlet:
     held: "dict[Session, int] | None"
     trunk: "Trunk | None"
     way: "Way | None"
+    side: "Way | None"
 
     def __init__(self, number: int, peer: "Peer", link: "Sender", address: "Address") -> None:
         self.number = number
@@ -37,6 +38,8 @@ class Outlet:
         # Of a link to another router, and of one to the sibling that has such a link.
         self.trunk = None
         self.way = None
+        # Of an edge router's link for an address: the way of large messages.
+        self.side = None
         self.is_open = False
         # A drain is answered once siblings have sent what they can.
         self.is_draining = False

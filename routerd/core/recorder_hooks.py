@@ -64,6 +64,8 @@ class Recorded(Departures):
         recorder = self.recorder
         if recorder is None or inlet.is_relay:
             return 0
+        if way is not None and way.beside is not None:
+            outlet, way = way.beside, None
         flow = recorder.depart(inlet, outlet, way, passage, size)
         if recorder.is_sampled:
             address = outlet.address if way is None else way.address

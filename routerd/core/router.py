@@ -79,7 +79,7 @@ class Router(Clients):
 
     def has_news(self) -> bool:
         """Whether the shell has to ask for more than octets when its turn ends."""
-        return bool(self._changed or self._events or self.trunks) or (
+        return bool(self._changed or self._events or self.trunks or self.wanting) or (
             self.recorder is not None and self.recorder.is_pressed
         )
 
@@ -334,6 +334,7 @@ class Router(Clients):
             # The sibling may have consumers again since the link was given up.
             self.refresh(address)
         else:
+            self.forget_side(outlet)
             self._changed[address.key] = None
             self.consumers_changed(address)
             self.consumers_went(address)
@@ -397,7 +398,7 @@ class Router(Clients):
         is_late = self.now >= self._quiet_at
         for peer in self.peers.values():
             for outlet in peer.outlets:
-                if outlet.link.unsettled_count or outlet.waiting:
+                if outlet.link.unsettled_count or outlet.waiting or (outlet.side is not None and outlet.side.waiting):
                     is_drained = False
             for inlet in peer.inlets:
                 if inlet.link.unsettled_count or inlet.waiting or inlet.current is not None:

@@ -13,8 +13,10 @@ from routerd.core.errors import FullDeltaMissing
 from routerd.core.forwarder import Forwarder
 from routerd.core.inlet import Inlet
 from routerd.core.membership import Changes, Delta, Interest, Sibling
+from routerd.core.naming import phase_of
 from routerd.core.observer import Observer
 from routerd.core.outlet import Outlet
+from routerd.core.passage import section
 from routerd.core.peer import Peer
 from routerd.core.settings import RouterMode, RouterSettings
 from routerd.core.treatment import Treatment, Treatments
@@ -340,6 +342,10 @@ class Siblings(Forwarder):
     def answer_fabric(self, peer: Peer, link: Link, address: Address, is_relay: bool) -> None:
         """Answer a sibling's link, and let it send."""
         inlet = Inlet(self.take_link_number(), peer, cast(Receiver, link), address, is_relay)
+        if address.key[:1] == "M":
+            # For what leaves beside the link of an edge router.
+            inlet.entry, inlet.entry_count = self.passages.entry(address.key[2:], phase_of(address.key))
+            inlet.entry_section = section(inlet.entry, inlet.entry_count)
         link.context = inlet
         peer.inlets[inlet] = None
         link.attach(source=link.remote_source, target=link.remote_target)

@@ -18,6 +18,9 @@ cdef class Trunk:
     cdef readonly dict streams
     cdef readonly dict opening
     cdef public Py_ssize_t wanted_streams
+    cdef public bint is_streamless
+    cdef public dict wanting
+    cdef readonly dict sides
     cdef public bytes greeting
     cdef public double greeted_at
     cdef public double told_at

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from routerd.core.address import Address
     from routerd.core.outlet import Outlet
     from routerd.core.peer import Peer
+    from routerd.core.way import Way
     from routerd.wire.sender import Sender
 
 PRIORITIES = PRIORITY_MAX + 1
@@ -41,6 +42,12 @@ class Trunk:
         # Those of them that the neighbour has not answered.
         self.opening: dict[Outlet, None] = {}
         self.wanted_streams = 0
+        # The neighbour refuses them.
+        self.is_streamless = False
+        # Where an edge router's connection is noted when it wants some, to be looked up when the turn ends.
+        self.wanting: dict[Trunk, None] | None = None
+        # The ways beside the links of an edge router, by address.
+        self.sides: dict[Address, list[Way]] = {}
         # The last HELLO, when one was sent, when the engine said anything, and when the neighbour did.
         self.greeting = b""
         self.greeted_at = self.told_at = self.heard_at = 0.0
@@ -59,6 +66,8 @@ class Trunk:
             # Without room one more would wait as well as the one that is remembered to go on.
             if not (waits and (self.peer.is_blocked or self.peer.is_full)):
                 self.wanted_streams += 1
+                if self.wanting is not None:
+                    self.wanting[self] = None
         else:
             outlet = self.link_of(priority)
             if outlet is not None and outlet.can_send():

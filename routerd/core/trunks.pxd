@@ -10,6 +10,7 @@ cdef object _NOT_YET
 
 cdef class Trunks(Ways):
     cdef list _events
+    cdef readonly dict wanting
 
     cpdef void own_link_answered(self, Link link)
     cpdef void router_outlet_ended(self, Outlet outlet)

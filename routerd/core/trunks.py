@@ -68,6 +68,8 @@ class Trunks(Ways):
     ) -> None:
         Ways.__init__(self, settings, observer, worker, workers, token)
         self._events: list[TrunkEvent] = []
+        # The connections of edge routers that want links for large messages.
+        self.wanting: dict[Trunk, None] = {}
 
     # --- for the shell
 
@@ -143,7 +145,9 @@ class Trunks(Ways):
             self._trunk_down(trunk)
         elif outlet in trunk.streams:
             del trunk.streams[outlet]
-            trunk.opening.pop(outlet, None)
+            if outlet in trunk.opening:
+                del trunk.opening[outlet]
+                self._do_without_streams(trunk)
         else:
             trunk.data[:] = [None if one is outlet else one for one in trunk.data]
 
@@ -272,7 +276,9 @@ class Trunks(Ways):
         trunk = outlet.trunk
         assert trunk is not None
         trunk.opening.pop(outlet, None)
-        if outlet.link.is_attached:
+        if trunk.wanting is not None and outlet.link.remote_target is None:
+            self._do_without_streams(trunk)
+        elif outlet.link.is_attached:
             outlet.is_open = True
             self.observer.link_attached(outlet)
             self._look_whether_up(trunk)
@@ -286,23 +292,37 @@ class Trunks(Ways):
     def open_streams(self) -> None:
         """Attach links for the large messages that found none; and detach those that have not been used for long."""
         for trunk in self.trunks.values():
-            # Those that are on their way count against it within a turn only.
-            wanted, trunk.wanted_streams = trunk.wanted_streams, 0
-            if wanted > 0 and trunk.peer.is_open:
-                room = min(wanted, OPENING_MAX - len(trunk.opening), STREAMS_MAX - len(trunk.streams))
-                for _ in range(room):
-                    self._open_stream(trunk)
-            elif len(trunk.streams) > IDLE_STREAMS_MAX:
-                self._close_idle_stream(trunk)
+            self._look_after_streams(trunk)
+        if self.wanting:
+            for trunk in list(self.wanting):
+                del self.wanting[trunk]
+                self._look_after_streams(trunk)
+
+    def _look_after_streams(self, trunk: Trunk) -> None:
+        # Those that are on their way count against it within a turn only.
+        wanted, trunk.wanted_streams = trunk.wanted_streams, 0
+        if wanted > 0 and trunk.peer.is_open:
+            room = min(wanted, OPENING_MAX - len(trunk.opening), STREAMS_MAX - len(trunk.streams))
+            for _ in range(room):
+                self._open_stream(trunk)
+        elif len(trunk.streams) > IDLE_STREAMS_MAX:
+            self._close_idle_stream(trunk)
 
     def _open_stream(self, trunk: Trunk) -> None:
         try:
             session = trunk.peer.connection.session()
         except StateError:
+            self._do_without_streams(trunk)
             return
         session.begin()
         outlet = self.attach_stream(trunk, session)
         trunk.streams[outlet] = trunk.opening[outlet] = None
+
+    def _do_without_streams(self, trunk: Trunk) -> None:
+        """Have large messages for an edge router go by the links of their addresses, as it takes no others."""
+        if trunk.wanting is not None and not trunk.is_streamless:
+            trunk.is_streamless = True
+            self.serve_trunk(trunk)
 
     def attach_stream(self, trunk: Trunk, session: Session) -> Outlet:
         """Attach a link for large messages."""

@@ -311,7 +311,7 @@ class Uplinks(Trunks):
         return inlet
 
     def attach_stream(self, trunk: Trunk, session: Session) -> Outlet:
-        if self.uplink is not None and trunk is self.uplink.trunk:
+        if trunk.peer.is_edge:
             return self._sender_of(trunk.peer, trunk, session, None)
         return Trunks.attach_stream(self, trunk, session)
 

@@ -24,7 +24,7 @@ cdef class Waiting(Halting):
     cdef void park(self, object queue, Parked parked, Py_ssize_t size)
     @cython.locals(delivery=Delivery)
     cdef void continue_parked(self, Inlet inlet, Parked parked, object data, Py_ssize_t start, Py_ssize_t end)
-    @cython.locals(delivery=Delivery)
+    @cython.locals(delivery=Delivery, is_end=bint)
     cdef void _note_came(self, Inlet inlet, Parked parked, Py_ssize_t size)
     cdef void _take_part(self, Inlet inlet, Parked parked)
     cdef void unpark(self, Parked parked)

@@ -93,11 +93,12 @@ class Waiting(Halting):
         delivery = parked.delivery
         if not delivery.is_partial:
             parked.is_complete = True
-            if delivery is inlet.current:
+            is_end = delivery is inlet.current
+            if is_end:
                 inlet.current = None
             if parked.address.is_fair:
                 self._take_part(inlet, parked)
-            elif parked.frames and parked.address.ways:
+            elif is_end:
                 # Now that it is all there it needs no link of its own to leave.
                 self.serve(parked.address)
         else:
@@ -177,6 +178,9 @@ class Waiting(Halting):
                 way = self.choose_way(address, passage, outlet, priority, not parked.is_complete)
                 if way is not None:
                     outlet = self.picked
+            if way is None and outlet is not None and outlet.side is not None and not parked.is_complete:
+                way = outlet.side
+                outlet = way.pick(0, True)
             if outlet is None:
                 if is_local_only or self.has_destination(address, passage) or address.expected_until > self.now:
                     return False
@@ -246,6 +250,8 @@ class Waiting(Halting):
             return
         if outlet.way is not None:
             self.serve_way(outlet.way)
+        if outlet.side is not None:
+            self.serve_way(outlet.side)
         self.serve(outlet.address)
 
     def serve_trunk(self, trunk: "Trunk") -> None:
@@ -257,8 +263,14 @@ class Waiting(Halting):
         trunk.hungry = {}
         # Each that finds no link for its large message wants one again; some are on their way.
         trunk.wanted_streams = -len(trunk.opening)
+        if trunk.wanting is not None:
+            # The turn's end begins the count anew.
+            trunk.wanting[trunk] = None
         for address in hungry:
             for way in address.ways:
                 self.serve_way(way)
+            if trunk.sides:
+                for way in trunk.sides.get(address, ()):
+                    self.serve_way(way)
             self.serve(address)
             self.forget_if_idle(address)

@@ -11,6 +11,7 @@ cdef class Way:
     cdef readonly str next_hop
     cdef public Trunk end
     cdef public Outlet outlet
+    cdef public Outlet beside
     cdef public bint is_refused
     cdef public tuple routers
     cdef public long long cost

@@ -14,11 +14,15 @@ class Way:
     """The messages of one address that go to one neighbour: by a trunk of this worker, or by a sibling that has it.
 
     `outlet` is the link to that sibling; `end` is the trunk, if this worker has it.
+
+    Each link of an edge router for an address, `beside`, has a way next to it for large messages. They go by links for
+    large messages, so that those behind them do not wait.
     """
 
     address: "Address"
     end: "Trunk | None"
     outlet: "Outlet | None"
+    beside: "Outlet | None"
     waiting: "deque[FanOut] | None"
 
     def __init__(self, address: "Address", trunk: int, next_hop: str) -> None:
@@ -27,6 +31,7 @@ class Way:
         self.next_hop = next_hop
         self.end = None
         self.outlet = None
+        self.beside = None
         # The sibling has no such trunk any more, which the routing engine will say before long.
         self.is_refused = False
         self.routers: tuple[str, ...] = ()
@@ -43,6 +48,9 @@ class Way:
 
     def pick(self, priority: int, is_partial: bool) -> "Outlet | None":
         """Return the link for a message of this priority, or None when it cannot leave now."""
+        outlet = self.beside
+        if outlet is not None and (not is_partial or self.end is None or self.end.is_streamless):
+            return outlet if outlet.can_send() else None
         if self.end is not None:
             return self.end.pick(self.address, priority, is_partial)
         outlet = self.outlet

@@ -345,7 +345,7 @@ class Worker(WorkerCalls):
             report = self._gate.account.report()
             if report is not None:
                 self._on_report(report)
-        if router.trunks:
+        if router.trunks or router.wanting:
             router.open_streams()
         if router.recorder is not None and router.recorder.is_pressed:
             self.recording.hand_over(now, is_all=False)

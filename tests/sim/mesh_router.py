@@ -179,7 +179,7 @@ class MeshRouter(Host):
         changes = self.router.take_changes()
         if changes is not None and self.engine is not None:
             self.engine.take_changes(changes)
-        if self.router.trunks:
+        if self.router.trunks or self.router.wanting:
             self.router.open_streams()
         events = self.router.take_trunk_events()
         if events and self.engine is not None:

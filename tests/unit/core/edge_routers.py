@@ -8,7 +8,7 @@ import gc
 from typing import Any
 
 from routerd.core import EDGE, HINTS, Distribution, Peer, Router, RouterMode
-from routerd.wire import AmqpValue, Connection, ConnectionConfig, Header, Message, Source, Symbol, Target
+from routerd.wire import AmqpValue, Connection, ConnectionConfig, Error, Header, Message, Source, Symbol, Target
 from tests.routers import Client, Line
 from tests.unit.core.joined_routers import JoinedRouter, Mesh, Trunk
 
@@ -252,6 +252,25 @@ class FarEdge(Client):
     """An edge router that does only what it is told to, connected to a router."""
 
     id = "X"
+
+    def __init__(self, workers: Any) -> None:
+        super().__init__(workers)
+        self.streams: list[Any] = []
+        """The links for large messages that the router has attached."""
+        self.stream_credit = CAPACITY
+        self.refuses_streams = False
+
+    def on_link_attached(self, link: Any, performative: Any) -> None:
+        """Take a link of the router, and let it send; or refuse it."""
+        is_stream = link.name.startswith("qdlink.")
+        if is_stream and self.refuses_streams:
+            link.refuse(Error(condition="amqp:not-allowed"))
+            return
+        Client.on_link_attached(self, link, performative)
+        if is_stream:
+            self.streams.append(link)
+            if self.stream_credit:
+                link.grant(self.stream_credit)
 
     def attach(self) -> "FarEdge":
         """Attach the links that every edge router has, with credit."""

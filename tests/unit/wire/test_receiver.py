@@ -273,7 +273,7 @@ def test_an_aborted_delivery_brings_no_octets_and_is_over(earlier):
 
 
 def test_a_delivery_may_be_settled_with_its_last_transfer_by_us():
-    peer, link = receiving()
+    peer, _ = receiving()
     peer.send(transfer(0, b"one", more=True))
     (delivery,) = peer.session.incoming.all()
     delivery.update(RELEASED, False)
@@ -287,7 +287,7 @@ def test_a_delivery_may_be_settled_with_its_last_transfer_by_us():
 
 @pytest.mark.parametrize("last", [{"aborted": True}, {"settled": True}])
 def test_one_that_its_sender_settles_at_the_end_needs_no_more(last):
-    peer, link = receiving()
+    peer, _ = receiving()
     peer.send(transfer(0, b"one", more=True))
     (delivery,) = peer.session.incoming.all()
     delivery.update(RELEASED, False)
