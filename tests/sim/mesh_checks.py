@@ -38,12 +38,21 @@ class Silence:
 
 
 def check_router(host: "MeshRouter") -> None:
-    """Check that no link has more under way than it may have, and that no count is below nothing."""
+    """Check that no link has more under way than it may have, and that no count is below nothing.
+
+    Nor has another router settled a part of a message: a qdrouterd takes no notice of that, and keeps the message.
+    """
     for peer in host.router.peers.values():
         for inlet in peer.inlets:
             # Texts are for what is broken only: this is done at the end of each turn of each router.
             if _has_too_much(inlet):
                 raise Broken(f"{host.id}: {_account_of(inlet)}")
+        for outlet in peer.outlets if peer.is_router or peer.is_edge else ():
+            if outlet.side is not None and outlet.side.outstanding < 0:
+                raise Broken(f"{host.id}: {outlet.side.outstanding} under way beside {outlet.link.name}")
+            out = outlet.link.current
+            if out is not None and out.remote_settled:
+                raise Broken(f"{host.id}: the other end of {outlet.link.name} has settled a part of a message")
     for address in host.router.addresses.values():
         for way in address.ways:
             if way.outstanding < 0:
