@@ -92,7 +92,7 @@ class Multicast(Recorded):
         """Begin a copy for an edge router on a link for large messages, as soon as one is free."""
         link = None if way.waiting else way.pick(0, True)
         if link is None:
-            self._wait_for_way(fan, way)
+            self._wait_for_way(fan, way, 0)
         else:
             self.send_copy(fan, link, way, data, start, end, True)
 
@@ -212,6 +212,8 @@ class Multicast(Recorded):
             way.waiting = deque()
         if fan.is_settled and len(way.waiting) >= fan.inlet.capacity:
             outlet = way.outlet if way.end is None else way.end.link_of(priority)
+            if way.beside is not None:
+                outlet = way.beside
             self._note_unsent(fan, way.address, outlet, RECORDED_DROPPED, TOO_MANY_WAIT)
             return
         if self.recorder is not None and way.address.hungry_in is not self.recorder.events:

@@ -278,6 +278,15 @@ class TestWaiting:
         router.pump(5.0)
         assert not router.router.is_drained()
 
+    def test_settled_copies_beyond_what_may_wait_are_dropped_and_counted(self, router):
+        streaming = Streaming(router, "multicast/a", stream_credit=0)
+        streaming.consumer.set_credit(0)
+        router.pump()
+        for _ in range(CAPACITY + 2):
+            streaming.client.stream(streaming.large, *PARTS, settled=True)
+        [outlet] = router.router.addresses["M0multicast/a"].outlets
+        assert outlet.dropped_presettled == 2
+
     def test_a_balanced_address_counts_what_is_under_way_on_them(self, router):
         streaming = Streaming(router)
         there = router.client()
