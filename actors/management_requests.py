@@ -11,7 +11,7 @@ from actors.errors import CallFailed, PeerAbsent
 from actors.peers import Management
 from routerd.io import ManagementAway, is_repeatable, module_log
 
-HOLD_S = 10.0
+HOLD_S = 30.0
 """How long a request waits for an actor that is not there."""
 ASK_AGAIN_S = 0.25
 
