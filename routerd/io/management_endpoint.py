@@ -14,7 +14,7 @@ from functools import partial
 from time import monotonic
 
 from routerd.core import InnerConsumer, LoopBack, Router
-from routerd.io.answer_lines import LINE_OCTETS, AnswerLines
+from routerd.io.answer_lines import LINE_MESSAGES, LINE_OCTETS, AnswerLines
 from routerd.io.logs import module_log
 from routerd.io.management_messages import refusal, reply_address
 from routerd.io.seldom_log import SeldomLog
@@ -93,7 +93,7 @@ class ManagementEndpoint:
         self._seldom.say(
             logging.WARNING,
             f"full {reply_to}",
-            f"Requests of {reply_to} are refused: it leaves more than {LINE_OCTETS} octets of answers waiting; "
+            f"Requests of {reply_to} are refused: it leaves {LINE_MESSAGES} answers waiting, or {LINE_OCTETS} octets; "
             "give credit to the link that receives them",
         )
 
