@@ -232,6 +232,15 @@ def unread_echoes(place: str) -> Rounds:
             yield from _again_and_again(peer, flow(0, 1, echo=True))
 
 
+def unread_sessions(place: str) -> Rounds:
+    """Begin and end sessions, each of which is answered, and read no answer."""
+    with Peer(place, reads=False) as peer:
+        peer.look_no_more()
+        begin = Begin(next_outgoing_id=0, incoming_window=WINDOW, outgoing_window=WINDOW)
+        with contextlib.suppress(Failed):
+            yield from _again_and_again(peer, frame(begin, channel=1) + frame(End(), channel=1))
+
+
 def drains(place: str) -> Rounds:
     """Have credit used up that there is nothing for."""
     with Peer(place) as peer:
@@ -325,6 +334,7 @@ KINDS: dict[str, Callable[[str], Rounds]] = {
     "empty-transfers": empty_transfers,
     "flow-echoes": flow_echoes,
     "unread-echoes": unread_echoes,
+    "unread-sessions": unread_sessions,
     "drains": drains,
     "attaches": attaches,
     "all-handles": all_handles,

@@ -16,13 +16,13 @@ from typing import Any
 
 import pytest
 
-from routerd.wire import Attach, Detach, Disposition, Flow, Open, Source, Target, Transfer
+from routerd.wire import Attach, Detach, Disposition, Open, Source, Target, Transfer
 from tests.conformance.raw_peer import AMQP_HEADER, EMPTY_FRAME, framed
 from tests.system.conftest import Connect, Start, running
 from tests.system.launched import ROOT, environment, eventually
 from tests.system.management_client import ManagementClient
 from tests.system.processes import Process, process
-from tests.system.raw_client import WINDOW, WITHIN_S, RawClient
+from tests.system.raw_client import WITHIN_S, RawClient
 from tests.system.routers import IN_PROCESS, RunningRouter, configuration, listener, section
 
 MIB = 1 << 20
@@ -109,20 +109,17 @@ def test_a_peer_that_does_not_read_is_not_read_either(connect: Connect, router: 
         deaf.open()
         deaf.attach_consumer(address)
         rss = sum(one.rss_bytes() for one in router.serving())
-        # Each asks for an answer.
-        flow = Flow(
-            next_incoming_id=0, incoming_window=WINDOW, next_outgoing_id=0, outgoing_window=WINDOW,
-            handle=0, delivery_count=0, link_credit=1, echo=True,
-        )  # fmt: skip
-        asking = framed(flow)
-        sent = send_until_it_sticks(deaf, asking * 4096, FLOOD_MAX)
+        # The answer to the first of the two has the name, too.
+        attach = Attach(name="x" * 8000, handle=1, role=True, source=Source(address=address), target=Target())
+        asking = framed(attach) + framed(Detach(handle=1, closed=True))
+        sent = send_until_it_sticks(deaf, asking * 32, FLOOD_MAX)
         assert sent < FLOOD_MAX
-        assert sum(one.rss_bytes() for one in router.serving()) - rss < FLOOD_MAX // 2
+        assert sum(one.rss_bytes() for one in router.serving()) - rss < FLOOD_MAX // 4
         consumer = connect().consumer(f"{address}.other")
         assert connect().producer(f"{address}.other").send("one").outcome() == "accepted"
         assert consumer.bodies == ["one"]
         # When it reads at last, it has all answers.
-        for _ in range(sent // len(asking)):
+        for _ in range(2 * (sent // len(asking))):
             answer = deaf.read_octets(4)
             deaf.read_octets(int.from_bytes(answer, "big") - 4)
 
