@@ -191,14 +191,20 @@ def _watch(options: argparse.Namespace, place: Place, take_look: Callable[[Node]
 
 
 def _interval(text: str) -> float:
-    seconds = float(text)
+    try:
+        seconds = float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds") from None
     if not 0.1 <= seconds < 1e6:
         raise argparse.ArgumentTypeError("the interval is 0.1 s or more")
     return seconds
 
 
 def _row_count(text: str) -> int:
-    rows = int(text)
+    try:
+        rows = int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
     if rows < 0:
         raise argparse.ArgumentTypeError("the limit is 0 or more")
     return rows
