@@ -122,10 +122,17 @@ class MessageBus:
             sender.cancel(outgoing)
         outgoing.fail_with(error(f"{outgoing.terms.kind} to {outgoing.where}{why}: {stage}"))
 
+    @property
+    def state(self) -> str:
+        """Whom this is connected to, or why it is not, in words."""
+        if self.engine is not None:
+            return f"connected to {self.connection.host}"
+        failure = self._last_failure or "no attempt has failed yet"
+        return f"there is no connection, {self.connection.progress}; the last failure was: {failure}"
+
     def _stage(self, outgoing: Outgoing) -> str:
         if self.engine is None:
-            failure = self._last_failure or "no attempt has failed yet"
-            return f"there is no connection, {self.connection.progress}; the last failure was: {failure}"
+            return self.state
         sender = self._senders.get(outgoing.destination)
         stage = sender and sender.stage(outgoing)
         if not stage:
@@ -133,7 +140,7 @@ class MessageBus:
             done = "sent" if outgoing.terms.is_settled else "accepted by a server"
             heard = "a heartbeat of it came, but no reply" if outgoing.heard_at_s else "no reply came"
             stage = f"it was {done}, and {heard}"
-        return f"{stage} (connected to {self.connection.host})"
+        return f"{stage} ({self.state})"
 
     def _subscribe(self, subscriptions: Sequence[Subscription]) -> None:
         self._subscriptions += subscriptions
@@ -191,9 +198,12 @@ class MessageBus:
             self._go_on_without_connection(reason)
 
     def _go_on_without_connection(self, reason: str) -> None:
-        waiting = sorted({one.destination.topic for one in self._subscriptions if one.go_on_without_connection()})
+        waiting = [one for one in self._subscriptions if one.is_awaited]
         if waiting:
-            _log.warning("Subscribing to %s has to wait for a connection: %s", ", ".join(waiting), reason)
+            topics = ", ".join(sorted({one.destination.topic for one in waiting}))
+            _log.warning("Subscribing to %s has to wait for a connection: %s", topics, reason)
+        for subscription in waiting:
+            subscription.go_on_without_connection()
 
     def shut_down(self) -> None:
         """Called by the connection, more than once maybe."""

@@ -34,7 +34,7 @@ _log = logging.getLogger(__name__)
 READ_BYTES = 262_144
 DIAL_LIMIT_S = 10.0
 """How long one address may take to answer."""
-OPEN_LIMIT_S = 20.0
+OPEN_LIMIT_S = 10.0
 """How long a peer that answered may take to open the connection."""
 CLOSE_LIMIT_S = 5.0
 """How long a peer may take to confirm that the connection is closed."""

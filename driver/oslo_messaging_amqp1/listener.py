@@ -55,7 +55,8 @@ class Listener(base.PollStyleListener):
         slow = [one for one in self.subscriptions if not one.wait(max(0.0, until_s - time.monotonic()))]
         if slow:
             what = ", ".join(sorted({one.address or one.destination.topic for one in slow}))
-            _log.warning("Subscribing to %s takes more than %g s; going on without", what, ATTACH_LIMIT_S)
+            words = "Subscribing to %s takes more than %g s, going on without: %s"
+            _log.warning(words, what, ATTACH_LIMIT_S, self._bus.state)
         for subscription in self.subscriptions:
             if subscription.refusal is not None:
                 self.cleanup()

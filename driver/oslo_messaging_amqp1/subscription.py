@@ -132,11 +132,14 @@ class Subscription:
         """The connection was lost; the link is made again with the next."""
         self._link = None
 
-    def go_on_without_connection(self) -> bool:
-        """No host could be connected to so far: let who waits go on; return whether somebody did."""
-        has_waited = not self._settled_once.is_set()
+    @property
+    def is_awaited(self) -> bool:
+        """Whether it is not known yet how the first attempt to attach went."""
+        return not self._settled_once.is_set()
+
+    def go_on_without_connection(self) -> None:
+        """No host could be connected to so far: let who waits go on."""
         self._settled_once.set()
-        return has_waited
 
     def shut_down(self) -> None:
         """The connection is closed for good."""

@@ -155,10 +155,13 @@ class Gate:
 
     def __init__(self) -> None:
         self.entered = threading.Event()
+        self.inside: list[Any] = []
+        """What came in."""
         self.opened = threading.Event()
 
     def pass_through(self, ctxt: dict[str, Any], value: Any) -> Any:
         """Return the value when the gate is open."""
+        self.inside.append(value)
         self.entered.set()
         assert self.opened.wait(2 * WITHIN_S)
         return value

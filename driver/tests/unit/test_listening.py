@@ -269,7 +269,7 @@ def test_what_ends_waits_for_its_replies(peer: Peer, drivers: Drivers, end: str)
     peer.grant("amqp:/gone", 1)
     ending.join(10)
     assert not ending.is_alive()
-    assert [one.message.body for one in peer.sent_to("amqp:/gone")] == ['{"response": "last"}']
+    eventually(lambda: [one.message.body for one in peer.sent_to("amqp:/gone")] == ['{"response": "last"}'])
 
 
 def test_the_end_of_a_transport_does_not_wait_for_a_caller_that_is_gone_for_long(
@@ -494,6 +494,20 @@ def test_listen_does_not_wait_for_ever_for_a_connection(
         eventually(lambda: len(later.consumers) == 4)
         later.deliver(UNICAST, request(1))
         assert len(listener.poll(timeout=5)) == 1
+
+
+def test_listen_goes_on_without_a_peer_that_does_not_open_the_connection(
+    drivers: Drivers, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("oslo_messaging_amqp1.listener.ATTACH_LIMIT_S", 0.2)
+    with running(Script(answers_open=False)) as peer:
+        listening(drivers(peer.url))
+        waits = [one.message for one in caplog.records if "Subscribing" in one.message]
+        assert waits == [
+            "Subscribing to T takes more than 0.2 s, going on without: there is no connection, "
+            f"127.0.0.1:{peer.port} has answered, but has not opened the connection; "
+            "the last failure was: no attempt has failed yet"
+        ]
 
 
 def test_the_context_is_carried_unchanged(peer: Peer, drivers: Drivers) -> None:
