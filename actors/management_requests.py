@@ -1,8 +1,8 @@
 """Requests of a connection actor's clients, to a management actor that may not be there yet, or die under them.
 
-A request is held until the actor answers. What keeps them few is the credit of `routerd.io.ManagementEndpoint`: it
-takes no others meanwhile. After `HOLD_S` the client is told, and so is one whose change was in work when the actor
-died: nobody knows whether it was made.
+A request is held until the actor answers. The credit of `routerd.io.ManagementEndpoint` bounds how many are held. After
+`HOLD_S` the client is answered with 503. So is a client whose change was in work when the actor died, at once: nobody
+knows whether the change was made.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
 """What waits at an address that endpoints inside the router serve, so that no connection has to wait for another.
 
-Connections take turns, a message each. A message that has not come as a whole does not take part: a peer may begin one
-and never end it, and the link to the endpoint carries one message at a time.
+Connections take turns, a message each. A message takes part once it has come as a whole. A peer may begin a message and
+never end it, and the link to the endpoint carries one message at a time.
 """
 
 from collections import OrderedDict, deque

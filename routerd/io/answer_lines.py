@@ -1,8 +1,8 @@
 """The answers of management on their way to those who asked, none of whom has to wait for another.
 
-Each requester, known by its reply address, has a line: a producer inside the router, in a session of its own, with
-little credit. A requester that takes no answers stops its line and no other. What waits in a line counts: once it is
-too much, requests of this requester are refused, and once it is too much in all, the line that has stood longest goes.
+Each requester, known by its reply address, has a line. A line is a producer inside the router, with little credit, in a
+separate session. A requester that takes no answers stops its line and no other. Once too much waits in a line, requests
+of its requester are refused. Once too much waits in all lines, the one that has stood longest is dropped.
 """
 
 import logging
@@ -35,7 +35,7 @@ class AnswerLines:
         """By reply address; the line that was used last is the last."""
 
     def is_full(self, reply_to: str) -> bool:
-        """Whether a requester leaves so many answers that it is to get no more."""
+        """Whether so many answers wait for a requester that its requests are to be refused."""
         line = self._lines.get(reply_to)
         return line is not None and (line.waiting_octets >= LINE_OCTETS or line.waiting_messages >= LINE_MESSAGES)
 

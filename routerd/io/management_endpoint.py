@@ -2,7 +2,7 @@
 
 Credit bounds what is taken: a request is settled, and makes room for another, when its answer has been handed on.
 Before that, connections take turns at the address (`routerd.core.fair_queue`), and requesters, known by their reply
-addresses, take turns here. Who leaves answers waiting gets no more of them (`answer_lines`).
+addresses, take turns here. Requests of a requester that leaves its answers waiting are refused (`answer_lines`).
 """
 
 import logging
