@@ -381,6 +381,15 @@ class ForeignRouter:
         self.say(*frames)
         return number
 
+    def begin_message(self, pair: Pair, octets: bytes, frame_size: int = 200) -> tuple[int, list[bytes]]:
+        """Send the first frame of a message on the sender of a pair; return its delivery-id, and the other frames."""
+        number = self._numbers.get(pair.channel, 0)
+        self._numbers[pair.channel] = number + 1
+        first, *rest = transfer_frames(pair.channel, pair.sending, number, octets, settled=False, frame_size=frame_size)
+        self._sent[pair.channel] = self._sent.get(pair.channel, 0) + 1 + len(rest)
+        self.say(first)
+        return number, rest
+
     def outcome(self, pair: Pair, number: int) -> Typed:
         """Return the state that a message of ours is settled with."""
 

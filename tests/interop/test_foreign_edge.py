@@ -35,6 +35,7 @@ from tests.interop.foreign_frames import (
     SENDER,
     begin_frame,
     detach_frame,
+    flow_frame,
 )
 from tests.interop.foreign_mesh import connector_to, listening, running_router
 from tests.interop.foreign_messages import (
@@ -52,6 +53,7 @@ from tests.interop.foreign_octets import (
     BEGIN,
     CLOSE,
     DETACH,
+    DISPOSITION,
     FLOW,
     LIST0,
     NULL,
@@ -76,6 +78,7 @@ from tests.system.proton_client import ProtonClient
 from tests.system.routers import RunningRouter
 
 RELEASED = described(0x26, LIST0)
+MODIFIED = 0x27
 BEAT_S = 2.0
 LONGER_THAN_SILENCE_S = 11.0
 _names = count(1)
@@ -346,6 +349,55 @@ def test_it_may_ask_the_management_of_its_router(edge: ForeignEdge) -> None:
     edge.send(edge.requests, octets)
     sections = section_map(edge.came_on(CORE, 2).octets)
     assert plain(sections[AMQP_VALUE])["results"] == [["A"]]
+
+
+def test_a_large_message_comes_on_a_link_of_its_own_and_holds_up_no_other(
+    edge: ForeignEdge, client: ProtonClient, address: str
+) -> None:
+    # 1.8
+    consuming = edge.attach(RECEIVER, address)
+    begun = client.producer(address).begin()
+    octets = message(str8("x"))[:-3] + bytes.fromhex("b1") + (100_000).to_bytes(4, "big")
+    begun.write(octets + b"x" * 50_000)
+    theirs = edge.wait_for(BEGIN, remote_channel=None).channel
+    attach = edge.wait_for(ATTACH, channel=theirs)
+    for name in ("source", "target"):
+        assert terminus(attach.typed(name)).keys() <= {"durable", "expiry-policy", "timeout", "dynamic"}
+    channel = 100
+    edge.say(begin_frame(channel, theirs), link_frame(channel, 0, RECEIVER, source(), target(), attach["name"]))
+    edge.receiving[theirs, attach["handle"]] = 0
+    edge.answers[theirs, 0] = attach
+    edge.channels[theirs] = channel
+    edge.say(flow_frame(channel, 0, credit=250))
+    small = client.producer(address).send("small")
+    edge.settle(edge.came_on(consuming.channel, consuming.receiving))
+    assert small.outcome() == "accepted"
+    begun.write(b"x" * 50_000)
+    begun.end()
+    arrival = edge.came_on(theirs, 0)
+    assert annotations_of(arrival.octets) == [
+        ("x-opt-qd.to", address),
+        ("x-opt-qd.ingress", "0/A"),
+        ("x-opt-qd.trace", ["0/A"]),
+    ]
+    edge.settle(arrival)
+    assert begun.sent.outcome() == "accepted"
+    edge.detach(consuming)
+
+
+def test_an_outcome_that_comes_early_is_settled_with_the_end_of_the_message(
+    edge: ForeignEdge, client: ProtonClient, address: str
+) -> None:
+    # A qdrouterd keeps what is settled in the middle of a message.
+    consumer = client.consumer(address)
+    octets = message(str8("x" * 250), annotations=routers_annotations(to=address))
+    number, rest = edge.begin_message(edge.uplink, octets)
+    consumer.close()
+    early = edge.wait_for(DISPOSITION, channel=edge.uplink.channel, first=number)
+    assert (early["settled"], early["state"][0]) == (False, MODIFIED)
+    edge.say(*rest)
+    late = edge.wait_for(DISPOSITION, channel=edge.uplink.channel, first=number)
+    assert (late["settled"], late["state"]) == (True, early["state"])
 
 
 @pytest.mark.parametrize("address_of_core", [TRACKING, HEARTBEAT, LOOKUP])
