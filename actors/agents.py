@@ -1,6 +1,6 @@
 """How a raylet runs without the two agents that it insists on, for a dashboard and for environments of tasks.
 
-A router needs neither. They take 160 MB, and a raylet ends itself when one of them dies. It starts each by a command,
+A router needs neither. They take 100 MB, and a raylet ends itself when one of them dies. It starts each by a command,
 and counts it as alive while somebody has the writing end of a pipe open. So the command starts a placeholder, the
 launcher opens the same end of the pipe, and the placeholder is ended. A raylet ends with its launcher anyway.
 """

@@ -1,7 +1,7 @@
 """What is used of Ray besides its public interface, each for a reason; the version of Ray is pinned for it.
 
 A head node: besides two servers, `ray.init` and `ray start` start a dashboard, an autoscaler, a log monitor and two
-agents. These cost 300 MB and some seconds of start-up time. The class that both use can leave them out; how the agents
+agents. These cost 240 MB and some seconds of start-up time. The class that both use can leave them out; how the agents
 are left out, `agents` says. A driver: it prints what happens to actors to our standard output, from a thread
 that takes a whole core once the head is gone. Addresses and tokens: Ray tries for minutes to reach what does not answer
 or refuses. Restarts: Ray tells an actor that it is not the first, but not how many there were before.

@@ -232,7 +232,7 @@ def test_a_router_with_nothing_to_do_takes_little_memory(tmp_path: Path) -> None
     with running(Form("ray-1", 1), tmp_path, MULTICAST) as router:
         eventually(lambda: {"engine", "management"} <= set(router.actors()), "everything runs")
         everything = family_of(router.launcher.pid)
-        assert sum(map(_pss_bytes, everything)) <= 550 << 20
+        assert sum(map(_pss_bytes, everything)) <= 480 << 20
 
 
 def _pss_bytes(one: Process) -> int:
