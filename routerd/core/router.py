@@ -251,9 +251,10 @@ class Router(Clients):
 
     def _is_denied(self, peer: Peer, link: Link, performative: Attach) -> bool:
         error: Error | None = None
-        if peer.service_rules is not None and not peer.service_rules.allow(link, performative, peer.user):
+        if peer.grant is None or self.gate is None:
+            # Rules of a service, and nobody who holds the link against them.
             error = LINK_DENIED
-        elif peer.grant is not None and self.gate is not None:
+        else:
             grant: Grant = peer.grant
             if not grant.knows(peer, link, performative):
                 error = self.gate.link_error(peer, link, performative)

@@ -15,7 +15,8 @@ from typing import Any, Protocol, cast
 from routerd.config import AuthServiceConfig
 from routerd.io.logs import module_log
 from routerd.io.peer_timers import PeerTimer
-from routerd.wire import MIN_MAX_FRAME_SIZE, Connection, ConnectionConfig, Error, Handler, Open, RemoteError
+from routerd.management import SHOWN_MAX, shown
+from routerd.wire import MIN_MAX_FRAME_SIZE, Array, Connection, ConnectionConfig, Error, Handler, Open, RemoteError
 from routerd.wire.sasl import (
     Challenge,
     Failure,
@@ -39,6 +40,8 @@ IDENTITY, GRANTS = "authenticated-identity", "address-authz"
 SUBJECT = "sub"
 GRANTED_MAX = 10_000
 """Addresses that a service may name for one peer."""
+RIGHTS = ("send", "recv")
+RIGHT_LENGTH = 4
 
 Grants = Mapping[str, tuple[str, ...]]
 """What a peer may do, by address: of `send` and `recv`."""
@@ -58,8 +61,8 @@ class ServedPeer(Protocol):
     def give_up(self, reason: str) -> None:
         """End the connection: there is no service to say what can be offered."""
 
-    def grant(self, grants: Grants) -> None:
-        """Take what the service says that the peer may do."""
+    def grant(self, grants: Grants) -> str | None:
+        """Take what the service says that the peer may do; return why that is not possible, if it is not."""
 
 
 @dataclass(slots=True)
@@ -111,6 +114,8 @@ class ServiceExchange(Handler, asyncio.Protocol):
         self._connection.open()
         self._was_offered = False
         self._is_over = False
+        self._is_content = False
+        """Whether the service has said that the peer proved who it is."""
         self._proof: bytes | None = None
         self._timer: PeerTimer | None = None
         self._task: asyncio.Task[None] | None = None
@@ -164,6 +169,7 @@ class ServiceExchange(Handler, asyncio.Protocol):
     def decided(self, code: SaslCode, additional_data: bytes | None) -> None:
         """Pass a refusal on; who is let in is in the service's open."""
         if code is SaslCode.OK:
+            self._is_content = True
             self._proof = additional_data
             return
         self._finish(Failure(f"the service {self._config.name} refuses: {code.name.lower()}", code))
@@ -171,18 +177,35 @@ class ServiceExchange(Handler, asyncio.Protocol):
     # --- the connection: Handler
 
     def on_opened(self, connection: Connection, performative: Open) -> None:
-        """The service says who the peer is."""
-        properties: Mapping[Any, Any] = performative.properties or {}
-        identity = properties.get(IDENTITY)
-        subject = identity.get(SUBJECT) if isinstance(identity, Mapping) else None
-        if not isinstance(subject, str) or not subject:
-            _log.error("The authentication service %s does not say who the peer is", self._config.name)
-            self._finish(Failure("the service does not say who the peer is", SaslCode.SYS))
+        """The service says who the peer is, and what it may do."""
+        if not self._is_content:
+            reason = f"the service {self._config.name} opens before it says who the peer is"
+            self._finish(Failure(reason, SaslCode.SYS))
             return
-        if ADDRESS_AUTHZ in (performative.offered_capabilities or ()):
-            self._peer.grant(_grants(properties.get(GRANTS)))
+        properties: Mapping[Any, Any] = performative.properties or {}
+        user = self._user(properties.get(IDENTITY))
+        refusal = self._grant(properties[GRANTS], user) if GRANTS in properties else None
         connection.close()
-        self._finish(Success(str(subject), self._proof))
+        self._finish(Success(user, self._proof) if refusal is None else Failure(refusal, SaslCode.SYS))
+
+    def _user(self, identity: object) -> str:
+        subject = identity.get(SUBJECT) if isinstance(identity, Mapping) else None
+        if isinstance(subject, str) and subject:
+            return str(subject)
+        text = "The authentication service %s names no user: %s is %s instead of a map with %s. The peer has no name"
+        _log.warning(text, self._config.name, IDENTITY, _words(identity), SUBJECT)
+        return ""
+
+    def _grant(self, found: object, user: str) -> str | None:
+        """Take what the service grants; return why that is not possible, if it is not."""
+        grants, faults = read_grants(found)
+        if faults:
+            text = "The authentication service %s grants to %s what is not understood, in %d places: %s"
+            _log.warning(text, self._config.name, _words(user), len(faults), faults[0])
+        refusal = self._peer.grant(grants)
+        if refusal is not None:
+            _log.error("The authentication service %s: %s", self._config.name, refusal)
+        return refusal
 
     def on_violation(self, connection: Connection, error: RemoteError) -> None:
         """The service does not keep to the protocol."""
@@ -263,12 +286,29 @@ def _lost(reason: str) -> Failure:
     return Failure(f"the authentication service is not there: {reason}", SaslCode.SYS_TEMP)
 
 
-def _grants(found: object) -> Grants:
-    """Return what a service says that a peer may do; what makes no sense is nothing."""
+def read_grants(found: object) -> tuple[Grants, list[str]]:
+    """Return what a service says that a peer may do, and what of that is not understood, which grants nothing."""
     if not isinstance(found, Mapping):
-        return {}
-    return {
-        str(address): tuple(str(right) for right in rights if isinstance(right, str))
-        for address, rights in list(found.items())[:GRANTED_MAX]
-        if isinstance(address, str) and isinstance(rights, list | tuple)
-    }
+        return {}, [f"{GRANTS} is {_words(found)}, and no map"]
+    grants: dict[str, tuple[str, ...]] = {}
+    faults: list[str] = []
+    for address, rights in found.items():
+        if isinstance(rights, Array):
+            rights = rights.values
+        if not isinstance(address, str):
+            faults.append(f"{_words(address)} is no address")
+        elif not isinstance(rights, list | tuple):
+            faults.append(f"{_words(rights)} of {_words(address)} is no list of rights")
+        elif len(grants) == GRANTED_MAX:
+            faults.append(f"{_words(address)} is beyond {GRANTED_MAX} addresses")
+        else:
+            # Whatever follows the first four characters does not count (9.6).
+            words = [one[:RIGHT_LENGTH] if isinstance(one, str) else "" for one in rights]
+            grants[str(address)] = tuple(str(word) for word in words if word in RIGHTS)
+            unknown = [one for one, word in zip(rights, words, strict=True) if word not in RIGHTS]
+            faults += [f"{_words(one)} of {_words(address)} is neither {' nor '.join(RIGHTS)}" for one in unknown]
+    return grants, faults
+
+
+def _words(value: object) -> str:
+    return shown(value)[:SHOWN_MAX]

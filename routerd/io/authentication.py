@@ -317,9 +317,12 @@ class Login:
             _log.warning("%s", failure_of(self._peer, reason))
             self._peer.shell.give_up(reason)
 
-    def grant(self, grants: Grants) -> None:
-        """Take what the service says that the peer may do."""
+    def grant(self, grants: Grants) -> str | None:
+        """Take what the service says that the peer may do; a router may do everything, so it cannot be held to that."""
+        if self._peer.is_router:
+            return "it grants addresses to a peer at a listener for routers, which may use all addresses"
         self._peer.service_rules = ServiceRules(grants)
+        return None
 
     def _send(self, frames: Callable[[], list[SaslFrame]]) -> None:
         if not self.sasl.done:

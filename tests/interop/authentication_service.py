@@ -69,7 +69,7 @@ class _Served(Handler, asyncio.Protocol):
             replace(
                 connection.config,
                 properties={Symbol(key): value for key, value in properties.items()},
-                offered_capabilities=("ADDRESS-AUTHZ",),
+                offered_capabilities=self._service.capabilities,
             )
         )
 
@@ -81,6 +81,8 @@ class AuthenticationService:
         self.mechanisms = mechanisms(users)
         self.properties: Callable[[str], dict[str, Any]] = lambda name: {"authenticated-identity": {"sub": name}}
         """What its open says of who has logged in."""
+        self.capabilities: tuple[str, ...] = ("ADDRESS-AUTHZ",)
+        """What its open offers."""
         self.is_silent = False
         """Whether it accepts connections and says nothing."""
         self.connections = 0

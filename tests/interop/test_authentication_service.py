@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from routerd.wire import Array
 from tests.conformance.raw_peer import SASL_HEADER
 from tests.interop.authenticating_router import (
     Authenticating,
@@ -39,6 +40,17 @@ def configuration(port: int) -> str:
     ])
 
 
+EVERYTHING_ALLOWED = """
+policy {
+ enableVhostPolicy: yes
+}
+vhost {
+ hostname: $default
+ groups: {"all": {"users": "*", "remoteHosts": "*", "sources": "*", "targets": "*", "allowDynamicSource": true}}
+}
+"""
+
+
 @pytest.fixture
 def service() -> Iterator[AuthenticationService]:
     one = AuthenticationService({"alice": "secret"})
@@ -66,15 +78,37 @@ def test_the_service_says_who_a_client_is(
     eventually(lambda: service.ended == 2, "the connections to the service have ended")
 
 
+@pytest.mark.parametrize("capabilities", [("ADDRESS-AUTHZ",), ()])
 def test_the_service_says_what_a_client_may_do(
-    start_peer: StartPeer, serving: Authenticating, service: AuthenticationService
+    start_peer: StartPeer, serving: Authenticating, service: AuthenticationService, capabilities: tuple[str, ...]
 ) -> None:
-    service.properties = lambda name: {"authenticated-identity": {"sub": name}, "address-authz": {"a": ["recv"]}}
+    service.capabilities = capabilities
+    service.properties = lambda name: {
+        "authenticated-identity": {"sub": name},
+        "address-authz": {"a": Array("string", ["recv"])},
+    }
     options = {"port": serving.port_of("proven"), "mechanism": "PLAIN", "user": "alice", "password": "secret"}
     for address in ("a", "b"):
         start_peer("proton", "client", "receive", address=address, **options)
     serving.has_logged(r"Link attached: dir=out source=\{a ")
     serving.has_logged(r"Link receive-0-0 refused: amqp:unauthorized-access: link disallowed by local policy")
+
+
+@pytest.mark.parametrize("found", [{}, {"address-authz": None}, {"address-authz": {"a": "recv"}}])
+def test_a_client_that_is_granted_nothing_may_do_what_policy_says_if_nothing_was_said(
+    start_peer: StartPeer, tmp_path: Path, service: AuthenticationService, found: dict[str, object]
+) -> None:
+    """The service's word stands in the place of the vhost's, which allows everything here."""
+    text = configuration(service.port) + EVERYTHING_ALLOWED
+    service.properties = lambda name: {"authenticated-identity": {"sub": name}, **found}
+    with running(tmp_path, text) as serving:
+        options = {"port": serving.port_of("proven"), "mechanism": "PLAIN", "user": "alice", "password": "secret"}
+        start_peer("proton", "client", "receive", address="a", **options)
+        if found:
+            serving.has_logged(r"AUTHSERVICE \(warning\) The authentication service identity grants to 'alice' what is")
+            serving.has_logged(r"Link receive-0-0 refused: amqp:unauthorized-access: link disallowed by local policy")
+        else:
+            serving.has_logged(r"Link attached: dir=out source=\{a ")
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -96,13 +130,15 @@ def test_the_listener_says_which_mechanisms_of_the_service_are_offered(
     assert told == {"mechanism": "PLAIN"}
 
 
-@pytest.mark.parametrize("found", [{}, {"authenticated-identity": {}}, {"authenticated-identity": {"sub": 5}}])
-def test_a_service_that_does_not_say_who_it_is_lets_nobody_in(
+@pytest.mark.parametrize("found", [{}, {"authenticated-identity": "alice"}, {"authenticated-identity": {"sub": 5}}])
+def test_a_client_whom_the_service_does_not_name_has_no_name(
     start_peer: StartPeer, serving: Authenticating, service: AuthenticationService, found: dict[str, object]
 ) -> None:
     service.properties = lambda name: found
-    assert "condition" in attempt(start_peer, "proton", serving.port_of("proven"), "PLAIN", "alice", "secret")
-    serving.has_logged(r"AUTHSERVICE \(error\) The authentication service identity does not say who the peer is")
+    told = attempt(start_peer, "proton", serving.port_of("proven"), "PLAIN", "alice", "secret")
+    assert told == {"mechanism": "PLAIN"}
+    serving.has_logged(r"AUTHSERVICE \(warning\) The authentication service identity names no user: ")
+    serving.has_logged(r"auth=PLAIN user=\(null\)")
 
 
 def test_a_client_is_cut_when_there_is_no_service(serving: Authenticating, service: AuthenticationService) -> None:

@@ -15,6 +15,7 @@ from routerd.core.policy.hosts import host_of
 from routerd.core.policy.ledger import Seat, SeatLimits
 from routerd.core.policy.message_guard import MessageGuard
 from routerd.core.policy.rulebook import Refusal, Rulebook
+from routerd.core.policy.service_rules import ServiceRules
 from routerd.core.policy.settings import PolicySettings, VhostSettings
 from routerd.core.policy.vhost import KNOWN_NAMES_MAX, Group
 from routerd.wire import ConnectionState, Error, Open, Source, Target
@@ -113,6 +114,8 @@ class Gate:
     def holds(self, peer: Peer, performative: Open) -> bool:
         """Whether a connection is not to go on: it is refused, or waits for the ledger."""
         if not self.governs(peer):
+            if peer.service_rules is not None:
+                self._admit_by_service(peer, performative, peer.service_rules)
             return False
         name = performative.hostname or "" if peer.policy_vhost is None else peer.policy_vhost
         host = host_of(getattr(peer.shell, "host", ""))
@@ -124,11 +127,19 @@ class Gate:
             found = None if vhost is None else vhost.settings.hostname
             self._deny(peer, user, host, found or name, group.reason, found)
             return True
+        if peer.service_rules is not None:
+            group = peer.service_rules.group(group.vhost, group)
         grant = Grant(rules.edition, group, user, host)
         if peer.is_initiator:
             self._admit(peer, grant)
             return False
         return self._is_held(peer, performative, grant, group)
+
+    def _admit_by_service(self, peer: Peer, performative: Open, rules: ServiceRules) -> None:
+        """Let in a connection that no vhost is for: only the service says what it may do."""
+        group = rules.group(performative.hostname or "", None)
+        host = host_of(getattr(peer.shell, "host", ""))
+        peer.grant = Grant(self.rules.edition, group, peer.user or NOBODY, host)
 
     def _is_held(self, peer: Peer, performative: Open, grant: Grant, group: Group) -> bool:
         ours = self.rules.settings_of(grant.vhost)
@@ -316,12 +327,22 @@ class Gate:
         """Return the group of a connection as it is configured now."""
         grant: Grant = peer.grant
         if not grant.is_current:
-            grant.use(self.rules.current_group(grant.vhost, grant.user, is_connector=peer.is_initiator))
+            grant.use(self._group_now(peer, grant))
             peer.max_message_size = 0 if grant.group is None else grant.group.max_message_size
         return grant.group
 
+    def _group_now(self, peer: Peer, grant: Grant) -> Group | None:
+        if not self.governs(peer):
+            return grant.group
+        group = self.rules.current_group(grant.vhost, grant.user, is_connector=peer.is_initiator)
+        if group is None or peer.service_rules is None:
+            return group
+        found: Group = peer.service_rules.group(group.vhost, group)
+        return found
+
     def _counters_of(self, vhost: str) -> VhostCounters:
-        return self.vhosts.setdefault(vhost, VhostCounters())
+        # Where a service alone says what a peer may do, the vhost is whatever the peer calls it: nothing is kept of it.
+        return self.vhosts.get(vhost) or VhostCounters()
 
 
 def _remember(names: set[str], name: str) -> None:

@@ -15,7 +15,7 @@ FORBIDDEN_REQUEST = Error(
 
 _MANAGEMENT = ("$management", "$_management_internal")
 _CONNECTION = "connection"
-_LINK_ROUTE = "connection.linkRoute"
+_LINK_ROUTES = {"router.connection.linkRoute", "connection.linkRoute"}
 _PREFIX = "org.apache.qpid.dispatch."
 _CHANGES = ("CREATE", "UPDATE", "DELETE")
 _NOTHING = b""
@@ -91,7 +91,7 @@ class MessageGuard:
         if operation == "UPDATE" and not settings.allows_admin_status_update:
             body = message.body.value if isinstance(message.body, AmqpValue) else None
             return _CONNECTION in types and isinstance(body, Mapping) and "adminStatus" in body
-        return operation == "CREATE" and not settings.allows_dynamic_link_routes and _LINK_ROUTE in types
+        return operation == "CREATE" and not settings.allows_dynamic_link_routes and not types.isdisjoint(_LINK_ROUTES)
 
 
 def _short(name: object) -> str:

@@ -1,32 +1,41 @@
-"""What an authentication service said that a peer may do, beside what policy allows (9.6)."""
+"""What an authentication service said that a peer may do, in the place of what policy allows to its group (9.6)."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
 
-from routerd.core.policy.address_rules import NameRules
-from routerd.wire import Source, Target
-
-if TYPE_CHECKING:
-    from routerd.wire import Attach, Link
+from routerd.core.policy.settings import GroupSettings
+from routerd.core.policy.vhost import Group
 
 SEND, RECEIVE = "send", "recv"
+SERVICE_GROUP = "authServicePlugin"
+"""What the group of a peer is called that is in none of a vhost."""
+_ALONE = GroupSettings(
+    name=SERVICE_GROUP,
+    allows_waypoint_links=False,
+    allows_fallback_links=False,
+    allows_dynamic_link_routes=False,
+    allows_admin_status_update=False,
+)
 
 
 class ServiceRules:
     """The addresses of one peer; as in policy, a name that ends in `*` is the beginning of many."""
 
     def __init__(self, grants: Mapping[str, tuple[str, ...]]) -> None:
-        self._targets = NameRules([address for address, rights in grants.items() if SEND in rights])
-        self._sources = NameRules([address for address, rights in grants.items() if RECEIVE in rights])
+        self._targets = tuple(address for address, rights in grants.items() if SEND in rights)
+        self._sources = tuple(address for address, rights in grants.items() if RECEIVE in rights)
 
-    def allow(self, link: "Link", performative: "Attach", user: str) -> bool:
-        """Return whether a link may be attached; one for any address needs the right to all of them."""
-        terminus: Any = performative.source if link.is_sender else performative.target
-        if not isinstance(terminus, Source | Target):
-            return True
-        if link.is_sender and terminus.dynamic:
-            return True
-        rules = self._sources if link.is_sender else self._targets
-        if terminus.dynamic or not terminus.address:
-            return rules.allow_anything
-        return rules.allow(str(terminus.address), user)
+    def group(self, vhost: str, base: Group | None) -> Group:
+        """Return the group of one: what the service said of addresses, and for the rest what the base has."""
+        settings = replace(
+            _ALONE if base is None else base.settings,
+            sources=self._sources,
+            targets=self._targets,
+            source_patterns=(),
+            target_patterns=(),
+            allows_dynamic_source=True,
+            allows_anonymous_sender=True,
+        )
+        found = Group(vhost, settings)
+        found.max_message_size = 0 if base is None else base.max_message_size
+        return found

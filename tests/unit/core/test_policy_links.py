@@ -406,6 +406,7 @@ class TestManagement:
     def test_who_may_not_make_link_routes_may_do_all_else(self) -> None:
         no = {"allows_dynamic_link_routes": False}
         assert not self.passes(request("CREATE", "org.apache.qpid.dispatch.connection.linkRoute"), **no)
+        assert not self.passes(request("CREATE", "org.apache.qpid.dispatch.router.connection.linkRoute"), **no)
         assert self.passes(request("CREATE", "org.apache.qpid.dispatch.connection.linkRoute"))
         assert self.passes(request("CREATE", "listener"), **no)
         assert self.passes(request("DELETE", "connection.linkRoute"), **no)
