@@ -2,11 +2,12 @@
 
 from typing import TYPE_CHECKING
 
+from routerd.config import ListenerConfig
 from routerd.core import Grant, Inlet, Observer, Outlet, Peer
 from routerd.io.connection_ends import ends_of, failure_of
 from routerd.io.logs import module_log
 from routerd.io.message_log import log_message
-from routerd.wire import Error, Link, Open, RemoteError, Scope
+from routerd.wire import AuthenticationSkipped, Error, Link, Open, RemoteError, Scope
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -60,7 +61,7 @@ class EventLog(Observer):
 
     def violation(self, peer: Peer, error: RemoteError) -> None:
         """A warning: the peer is wrong."""
-        reason = f"{error.condition}: {error.description}"
+        reason = f"{error.condition}: {error.description}{_demand(peer, error)}"
         if error.scope is Scope.CONNECTION and peer.is_initiator and peer.shell is not None:
             # For the connector, which logs it.
             peer.shell.failure = reason
@@ -221,6 +222,17 @@ def _why(peer: Peer, error: Error | None) -> str:
     if error is not None:
         return f"{error.condition}: {error.description or ''}"
     return "" if peer.shell is None else str(peer.shell.failure or peer.shell.loss)
+
+
+def _demand(peer: Peer, error: RemoteError) -> str:
+    """Return what the listener asks for, if the peer did not say who it is."""
+    listener = peer.details
+    if not isinstance(error, AuthenticationSkipped) or not isinstance(listener, ListenerConfig):
+        return ""
+    if not listener.authenticate_peer:
+        return " (the peer began SASL, and went on without an outcome)"
+    name = listener.address if listener.name is None else f"{listener.name} ({listener.address})"
+    return f" (the peer did not authenticate, and SASL is required by listener {name})"
 
 
 def _map_text(entries: "Mapping[object, object] | None") -> str:

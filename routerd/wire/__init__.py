@@ -20,6 +20,7 @@ from routerd.wire.decoder import Decoder, decode
 from routerd.wire.delivery import Delivery
 from routerd.wire.encoder import encode
 from routerd.wire.errors import (
+    AuthenticationSkipped,
     DecodeError,
     EncodeError,
     FrameSizeTooSmall,
@@ -95,6 +96,7 @@ __all__ = [
     "AnnotationEdit",
     "Array",
     "Attach",
+    "AuthenticationSkipped",
     "Begin",
     "Byte",
     "Char",

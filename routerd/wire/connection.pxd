@@ -65,6 +65,8 @@ cdef class Connection:
 
     cpdef object decode(self, object data, Py_ssize_t body, Py_ssize_t end)
     cdef Py_ssize_t receive_frame_size(self) except -1
+    cdef object size_error(self, Py_ssize_t size, Py_ssize_t limit)
+    cdef bint _is_sasl_left(self) except -1
     cpdef void receive_header(self, bytes octets)
     @cython.locals(
         view="const unsigned char*", body=Py_ssize_t, kind=int, decoder=Decoder, code=int, channel="unsigned int"

@@ -63,6 +63,8 @@ _OPEN = 0x10
 _CLOSE = 0x18
 _AMQP_FRAME = AMQP_FRAME
 _SASL_FRAME = SASL_FRAME
+# What the header is as the size of a frame, where frames are due.
+_HEADER_AS_SIZE = int.from_bytes(AMQP_HEADER[:4], "big")
 _NEVER = float("inf")
 
 
@@ -299,6 +301,16 @@ class Connection:
         """Return how large a frame may be, in octets."""
         return self.config.sasl_frame_size if self._sasl_layer.is_active else self.config.max_frame_size
 
+    def size_error(self, size: int, limit: int) -> RemoteError:
+        """Return what is wrong with a frame of this size."""
+        if size == _HEADER_AS_SIZE and self._is_sasl_left():
+            return AuthenticationSkipped()
+        return FramingError(f"a frame of {size} octets, where 8 to {limit} are allowed")
+
+    def _is_sasl_left(self) -> bool:
+        # A client that goes on with AMQP has not said who it is; it has not sent a frame that nobody understands.
+        return self._sasl_layer.is_active and not self.is_client
+
     def receive_header(self, octets: bytes) -> None:
         """Take the peer's protocol header (2.2)."""
         layer = self._sasl_layer
@@ -336,6 +348,8 @@ class Connection:
         if view[start + 4] < 2 or body > end:
             raise FramingError(f"a data offset of {view[start + 4]} in a frame of {end - start} octets")
         if kind != (_SASL_FRAME if self._sasl_layer.is_active else _AMQP_FRAME):
+            if kind == _AMQP_FRAME and self._is_sasl_left():
+                raise AuthenticationSkipped
             raise FramingError(f"a frame of type {kind} is not expected here")
         decoder = self._decoder
         decoder.begin(data, body, end)

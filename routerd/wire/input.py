@@ -7,7 +7,7 @@ own, so an idle connection holds no input at all. What comes while a connection 
 from typing import TYPE_CHECKING, cast
 
 from routerd.wire.connection_config import MIN_MAX_FRAME_SIZE
-from routerd.wire.errors import FramingError, RemoteError, ResourceLimitExceeded
+from routerd.wire.errors import RemoteError, ResourceLimitExceeded
 from routerd.wire.frames import HEADER_SIZE
 from routerd.wire.states import ConnectionState
 
@@ -129,7 +129,7 @@ class Input:
         limit = self.connection.receive_frame_size()
         if size < 8 or size > limit:
             self.is_framing_lost = True
-            raise FramingError(f"a frame of {size} octets, where 8 to {limit} are allowed")
+            raise self.connection.size_error(size, limit)
         return size
 
     def _walk(self, data: bytes | bytearray, pos: int, end: int, stop: int) -> int:

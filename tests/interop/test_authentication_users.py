@@ -150,7 +150,15 @@ def test_bare_amqp_is_refused_where_proof_is_asked_for(serving: Authenticating) 
     with RawClient(serving.port_of("proven")) as client:
         client.send_octets(AMQP_HEADER)
         assert octets_to_the_end(client) == SASL_HEADER
-    serving.has_logged("amqp:connection:policy-error: Client skipped authentication - forbidden")
+    said = r"amqp:connection:policy-error: Client skipped authentication - forbidden"
+    required = r" \(the peer did not authenticate, and SASL is required by listener proven \(127\.0\.0\.1:\d+\)\)"
+    serving.has_logged(said + required)
+    for name, why in (("proven", required), ("any", r" \(the peer began SASL, and went on without an outcome\)")):
+        with RawClient(serving.port_of(name)) as client:
+            client.send_octets(SASL_HEADER + AMQP_HEADER)
+            octets_to_the_end(client)
+        serving.has_logged(said + why)
+    assert "framing-error" not in serving.log()
 
 
 def test_an_exchange_that_stops_half_way_is_cut(serving: Authenticating) -> None:

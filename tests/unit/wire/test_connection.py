@@ -196,6 +196,27 @@ def test_a_violation_amid_sasl_ends_without_a_word():
     assert (peer.octets_sent(), peer.engine.is_finished) == (b"", True)
 
 
+@pytest.mark.parametrize(
+    "octets",
+    [AMQP_HEADER, AMQP_HEADER + framed(PEERS_OPEN), framed(PEERS_OPEN)],
+    ids=["header", "header and open", "open"],
+)
+def test_a_client_that_goes_on_amid_sasl_has_not_said_who_it_is(octets):
+    peer = Peer(sasl=SaslServer([AnonymousServer()]))
+    peer.send(SASL_HEADER)
+    peer.send(octets)
+    assert peer.events.violations == ["amqp:connection:policy-error"]
+    assert (peer.engine.is_finished, peer.engine.sasl.outcome) == (True, None)
+
+
+@pytest.mark.parametrize("octets", [AMQP_HEADER, framed(PEERS_OPEN)], ids=["header", "open"])
+def test_a_server_that_goes_on_amid_sasl_sends_frames_that_nobody_expects(octets):
+    peer = Peer(is_client=True, sasl=SaslClient([AnonymousClient()]))
+    peer.send(SASL_HEADER)
+    peer.send(octets)
+    assert peer.events.violations == ["amqp:connection:framing-error"]
+
+
 def test_octets_behind_a_sasl_frame_are_refused():
     peer = Peer(is_client=True, sasl=SaslClient([AnonymousClient()]))
     peer.send(SASL_HEADER, framed(SaslOutcome(code=0), b"!", kind=1))
