@@ -15,6 +15,7 @@ from routerd.config import AuthServiceConfig, ConnectorConfig, ListenerConfig, U
 from routerd.core import Peer, RouterSettings, ServiceRules, host_of
 from routerd.io.auth_service import Grants, ServiceExchange
 from routerd.io.authentication_failures import FailureLedger
+from routerd.io.authentication_guard import Guarded
 from routerd.io.authentication_threads import Answer, AuthenticationThreads
 from routerd.io.authentication_users import FileUsers
 from routerd.io.connection_ends import failure_of
@@ -40,7 +41,6 @@ from routerd.wire.sasl import (
     SaslFrame,
     SaslLimits,
     SaslServer,
-    ServerMechanism,
     ServerMechanismFactory,
     Step,
 )
@@ -136,8 +136,8 @@ class Authentication:
         self._settings = settings
         self._services = {service.name: service for service in services}
         self._source: UserSource = Nobody()
-        self._unopened: dict[str, set[int]] = {}
-        """Numbers of connections that have not been opened, by host."""
+        self._unopened: dict[str, dict[int, Transport]] = {}
+        """Connections that have not been opened, by host and number; the oldest first."""
         self._logins: dict[int, Login] = {}
         self._warned: set[str] = set()
 
@@ -184,16 +184,15 @@ class Authentication:
             _log.warning("%s", failure_of(peer, UNENCRYPTED))
             transport.failure = UNENCRYPTED
             return False
-        unopened = self._unopened.setdefault(host_of(transport.host), set())
+        host = host_of(transport.host)
+        unopened = self._unopened.setdefault(host, {})
         if len(unopened) >= UNOPENED_MAX:
-            self._warn_once(
-                f"unopened {host_of(transport.host)}",
-                "Host %s has %d connections that it has not opened; others are refused",
-                host_of(transport.host),
-                UNOPENED_MAX,
-            )
-            return False
-        unopened.add(peer.number)
+            # Who comes and opens at once is let in, however many others of that host have not.
+            text = "Host %s has %d connections that it has not opened; the oldest is closed for each that is new"
+            self._warn_once(f"unopened {host}", text, host, UNOPENED_MAX)
+            oldest = unopened.pop(next(iter(unopened)))
+            oldest.give_up(f"its host has more than {UNOPENED_MAX} connections that are not open")
+        unopened[peer.number] = transport
         if listener.authenticate_peer:
             PeerTimer(asyncio.get_running_loop(), PROVEN_S, self._check_proven, transport)
         return True
@@ -206,7 +205,7 @@ class Authentication:
             login.end()
         unopened = self._unopened.get(host)
         if unopened is not None:
-            unopened.discard(number)
+            unopened.pop(number, None)
             if not unopened:
                 del self._unopened[host]
                 self._warned.discard(f"unopened {host}")
@@ -271,13 +270,15 @@ class Authentication:
 class Login:
     """The exchange of one peer at a listener; from its start to its end, or that of the connection."""
 
-    __slots__ = ("_authentication", "_peer", "_service", "_timer", "frame_size", "listener", "sasl")
+    __slots__ = ("_authentication", "_peer", "_service", "_timer", "_user", "frame_size", "listener", "sasl")
 
     def __init__(self, authentication: Authentication, listener: ListenerConfig, peer: Peer) -> None:
         self._authentication = authentication
         self._peer = peer
         self._service: ServiceExchange | None = None
         self._timer: PeerTimer | None = None
+        self._user: str | None = None
+        """Who the peer claims to be, once it has."""
         self.listener = listener
         limits = authentication.limits(listener)
         self.sasl = SaslServer(self._mechanisms, limits=limits, hold_back=self._hold_back)
@@ -349,23 +350,26 @@ class Login:
         return None
 
     def _guarded(self, factories: list[ServerMechanismFactory]) -> list[ServerMechanismFactory]:
-        transport: Transport = self._peer.shell
-        if self._authentication.ledger.is_overrun(host_of(transport.host), time.monotonic()):
-            return [_Overrun(one.name) for one in factories]
-        if transport.is_encrypted:
-            return factories
-        return [_Noted(one, self) if one.name == "PLAIN" else one for one in factories]
+        return [Guarded(one, self) for one in factories]
 
-    def note_plain(self) -> None:
-        """The peer chose PLAIN, and there is no TLS."""
-        self._authentication.note_plain(self.listener)
+    def note_choice(self, mechanism: str) -> None:
+        """The peer chose a mechanism: PLAIN without TLS can be read on its way."""
+        transport: Transport = self._peer.shell
+        if mechanism == "PLAIN" and not transport.is_encrypted:
+            self._authentication.note_plain(self.listener)
+
+    def claims(self, user: str | None) -> bool:
+        """The peer says who it is, if that can be told; return whether that is judged now."""
+        self._user = user
+        host = host_of(self._peer.shell.host)
+        return not self._authentication.ledger.is_overrun(host, user, time.monotonic())
 
     def _hold_back(self, failure: Failure) -> bool:
         if failure.code is not SaslCode.AUTH:
             return False
         authentication = self._authentication
         authentication.failures += 1
-        delay_s = authentication.ledger.failed(host_of(self._peer.shell.host), time.monotonic())
+        delay_s = authentication.ledger.failed(host_of(self._peer.shell.host), self._user, time.monotonic())
         asyncio.get_running_loop().call_later(delay_s, self.answer, failure)
         return True
 
@@ -375,29 +379,3 @@ class Login:
             _log.info("%s", failure_of(self._peer, reason))
             self._peer.shell.give_up(reason)
 
-
-class _Noted:
-    """PLAIN where the password can be read on its way."""
-
-    def __init__(self, inner: ServerMechanismFactory, login: Login) -> None:
-        self.name = inner.name
-        self._inner = inner
-        self._login = login
-
-    def start(self, hostname: str | None) -> ServerMechanism:
-        self._login.note_plain()
-        return self._inner.start(hostname)
-
-
-class _Overrun:
-    """Any mechanism, to a host that has failed too often just now."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def start(self, hostname: str | None) -> "_Overrun":
-        return self
-
-    def step(self, response: bytes | None) -> Failure:
-        """Have the peer come again later."""
-        return Failure("too many failures of this host", SaslCode.SYS_TEMP)

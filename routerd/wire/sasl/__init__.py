@@ -2,6 +2,7 @@
 
 from routerd.wire.sasl.anonymous import AnonymousClient, AnonymousServer
 from routerd.wire.sasl.authorization import Authorize
+from routerd.wire.sasl.claims import claimed_name
 from routerd.wire.sasl.client import SaslClient
 from routerd.wire.sasl.exchange import (
     AuthenticationUnavailable,
@@ -64,5 +65,6 @@ __all__ = [
     "ServerMechanismFactory",
     "Step",
     "Success",
+    "claimed_name",
     "prepared",
 ]

@@ -1,6 +1,7 @@
 """What a worker offers to its peers, how many it takes, and what becomes of failures."""
 
 import asyncio
+import time
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from types import SimpleNamespace
@@ -26,7 +27,7 @@ from routerd.wire.sasl import (
     ServerMechanismFactory,
     Success,
 )
-from routerd.wire.sasl_frames import SaslInit, SaslMechanisms, SaslOutcome
+from routerd.wire.sasl_frames import SaslChallenge, SaslInit, SaslMechanisms, SaslOutcome, SaslResponse
 from routerd.wire.types import Symbol
 
 WITHIN_S = 10.0
@@ -148,37 +149,87 @@ def test_a_password_is_checked_in_a_thread(users: str) -> None:
     run(scenario)
 
 
-def test_a_host_that_failed_too_often_is_told_to_come_later(users: str) -> None:
+@pytest.mark.parametrize(
+    ("mechanism", "first"), [("PLAIN", "\0{}\0secret"), ("SCRAM-SHA-256", "n,,n={},r=0123456789abcdef")]
+)
+@pytest.mark.parametrize("user", ["alice", "nobody"])
+def test_a_user_of_a_host_that_failed_too_often_is_told_to_come_later(
+    users: str, mechanism: str, first: str, user: str
+) -> None:
+    """Whether there is such a user or not."""
+
     async def scenario() -> None:
         place = Place(user_file=users)
         for _ in range(HELD_MAX):
-            place.authentication.ledger.failed("10.0.0.1", place.loop.time())
-        server, other = place.server(place.peer()), place.server(place.peer("10.0.0.2"))
+            place.authentication.ledger.failed("10.0.0.1", user, time.monotonic())
+        server = place.server(place.peer())
         server.start()
-        assert server.receive(init("PLAIN", b"\0alice\0secret")) == [SaslOutcome(code=SaslCode.SYS_TEMP)]
-        other.start()
-        other.receive(init("PLAIN", b"\0alice\0secret"))
-        assert await place.next_frames() == [SaslOutcome(code=SaslCode.OK)]
+        assert server.receive(init(mechanism, first.format(user).encode())) == [SaslOutcome(code=SaslCode.SYS_TEMP)]
         place.authentication.close()
 
     run(scenario)
 
 
-def test_a_host_may_have_so_many_connections_that_are_not_open(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_fails_keeps_out_no_other_user_and_no_other_host(users: str) -> None:
+    async def scenario() -> None:
+        place = Place(user_file=users)
+        wrong = [place.server(place.peer()) for _ in range(80)]
+        for server in wrong:
+            server.start()
+            server.receive(init("PLAIN", b"\0bob\0wrong"))
+        async with asyncio.timeout(WITHIN_S):
+            while place.authentication.failures < len(wrong):
+                await asyncio.sleep(0.001)
+        for host in ("10.0.0.1", "10.0.0.2"):
+            place.sent.clear()
+            server = place.server(place.peer(host))
+            server.start()
+            assert server.receive(init("PLAIN", b"\0alice\0secret")) == []
+            while (outcome := (await place.next_frames())[-1]) == SaslOutcome(code=SaslCode.AUTH):
+                pass
+            assert (outcome, server.identity) == (SaslOutcome(code=SaslCode.OK), "alice")
+        place.authentication.close()
+
+    run(scenario)
+
+
+def test_an_exchange_that_begins_without_a_message_is_held_to_the_next_one(users: str) -> None:
+    async def scenario() -> None:
+        place = Place(user_file=users)
+        for _ in range(HELD_MAX):
+            place.authentication.ledger.failed("10.0.0.1", "alice", time.monotonic())
+        server = place.server(place.peer())
+        server.start()
+        server.receive(SaslInit(mechanism=Symbol("PLAIN"), initial_response=None))
+        assert await place.next_frames() == [SaslChallenge(challenge=b"")]
+        told = server.receive(SaslResponse(response=b"\0alice\0secret"))
+        assert told == [SaslOutcome(code=SaslCode.SYS_TEMP)]
+        place.authentication.close()
+
+    run(scenario)
+
+
+def test_a_host_with_many_connections_that_are_not_open_loses_the_oldest(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(authentication, "UNOPENED_MAX", 2)
 
     async def scenario() -> None:
         place = Place()
+        ended: list[Any] = []
+
+        def peer(host: str = "10.0.0.1") -> Any:
+            made = place.peer(host)
+            made.give_up = lambda reason: (ended.append(made), place.authentication.settled(made))
+            return made
+
         listener = ListenerConfig(host="", port=1)
         admits = place.authentication.admits
-        first, second, third = (place.peer() for _ in range(3))
-        assert [admits(one, listener) for one in (first, second, third)] == [True, True, False]
-        assert admits(place.peer("10.0.0.2"), listener)
-        place.authentication.settled(first)
-        assert admits(third, listener)
-        for one in (first, second, third):
-            place.authentication.settled(one)
-        assert place.authentication.admits(first, listener)
+        first, second, third, fourth = (peer() for _ in range(4))
+        assert [admits(one, listener) for one in (first, second)] == [True, True]
+        assert admits(peer("10.0.0.2"), listener)
+        assert (admits(third, listener), ended) == (True, [first])
+        place.authentication.settled(second)
+        assert (admits(fourth, listener), ended) == (True, [first])
+        assert (admits(peer(), listener), ended) == (True, [first, third])
         place.authentication.close()
 
     run(scenario)
