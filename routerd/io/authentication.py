@@ -25,10 +25,10 @@ from routerd.io.kerberos import (
     LARGE_FRAME_SIZE,
     LARGE_TOKEN_OCTETS,
     KerberosKeys,
-    Said,
     TicketLogin,
     uses_kerberos,
 )
+from routerd.io.login_threads import LoginThreads, Said
 from routerd.io.logs import module_log
 from routerd.io.peer_timers import PeerTimer
 from routerd.io.tls_profiles import TlsProfiles
@@ -223,10 +223,12 @@ class Authentication:
             factories.append(AnonymousServer())
         return login.allowed(factories)
 
-    def ticket_login(self, connector: ConnectorConfig, host: str, peer: Peer) -> TicketLogin | None:
+    def ticket_login(self, connector: ConnectorConfig, host: str, login: LoginThreads) -> TicketLogin | None:
         """Return how a connection that a connector makes to a host logs in by Kerberos, if it is to."""
-        if not uses_kerberos(connector):
-            return None
+        return TicketLogin(host, connector.sasl_username, login) if uses_kerberos(connector) else None
+
+    def login_threads(self, peer: Peer) -> LoginThreads:
+        """Return where a connection that a connector makes has the steps of its login taken."""
 
         def is_over() -> bool:
             return peer.shell is None or peer.shell.is_over
@@ -234,12 +236,13 @@ class Authentication:
         def on_said(said: Said) -> None:
             if is_over():
                 return
+            sasl = peer.shell.connection.sasl
             if isinstance(said, Failure):
-                peer.shell.give_up(f"{GSSAPI}: {said.reason}")
+                peer.shell.give_up(f"{sasl.mechanism}: {said.reason}")
             else:
-                self.send(peer.shell, peer.shell.connection.sasl.answer(said))
+                self.send(peer.shell, sasl.answer(said))
 
-        return TicketLogin(host, connector.sasl_username, self._login_threads, on_said, is_over)
+        return LoginThreads(threads=self._login_threads, on_said=on_said, is_over=is_over)
 
     def _kerberos(self, listener: ListenerConfig, login: "Login") -> list[ServerMechanismFactory]:
         if self._keys.is_offered_at(listener):

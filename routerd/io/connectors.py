@@ -11,6 +11,7 @@ from typing import Any
 from routerd.config import ConnectorConfig
 from routerd.io.authentication_users import nonce
 from routerd.io.kerberos import LARGE_TOKEN_OCTETS
+from routerd.io.login_threads import LoginThreads, RespondsInThreads
 from routerd.io.logs import module_log
 from routerd.io.peer_timers import all_is_read
 from routerd.io.transport import Transport
@@ -35,7 +36,7 @@ REMIND_S = 60.0
 OPEN_S = 10.0
 """What a peer gets to answer our open."""
 SCRAM_ITERATIONS_MAX = 200_000
-"""The most that a peer may ask for; it takes about a tenth of a second, in which the loop does nothing else."""
+"""The most that a peer may ask for; it takes a thread about a tenth of a second."""
 DEFAULT_PORT = 5672
 TLS_SCHEME = "amqps"
 FAILOVERS_MAX = 64
@@ -237,12 +238,14 @@ class Connectors:
                 connector.notice()
 
 
-def client_sasl(config: ConnectorConfig, kerberos: ClientMechanismFactory | None = None) -> SaslClient:
+def client_sasl(
+    config: ConnectorConfig, login: LoginThreads, kerberos: ClientMechanismFactory | None = None
+) -> SaslClient:
     """Return how a connector says who the router is; `kerberos` is GSSAPI where it is to use that."""
     mechanisms: list[ClientMechanismFactory] = [ExternalClient(), *(() if kerberos is None else (kerberos,))]
     name, password = config.sasl_username, config.sasl_password
     if name and password:
-        mechanisms += [*_scram_clients(name, password), PlainClient(name, password)]
+        mechanisms += [*_scram_clients(name, password, login), PlainClient(name, password)]
     mechanisms.append(AnonymousClient(f"anonymous@{socket.gethostname()}"))
     wanted = config.sasl_mechanisms
     if wanted is None:
@@ -254,9 +257,11 @@ def client_sasl(config: ConnectorConfig, kerberos: ClientMechanismFactory | None
     return SaslClient(chosen, hostname=config.host, limits=limits)
 
 
-def _scram_clients(name: str, password: str) -> list[ClientMechanismFactory]:
+def _scram_clients(name: str, password: str, login: LoginThreads) -> list[ClientMechanismFactory]:
     try:
-        return [ScramClient(one, name, password, nonce, SCRAM_ITERATIONS_MAX) for one in SCRAM_MECHANISMS]
+        clients = [ScramClient(one, name, password, nonce, SCRAM_ITERATIONS_MAX) for one in SCRAM_MECHANISMS]
+        # How long an answer takes is for the peer to say.
+        return [RespondsInThreads(one, login) for one in clients]
     except ValueRangeError:
         # What SASLprep refuses can still be sent as it is.
         return []

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from routerd.config import ConnectorConfig, ListenerConfig
 from routerd.io.authentication_threads import Answer, AuthenticationThreads, InThreads
 from routerd.io.gss_library import Initiator, KerberosUnavailable, gss_library
+from routerd.io.login_threads import LoginThreads
 from routerd.wire import MIN_MAX_FRAME_SIZE
 from routerd.wire.sasl import (
     AuthenticationUnavailable,
-    Failure,
     GssapiClient,
     GssapiServer,
     Pending,
@@ -31,10 +31,6 @@ LOOK_S = 1.0
 """How long it may go unnoticed that a key has come, or gone."""
 KEYTAB_VARIABLE = "KRB5_KTNAME"
 SYSTEM_KEYTAB = "/etc/krb5.keytab"
-
-Said = bytes | Failure
-"""What a client comes to say: a response, or why there is none."""
-OnSaid = Callable[[Said], None]
 
 
 class KerberosKeys:
@@ -91,14 +87,11 @@ def uses_kerberos(connector: ConnectorConfig) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class TicketLogin:
-    """GSSAPI for one connection of a connector: each step in a thread, `on_said` takes what comes of it."""
+    """GSSAPI for one connection of a connector: each step in a thread."""
 
     host: str
     user: str | None
-    threads: AuthenticationThreads = field(repr=False)
-    on_said: OnSaid = field(repr=False)
-    is_over: Callable[[], bool] = field(repr=False)
-    """Whether nobody waits for it any more."""
+    login: LoginThreads = field(repr=False)
     name: str = GSSAPI
 
     def start(self, hostname: str | None) -> "_TicketSteps":
@@ -115,31 +108,17 @@ class TicketLogin:
 
 class _TicketSteps:
     def __init__(self, login: TicketLogin) -> None:
-        self._login = login
+        self._login = login.login
         self._exchange = GssapiClient(login.new_context).start(None)
 
     def initial_response(self) -> Pending:
         """Have a ticket got."""
-        return self._take(self._exchange.initial_response)
+        return self._login.take(self._exchange.initial_response)
 
     def respond(self, challenge: bytes) -> Pending:
         """Have a challenge answered."""
-        return self._take(lambda: self._exchange.respond(challenge))
+        return self._login.take(lambda: self._exchange.respond(challenge))
 
     def finish(self, additional_data: bytes | None) -> None:
         """Hold the end against what was proved."""
         self._exchange.finish(additional_data)
-
-    def _take(self, step: Callable[[], bytes]) -> Pending:
-        login = self._login
-
-        def taken() -> Said:
-            if login.is_over():
-                return Failure("nobody waits for it any more")
-            try:
-                return step()
-            except SaslFailed as error:
-                return Failure(str(error))
-
-        login.threads.take(taken, login.on_said)
-        return Pending()

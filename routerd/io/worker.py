@@ -243,7 +243,8 @@ class Worker(WorkerCalls):
         peer.is_initiator = True
         peer.is_watched = is_watched(connector)
         config = connector_config(self.config.router, connector, peer.number)
-        sasl = client_sasl(connector, self._authentication.ticket_login(connector, host, peer))
+        login = self._authentication.login_threads(peer)
+        sasl = client_sasl(connector, login, self._authentication.ticket_login(connector, host, login))
         connection = Connection(config, self.router, is_client=True, sasl=sasl)
         connection.open()
         return transport_to(self, peer, connection, connector, host, self._profiles)

@@ -1,21 +1,24 @@
 """What a worker offers to its peers, how many it takes, and what becomes of failures."""
 
 import asyncio
+import threading
 import time
 from collections.abc import Callable, Coroutine
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from routerd.config import ListenerConfig, editing
+from routerd.config import ConnectorConfig, ListenerConfig, editing
 from routerd.core import Peer, RouterSettings
 from routerd.io import authentication
 from routerd.io.authentication import Authentication, AuthenticationUnusable, Nobody, user_source, warn_if_open
 from routerd.io.authentication_failures import HELD_MAX
 from routerd.io.authentication_threads import AuthenticationThreads, InThreads
 from routerd.io.authentication_users import FileUsers
+from routerd.io.connectors import SCRAM_ITERATIONS_MAX, client_sasl
 from routerd.io.tls_profiles import TlsProfiles
 from routerd.wire.sasl import (
     AuthenticationUnavailable,
@@ -307,6 +310,81 @@ def test_what_a_thread_finds_out_is_told_in_the_loop(check: Any, step: Any) -> N
         factory.start(None).step(b"\0a\0b")
         assert await asyncio.wait_for(found, WITHIN_S) == step
         threads.close()
+
+    run(scenario)
+
+
+# Connectors
+
+
+def server_first(iterations: int, first: bytes) -> bytes:
+    """What a server of SCRAM asks for."""
+    nonce = first.decode().partition(",r=")[2]
+    return f"r={nonce}{'s' * 18},s=MDEyMzQ1Njc4OWFiY2RlZg==,i={iterations}".encode()
+
+
+@pytest.mark.parametrize("iterations", [4096, SCRAM_ITERATIONS_MAX, SCRAM_ITERATIONS_MAX + 1])
+def test_what_a_server_asks_of_a_connector_is_bounded_and_done_in_a_thread(iterations: int) -> None:
+    """A server chooses how long the answer takes; the loop goes on meanwhile."""
+
+    async def scenario() -> None:
+        place = Place()
+        transport = place.peer()
+        reasons: list[str] = []
+        transport.give_up = reasons.append
+        config = ConnectorConfig(host="b", port=1, sasl_username="u", sasl_password="p")
+        sasl = client_sasl(config, place.authentication.login_threads(transport.peer))
+        transport.connection = SimpleNamespace(sasl=sasl)
+        taken: list[Callable[[], Any]] = []
+        take = AuthenticationThreads.take
+
+        def noted(threads: AuthenticationThreads, step: Callable[[], Any], answer: Callable[[Any], None]) -> None:
+            taken.append(step)
+            take(threads, step, answer)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(AuthenticationThreads, "take", noted)
+            [init_frame] = sasl.receive(SaslMechanisms(sasl_server_mechanisms=(Symbol("SCRAM-SHA-256"),)))
+            assert isinstance(init_frame, SaslInit)
+            assert init_frame.initial_response is not None
+            first = server_first(iterations, init_frame.initial_response)
+            assert sasl.receive(SaslChallenge(challenge=first)) == []
+            assert len(taken) == 1
+        async with asyncio.timeout(WITHIN_S):
+            while not (place.sent or reasons):
+                await asyncio.sleep(0.001)
+        if iterations > SCRAM_ITERATIONS_MAX:
+            asked = f"the server asks for {iterations} iterations; {SCRAM_ITERATIONS_MAX} is the most"
+            assert (place.sent, reasons) == ([], [f"SCRAM-SHA-256: {asked}"])
+        else:
+            [answer] = place.sent
+            assert isinstance(answer, SaslResponse)
+        place.authentication.close()
+
+    run(scenario)
+
+
+def test_a_connector_that_has_left_is_told_nothing() -> None:
+    async def scenario() -> None:
+        place = Place()
+        transport = place.peer()
+        threads = place.authentication.login_threads(transport.peer)
+        over, waiting = asyncio.Event(), threading.Event()
+
+        def step() -> bytes:
+            waiting.wait(WITHIN_S)
+            return b"answer"
+
+        def said(what: Any) -> None:
+            threads.on_said(what)
+            over.set()
+
+        replace(threads, on_said=said).take(step)
+        transport.is_over = True
+        waiting.set()
+        await asyncio.wait_for(over.wait(), WITHIN_S)
+        assert place.sent == []
+        place.authentication.close()
 
     run(scenario)
 

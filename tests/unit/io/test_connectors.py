@@ -619,6 +619,7 @@ class TestAuthentication:
         given: list[Any] = []
         monkeypatch.setattr(connectors, "SaslClient", lambda chosen, hostname, limits: given.append((chosen, hostname)))
         config = ConnectorConfig(host="b", port=1, **options)
-        client_sasl(config, GssapiClient(list) if "GSSAPI" in (config.sasl_mechanisms or ()) else None)
+        login: Any = None
+        client_sasl(config, login, GssapiClient(list) if "GSSAPI" in (config.sasl_mechanisms or ()) else None)
         [(chosen, hostname)] = given
         assert ([one.name for one in chosen], hostname) == (names, "b")

@@ -17,6 +17,7 @@ from routerd.io.authentication import DEFAULT_LIMITS, LARGE_LIMITS, Authenticati
 from routerd.io.authentication_threads import THREADS, AuthenticationThreads
 from routerd.io.gss_library import Acceptor, GssLibrary, KerberosUnavailable, gss_library
 from routerd.io.kerberos import KerberosKeys, TicketLogin
+from routerd.io.login_threads import LoginThreads
 from routerd.io.tls_profiles import TlsProfiles
 from routerd.wire.sasl import Challenge, Failure, GssapiServer, Pending, SaslFailed, Step
 from tests.unit.io.keytab import write_keytab
@@ -138,7 +139,8 @@ class Answers:
         self.threads = AuthenticationThreads(self.loop.call_soon_threadsafe)
 
     def login(self, user: str | None = None, is_over: bool = False) -> TicketLogin:
-        return TicketLogin("a.example", user, self.threads, self.said.put_nowait, lambda: is_over)
+        login = LoginThreads(threads=self.threads, on_said=self.said.put_nowait, is_over=lambda: is_over)
+        return TicketLogin("a.example", user, login)
 
     async def next(self) -> bytes | Step:
         answer: bytes | Step = await asyncio.wait_for(self.said.get(), WITHIN_S)
@@ -209,7 +211,7 @@ class TestConnector:
                 for number in range(2 * THREADS):
                     peer = Peer(number)
                     peer.shell = SimpleNamespace(is_over=False, give_up=answers.said.put_nowait)
-                    login = place.ticket_login(named, "a.example", peer)
+                    login = place.ticket_login(named, "a.example", place.login_threads(peer))
                     assert login is not None
                     login.start(None).initial_response()
                 silent.settimeout(WITHIN_S)
@@ -225,7 +227,8 @@ class TestConnector:
     def test_only_who_names_gssapi_uses_it(self) -> None:
         place = Authentication(RouterSettings(id="R"), (), TlsProfiles(), lambda *_: None, lambda *_: None)
         plain, named = (ConnectorConfig(host="a", port=1, sasl_mechanisms=one) for one in (None, ("GSSAPI",)))
-        login = place.ticket_login(named, "b", Peer(1))
-        assert place.ticket_login(plain, "a", Peer(1)) is None
+        threads = place.login_threads(Peer(1))
+        login = place.ticket_login(named, "b", threads)
+        assert place.ticket_login(plain, "a", threads) is None
         assert login is not None
         assert (login.host, login.user, login.name) == ("b", None, "GSSAPI")
