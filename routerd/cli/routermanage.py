@@ -15,7 +15,7 @@ from routerd.cli.manage.requests import NOTHING, OPERATIONS, Command, parse_json
 from routerd.cli.manage.schema_names import entity_type, full_type, type_names
 from routerd.cli.manage.suggestions import did_you_mean
 from routerd.cli.manage.users import USER, VARIABLE, manage_users
-from routerd.config import DEFAULT_USER_FILE
+from routerd.config import DEFAULT_USER_FILE, SCRAM_ITERATIONS, SCRAM_ITERATIONS_LEAST, SCRAM_ITERATIONS_MOST
 
 PROGRAM = "routermanage"
 EXAMPLES = """\
@@ -95,6 +95,13 @@ def option_parser() -> Parser:
     )
     users.add_argument(
         "--password-file", metavar="FILE", help="a file with the new password in its first line, `-` is stdin"
+    )
+    users.add_argument(
+        "--iterations",
+        type=int,
+        metavar="N",
+        help=f"SCRAM iterations of all users of a new file, {SCRAM_ITERATIONS_LEAST} to {SCRAM_ITERATIONS_MOST}"
+        f" [{SCRAM_ITERATIONS}]",
     )
     add_target_options(parser)
     add_connection_options(parser, PROGRAM)

@@ -19,7 +19,16 @@ from routerd.config.record_section import with_directory
 from routerd.config.remote_hosts import resolve_if_possible
 from routerd.config.router_config import RouterConfig
 from routerd.config.ssl_profile import UID_LETTERS, UID_LETTERS_MAX, SslProfileConfig
-from routerd.config.user_file import DEFAULT_USER_FILE, UserFileError, Users, editing, read_users
+from routerd.config.user_file import (
+    DEFAULT_USER_FILE,
+    SCRAM_ITERATIONS,
+    SCRAM_ITERATIONS_LEAST,
+    SCRAM_ITERATIONS_MOST,
+    UserFileError,
+    Users,
+    editing,
+    read_users,
+)
 from routerd.config.vhost_section import VhostNames
 from routerd.management import LOG_LEVELS, LOG_MODULES
 
@@ -28,6 +37,9 @@ __all__ = [
     "INTER_ROUTER_MAX",
     "LOG_LEVELS",
     "LOG_MODULES",
+    "SCRAM_ITERATIONS",
+    "SCRAM_ITERATIONS_LEAST",
+    "SCRAM_ITERATIONS_MOST",
     "UID_LETTERS",
     "UID_LETTERS_MAX",
     "AuthServiceConfig",

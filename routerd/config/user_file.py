@@ -23,8 +23,10 @@ from routerd.wire.sasl import SCRAM_MECHANISMS, ScramCredentials, ScramDecoys, p
 DEFAULT_USER_FILE = "/etc/mobula/users"
 """Where the users are when nothing is said; no users if there is no such file."""
 FORMAT = "routerd users 1"
-ITERATIONS = 4096
+SCRAM_ITERATIONS = 4096
 """As RFC 7677 has it, and Cyrus: more would cost the clients, all of which derive their keys when a router is lost."""
+SCRAM_ITERATIONS_LEAST, SCRAM_ITERATIONS_MOST = 4096, 200_000
+"""What RFC 7677 has as the least, and the most that connectors of a router do: a tenth of a second of a processor."""
 SALT_OCTETS = 16
 SECRET_OCTETS = 32
 NAME_MAX = 255
@@ -53,7 +55,7 @@ class Users:
     @classmethod
     def nobody(cls) -> "Users":
         """Return the users of a file that is new."""
-        return cls(ScramDecoys(secrets.token_bytes(SECRET_OCTETS), ITERATIONS, SALT_OCTETS), {})
+        return cls(ScramDecoys(secrets.token_bytes(SECRET_OCTETS), SCRAM_ITERATIONS, SALT_OCTETS), {})
 
     def names(self) -> list[str]:
         """Return who there is."""
@@ -76,17 +78,37 @@ class Users:
         verifier = known or self.decoys.credentials(PLAIN_VERIFIER, name)
         return verifier.matches(PLAIN_VERIFIER, password) and known is not None
 
-    def put(self, name: str, password: str) -> None:
-        """Add a user, or give one another password. Raises ValueRangeError."""
+    def put(self, name: str, password: str, iterations: int | None = None) -> None:
+        """Add a user, or give one another password. Raises ValueRangeError.
+
+        `iterations` is for a file that has no other users: what is shown of names that nobody has is as for all users.
+        """
         name = checked_name(name)
         if not 0 < len(password) <= PASSWORD_MAX:
             raise ValueRangeError(f"a password has 1 to {PASSWORD_MAX} characters, not {len(password)}")
+        if iterations is not None and iterations != self.decoys.iterations:
+            self._set_iterations(iterations, is_alone=not self.verifiers.keys() - {name})
         iterations = self.decoys.iterations
         self.verifiers[name] = {
             mechanism: [_text(one.salt), _text(one.stored_key), _text(one.server_key)]
             for mechanism in SCRAM_MECHANISMS
             for one in [_derived(mechanism, password, iterations)]
         }
+
+
+    def _set_iterations(self, iterations: int, *, is_alone: bool) -> None:
+        _check_iterations(iterations)
+        if not is_alone:
+            raise ValueRangeError(
+                f"all users of a file have the same number of iterations, {self.decoys.iterations} in this one, so that"
+                f" nobody finds out by it who there is: to have {iterations}, make a new file with all users"
+            )
+        self.decoys = ScramDecoys(self.decoys.secret, iterations, SALT_OCTETS)
+
+
+def _check_iterations(iterations: int) -> None:
+    if not SCRAM_ITERATIONS_LEAST <= iterations <= SCRAM_ITERATIONS_MOST:
+        raise ValueRangeError(f"{iterations} iterations are not {SCRAM_ITERATIONS_LEAST} to {SCRAM_ITERATIONS_MOST}")
 
 
 def checked_name(name: str) -> str:
@@ -173,7 +195,9 @@ def _parsed(path: str, text: bytes) -> Users:
         users = found["users"]
         if not all(isinstance(stored, dict) for stored in users.values()):
             raise ValueError("a user has no verifiers")
-        return Users(ScramDecoys(secret, int(found["iterations"]), SALT_OCTETS), users)
+        iterations = int(found["iterations"])
+        _check_iterations(iterations)
+        return Users(ScramDecoys(secret, iterations, SALT_OCTETS), users)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError, binascii.Error, ValueRangeError) as error:
         raise UserFileError(path, f"is no file of `routermanage user`: {error}") from None
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from routerd.config import ConnectorConfig
+from routerd.config import SCRAM_ITERATIONS_MOST, ConnectorConfig
 from routerd.io.authentication_users import nonce
 from routerd.io.kerberos import LARGE_TOKEN_OCTETS
 from routerd.io.login_threads import LoginThreads, RespondsInThreads
@@ -35,8 +35,6 @@ REMIND_S = 60.0
 """How often the log says that a connector fails for the same reason as before."""
 OPEN_S = 10.0
 """What a peer gets to answer our open."""
-SCRAM_ITERATIONS_MAX = 200_000
-"""The most that a peer may ask for; it takes a thread about a tenth of a second."""
 DEFAULT_PORT = 5672
 TLS_SCHEME = "amqps"
 FAILOVERS_MAX = 64
@@ -259,7 +257,7 @@ def client_sasl(
 
 def _scram_clients(name: str, password: str, login: LoginThreads) -> list[ClientMechanismFactory]:
     try:
-        clients = [ScramClient(one, name, password, nonce, SCRAM_ITERATIONS_MAX) for one in SCRAM_MECHANISMS]
+        clients = [ScramClient(one, name, password, nonce, SCRAM_ITERATIONS_MOST) for one in SCRAM_MECHANISMS]
         # How long an answer takes is for the peer to say.
         return [RespondsInThreads(one, login) for one in clients]
     except ValueRangeError:

@@ -38,7 +38,8 @@ def manage_users(options: argparse.Namespace, environment: Mapping[str, str] = o
         if action == "del":
             _delete(path, name)
         else:
-            _put(path, name, _new_password(name, options.password_file), is_new=action == "add")
+            password = _new_password(name, options.password_file)
+            _put(path, name, password, options.iterations, is_new=action == "add")
     except UserFileError as error:
         raise UserRefused(str(error)) from None
     except ValueRangeError as error:
@@ -51,13 +52,13 @@ def _expect(is_right: bool, otherwise: str) -> None:
         raise WrongUse(otherwise)
 
 
-def _put(path: str, name: str, password: str, *, is_new: bool) -> None:
+def _put(path: str, name: str, password: str, iterations: int | None, *, is_new: bool) -> None:
     with editing(path) as users:
         if is_new and name in users.verifiers:
             raise UserRefused(f"{path}: there is a user {name} already; `user passwd` changes the password")
         if not is_new and name not in users.verifiers:
             raise UserRefused(f"{path}: there is no user {name}")
-        users.put(name, password)
+        users.put(name, password, iterations)
 
 
 def _delete(path: str, name: str) -> None:

@@ -48,6 +48,25 @@ def test_a_password_in_the_clear_is_held_against_the_verifier(
     assert read_users(path).has_password(name, password) is is_right
 
 
+def test_names_that_nobody_has_look_like_users_whatever_the_iterations_are(path: str) -> None:
+    with editing(path) as users:
+        # She is alone in it.
+        users.put("alice", "other", 10_000)
+    users = read_users(path)
+    assert users.has_password("alice", "other")
+    found = users.credentials("SCRAM-SHA-256", "alice")
+    assert found is not None
+    assert (found.iterations, users.decoys.credentials("SCRAM-SHA-256", "bob").iterations) == (10_000, 10_000)
+
+
+@pytest.mark.parametrize("iterations", [4095, 200_001])
+def test_a_file_with_iterations_beyond_the_limits_is_refused(path: str, iterations: int) -> None:
+    text = Path(path).read_text().replace('"iterations": 4096', f'"iterations": {iterations}')
+    Path(path).write_text(text)
+    with pytest.raises(UserFileError, match=f"{iterations} iterations are not 4096 to 200000"):
+        read_users(path)
+
+
 def test_names_and_passwords_are_prepared(path: str) -> None:
     with editing(path) as users:
         # A soft hyphen is nothing, a no-break space is a space, a Roman nine is two letters (RFC 4013).

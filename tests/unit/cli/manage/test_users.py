@@ -42,6 +42,21 @@ def test_a_password_is_changed(path: str) -> None:
     assert (users.has_password("alice", "pencil"), users.has_password("alice", "rubber")) == (False, True)
 
 
+def test_a_new_file_has_as_many_iterations_as_are_asked_for(path: str, capsys: pytest.CaptureFixture[str]) -> None:
+    add = ["user", "add", "--password-file", "secret"]
+    assert main([*add, "alice", "--iterations", "20000"]) == 0
+    assert main([*add, "bob"]) == 0
+    assert main([*add, "carol", "--iterations", "20000"]) == 0
+    users = read_users(path)
+    found = [users.credentials("SCRAM-SHA-256", name) for name in users.names()]
+    assert [one and one.iterations for one in found] == [20_000] * 3
+    with pytest.raises(SystemExit):
+        main([*add, "dave", "--iterations", "30000"])
+    told = "all users of a file have the same number of iterations, 20000 in this one, so that nobody finds out by it"
+    assert told in capsys.readouterr().err
+    assert read_users(path).names() == ["alice", "bob", "carol"]
+
+
 def test_a_password_is_asked_for_twice(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
@@ -78,6 +93,11 @@ def test_a_user_that_does_not_fit_is_refused(
         (["add", "alice", "--password-file", "none"], "none cannot be read: No such file or directory"),
         (["add", "al\0ice", "--password-file", "secret"], "no name or password can be like this"),
         (["add", "alice"], "at a terminal only"),
+        (
+            ["add", "alice", "--password-file", "secret", "--iterations", "4095"],
+            "4095 iterations are not 4096 to 200000",
+        ),
+        (["add", "alice", "--password-file", "secret", "--iterations", "200001"], "200001 iterations are not"),
     ],
 )
 def test_what_makes_no_sense_is_told(
