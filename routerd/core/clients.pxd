@@ -24,6 +24,7 @@ cdef int _SECOND
 cdef class Clients(Edges):
     cdef public bint is_alone
     cdef public object gate
+    cdef public bint guards_requests
 
     @cython.locals(outlet=Outlet)
     cdef void consumer_attached(self, Peer peer, Link link, object performative)
@@ -31,6 +32,7 @@ cdef class Clients(Edges):
     cdef void answer(self, Outlet outlet)
     @cython.locals(inlet=Inlet, is_second=bint)
     cdef void producer_attached(self, Peer peer, Link link, object performative)
+    cdef bint _asks_others(self, Peer peer, str key, str text) except -1
     cdef void _mark_entries(self, Inlet inlet, Address address, str tenant, str text)
     cdef object _address_of(self, Peer peer, object terminus, bint is_producer)
     cdef bint _is_provided(self, Peer peer, str key) except -1

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from routerd.core.address import Address
+from routerd.core.addresses import UPLINK
 from routerd.core.edges import Edges
 from routerd.core.inlet import Inlet
 from routerd.core.naming import phase_of
@@ -12,6 +13,7 @@ from routerd.core.outlet import Outlet
 from routerd.core.passage import section
 from routerd.core.peer import Peer
 from routerd.core.policy.gate import Gate
+from routerd.core.policy.message_guard import is_management, read_only_guard
 from routerd.core.settings import Distribution, RouterSettings
 from routerd.core.treatment import Treatment
 from routerd.core.uplink import DOWNLINK
@@ -34,6 +36,8 @@ _NO_COORDINATOR = Error(
     condition="amqp:precondition-failed",
     description="there is no transaction coordinator behind this router",
 )
+_OWN = ("M", "L")
+"""The classes of addresses that are no other router's."""
 _DOWN = Treatment(Distribution.BALANCED)
 _ATTACH_RCVD = LinkState.ATTACH_RCVD
 _SETTLED = 1
@@ -57,6 +61,8 @@ class Clients(Edges):
         self.is_alone = is_alone
         # Holds what begins against policy; None where none is configured.
         self.gate: Gate | None = None
+        # Whether clients may not change other routers: these do not know from whom a request comes.
+        self.guards_requests = not (settings.has_policy or settings.allows_management_changes)
 
     # --- attaches
 
@@ -137,6 +143,8 @@ class Clients(Edges):
         inlet = Inlet(self.take_link_number(), peer, cast(Receiver, link), address)
         if peer.grant is not None and self.gate is not None:
             inlet.guard = self.gate.guard_for(peer, None if address is None else target.address)
+        elif self.guards_requests and address is not None and self._asks_others(peer, address.key, target.address):
+            inlet.guard = read_only_guard(target.address)
         if peer.is_edge and peer.trunk is not None:
             inlet.join(peer.trunk)
             inlet.is_withheld = address is not None
@@ -154,6 +162,12 @@ class Clients(Edges):
         if self.recorder is not None:
             self.recorder.events.producer_attached(inlet, self.now)
         inlet.top_up()
+
+    def _asks_others(self, peer: Peer, key: str, text: str) -> bool:
+        """Return whether a client sends to the management of another router."""
+        # That of this router looks at its own settings.
+        is_client = peer.is_external and not (peer.is_router or peer.is_edge)
+        return is_client and (key == UPLINK or key[:1] not in _OWN) and is_management(text)
 
     def _mark_entries(self, inlet: Inlet, address: Address, tenant: str, text: str) -> None:
         """Prepare what messages of a link are marked with when they leave for another router."""
@@ -196,6 +210,9 @@ class Clients(Edges):
         key = self._naming.destination_key(to, inlet.peer.tenant)
         if not isinstance(key, str):
             return key
+        if self.guards_requests and key[:1] != "M" and inlet.guard is None and self._asks_others(inlet.peer, key, to):
+            # Few of those who say where each message goes ever ask: only theirs are looked at from now on.
+            inlet.guard = read_only_guard(None)
         address = self.addresses.get(key)
         if address is None:
             address = self.passing_address(key)

@@ -79,7 +79,7 @@ cdef class Forwarder(Endings):
         self, Inlet inlet, Delivery delivery, Delivery out, object data, Py_ssize_t start, Py_ssize_t end
     )
     cdef void _hold_back(self, Inlet inlet, Outlet outlet)
-    @cython.locals(is_partial=bint)
+    @cython.locals(is_partial=bint, is_guarded=bint, is_due=bint)
     cdef void _read_sections(self, Inlet inlet, Delivery delivery, object data, Py_ssize_t start, Py_ssize_t end)
     cdef object _destination_of(self, Inlet inlet, object data, Py_ssize_t start, Py_ssize_t end, bint is_partial)
     @cython.locals(guard=MessageGuard)

@@ -408,7 +408,12 @@ class Forwarder(Endings):
             if inlet.guard is not None and self._is_refused(inlet, None, delivery, data, start, end):
                 return
             if address is None:
+                is_guarded = inlet.guard is not None
                 address = self._destination_of(inlet, data, start, end, is_partial)
+                # Where a message goes may be why it has to be looked at.
+                is_due = not is_guarded and inlet.guard is not None
+                if is_due and self._is_refused(inlet, None, delivery, data, start, end):
+                    return
             if inlet.strips and may_carry_annotations(data, start, end):
                 data, start, end = self.annotations.without(data, start, end, is_partial)
             elif isinstance(address, Address) and address.ways:

@@ -18,6 +18,7 @@ from routerd.io.answer_lines import LINE_MESSAGES, LINE_OCTETS, AnswerLines
 from routerd.io.logs import module_log
 from routerd.io.management_messages import refusal, reply_address
 from routerd.io.seldom_log import SeldomLog
+from routerd.management import changes_refused
 from routerd.wire import Delivery
 
 CAPACITY = 16
@@ -67,6 +68,8 @@ class ManagementEndpoint:
             self._stand_at(inside, address)
         self._answers = AnswerLines(router, now, self._seldom)
         router.answer_forbidden = self._forbid
+        settings = router.settings
+        self._forbidden = FORBIDDEN if settings.has_policy else str(changes_refused(settings.management_access))
 
     def _stand_at(self, inside: LoopBack, address: str) -> None:
         def take(octets: bytes, delivery: Delivery) -> None:
@@ -149,7 +152,7 @@ class ManagementEndpoint:
         return None if refused is None else refused[1]
 
     def _forbid(self, octets: bytes) -> bool:
-        refused = refusal(octets, 403, FORBIDDEN)
+        refused = refusal(octets, 403, self._forbidden)
         if refused is None or self._answers.is_full(refused[0]):
             return False
         self._answers.send(*refused)

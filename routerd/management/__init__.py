@@ -2,6 +2,7 @@
 
 from routerd.management.agent.agent import Agent
 from routerd.management.agent.naming import file_entities, last_number
+from routerd.management.agent.refusals import changes_refused
 from routerd.management.backing import Backing, ChangeForbidden, ChangeRefused, ConfiguredEntity, Unanswered
 from routerd.management.change import Change, Configuration
 from routerd.management.messages import Answer, Request
@@ -63,6 +64,7 @@ __all__ = [
     "ValueType",
     "VhostRow",
     "WorkerRow",
+    "changes_refused",
     "check_entity",
     "closest",
     "convert",

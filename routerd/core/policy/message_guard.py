@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from routerd.core.addresses import canonical
+from routerd.core.policy.settings import GroupSettings
 from routerd.core.policy.vhost import Group
 from routerd.wire import AmqpValue, DecodeError, Error, InvalidField, Message, NeedsMore
 from routerd.wire.sections import Sections
@@ -19,6 +20,12 @@ _LINK_ROUTES = {"router.connection.linkRoute", "connection.linkRoute"}
 _PREFIX = "org.apache.qpid.dispatch."
 _CHANGES = ("CREATE", "UPDATE", "DELETE")
 _NOTHING = b""
+_READ_ONLY = Group(
+    "",
+    GroupSettings(
+        name="managementAccess", targets=("*",), allows_user_id_proxy=True, allows_management_changes=False
+    ),
+)
 
 
 def is_management(text: str) -> bool:
@@ -92,6 +99,11 @@ class MessageGuard:
             body = message.body.value if isinstance(message.body, AmqpValue) else None
             return _CONNECTION in types and isinstance(body, Mapping) and "adminStatus" in body
         return operation == "CREATE" and not settings.allows_dynamic_link_routes and not types.isdisjoint(_LINK_ROUTES)
+
+
+def read_only_guard(address: str | None) -> MessageGuard:
+    """Return what keeps a client from changing other routers, where it may change none and policy does not hold."""
+    return MessageGuard(_READ_ONLY, "", address)
 
 
 def _short(name: object) -> str:

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from routerd.core import EDGE, ManagementAccess, RouterMode
 from routerd.wire import (
     ACCEPTED,
     AmqpValue,
@@ -471,3 +472,64 @@ def test_what_was_allowed_before_is_allowed_and_counted_again(monkeypatch: pytes
     workers.gate().configure(vhost("$default", group(allows_waypoint_links=False)))
     refused = capable.producer("a", target=Target(address="a", capabilities=(Symbol("qd.waypoint"),)))
     assert not refused.is_attached
+
+
+class TestOtherRoutersManagement:
+    """A router with policy takes for allowed what comes from another router: that looks at what its clients ask."""
+
+    OTHER = "_topo/0/B/$management"
+
+    def is_forbidden(self, to: str, operation: str, *, peer: dict[str, Any] | None = None, **options: Any) -> bool:
+        """Whether a request that says itself where it goes is answered here."""
+        workers = Policed(policy={"is_enforced": False}, **{"mode": RouterMode.INTERIOR} | options)
+        forbidden: list[bytes] = []
+        workers[0].router.answer_forbidden = lambda octets: not forbidden.append(octets)
+        client = workers.connect(peer=peer)
+        sender = client.producer(None, target=Target())
+        # A message to somebody else is as it ever was, and so is the next request.
+        client.send(sender, message_to("orders"))
+        deliveries = [client.send(sender, request_to(to, operation)) for _ in range(2)]
+        if not forbidden:
+            return False
+        assert forbidden == [request_to(to, operation)] * 2
+        assert [outcome(one) for one in deliveries] == [(ACCEPTED, True)] * 2
+        return True
+
+    @pytest.mark.parametrize("mode", [RouterMode.INTERIOR, RouterMode.EDGE])
+    @pytest.mark.parametrize("to", [OTHER, "amqp:/_topo/0/B/$management", "_edge/E/$management"])
+    def test_who_may_change_nothing_here_may_change_nothing_there(self, to: str, mode: RouterMode) -> None:
+        for operation in ("CREATE", "update", "Delete"):
+            assert self.is_forbidden(to, operation, mode=mode)
+            assert not self.is_forbidden(to, operation, mode=mode, has_policy=True)
+            assert not self.is_forbidden(to, operation, mode=mode, management_access=ManagementAccess.CHANGE)
+        for operation in ("QUERY", "READ", ""):
+            assert not self.is_forbidden(to, operation, mode=mode)
+
+    @pytest.mark.parametrize(
+        "to", ["$management", "_local/$management", "_topo/0/R/$management", "orders", "_topo/0/B/temp.1"]
+    )
+    def test_what_is_for_this_router_is_for_its_own_agent(self, to: str) -> None:
+        assert not self.is_forbidden(to, "CREATE")
+
+    def test_edge_routers_look_at_their_clients_themselves(self) -> None:
+        assert not self.is_forbidden(self.OTHER, "CREATE", peer={"role": EDGE})
+
+    @pytest.mark.parametrize(
+        ("address", "is_looked_at"), [(OTHER, True), ("$management", False), ("orders", False), (None, False)]
+    )
+    def test_a_link_is_looked_at_that_leads_there(self, address: str | None, is_looked_at: bool) -> None:
+        client = Policed(policy={"is_enforced": False}, mode=RouterMode.INTERIOR).connect()
+        client.producer(address, target=Target(address=address))
+        [inlet] = client.peer.inlets
+        assert (inlet.guard is not None) is is_looked_at
+
+
+def request_to(address: str, operation: str) -> bytes:
+    """A request that says itself where it goes."""
+    return bytes(
+        Message(
+            properties=Properties(to=address, reply_to="answers"),
+            application_properties={"operation": operation, "type": "listener", "name": "n"},
+            body=AmqpValue({}),
+        ).encode()
+    )
