@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 
 from actors.peers import Engine
 from actors.process import Background, ProcessConfig, settle, stand_back
+from actors.ray_internals import token_files
 from actors.watch import Watch
 from routerd.core import RouterMode, RouterSettings
 from routerd.io import ManagementMessages, Member, RouterBacking, Turns, collect_seldom, module_log, own_log_rows
@@ -46,6 +47,7 @@ class ManagementActor:
             keeper=keeper,
             own_logs=own_log_rows,
             nodes=engine.nodes if router.mode is RouterMode.INTERIOR else None,
+            kept_files=(process.folder, *token_files()),
         )
         self._messages = ManagementMessages(Agent(self._backing))
         self._is_restored = asyncio.Event()

@@ -13,7 +13,7 @@ import socket
 import struct
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -164,6 +164,12 @@ def read_settings_again() -> None:
 def has_token() -> bool:
     """Return whether Ray finds a token where tokens are looked for."""
     return bool(_raylet_names.AuthenticationTokenLoader.instance().has_token(ignore_auth_mode=True))
+
+
+def token_files(environment: Mapping[str, str] = os.environ) -> tuple[str, ...]:
+    """Return where Ray looks for a token that is in a file."""
+    named = environment.get("RAY_AUTH_TOKEN_PATH")
+    return (os.path.expanduser("~/.ray/auth_token"), *([named] if named else []))
 
 
 def read_token_again() -> None:

@@ -1,12 +1,12 @@
 """Which files requests to management may name, and where they may have the router look for passwords.
 
-A configuration file is the operator's, and names what it likes. A request comes from a client: with a password of
-`file:PATH` or `env:NAME` it would have the router send to others what only the router can read, and with a log file it
-would have it write wherever the router may. So requests name files of one folder that the operator has set, or none.
+A configuration file is the operator's, and names what it likes. A request comes from a client. A password of
+`file:PATH` or `env:NAME` would have the router send to others what only the router can read. A log file would have it
+write wherever the router may. So requests name files of one folder that the operator has set, or none.
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from routerd.config.passwords import ENVIRONMENT, FILE
@@ -25,17 +25,19 @@ PASSWORD_ATTRIBUTES: Mapping[str, tuple[str, ...]] = {"connector": ("saslPasswor
 _STREAMS = ("stderr", "stdout", "syslog")
 
 
-def check_named_files(new: ConfiguredEntity, old: ConfiguredEntity | None, folder: str | None) -> None:
+def check_named_files(
+    new: ConfiguredEntity, old: ConfiguredEntity | None, folder: str | None, kept: Iterable[str] = ()
+) -> None:
     """Refuse what an entity of a request names outside a folder; what it had before it may keep.
 
-    Raises ChangeForbidden.
+    `kept` are files and folders that no request names, wherever they are. Raises ChangeForbidden.
     """
     section = new.type.section or ""
     before: Mapping[str, Any] = {} if old is None else old.values
     for attribute in FILE_ATTRIBUTES.get(section, ()):
         name = new.values.get(attribute)
         if name is not None and name != before.get(attribute) and not (section == "log" and name in _STREAMS):
-            _check_file(attribute, name, folder)
+            _check_file(attribute, name, folder, kept)
     for attribute in PASSWORD_ATTRIBUTES.get(section, ()):
         text = new.values.get(attribute)
         if text is None or text == before.get(attribute):
@@ -46,20 +48,26 @@ def check_named_files(new: ConfiguredEntity, old: ConfiguredEntity | None, folde
                 " may not do; give the password itself, or name the variable in the configuration file"
             )
         if text.startswith(FILE):
-            _check_file(attribute, text.removeprefix(FILE), folder)
+            _check_file(attribute, text.removeprefix(FILE), folder, kept)
 
 
-def _check_file(attribute: str, name: str, folder: str | None) -> None:
+def _check_file(attribute: str, name: str, folder: str | None, kept: Iterable[str]) -> None:
     if folder is None:
         raise ChangeForbidden(
             f"{attribute}: {shown(name)} is a file, and requests to management may name none; to allow files of one"
             f" folder, set {SETTING} in the router section"
         )
     # Links and `..` lead where they lead: what counts is the file that would be opened.
-    root = os.path.realpath(folder)
     place = os.path.realpath(os.path.abspath(name))
-    if os.path.commonpath((root, place)) != root:
+    if any(_is_in(place, one) for one in kept):
+        raise ChangeForbidden(f"{attribute}: {shown(name)} belongs to the router itself; name another file")
+    if not _is_in(place, folder):
         raise ChangeForbidden(
             f"{attribute}: {shown(name)} is not in the folder {shown(folder)} ({SETTING} of the router section), and"
             " requests to management may name no other file"
         )
+
+
+def _is_in(place: str, folder: str) -> bool:
+    root = os.path.realpath(folder)
+    return os.path.commonpath((root, place)) == root

@@ -187,7 +187,7 @@ class Authentication:
         host = host_of(transport.host)
         unopened = self._unopened.setdefault(host, {})
         if len(unopened) >= UNOPENED_MAX:
-            # Who comes and opens at once is let in, however many others of that host have not.
+            # A client that opens at once is let in, however many others of its host have not opened.
             text = "Host %s has %d connections that it has not opened; the oldest is closed for each that is new"
             self._warn_once(f"unopened {host}", text, host, UNOPENED_MAX)
             oldest = unopened.pop(next(iter(unopened)))

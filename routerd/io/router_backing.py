@@ -88,10 +88,12 @@ class RouterBacking:
         keeper: Member | None = None,
         own_logs: Callable[[], list[LogRow]] = list,
         nodes: Callable[[], Awaitable[Sequence[NodeRow]]] | None = None,
+        kept_files: Sequence[str] = (),
     ) -> None:
         """`keeper` has the configuration beside the workers; `own_logs` the lines of this process, if no worker has.
 
-        `nodes` tells the routers of the network, the own one first; without it there is no other.
+        `nodes` tells the routers of the network, the own one first; without it there is no other. No request names a
+        file of `kept_files`, or one below such a folder: they are the router's own.
         """
         self.settings = settings
         self.configuration = configuration
@@ -102,6 +104,7 @@ class RouterBacking:
         self._started_at = started_at
         self._own_logs = own_logs
         self._nodes = nodes or self._own_node
+        self._kept_files = tuple(kept_files)
         self._changing = asyncio.Lock()
         self._behind: set[int] = set()
         """Workers that have another version of the configuration, or may have."""
@@ -203,7 +206,7 @@ class RouterBacking:
     async def create(self, entity: ConfiguredEntity) -> None:
         """Have all workers take an entity."""
         async with self._changing:
-            check_named_files(entity, None, self.settings.management_file_dir)
+            check_named_files(entity, None, self.settings.management_file_dir, self._kept_files)
             # No variable of the environment: requests may name none.
             entity = resolved(entity, self.settings.mode, {})
             self._admit(entity)
@@ -216,7 +219,7 @@ class RouterBacking:
     async def update(self, old: ConfiguredEntity, new: ConfiguredEntity) -> None:
         """Put an entity in the place of another."""
         async with self._changing:
-            check_named_files(new, old, self.settings.management_file_dir)
+            check_named_files(new, old, self.settings.management_file_dir, self._kept_files)
             self._check_names(new)
             await self._change(Change(self.configuration.version, added=(new,), removed=(old.identity,)))
 

@@ -63,7 +63,7 @@ _OPEN = 0x10
 _CLOSE = 0x18
 _AMQP_FRAME = AMQP_FRAME
 _SASL_FRAME = SASL_FRAME
-# What the header is as the size of a frame, where frames are due.
+# The size of a frame that the header would be, where frames are due.
 _HEADER_AS_SIZE = int.from_bytes(AMQP_HEADER[:4], "big")
 _NEVER = float("inf")
 

@@ -1,4 +1,4 @@
-"""Who a client says that it is, before that is judged: by the first message of a mechanism that has a name in it."""
+"""The name that a client claims in the first message of a mechanism, before the message is judged."""
 
 from routerd.wire.sasl.scram_credentials import prepared_if_possible
 

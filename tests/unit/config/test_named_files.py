@@ -18,10 +18,12 @@ def entity(section: str, **values: Any) -> ConfiguredEntity:
     )
 
 
-def refusal(new: ConfiguredEntity, folder: Path | None, old: ConfiguredEntity | None = None) -> str:
+def refusal(
+    new: ConfiguredEntity, folder: Path | None, old: ConfiguredEntity | None = None, kept: tuple[str, ...] = ()
+) -> str:
     """Why it is refused, empty if it is not."""
     try:
-        check_named_files(new, old, None if folder is None else str(folder))
+        check_named_files(new, old, None if folder is None else str(folder), kept)
     except ChangeForbidden as forbidden:
         return str(forbidden)
     return ""
@@ -86,6 +88,17 @@ def test_what_the_configuration_file_names_may_stay() -> None:
     old = entity("log", outputFile="/var/log/router.log")
     assert refusal(entity("log", outputFile="/var/log/router.log", enable="trace+"), None, old) == ""
     assert refusal(entity("log", outputFile="/var/log/router.log2"), None, old) != ""
+
+
+def test_what_is_the_routers_own_is_named_by_nobody(tmp_path: Path) -> None:
+    own, token = tmp_path / "runtime", tmp_path / "auth_token"
+    own.mkdir()
+    (tmp_path / "link").symlink_to(own)
+    for place in (own / "ray" / "token", token, tmp_path / "link" / "x", own):
+        new = entity("connector", saslPassword=f"file:{place}")
+        kept = f"saslPassword: '{place}' belongs to the router itself; name another file"
+        assert refusal(new, Path("/"), kept=(str(own), str(token))) == kept
+    assert refusal(entity("log", outputFile=f"{own}2"), Path("/"), kept=(str(own), str(token))) == ""
 
 
 def test_every_attribute_for_a_path_is_bounded() -> None:
