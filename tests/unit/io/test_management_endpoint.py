@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
+from routerd.core import ManagementAccess
 from routerd.io import answer_lines
 from routerd.io.logs import module_log
 from routerd.io.management_endpoint import CAPACITY, IN_WORK_MAX, IN_WORK_OF_ONE, ManagementAway, ManagementEndpoint
 from routerd.io.seldom_log import AGAIN_S, CAUSES_MAX, SeldomLog
+from routerd.management import changes_refused
 from routerd.wire import ACCEPTED, RELEASED, Message, Properties, Source
 from tests.routers import Client, Workers, message, outcome
 
@@ -312,7 +314,7 @@ def test_who_may_not_ask_is_told_unless_it_leaves_its_answers(host: Host, monkey
     answer = Message.decode(asking.client.received(asking.receiver)[0])
     assert answer.application_properties == {
         "statusCode": 403,
-        "statusDescription": "You are not allowed to perform this operation.",
+        "statusDescription": str(changes_refused(ManagementAccess.POLICY)),
     }
     assert (answer.properties.correlation_id, answer.body.value) == ("it", {})
     assert not forbid(message("request"))
