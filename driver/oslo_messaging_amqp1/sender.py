@@ -84,7 +84,7 @@ class Sender:
             return f"the peer has not answered the attach to {self._address}"
         if outgoing.wants_reply and self._bus.replies.address is None:
             return f"there is no address for its reply, {self._bus.replies.refusal or 'the peer has not given one'}"
-        return f"there is no credit for {self._address}: nobody is subscribed to it, or all who are, are busy"
+        return f"there is no credit for {self._address}: nobody is subscribed to it, or all subscribers are busy"
 
     def attach(self) -> None:
         """Attach the link if something waits and there is a connection."""

@@ -199,7 +199,7 @@ def test_a_reply_to_a_caller_that_is_gone_is_logged_and_raises_nothing(
     (record,) = eventually(lambda: [one for one in caplog.records if one.levelno == logging.ERROR])
     assert record.message == (
         "The reply to request i could not be sent to amqp:/gone: rpc-reply to amqp:/gone was not over within 0.2 s: "
-        "there is no credit for amqp:/gone: nobody is subscribed to it, or all who are, are busy "
+        "there is no credit for amqp:/gone: nobody is subscribed to it, or all subscribers are busy "
         f"(connected to 127.0.0.1:{peer.port})"
     )
 

@@ -210,7 +210,7 @@ def not_opening(peer: Peer) -> None:
 @pytest.mark.parametrize(
     ("script", "words"),
     [
-        (granting_nothing, f"there is no credit for {ANYCAST}: nobody is subscribed to it, or all who are, are busy"),
+        (granting_nothing, f"there is no credit for {ANYCAST}: nobody is subscribed to it, or all subscribers are"),
         (saying_nothing, "it was sent, and nobody has accepted it"),
         (lambda peer: None, "it was accepted by a server, and no reply came"),
         (refusing, f"the link to {ANYCAST} was detached, amqp:unauthorized-access: not you; it waits for"),
