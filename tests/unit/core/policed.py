@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from routerd.core import Gate, GroupSettings, Ledger, Observer, PolicySettings, VhostSettings
+from routerd.core import Gate, GroupSettings, Ledger, Observer, PolicySettings, ServiceRules, VhostSettings
 from routerd.wire import Connection, ConnectionConfig
 from tests.routers import Client, Workers
 
@@ -141,6 +141,7 @@ class Policed(Workers):
         policy_vhost: str | None = None,
         ours: dict[str, Any] | None = None,
         is_made_by_us: bool = False,
+        service_rules: ServiceRules | None = None,
         **config: Any,
     ) -> Guest:
         """A client that has opened, or tried to; `ours` is said by the listener."""
@@ -155,6 +156,7 @@ class Policed(Workers):
         record.user = user
         record.shell = Shell(host)
         record.policy_vhost = policy_vhost
+        record.service_rules = service_rules
         record.is_initiator = is_made_by_us
         options = {"container_id": self.settings.id} | (ours or {})
         server = at.end(record, ConnectionConfig(**options), is_client=is_made_by_us)

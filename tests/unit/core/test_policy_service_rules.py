@@ -19,19 +19,7 @@ def without_policy(**options: Any) -> Policed:
 
 def served(policed: Policed, grants: dict[str, tuple[str, ...]] = GRANTS, **options: Any) -> Guest:
     """A peer of whom a service said this; its open comes after that."""
-    worker = policed.workers[0]
-    new_peer = worker.router.new_peer
-
-    def granted(*arguments: Any, **given: Any) -> Any:
-        peer = new_peer(*arguments, **given)
-        peer.service_rules = ServiceRules(grants)
-        return peer
-
-    worker.router.new_peer = granted
-    try:
-        return policed.connect(**{"user": "ann"} | options)
-    finally:
-        worker.router.new_peer = new_peer
+    return policed.connect(**{"user": "ann", "service_rules": ServiceRules(grants)} | options)
 
 
 PLACES = [

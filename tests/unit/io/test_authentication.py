@@ -33,7 +33,7 @@ from routerd.wire.sasl import (
 from routerd.wire.sasl_frames import SaslChallenge, SaslInit, SaslMechanisms, SaslOutcome, SaslResponse
 from routerd.wire.types import Symbol
 
-WITHIN_S = 10.0
+WITHIN_S = 60.0
 
 
 class Place:
@@ -188,9 +188,10 @@ def test_who_fails_keeps_out_no_other_user_and_no_other_host(users: str) -> None
             server = place.server(place.peer(host))
             server.start()
             assert server.receive(init("PLAIN", b"\0alice\0secret")) == []
-            while (outcome := (await place.next_frames())[-1]) == SaslOutcome(code=SaslCode.AUTH):
+            # Answers to the others come in between.
+            while SaslOutcome(code=SaslCode.OK) not in await place.next_frames():
                 pass
-            assert (outcome, server.identity) == (SaslOutcome(code=SaslCode.OK), "alice")
+            assert server.identity == "alice"
         place.authentication.close()
 
     run(scenario)
