@@ -139,6 +139,8 @@ class Authentication:
         self._unopened: dict[str, dict[int, Transport]] = {}
         """Connections that have not been opened, by host and number; the oldest first."""
         self._logins: dict[int, Login] = {}
+        self._unproven: dict[int, PeerTimer] = {}
+        """By number of the connection, those that have yet to prove who they are."""
         self._warned: set[str] = set()
 
     def start(self) -> None:
@@ -194,7 +196,8 @@ class Authentication:
             oldest.give_up(f"its host has more than {UNOPENED_MAX} connections that are not open")
         unopened[peer.number] = transport
         if listener.authenticate_peer:
-            PeerTimer(asyncio.get_running_loop(), PROVEN_S, self._check_proven, transport)
+            loop = asyncio.get_running_loop()
+            self._unproven[peer.number] = PeerTimer(loop, PROVEN_S, self._check_proven, transport)
         return True
 
     def settled(self, transport: "Transport") -> None:
@@ -203,6 +206,10 @@ class Authentication:
         login = self._logins.pop(number, None)
         if login is not None:
             login.end()
+        timer = self._unproven.pop(number, None)
+        if timer is not None:
+            # It would keep what is left of the connection until it rings.
+            timer.cancel()
         unopened = self._unopened.get(host)
         if unopened is not None:
             unopened.pop(number, None)

@@ -1,8 +1,10 @@
 """What a worker offers to its peers, how many it takes, and what becomes of failures."""
 
 import asyncio
+import gc
 import threading
 import time
+import weakref
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from pathlib import Path
@@ -247,6 +249,24 @@ def test_a_connection_is_refused_where_it_has_to_be_encrypted_and_is_not() -> No
         assert not place.authentication.admits(transport, listener)
         transport.is_encrypted = True
         assert place.authentication.admits(transport, listener)
+        place.authentication.close()
+
+    run(scenario)
+
+
+@pytest.mark.parametrize("is_proof_needed", [False, True])
+def test_nothing_is_kept_of_a_connection_that_is_settled(is_proof_needed: bool) -> None:
+    async def scenario() -> None:
+        place = Place()
+        transport = place.peer()
+        transport.memory = {"of the connection"}
+        kept = weakref.ref(transport.memory)
+        listener = ListenerConfig(host="", port=1, authenticate_peer=is_proof_needed)
+        assert place.authentication.admits(transport, listener)
+        place.authentication.settled(transport)
+        del transport
+        gc.collect()
+        assert kept() is None
         place.authentication.close()
 
     run(scenario)
