@@ -122,6 +122,11 @@ class MessageBus:
             sender.cancel(outgoing)
         outgoing.fail_with(error(f"{outgoing.terms.kind} to {outgoing.where}{why}: {stage}"))
 
+    def is_getting_on(self, outgoing: Outgoing) -> bool:
+        """Return whether more of a large message was sent since this was asked last."""
+        sender = self._senders.get(outgoing.destination)
+        return sender is not None and sender.is_getting_on(outgoing)
+
     @property
     def state(self) -> str:
         """Whom this is connected to, or why it is not, in words."""

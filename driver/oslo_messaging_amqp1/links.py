@@ -173,6 +173,11 @@ class SendingLink(_Link):
         pn_link_advance(self._link)
         return delivery
 
+    @property
+    def left(self) -> int:
+        """How many octets of the large message are not sent yet."""
+        return len(self._rest)
+
     def send_slice(self) -> None:
         """Send the next part of the large message."""
         pn_link_send(self._link, bytes(self._rest[:SLICE_BYTES]))

@@ -37,7 +37,7 @@ class Outgoing:
 
     __slots__ = (
         *("terms", "destination", "correlation_id", "message_id", "error", "reply", "is_done", "heard_at_s"),
-        *("when_done", "_body", "_retries", "_waiter", "_expires_ms"),
+        *("when_done", "left", "_body", "_retries", "_waiter", "_expires_ms"),
     )
 
     def __init__(
@@ -51,6 +51,8 @@ class Outgoing:
         self.reply: Any = None
         self.is_done = False
         self.heard_at_s = 0.0
+        self.left: int | None = None
+        """How many octets of a large message were not sent yet when that was asked last."""
         self.when_done: Callable[[], None] | None = None
         """Called when it is done, with the lock of the connection held."""
         self._body = body

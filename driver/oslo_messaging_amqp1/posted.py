@@ -91,5 +91,9 @@ class Posted:
                 outgoing, due_s = next(iter(queue.items()))
                 if due_s > now_s:
                     break
+                if self._bus.is_getting_on(outgoing):
+                    queue[outgoing] = now_s + limit_s
+                    queue.move_to_end(outgoing)
+                    continue
                 self._bus.give_up(outgoing, f" was not over within {limit_s:g} s")
         self._set_timer()

@@ -69,6 +69,14 @@ class Sender:
             del self._under_way[self._link.large]
             self._link.abort()
 
+    def is_getting_on(self, outgoing: Outgoing) -> bool:
+        """Return whether more of a large message was sent since this was asked last."""
+        link = self._link
+        if link is None or link.large is None or self._under_way.get(link.large) is not outgoing:
+            return False
+        before, outgoing.left = outgoing.left, link.left
+        return before is None or outgoing.left < before
+
     def stage(self, outgoing: Outgoing) -> str | None:
         """Return what a message waits for, in words; None if it is not here."""
         if self._link is not None and self._link.large is not None:

@@ -15,6 +15,7 @@ from oslo_messaging import RemoteError, Target
 from oslo_messaging._drivers.base import PollStyleListenerAdapter, TransportDriverError
 
 from oslo_messaging_amqp1.driver import AMQPDriver
+from oslo_messaging_amqp1.links import SendingLink
 from tests.peer import Peer, Script, eventually, running
 
 PREFIX = "openstack.org/om/rpc"
@@ -254,6 +255,30 @@ def test_replies_that_wait_are_bounded_and_the_oldest_are_given_up(
     assert words in errors[0]
     peer.grant("amqp:/gone", 4)
     eventually(lambda: [one.message.correlation_id for one in peer.sent_to("amqp:/gone")] == ["i2", "i3"])
+
+
+def test_a_large_reply_that_gets_on_is_not_given_up(
+    peer: Peer, drivers: Drivers, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    driver = drivers(peer.url)
+    driver.settings = dataclasses.replace(driver.settings, default_reply_timeout=0.3)
+    listener = listening(driver)
+    peer.deliver(UNICAST, request(reply_to="amqp:/caller", id="i"))
+    (message,) = listener.poll(timeout=5)
+    slices: list[int] = []
+    send_slice = SendingLink.send_slice
+
+    def slowly(self: SendingLink) -> None:
+        # All together take longer than the limit.
+        slices.append(len(slices))
+        time.sleep(0.05)
+        send_slice(self)
+
+    monkeypatch.setattr(SendingLink, "send_slice", slowly)
+    message.reply("x" * 2_000_000)
+    (reply,) = eventually(lambda: peer.sent_to("amqp:/caller"))
+    assert (len(reply.message.body) > 2_000_000, len(slices) > 20, peer.aborts) == (True, True, 0)
+    assert "could not be sent" not in caplog.text
 
 
 @pytest.mark.parametrize("end", ["listener", "transport"])
