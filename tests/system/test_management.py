@@ -327,6 +327,19 @@ def test_a_router_that_says_nothing_of_it_is_read_and_not_changed(tmp_path: Path
         assert (manage.query("connector"), len(manage.query("listener"))) == (before, 1)
 
 
+def test_nobody_is_sent_the_token_of_ray(router: RunningRouter, manage: ManagementClient) -> None:
+    """Requests may name any other file here; in one process there is no such file."""
+    token = router.folder / "ray" / "token"
+    assert token.exists() is (router.form.actors > 0)
+    login = {"saslUsername": "x", "saslPassword": f"file:{token}"}
+    told = manage.create("connector", "thief", host="127.0.0.1", port="1", **login)
+    assert told.status == (403 if router.form.actors else 400), told
+    if router.form.actors:
+        assert told.description == f"saslPassword: '{token}' belongs to the router itself; name another file"
+    login["saslPassword"] = "env:RAY_AUTH_TOKEN_PATH"
+    assert manage.create("connector", "thief", host="127.0.0.1", port="1", **login).status == 403
+
+
 def test_a_router_that_may_be_changed_names_no_secret_of_its_own(tmp_path: Path) -> None:
     text = configuration(listener(), managementFileDir=tmp_path)
     with running(IN_PROCESS, tmp_path, text) as router, ManagementClient(router.port) as manage:
