@@ -111,4 +111,4 @@ def _unsettled(link: "Link") -> list[Delivery]:
         return list(link.suspended.values())
     if not link.is_attached:
         return []
-    return [delivery for delivery in link.session.outgoing.all() if delivery.link is link]
+    return link.session.outgoing.of_link(link)

@@ -1,4 +1,5 @@
 import cython
+from routerd.wire.delivery cimport Delivery, DeliveryRing
 from routerd.wire.handles cimport HandleTable
 from routerd.wire.link cimport Link
 from routerd.wire.link_names cimport LinkNames
@@ -36,4 +37,5 @@ cdef class Attachments:
     @cython.locals(link=Link)
     cpdef Link link_at(self, unsigned int handle)
     cpdef void report(self, Link link, bint closed, object error)
+    @cython.locals(ring=DeliveryRing, delivery=Delivery)
     cdef void _suspend(self, Link link, bint is_known_on)

@@ -228,16 +228,15 @@ class Attachments:
 
     def _suspend(self, link: Link, is_known_on: bool) -> None:
         # After a plain detach the peer may still speak of the deliveries by their ids (2.7.6).
-        if link.unsettled_count == 0:
-            return
-        kept = {} if link.suspended is None else link.suspended
         ring = self.session.outgoing if link.is_sender else self.session.incoming
-        for delivery in ring.all():
-            if delivery.link is link:
+        if link.unsettled_count > 0:
+            kept = {} if link.suspended is None else link.suspended
+            for delivery in ring.of_link(link):
                 kept[delivery.tag] = delivery
                 if not is_known_on:
                     self.session.untrack(delivery)
-        link.suspended = kept
+            link.suspended = kept
+        ring.forget_link(link)
 
     def _close_again(self, link: Link) -> None:
         # The peer closed while our detach, which did not, was on its way: 2.6.6 has us attach again and close.

@@ -5,6 +5,7 @@ from routerd.wire.link cimport Link
 cdef unsigned int _MASK
 cdef unsigned int _HALF
 cdef Py_ssize_t _SMALLEST
+cdef Py_ssize_t _INDEX_SLACK
 cdef object _ACCEPTED
 
 # A router has a thousand of these in its hands for each busy link; an int for each truth made them a fifth larger.
@@ -60,6 +61,9 @@ cdef class DeliveryRing:
     cdef unsigned int _in_ring
     cdef dict _stragglers
     cdef list _convoys
+    cdef dict _index
+    cdef Py_ssize_t _index_size
+    cdef unsigned int _indexed
     cdef readonly Py_ssize_t count
 
     @cython.locals(delivery=Delivery)
@@ -68,6 +72,18 @@ cdef class DeliveryRing:
     cpdef bint add(self, Delivery delivery) except -1
     @cython.locals(number="unsigned int", slot="unsigned int")
     cpdef void remove(self, Delivery delivery)
+    cpdef list of_link(self, Link link)
+    cpdef void forget_link(self, Link link)
+    @cython.locals(straggler=Delivery)
+    cdef dict _extended_index(self)
+    @cython.locals(span="unsigned int", start="unsigned int", offset="unsigned int", delivery=Delivery)
+    cdef void _enter_rest(self, dict index)
+    @cython.locals(numbers=list)
+    cdef void _enter(self, dict index, Delivery delivery)
+    @cython.locals(left=list)
+    cdef void _forget_settled(self, dict index)
+    @cython.locals(delivery=Delivery)
+    cdef bint _is_of(self, unsigned int number, Link link) except -1
     @cython.locals(room="unsigned int")
     cpdef unsigned int room_from(self, unsigned int first) except? 0
     @cython.locals(first="unsigned int", last="unsigned int")

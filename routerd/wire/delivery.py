@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 _MASK = 0xFFFFFFFF
 _HALF = 0x80000000
 _SMALLEST = 16
+# Ids that the index of a ring may have beyond four times those that are here, before it forgets the others.
+_INDEX_SLACK = 64
 _ACCEPTED = ACCEPTED
 
 
@@ -160,6 +162,9 @@ class DeliveryRing:
 
     The deliveries of a `Convoy` have slots that are empty as long as it lasts. They count as those that are here, and
     whoever asks for one of them dissolves it.
+
+    Once a link ends that leaves deliveries behind, an index has the ids of each link. It is extended when the next link
+    ends, so each delivery is entered at most once, however many links end one by one.
     """
 
     def __init__(self, is_incoming: bool = False) -> None:
@@ -172,6 +177,10 @@ class DeliveryRing:
         self._stragglers: dict[int, Delivery] | None = None
         # By their ids; some may be over.
         self._convoys: list[Convoy] = []
+        # Ids by link, and how many; some may be over. From `_indexed` on the ids of the ring are not in it.
+        self._index: dict[Link, list[int]] | None = None
+        self._index_size = 0
+        self._indexed = 0
         self.count = 0
 
     def get(self, delivery_id: int) -> Delivery | None:
@@ -192,11 +201,14 @@ class DeliveryRing:
         if self._stragglers is not None and number in self._stragglers:
             return False
         if self._in_ring == 0:
-            self._first = self._next = number
+            self._first = self._next = self._indexed = number
         offset = (number - self._first) & _MASK
         if offset < (self._next - self._first) & _MASK:
             if self._slots[number & self._mask] is not None or self._dissolve_of(number):
                 return False
+            if self._index is not None:
+                # It may be among those that were looked through already.
+                self._enter(self._index, delivery)
         else:
             if offset > self._mask or not self._slots:
                 self._make_room(number, number)
@@ -240,6 +252,78 @@ class DeliveryRing:
         found = [self.get(number) for number in self.ids_between(self._next, (self._next - 1) & _MASK)]
         return [delivery for delivery in found if delivery is not None]
 
+    # --- by link
+
+    def of_link(self, link: "Link") -> list[Delivery]:
+        """Return the deliveries of a link, oldest first, without a look at those of others that were entered before."""
+        if self.count == 0:
+            self._index = None
+            return []
+        self._dissolve_all()
+        index = self._extended_index()
+        numbers = sorted(set(index.get(link, ())), key=self._age_of)
+        found = [self.get(number) for number in numbers]
+        return [delivery for delivery in found if delivery is not None and delivery.link is link]
+
+    def forget_link(self, link: "Link") -> None:
+        """Let go of a link that has ended."""
+        if self.count == 0:
+            self._index = None
+        elif self._index is not None:
+            numbers = self._index.pop(link, None)
+            if numbers is not None:
+                self._index_size -= len(numbers)
+
+    def _age_of(self, number: int) -> int:
+        # Nothing that is unsettled is newer than the newest in the ring.
+        return (number - self._next) & _MASK
+
+    def _extended_index(self) -> "dict[Link, list[int]]":
+        index = self._index
+        if index is None:
+            index = self._index = {}
+            self._index_size = 0
+            self._indexed = self._first
+            if self._stragglers is not None:
+                for straggler in self._stragglers.values():
+                    self._enter(index, straggler)
+        self._enter_rest(index)
+        if self._index_size > 4 * self.count + _INDEX_SLACK:
+            self._forget_settled(index)
+        return index
+
+    def _enter_rest(self, index: "dict[Link, list[int]]") -> None:
+        """Enter the deliveries of the ring that have come since the index was last extended."""
+        span = (self._next - self._first) & _MASK
+        start = (self._indexed - self._first) & _MASK
+        for offset in range(start if start <= span else 0, span):
+            delivery = self._slots[(self._first + offset) & self._mask]
+            if delivery is not None:
+                self._enter(index, delivery)
+        self._indexed = self._next
+
+    def _enter(self, index: "dict[Link, list[int]]", delivery: Delivery) -> None:
+        numbers = index.get(delivery.link)
+        if numbers is None:
+            index[delivery.link] = [delivery.id]
+        else:
+            numbers.append(delivery.id)
+        self._index_size += 1
+
+    def _forget_settled(self, index: "dict[Link, list[int]]") -> None:
+        self._index_size = 0
+        for link, numbers in list(index.items()):
+            left = [number for number in numbers if self._is_of(number, link)]
+            if left:
+                index[link] = left
+                self._index_size += len(left)
+            else:
+                del index[link]
+
+    def _is_of(self, number: int, link: "Link") -> bool:
+        delivery = self.get(number)
+        return delivery is not None and delivery.link is link
+
     # --- deliveries that are no objects
 
     def stamps(self) -> "list[Delivery | Convoy]":
@@ -263,7 +347,7 @@ class DeliveryRing:
         first = self._first_of(convoy)
         last = (first + convoy.count - 1) & _MASK
         if self._in_ring == 0:
-            self._first = self._next = first
+            self._first = self._next = self._indexed = first
         if (last - self._first) & _MASK > self._mask or not self._slots:
             self._make_room(first, last)
         self._next = (last + 1) & _MASK
@@ -331,7 +415,7 @@ class DeliveryRing:
             capacity *= 2
         if capacity <= offset:
             self._evict()
-            self._first = self._next = first
+            self._first = self._next = self._indexed = first
             capacity = _SMALLEST
             while capacity <= (last - first) & _MASK:
                 capacity *= 2
@@ -345,6 +429,8 @@ class DeliveryRing:
 
     def _evict(self) -> None:
         self._dissolve_all()
+        if self._index is not None:
+            self._enter_rest(self._index)
         if self._stragglers is None:
             self._stragglers = {}
         for record in self._slots:

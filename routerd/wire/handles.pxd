@@ -6,6 +6,7 @@ cdef class HandleTable:
     cdef list _dense
     cdef dict _sparse
     cdef unsigned int _lowest
+    cdef list _freed
     cdef readonly Py_ssize_t count
 
     cpdef object get(self, unsigned int number)

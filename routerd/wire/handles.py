@@ -4,6 +4,7 @@ Numbers are dense in practice and looked up in an array; a peer that picks far a
 served from a dict, so that no number of its choice makes us allocate an array up to it.
 """
 
+import heapq
 from collections.abc import Iterator
 from typing import Any, cast
 
@@ -17,7 +18,9 @@ class HandleTable:
     def __init__(self) -> None:
         self._dense: list[Any] = []
         self._sparse: dict[int, Any] | None = None
+        # All below this were in use; those that were freed since are a heap, so that none is looked for from 0.
         self._lowest = 0
+        self._freed: list[int] = []
         self.count = 0
 
     def get(self, number: int) -> Any:
@@ -31,6 +34,8 @@ class HandleTable:
     def put(self, number: int, value: Any) -> None:
         """Store an object at a number that is free."""
         self.count += 1
+        if self._freed and self._freed[0] == number:
+            heapq.heappop(self._freed)
         size = len(self._dense)
         if number < size:
             self._dense[number] = value
@@ -54,14 +59,19 @@ class HandleTable:
             del sparse[number]
             if not sparse:
                 self._sparse = None
-        if number < self._lowest:
-            self._lowest = number
         if self.count == 0:
             self._dense = []
+            self._freed = []
             self._lowest = 0
+        elif number < self._lowest:
+            heapq.heappush(self._freed, number)
 
     def lowest_free(self) -> int:
         """Return the lowest number in no use."""
+        while self._freed:
+            if self.get(self._freed[0]) is None:
+                return self._freed[0]
+            heapq.heappop(self._freed)
         number = self._lowest
         while self.get(number) is not None:
             number += 1

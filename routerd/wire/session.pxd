@@ -88,6 +88,8 @@ cdef class Session:
     cpdef void unqueue(self, Delivery delivery)
     @cython.locals(link=Link)
     cpdef void flush(self)
+    @cython.locals(delivery=Delivery, link=Link)
+    cdef void _send_backlog(self)
     cpdef void drop_backlog(self, Link link)
     @cython.locals(fields=FlowFields, seen="unsigned int", unseen="unsigned int", link=Link)
     cpdef void receive_flow(self, Decoder decoder)

@@ -320,7 +320,7 @@ class Session:
         """Drop what is queued of a delivery."""
         if self._backlog is not None:
             self._backlog.drop_delivery(delivery)
-            self.has_backlog = bool(self._backlog.entries)
+            self.has_backlog = bool(self._backlog)
 
     def flush(self) -> None:
         """Write the dispositions and flows that were gathered."""
@@ -455,21 +455,24 @@ class Session:
 
     def _send_backlog(self) -> None:
         backlog = cast(Backlog, self._backlog)
-        while backlog.entries and self.remote_incoming_window > 0:
-            entry = backlog.entries[0]
-            link = entry.delivery.link
-            at = link.emit(entry.delivery, entry.octets, entry.start, len(entry.octets), entry.more)
+        while self.remote_incoming_window > 0:
+            found = backlog.first()
+            if found is None:
+                break
+            entry, delivery = found
+            link = delivery.link
+            at = link.emit(delivery, entry.octets, entry.start, len(entry.octets), entry.more)
             if at >= 0:
                 entry.start = at
             else:
-                backlog.entries.popleft()
-        self.has_backlog = bool(backlog.entries)
+                backlog.drop_first(link)
+        self.has_backlog = bool(backlog)
 
     def drop_backlog(self, link: Link) -> None:
         """Forget what is queued of a link."""
         if self._backlog is not None:
             self._backlog.drop_link(link)
-            self.has_backlog = bool(self._backlog.entries)
+            self.has_backlog = bool(self._backlog)
         link.drop_queued()
 
 

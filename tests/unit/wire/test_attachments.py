@@ -9,6 +9,7 @@ from routerd.wire.performatives import Attach, Begin, Detach, Disposition, End, 
 from routerd.wire.states import LinkState
 from routerd.wire.types import Symbol
 from tests.conformance.raw_peer import AMQP_HEADER, SOURCE, TARGET, Peer, SessionPeer, framed, transfer
+from tests.calls import check_linear
 from tests.endpoints import Pair, Recorder
 from tests.unit.wire.attached import attached, told
 
@@ -480,3 +481,46 @@ def test_a_disposition_reaches_what_a_plain_detach_left_unsettled():
     assert list(receiver.suspended) == [b"0"]
     peer.send(Disposition(role=False, first=0, settled=True, state=ACCEPTED))
     assert (receiver.suspended, peer.session.incoming.count, len(peer.events.dispositions)) == ({}, 0, 1)
+
+
+# What ends cost
+
+
+def linked(count):
+    """A pair with so many links one way, each with a delivery that is not settled."""
+    pair = Pair().open()
+    session = pair.session()
+    links = [attached(str(number), pair=pair, session=session, credit=1) for number in range(count)]
+    for link in links:
+        link.sender.send(b"x")
+    pair.settle_down()
+    return pair, links
+
+
+@pytest.mark.parametrize("how", ["end", "close", "loss", "detach", "detach without close", "detach from the last"])
+@pytest.mark.parametrize("is_sending", [False, True], ids=["incoming", "outgoing"])
+def test_links_that_end_cost_what_they_leave_unsettled(how, is_sending):
+    def ending(count):
+        pair, links = linked(count)
+        far = pair.client if is_sending else pair.server
+        near = pair.server if is_sending else pair.client
+        ends = [link.receiver if is_sending else link.sender for link in links]
+        if how == "end":
+            ends[0].session.end()
+        elif how == "close":
+            near.close()
+        elif how.startswith("detach"):
+            for end in ends if how != "detach from the last" else reversed(ends):
+                end.detach(closed=how != "detach without close")
+        octets = near.data_to_send(0.0)
+
+        def work():
+            if how == "loss":
+                far.transport_closed()
+            else:
+                far.receive_data(octets, 0.0)
+            assert all((link.sender if is_sending else link.receiver).is_reported for link in links)
+
+        return work
+
+    check_linear(ending, 20)

@@ -12,6 +12,8 @@ from routerd.wire.delivery import Delivery, DeliveryRing
 from routerd.wire.errors import StateError
 from routerd.wire.outcomes import ACCEPTED, RELEASED, Modified, Received, Rejected
 from routerd.wire.types import Symbol
+from tests.calls import check_linear
+from tests.endpoints import Pair
 from tests.unit.wire.attached import attached
 
 CIRCLE = 2**32
@@ -150,13 +152,15 @@ def histories(draw):
         st.tuples(st.just("remove"), st.integers(0, 200)),
         st.tuples(st.just("remove many"), st.integers(2, 80)),
         st.tuples(st.just("remove unknown"), st.integers(-50, 50)),
+        st.tuples(st.just("look at link") | st.just("end link"), st.integers(0, 2)),
         st.tuples(st.just("range"), st.tuples(st.integers(-80, 80), st.integers(0, 100) | st.integers(0, CIRCLE - 1))),
     )
     return start, draw(st.lists(steps, max_size=60))
 
 
-def add(ring, model, number):
+def add(ring, model, number, links):
     new = delivery(number)
+    new.link = links[number % len(links)]
     assert ring.add(new) is (number not in model)
     model.setdefault(number, new)
 
@@ -166,22 +170,33 @@ def add(ring, model, number):
 def test_a_ring_behaves_as_a_dict(history):
     number, steps = history
     ring, model, most = DeliveryRing(), {}, 0
+    pair = Pair().open()
+    session = pair.session()
+    links = [session.sender(name) for name in ("a", "b", "c")]
     for step, value in steps:
         if step == "add":
             number = (number + value) % CIRCLE
-            add(ring, model, number)
+            add(ring, model, number, links)
         elif step == "add many":
             for _ in range(value):
                 number = (number + 1) % CIRCLE
-                add(ring, model, number)
+                add(ring, model, number, links)
         elif step == "add at":
-            add(ring, model, (number + value) % CIRCLE)
+            add(ring, model, (number + value) % CIRCLE, links)
         elif step.startswith("remove") and step != "remove unknown":
             for _ in range(1 if step == "remove" else value):
                 if model:
                     ring.remove(model.pop(sorted(model)[value % len(model)]))
         elif step == "remove unknown":
             ring.remove(delivery(number + value))
+        elif step.endswith("link"):
+            found = ring.of_link(links[value])
+            known = [each for each in model.values() if each.link is links[value]]
+            assert (set(found), found) == (set(known), [each for each in ring.all() if each.link is links[value]])
+            if step == "end link":
+                for each in found:
+                    ring.remove(model.pop(each.id))
+                ring.forget_link(links[value])
         else:
             first = (number + value[0]) % CIRCLE
             known = {each for each in model if (each - first) % CIRCLE <= value[1]}
@@ -193,6 +208,47 @@ def test_a_ring_behaves_as_a_dict(history):
     assert {each: ring.get(each) for each in model} == model
     assert {each.id: each for each in ring.all()} == model
     assert all(ring.get((number + near) % CIRCLE) is model.get((number + near) % CIRCLE) for near in range(-50, 50))
+
+
+@pytest.mark.parametrize("start", [0, CIRCLE - 20])
+def test_a_link_is_asked_for_its_deliveries_at_the_cost_of_those_that_came_since(start):
+    pair = Pair().open()
+    session = pair.session()
+
+    def asking(count):
+        links = [session.sender(str(number)) for number in range(count)]
+        ring = DeliveryRing()
+        for number, link in enumerate(links):
+            each = delivery(start + number)
+            each.link = link
+            ring.add(each)
+
+        def work():
+            for link in reversed(links):
+                for each in ring.of_link(link):
+                    ring.remove(each)
+                ring.forget_link(link)
+            assert ring.count == 0
+
+        return work
+
+    check_linear(asking, 30)
+
+
+def test_what_a_ring_knows_of_links_does_not_grow_while_deliveries_pass():
+    pair = Pair().open()
+    link = pair.session().sender("l")
+    ring = DeliveryRing()
+    old = delivery(0)
+    old.link = link
+    ring.add(old)
+    for number in range(1, 3000):
+        each = delivery(number)
+        each.link = link
+        ring.add(each)
+        assert ring.of_link(link) == [old, each]
+        ring.remove(each)
+    assert slots(ring) < 1000
 
 
 # A delivery

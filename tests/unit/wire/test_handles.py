@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from routerd.wire.handles import HandleTable
+from tests.calls import check_linear
 
 HIGHEST = 2**32 - 1
 
@@ -129,3 +130,32 @@ def test_a_table_that_is_empty_again_holds_no_memory():
         table.remove(number)
     assert (table.count, table.lowest_free()) == (0, 0)
     assert octets_held(table) < 512
+
+
+def test_the_lowest_free_number_is_not_looked_for_from_the_start_again():
+    def freeing(count):
+        table = filled(*range(count))
+        assert table.lowest_free() == count
+
+        def work():
+            for _ in range(count):
+                table.remove(0)
+                table.remove(count - 1)
+                assert table.lowest_free() == 0
+                table.put(0, "again")
+                assert table.lowest_free() == count - 1
+                table.put(count - 1, "again")
+
+        return work
+
+    check_linear(freeing, 20)
+
+
+def test_what_is_freed_and_taken_again_leaves_nothing_behind():
+    table = filled(0, 1, 2)
+    assert table.lowest_free() == 3
+    held = octets_held(table)
+    for _ in range(100):
+        table.remove(1)
+        table.put(table.lowest_free(), 1)
+    assert octets_held(table) <= held + 200
