@@ -72,6 +72,11 @@ cdef class DeliveryRing:
     cpdef bint add(self, Delivery delivery) except -1
     @cython.locals(number="unsigned int", slot="unsigned int")
     cpdef void remove(self, Delivery delivery)
+    @cython.locals(size="unsigned int", at="unsigned int", ahead="unsigned int")
+    cpdef tuple part_between(self, unsigned int first, long long span)
+    @cython.locals(span="unsigned int")
+    cpdef list stragglers_between(self, unsigned int first, unsigned int last)
+    cpdef void thin_out(self)
     cpdef list of_link(self, Link link)
     cpdef void forget_link(self, Link link)
     @cython.locals(straggler=Delivery)

@@ -247,6 +247,36 @@ class DeliveryRing:
             known = sorted([*known, *self._stragglers], key=lambda number: (number - self._next) & _MASK)
         return [number for number in known if (number - first) & _MASK <= span]
 
+    def part_between(self, first: int, span: int) -> tuple[int, int]:
+        """Return of the ids first to first + span those that may be in the ring: where they begin, and as a span.
+
+        The span is -1 for none. Stragglers are not in the ring.
+        """
+        size = (self._next - self._first) & _MASK
+        at = (first - self._first) & _MASK
+        if at >= size:
+            ahead = (self._first - first) & _MASK
+            if size == 0 or ahead > span:
+                return first, -1
+            at = 0
+            span -= ahead
+        return (self._first + at) & _MASK, min(span, size - at - 1)
+
+    def stragglers_between(self, first: int, last: int) -> list[int]:
+        """Return the ids of a range that are not in the ring any more, oldest first."""
+        if self._stragglers is None:
+            return []
+        span = (last - first) & _MASK
+        return sorted((each for each in self._stragglers if (each - first) & _MASK <= span), key=self._age_of)
+
+    def thin_out(self) -> None:
+        """Have what is few, where many were, found without a look at each place of the others."""
+        if (self._next - self._first) & _MASK > 4 * (self._in_ring + _SMALLEST):
+            self._evict()
+            self._first = self._next
+            self._slots = []
+            self._mask = 0
+
     def all(self) -> list[Delivery]:
         """Return every delivery here, oldest first."""
         found = [self.get(number) for number in self.ids_between(self._next, (self._next - 1) & _MASK)]

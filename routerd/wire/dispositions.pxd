@@ -17,6 +17,9 @@ cdef class Dispositions:
     cdef readonly Session session
     cdef DispositionRange _as_receiver
     cdef DispositionRange _as_sender
+    cdef object _state
+    cdef unsigned int _said_first
+    cdef unsigned int _said_count
 
     cpdef void check_fits(self, object state)
     @cython.locals(session=Session)
@@ -35,14 +38,22 @@ cdef class Dispositions:
         first="unsigned int",
         last="unsigned int",
         settled=bint,
-        span="unsigned int",
-        step="unsigned int",
-        passed="unsigned int",
+        span="long long",
         is_acceptance=bint,
-        delivery=Delivery,
-        found=Delivery,
     )
     cpdef void receive(self, Decoder decoder)
+    @cython.locals(step="long long", applied="long long", passed="unsigned int", delivery=Delivery)
+    cdef void _apply_to_range(
+        self, DeliveryRing ring, unsigned int first, long long span, object state, bint settled, bint is_acceptance
+    )
+    @cython.locals(numbers=list, found=Delivery)
+    cdef void _apply_to_old(self, DeliveryRing ring, unsigned int first, unsigned int last, object state, bint settled)
+    cdef object _known(self, object state)
+    @cython.locals(ahead="unsigned int")
+    cdef bint _is_said(self, unsigned int first, unsigned int last) except -1
+    @cython.locals(newest="unsigned int", count="unsigned int", ahead="unsigned int")
+    cdef unsigned int _say(self, unsigned int first, unsigned int last) except? 0
     @cython.locals(convoy=Convoy, count="unsigned int", first="unsigned int")
     cdef unsigned int _accept_convoy(self, DeliveryRing ring, unsigned int number, unsigned int most) except? 0
+    @cython.locals(is_news=bint)
     cdef void _apply(self, Delivery delivery, object state, bint settled)

@@ -32,6 +32,11 @@ class Dispositions:
         self.session = session
         self._as_receiver = DispositionRange(True)
         self._as_sender = DispositionRange(False)
+        # The state that the peer said last without settling, and of which deliveries of ours: all that are still here
+        # have it, so to say it again costs nothing.
+        self._state: Any = None
+        self._said_first = 0
+        self._said_count = 0
 
     def check_fits(self, state: Any) -> None:
         """Refuse a delivery state that is too long for the peer's frames."""
@@ -84,31 +89,90 @@ class Dispositions:
         ring = session.outgoing if fields.is_receiver else session.incoming
         first = fields.first
         last = fields.last
-        state = fields.state
         settled = fields.settled
         span = (last - first) & _MASK
         if span >= _HALF:
             raise SessionFieldInvalid(f"a disposition from {first} back to {last}")
-        if span <= ring.count + ring.count:
-            is_acceptance = settled and fields.is_receiver and state is _ACCEPTED
-            step = 0
-            while step <= span:
-                if is_acceptance:
-                    passed = self._accept_convoy(ring, (first + step) & _MASK, span - step + 1)
-                    if passed > 0:
-                        step += passed
-                        continue
-                delivery = ring.get((first + step) & _MASK)
-                step += 1
-                if delivery is not None:
-                    self._apply(delivery, state, settled)
-                    if memory.is_ours_alone(delivery):
-                        delivery.link.take_back(delivery)
+        state = fields.state
+        if settled:
+            is_acceptance = fields.is_receiver and state is _ACCEPTED
+        elif state is None:
+            # It says nothing.
             return
-        for delivery_id in ring.ids_between(first, last):
-            found = ring.get(delivery_id)
-            if found is not None:
+        else:
+            is_acceptance = False
+            state = self._known(state)
+            if fields.is_receiver:
+                if self._is_said(first, last):
+                    return
+                first = self._say(first, last)
+                span = (last - first) & _MASK
+        if not settled or span > ring.count + ring.count:
+            self._apply_to_old(ring, first, last, state, settled)
+            first, span = ring.part_between(first, span)
+            if span < 0:
+                return
+        self._apply_to_range(ring, first, span, state, settled, is_acceptance)
+
+    def _apply_to_range(
+        self, ring: DeliveryRing, first: int, span: int, state: Any, settled: bool, is_acceptance: bool
+    ) -> None:
+        step = applied = 0
+        while step <= span:
+            if is_acceptance:
+                passed = self._accept_convoy(ring, (first + step) & _MASK, span - step + 1)
+                if passed > 0:
+                    step += passed
+                    continue
+            delivery = ring.get((first + step) & _MASK)
+            step += 1
+            if delivery is not None and (settled or delivery.remote_state is not state):
+                applied += 1
+                self._apply(delivery, state, settled)
+                if memory.is_ours_alone(delivery):
+                    delivery.link.take_back(delivery)
+        self.session.connection.work += (applied >> 1) + (step >> 5)
+
+    def _apply_to_old(self, ring: DeliveryRing, first: int, last: int, state: Any, settled: bool) -> None:
+        """Apply a wide disposition to those that have become few where many were, and are kept apart."""
+        ring.thin_out()
+        numbers = ring.stragglers_between(first, last)
+        self.session.connection.work += len(numbers)
+        for number in numbers:
+            found = ring.get(number)
+            if found is not None and (settled or found.remote_state is not state):
                 self._apply(found, state, settled)
+
+    def _known(self, state: Any) -> Any:
+        """Return a state that is not a settlement as the object that it was last time, if it is the same."""
+        if state != self._state:
+            self._state = state
+            self._said_count = 0
+        return self._state
+
+    def _is_said(self, first: int, last: int) -> bool:
+        """Whether all deliveries of a range that we sent have the state that was said last, as far as we know them."""
+        ahead = (first - self._said_first) & _MASK
+        return ahead < self._said_count and (last - first) & _MASK < self._said_count - ahead
+
+    def _say(self, first: int, last: int) -> int:
+        """Note for which deliveries that we sent a state is being said; return from where on that is news."""
+        newest = (self.session.next_delivery_id - 1) & _MASK
+        if (last - newest) & _MASK < _HALF:
+            # What is not sent yet will have no state.
+            last = newest
+        count = (last - first + 1) & _MASK
+        ahead = (first - self._said_first) & _MASK
+        if count > _HALF:
+            # None of them is sent yet.
+            return first
+        if ahead <= self._said_count:
+            first = (self._said_first + self._said_count) & _MASK
+            self._said_count = ahead + count
+        else:
+            self._said_first = first
+            self._said_count = count
+        return first
 
     def _accept_convoy(self, ring: DeliveryRing, number: int, most: int) -> int:
         """Pass on that a consumer accepts the first deliveries of a convoy that begins with an id; return how many."""
@@ -123,10 +187,14 @@ class Dispositions:
         return count
 
     def _apply(self, delivery: Delivery, state: Any, settled: bool) -> None:
-        if state is not None and not (delivery.is_incoming and is_outcome(delivery.remote_state)):
+        is_news = settled
+        before = delivery.remote_state
+        if state is not None and state != before and not (delivery.is_incoming and is_outcome(before)):
             delivery.remote_state = state
+            is_news = True
         if settled:
             delivery.remote_settled = True
             self.session.untrack(delivery)
             delivery.link.forget_suspended(delivery)
-        self.session.handler.on_disposition(delivery)
+        if is_news:
+            self.session.handler.on_disposition(delivery)

@@ -175,13 +175,13 @@ class Sender(Link):
         delivery.settled = True
 
     def drained(self) -> None:
-        """Answer a drain: the credit that is left is used up, and the peer is told (2.6.7)."""
+        """Answer a drain: the credit that is left is used up, and the peer is told with the next output (2.6.7)."""
         if not self.is_attached:
             raise StateError(f"link {self.name!r} is {self.state.value}: it has no flow")
         if self.drain and self.credit > 0:
             self.delivery_count = (self.delivery_count + self.credit) & _MASK
             self.credit = 0
-        self.session.send_flow(self)
+        self.session.flow_due(self)
 
     def resume(
         self,

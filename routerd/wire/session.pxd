@@ -97,3 +97,4 @@ cdef class Session:
     cpdef void receive_transfer(self, Decoder decoder, object data, Py_ssize_t end)
     @cython.locals(window="unsigned int")
     cdef void _open_window(self)
+    cdef void _window_due(self)

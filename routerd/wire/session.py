@@ -332,7 +332,8 @@ class Session:
             due = self._flows
             self._flows = []
             for link in due:
-                if link.is_attached or link.state is _ATTACH_SENT:
+                # One that has been told meanwhile is not told again.
+                if link.is_flow_due and (link.is_attached or link.state is _ATTACH_SENT):
                     self.send_flow(link)
                 link.is_flow_due = False
         if self._is_window_due:
@@ -386,7 +387,11 @@ class Session:
         elif link.is_attached:
             self.handler.on_link_flow(link)
         if echo and self.is_open and (link is None or link.is_attached):
-            self.send_flow(link)
+            # With the next output, so that a peer that asks again and again is answered once.
+            if link is None:
+                self._window_due()
+            else:
+                self.flow_due(link)
 
     def receive_transfer(self, decoder: "Decoder", data: bytes | bytearray, end: int) -> None:
         """Hand a transfer to its link, and count it against our window."""
@@ -449,9 +454,12 @@ class Session:
         window = self._window - self._withheld if self._window > self._withheld else 0
         if self.incoming_window <= window >> 1 and self.incoming_window < window and self.is_open:
             self.incoming_window = window
-            self._is_window_due = True
-            if not self.is_busy:
-                self.connection.make_busy(self)
+            self._window_due()
+
+    def _window_due(self) -> None:
+        self._is_window_due = True
+        if not self.is_busy:
+            self.connection.make_busy(self)
 
     def _send_backlog(self) -> None:
         backlog = cast(Backlog, self._backlog)

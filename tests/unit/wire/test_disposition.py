@@ -1,7 +1,7 @@
 """The disposition performative: read in place, and gathered into ranges."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from routerd.wire.amqp_error import Error
@@ -9,11 +9,14 @@ from routerd.wire.composite import encode_composite
 from routerd.wire.decoder import Decoder
 from routerd.wire.disposition import DispositionFields, DispositionRange
 from routerd.wire.errors import DecodeError
+from routerd.wire.input import WORK_MAX
 from routerd.wire.outcomes import ACCEPTED, RELEASED, Accepted, Modified, Received, Rejected
 from routerd.wire.output import Output
 from routerd.wire.performatives import Disposition
 from routerd.wire.types import Described, Symbol, ULong
+from tests.calls import calls_of
 from tests.conformance.raw_peer import parsed, split
+from tests.endpoints import Pair
 from tests.unit.wire.attached import attached
 from tests.unit.wire.strategies import composites, likeness
 
@@ -184,6 +187,123 @@ def test_a_range_that_runs_backwards_ends_the_session():
     link.pair.pump()
     link.pair.client.receive_data(frame_of(Disposition(role=True, first=2, last=1, settled=True)), 0.0)
     assert link.pair.at_client.take() == [("violation", "amqp:invalid-field")]
+
+
+SECTIONS = [Received(section_number=number, section_offset=0) for number in range(2)]
+
+
+@st.composite
+def conversations(draw):
+    """Deliveries, and what their receiver says of ranges of them, where ids begin anywhere."""
+    start = draw(st.sampled_from([0, CIRCLE - 5, 2**31 - 5]))
+    ranges = st.tuples(
+        st.integers(-10, 40),
+        st.sampled_from([0, 1, 5, 40, 2**31 - 60, 2**31 - 1]),
+        st.sampled_from([None, ACCEPTED, *SECTIONS]),
+        st.booleans() | st.just(False),
+    )
+    return start, draw(st.lists(st.integers(1, 12) | ranges, max_size=25))
+
+
+@settings(max_examples=150)
+@given(conversations(), st.booleans())
+def test_whatever_ranges_are_spoken_of_each_delivery_has_the_state_that_was_said_last(conversation, is_receiver):
+    start, steps = conversation
+    pair = Pair().open()
+    session = pair.client.session()
+    session.begin(next_outgoing_id=start)
+    pair.settle_down()
+    link = attached(pair=pair, session=session, credit=1000)
+    near, far = (pair.client, pair.at_client) if is_receiver else (pair.server, pair.at_server)
+    known, news, next_id = {}, [], start
+    for step in steps:
+        if isinstance(step, int):
+            for _ in range(step):
+                sent = link.sender.send(b"m")
+                known[next_id] = [sent if is_receiver else None, None, False]
+                next_id = (next_id + 1) % CIRCLE
+            pair.pump()
+            if not is_receiver:
+                for delivery in pair.at_server.deliveries:
+                    known.setdefault(delivery.id, [None, None, False])[0] = delivery
+            continue
+        first, span, state, settled = step
+        first = (start + first) % CIRCLE
+        last = (first + span) % CIRCLE
+        performative = Disposition(role=is_receiver, first=first, last=last, settled=settled, state=state)
+        far.dispositions.clear()
+        near.receive_data(frame_of(performative), 0.0)
+        told = []
+        for number, one in known.items():
+            if one[2] or (number - first) % CIRCLE > span:
+                continue
+            is_news = settled or (state is not None and one[1] != state)
+            if not is_receiver and not settled and one[1] is ACCEPTED:
+                is_news = False
+            if state is not None and not (not is_receiver and one[1] is ACCEPTED):
+                one[1] = state
+            one[2] = settled
+            if is_news:
+                told.append(number)
+        news.append((sorted(each.id for each in far.dispositions), sorted(told)))
+    assert [each for each in news if each[0] != each[1]] == []
+    assert [(one[0].remote_state, one[0].remote_settled) for one in known.values()] == [
+        (one[1], one[2]) for one in known.values()
+    ]
+
+
+def flood(unsettled, performatives, *, settled_before=0):
+    """Return what the sender of so many deliveries has to do when it is told of them in these frames."""
+    link = attached(credit=unsettled + settled_before)
+    for number in range(unsettled + settled_before):
+        link.sender.send(b"m")
+        if unsettled // 2 <= number < unsettled // 2 + settled_before:
+            link.pair.pump()
+            link.pair.at_server.deliveries[-1].accept()
+    link.pair.settle_down()
+    assert link.sender.session.outgoing.count == unsettled
+    octets = b"".join(map(frame_of, performatives))
+    # The first frame may have something to do.
+    link.pair.client.receive_data(frame_of(performatives[0]), 0.0)
+    return lambda: link.pair.client.receive_data(octets, 0.0)
+
+
+@pytest.mark.parametrize("last", [79, 150, 2**31 - 1])
+@pytest.mark.parametrize("state", [None, SECTIONS[0]])
+def test_what_is_said_again_costs_nothing_for_each_delivery(state, last):
+    frames = 20 * [Disposition(role=True, first=0, last=last, settled=False, state=state)]
+    few, many = (calls_of(flood(unsettled, frames)) for unsettled in (20, 80))
+    assert many <= few + 10
+
+
+def test_a_wide_range_is_looked_for_among_those_that_are_left():
+    frames = 5 * [
+        Disposition(role=True, first=0, last=2**31 - 1, settled=False, state=state) for state in (ACCEPTED, *SECTIONS)
+    ]
+    few, many = (calls_of(flood(4, frames, settled_before=settled)) for settled in (100, 1000))
+    assert many <= few + 10
+
+
+def test_what_is_said_of_deliveries_to_come_is_not_said_of_them():
+    link = attached(credit=4)
+    for number in range(3):
+        frame = frame_of(Disposition(role=True, first=0, last=9, settled=False, state=SECTIONS[0]))
+        link.pair.client.receive_data(frame, 0.0)
+        sent = link.sender.send(b"m")
+        assert (sent.id, sent.remote_state) == (number, None)
+    assert [each.remote_state for each in link.sender.session.outgoing.all()] == [*2 * [SECTIONS[0]], None]
+
+
+def test_deliveries_that_are_spoken_of_count_as_work():
+    link = attached(credit=2 * WORK_MAX)
+    for _ in range(2 * WORK_MAX - 2):
+        link.sender.send(b"m")
+    link.pair.settle_down()
+    octets = b"".join(
+        frame_of(Disposition(role=True, first=0, last=2 * WORK_MAX, settled=False, state=state)) for state in SECTIONS
+    )
+    at = link.pair.client.receive_some(octets, 0.0, 0, len(octets), len(octets))
+    assert 0 < at < len(octets)
 
 
 def frame_of(performative):

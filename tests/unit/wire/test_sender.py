@@ -548,6 +548,15 @@ def test_a_drained_sender_gives_its_credit_back():
     assert link.sender.delivery_count == 7
 
 
+def test_drains_are_answered_once_for_all_that_came_together():
+    peer = SessionPeer()
+    sender = peer.attached_sender(credit=2)
+    for number in range(50):
+        peer.send(window(9, handle=0, link_credit=2, delivery_count=2 * number, drain=True))
+        sender.drained()
+    assert [(each.delivery_count, each.link_credit, each.drain) for each in peer.sent()] == [(100, 0, True)]
+
+
 def test_the_delivery_count_wraps_around():
     link = attached(initial_delivery_count=2**32 - 2, credit=5)
     for _ in range(3):

@@ -399,9 +399,32 @@ def test_an_echo_is_answered():
     peer = SessionPeer()
     sender = peer.attached_sender(credit=2)
     peer.send(session_flow(echo=True))
+    (answer,) = peer.sent()
+    assert (answer.handle, answer.echo) == (None, False)
     peer.send(session_flow(handle=0, echo=True, link_credit=2, delivery_count=0))
-    first, second = peer.sent()
-    assert (first.handle, first.echo, second.handle, second.link_credit) == (None, False, sender.handle, 2)
+    (answer,) = peer.sent()
+    assert (answer.handle, answer.link_credit) == (sender.handle, 2)
+
+
+def test_echoes_are_answered_once_for_all_that_came_together():
+    peer = SessionPeer()
+    sender = peer.attached_sender(credit=2)
+    receiver = peer.attached_receiver(credit=3, handle=1)
+    frames = [
+        session_flow(echo=True),
+        session_flow(handle=0, echo=True, link_credit=2, delivery_count=0),
+        session_flow(handle=1, echo=True, delivery_count=0),
+    ]
+    peer.send(*50 * frames)
+    assert [(each.handle, each.link_credit) for each in peer.sent()] == [(sender.handle, 2), (receiver.handle, 3)]
+
+
+def test_what_was_told_meanwhile_is_not_told_again():
+    peer = SessionPeer()
+    receiver = peer.attached_receiver(credit=3)
+    peer.send(session_flow(handle=0, echo=True, delivery_count=0))
+    receiver.flow()
+    assert [(each.handle, each.link_credit) for each in peer.sent()] == [(receiver.handle, 3)]
 
 
 def test_a_flow_of_the_session_can_carry_properties():
