@@ -226,7 +226,11 @@ everything where there is no such policy. `read` allows nobody to change anythin
 `managementFileDir` is the folder that has every file which requests may name: passwords as `file:PATH`, files of an
 `sslProfile`, of a log, and of records. Links and `..` are followed before that is looked at. `/` is all files.
 [security.md](security.md#what-management-can-make-the-router-do) says what requests can do.""",
-    "listener": f"""Two listeners with the same host and port are an error. A listener without a name is
+    "listener": f"""A link beyond `maxLinks` is refused with `amqp:resource-limit-exceeded`. The connection and its
+other links stay. A client loses its connection if it leaves 1000 links that were refused so without a detach. Where a
+policy holds, `maxSenders` and `maxReceivers` of its groups bound the links of a connection, too.
+
+Two listeners with the same host and port are an error. A listener without a name is
 known by host and port. In a router with mode `standalone` no listener has role `inter-router` or `edge`.
 
 `failoverUrls` are `[scheme://]host[:port]` with commas between them, `saslMechanisms` names with blanks between them.

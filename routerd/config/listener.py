@@ -40,6 +40,8 @@ class ListenerConfig:
     max_frame_size: int = 16_384
     """Largest frame that is accepted, in octets; at least 512."""
     max_sessions: int = 32_768
+    max_links: int | None = None
+    """Links that a connection may have; 0 is no bound, and None is the router's default for its role."""
     session_frames: int | None = None
     """Frames that a session may have on their way to us; None is no bound of its own."""
     idle_timeout_s: int = 16

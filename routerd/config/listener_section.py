@@ -86,6 +86,7 @@ def _listener(entity: Entity) -> ListenerConfig:
         cost=values["cost"],
         max_frame_size=frame_size(entity),
         max_sessions=session_limit(entity),
+        max_links=values["maxLinks"],
         session_frames=values["maxSessionFrames"] or None,
         idle_timeout_s=values["idleTimeoutSeconds"],
         handshake_timeout_s=values["initialHandshakeTimeoutSeconds"],

@@ -13,6 +13,10 @@ SESSION_FRAMES = 512
 send by its credit: clients that think of one and forget the other lose what they cannot send at once."""
 OPEN_S = 60.0
 """What a peer gets from the connection to its open, where its listener says nothing else."""
+LINKS = 10_000
+"""Links that a client may have on a connection when its listener says nothing else. The end of a connection ends all of
+them in one go, during which the others of its worker wait: some 5 us for each. No client is known that has as many."""
+NO_BOUND = 0x7FFF_FFFF
 FABRIC_FRAME_SIZE = 1 << 16
 FABRIC_IDLE_S = 10.0
 """Between hosts: one that is gone says nothing."""
@@ -44,6 +48,7 @@ def client_config(
         max_frame_size=listener.max_frame_size,
         channel_max=listener.max_sessions - 1,
         incoming_window=listener.session_frames or max(SESSION_FRAMES, 2 * listener.link_capacity),
+        link_names_max=_links_of(listener),
         idle_timeout_s=float(listener.idle_timeout_s),
         offered_capabilities=CAPABILITIES,
         desired_capabilities=CAPABILITIES,
@@ -54,6 +59,13 @@ def client_config(
 def open_within_s(listener: ListenerConfig) -> float:
     """Return what a peer gets from the connection to its open."""
     return listener.handshake_timeout_s or OPEN_S
+
+
+def _links_of(listener: ListenerConfig) -> int:
+    """Return how many links a connection may have: a router has one for each address of its clients."""
+    if listener.max_links is not None:
+        return listener.max_links or NO_BOUND
+    return NO_BOUND if listener.role in (Role.INTER_ROUTER, Role.EDGE) else LINKS
 
 
 def connector_config(router: RouterSettings, connector: ConnectorConfig, number: int) -> ConnectionConfig:
@@ -98,6 +110,6 @@ def fabric_config(worker: WorkerConfig, idle_timeout_s: float = 0.0) -> Connecti
         idle_timeout_s=idle_timeout_s,
         incoming_window=SESSION_FRAMES,
         channel_max=0xFFFF,
-        link_names_max=0x7FFFFFFF,
+        link_names_max=NO_BOUND,
         properties={Symbol("worker"): worker.index, Symbol("incarnation"): worker.incarnation},
     )

@@ -14,6 +14,7 @@ cdef object _DETACH_SENT
 cdef object _RECV_DETACH
 cdef object _SEND_DETACH
 cdef Py_ssize_t _ATTACH_OVERHEAD
+cdef Py_ssize_t _TURNED_AWAY_MAX
 
 
 @cython.final
@@ -30,7 +31,7 @@ cdef class Attachments:
     @cython.locals(handle="unsigned int", link=Link)
     cpdef void receive_attach(self, object performative)
     cdef void _check_answerable(self, object performative)
-    @cython.locals(link=Link, heir=Link, abandoned=Link)
+    @cython.locals(link=Link, heir=Link, abandoned=Link, most=Py_ssize_t)
     cdef Link _endpoint(self, object performative)
     @cython.locals(link=Link, was_detaching=bint, is_late_close=bint)
     cpdef void receive_detach(self, object performative)

@@ -8,6 +8,7 @@ from routerd.wire.errors import (
     FramingError,
     HandleInUse,
     LinkError,
+    LinkLimitExceeded,
     LinkStolen,
     ResourceLimitExceeded,
     SessionLimitExceeded,
@@ -35,6 +36,8 @@ _RECV_DETACH = LinkMove.RECV_DETACH
 _SEND_DETACH = LinkMove.SEND_DETACH
 # Octets of an attach at most, beside the name of the link, when it has no termini.
 _ATTACH_OVERHEAD = 64
+# Links beyond the limit of a connection that are refused while the peer does not detach those that were.
+_TURNED_AWAY_MAX = 1000
 
 
 class Attachments:
@@ -110,10 +113,13 @@ class Attachments:
             raise SessionLimitExceeded("the peer's handle-max leaves no handle for our end of the link")
         if link is not None and link.state is _ATTACH_SENT and not self.session.connection.is_client:
             # Both ends attach one link on two sessions at once: the server's attempt stays, or it would never end.
-            self._turn_away(performative)
+            self._turn_away(performative, LinkStolen(f"link {name!r} was attached elsewhere"))
             return None
-        if link is None and len(self.names) >= self.session.connection.config.link_names_max:
-            raise ResourceLimitExceeded("the connection has as many links as it may have")
+        most = self.session.connection.config.link_names_max
+        if link is None and len(self.names) >= most:
+            error = LinkLimitExceeded(f"the connection has reached its limit of {most} links")
+            self._refuse_another(performative, error)
+            return None
         kind = Sender if is_sender else Receiver
         heir = kind(self.session, name)
         if link is not None:
@@ -129,7 +135,15 @@ class Attachments:
             heir.is_reported = False
         return heir
 
-    def _turn_away(self, performative: Attach) -> None:
+    def _refuse_another(self, performative: Attach, error: LinkError) -> None:
+        # The others stay; but who attaches more and more without a look at the answers is given up.
+        if self.names.turned_away >= _TURNED_AWAY_MAX:
+            raise ResourceLimitExceeded(f"{error.description}; {_TURNED_AWAY_MAX} more were refused and not detached")
+        self._turn_away(performative, error)
+        if self.names.turned_away == 1:
+            self.session.handler.on_violation(self.session.connection, error)
+
+    def _turn_away(self, performative: Attach, error: LinkError) -> None:
         self.session.answer()
         kind = Sender if performative.role else Receiver
         link = kind(self.session, performative.name)
@@ -139,7 +153,9 @@ class Attachments:
         link.remote_handle = performative.handle
         self.remote.put(performative.handle, link)
         Link.receive_attach(link, performative)
-        link.refuse(_stolen(link))
+        link.is_turned_away = True
+        self.names.turned_away += 1
+        link.refuse(error_about(error))
 
     def receive_detach(self, performative: Detach) -> None:
         """Finish a link that we detached, or answer the peer's detach and report it."""
@@ -217,6 +233,9 @@ class Attachments:
     def report(self, link: Link, closed: bool, error: Error | None) -> None:
         """Free the name of a link, keep its unsettled deliveries with it, and tell the handler, once."""
         self.names.drop(link)
+        if link.is_turned_away:
+            link.is_turned_away = False
+            self.names.turned_away -= 1
         self.session.drop_backlog(link)
         self._suspend(link, self.session.is_open and error is None and not link.has_error and not link.is_closed)
         if not link.is_reported:

@@ -137,6 +137,12 @@ class LinkFieldInvalid(LinkError):
     condition = "amqp:invalid-field"
 
 
+class LinkLimitExceeded(LinkError):
+    """The peer attached one link more than a connection may have."""
+
+    condition = "amqp:resource-limit-exceeded"
+
+
 class LinkStolen(LinkError):
     """The peer attached the link's name anew (2.6.1)."""
 

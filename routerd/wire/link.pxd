@@ -42,6 +42,7 @@ cdef class Link:
     cdef public bint is_closed
     cdef readonly bint has_error
     cdef public bint is_stolen
+    cdef public bint is_turned_away
     cdef public bint is_over
     cdef public bint is_reported
     cdef public bint is_flow_due

@@ -71,6 +71,8 @@ class Link:
         self.is_closed = False
         self.has_error = False
         self.is_stolen = False
+        # It has no name: there is no room for it, or another one has its name.
+        self.is_turned_away = False
         self.is_over = False
         self.is_reported = False
         self.is_flow_due = False

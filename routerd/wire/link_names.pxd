@@ -6,6 +6,7 @@ from routerd.wire.link cimport Link
 cdef class LinkNames:
     cdef dict _senders
     cdef dict _receivers
+    cdef public Py_ssize_t turned_away
 
     cpdef Link find(self, str name, bint is_sender)
     @cython.locals(names=dict)

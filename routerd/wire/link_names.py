@@ -14,6 +14,8 @@ class LinkNames:
     def __init__(self) -> None:
         self._senders: dict[str, Link] = {}
         self._receivers: dict[str, Link] = {}
+        # Endpoints without a name, of links that were refused and not detached yet.
+        self.turned_away = 0
 
     def __len__(self) -> int:
         return len(self._senders) + len(self._receivers)

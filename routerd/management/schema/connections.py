@@ -192,9 +192,17 @@ LISTENER = EntityType(
             CREATE,
             False,
         ),
+        Attribute(
+            "maxLinks",
+            INTEGER,
+            "Links that a connection may have; 0 is no bound. If not given: 10000 for clients, no bound for routers.",
+            CREATE,
+            least=0,
+            most=0x7FFF_FFFF,
+        ),
     ),
 )
-"""`dedicatedActor` is Mobula's own."""
+"""`dedicatedActor` and `maxLinks` are Mobula's own."""
 
 CONNECTOR = EntityType(
     name="connector",

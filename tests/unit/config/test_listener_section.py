@@ -31,6 +31,7 @@ def test_all_attributes_arrive() -> None:
         "requireSsl: no",
         "maxFrameSize: 1024",
         "maxSessions: 10",
+        "maxLinks: 500",
         "maxSessionFrames: 100",
         "idleTimeoutSeconds: 0",
         "initialHandshakeTimeoutSeconds: 30",
@@ -53,6 +54,7 @@ def test_all_attributes_arrive() -> None:
         sasl_mechanisms=("ANONYMOUS", "SCRAM-SHA-256"),
         max_frame_size=1024,
         max_sessions=10,
+        max_links=500,
         session_frames=100,
         idle_timeout_s=0,
         handshake_timeout_s=30,
@@ -137,6 +139,7 @@ WRONG = [
     ("cost: 0", "cost: 0 is too small; allowed: 1 to 2147483647"),
     ("maxFrameSize: 4294967296", "maxFrameSize: 4294967296 is too large; allowed: 0 to 4294967295"),
     ("maxSessions: -1", "maxSessions: -1 is too small; allowed: 0 or more"),
+    ("maxLinks: -1", "maxLinks: -1 is too small; allowed: 0 to 2147483647"),
     (
         "idleTimeoutSeconds: 1.5",
         "idleTimeoutSeconds: '1.5' is not a whole number; allowed: 0 to 4294967",

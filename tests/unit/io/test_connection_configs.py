@@ -42,11 +42,27 @@ def test_clients_are_told_who_we_are_and_what_we_accept() -> None:
         max_frame_size=16_384,
         channel_max=32_767,
         incoming_window=512,
+        link_names_max=10_000,
         idle_timeout_s=16.0,
         offered_capabilities=CAPABILITIES,
         desired_capabilities=CAPABILITIES,
         properties=OURS,
     )
+
+
+@pytest.mark.parametrize(
+    ("role", "given", "most"),
+    [
+        (Role.NORMAL, None, 10_000),
+        (Role.NORMAL, 5, 5),
+        (Role.NORMAL, 0, 0x7FFFFFFF),
+        (Role.EDGE, None, 0x7FFFFFFF),
+        (Role.INTER_ROUTER, None, 0x7FFFFFFF),
+        (Role.EDGE, 20_000, 20_000),
+    ],
+)
+def test_clients_may_have_so_many_links_and_routers_any_number(role: Role, given: int | None, most: int) -> None:
+    assert client_config(ROUTER, listener(role=role, max_links=given), 7).link_names_max == most
 
 
 def test_a_listener_may_have_other_bounds() -> None:

@@ -6,10 +6,10 @@ from routerd.wire.amqp_error import Error
 from routerd.wire.errors import StateError
 from routerd.wire.outcomes import ACCEPTED
 from routerd.wire.performatives import Attach, Begin, Detach, Disposition, End, Open
-from routerd.wire.states import LinkState
+from routerd.wire.states import ConnectionState, LinkState
 from routerd.wire.types import Symbol
-from tests.conformance.raw_peer import AMQP_HEADER, SOURCE, TARGET, Peer, SessionPeer, framed, transfer
 from tests.calls import check_linear
+from tests.conformance.raw_peer import AMQP_HEADER, SOURCE, TARGET, Peer, SessionPeer, framed, transfer
 from tests.endpoints import Pair, Recorder
 from tests.unit.wire.attached import attached, told
 
@@ -114,10 +114,50 @@ def test_a_handle_without_link_ends_the_session():
 def test_link_names_max_bounds_the_links_of_a_connection():
     peer = SessionPeer(link_names_max=2)
     peer.send(attach("a", 0), attach("a", 1, role=False))
-    assert (peer.events.violations, len(peer.engine.links)) == ([], 2)
+    answered(peer, peer.events.links[0])
+    answered(peer)
     peer.send(attach("b", 2))
-    assert peer.events.violations == ["amqp:resource-limit-exceeded"]
-    assert len(peer.engine.links) == 0
+    refused, detach = peer.sent()
+    assert (refused.name, refused.source, refused.target) == ("b", None, TARGET)
+    assert detach == Detach(
+        handle=refused.handle,
+        closed=True,
+        error=Error(
+            condition=Symbol("amqp:resource-limit-exceeded"),
+            description="the connection has reached its limit of 2 links",
+        ),
+    )
+    # The others go on, and when one of them has gone there is room for another.
+    assert (peer.events.violations, len(peer.engine.links)) == (["amqp:resource-limit-exceeded"], 2)
+    peer.send(Detach(handle=2, closed=True), Detach(handle=0, closed=True), attach("b", 0))
+    assert [link.name for link in peer.events.links] == ["a", "a", "b"]
+    assert [name for name, _, _ in peer.events.detached] == ["a"]
+
+
+def test_links_beyond_the_limit_are_reported_once_for_all():
+    peer = SessionPeer(link_names_max=1)
+    peer.send(*(attach(str(number), number) for number in range(20)))
+    assert (peer.events.violations, len(peer.engine.links)) == (["amqp:resource-limit-exceeded"], 1)
+    assert [str(each.error.condition) for each in peer.sent() if isinstance(each, Detach)] == 19 * [
+        "amqp:resource-limit-exceeded"
+    ]
+
+
+def test_who_attaches_beyond_the_limit_without_a_look_at_the_answers_is_given_up():
+    peer = SessionPeer(link_names_max=1)
+    peer.send(*(attach(str(number), number) for number in range(1001)))
+    peer.sent()
+    for number in range(1, 500):
+        peer.send(Detach(handle=number, closed=True))
+    peer.send(*(attach(str(number), number) for number in range(1, 500)))
+    assert set(peer.events.violations) == {"amqp:resource-limit-exceeded"}
+    assert peer.engine.state is ConnectionState.OPENED
+    peer.sent()
+    peer.send(attach("more", 1001))
+    (close,) = peer.sent()
+    assert close.error.description == (
+        "the connection has reached its limit of 1 links; 1000 more were refused and not detached"
+    )
 
 
 def test_link_names_max_does_not_bound_answers_and_thefts():
