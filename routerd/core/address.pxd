@@ -32,6 +32,7 @@ cdef class Address:
     cdef public Py_ssize_t way_taken
     cdef Py_ssize_t _turn
     cdef Py_ssize_t _taken
+    cdef Py_ssize_t _known_credit
     cdef public long long ingress
     cdef public long long egress
     cdef public long long transit
@@ -41,6 +42,7 @@ cdef class Address:
     cpdef Py_ssize_t credit(self) except -1
     @cython.locals(waiting=dict, inlet=Inlet)
     cpdef void keep_step(self)
+    cpdef void note_step(self)
     cpdef void note_credit(self)
     @cython.locals(share=Py_ssize_t, inlet=Inlet, outlet=Outlet)
     cpdef void share_credit(self)
@@ -52,6 +54,8 @@ cdef class Address:
     cpdef void leave(self, Inlet inlet)
     cpdef void add(self, Outlet outlet)
     cpdef void remove(self, Outlet outlet)
+    @cython.locals(outlets=list, one=Outlet, other=Outlet)
+    cdef void _swap(self, Py_ssize_t at, Py_ssize_t other_at)
     @cython.locals(
         outlets=list,
         count=Py_ssize_t,

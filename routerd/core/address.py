@@ -1,15 +1,14 @@
 """An address of this worker: who sends to it, who receives from it, and what waits in between."""
 
-from collections import deque
 from typing import TYPE_CHECKING
 
 from routerd.core.fair_queue import FairQueue
+from routerd.core.parked import ParkedQueue
 from routerd.core.settings import Distribution
 
 if TYPE_CHECKING:
     from routerd.core.inlet import Inlet
     from routerd.core.outlet import Outlet
-    from routerd.core.parked import Parked, ParkedTogether
     from routerd.core.recorder_events import RecordedEvents
     from routerd.core.way import Way
 
@@ -37,12 +36,13 @@ class Address:
         self.inlets: dict[Inlet, None] = {}
         # Those whose producers have credit as consumers have.
         self.in_step: dict[Inlet, None] = {}
-        # Those of siblings, which share the credit of the local consumers; and the addresses whose shares have changed.
+        # Those of siblings, which share the credit of the local consumers; and the addresses whose shares, or whose
+        # producers in step, are to be looked at when the turn ends.
         self.fabric_inlets: dict[Inlet, None] = {}
         self.uneven: dict[Address, None] | None = None
-        self.parked: deque[Parked | ParkedTogether] | FairQueue = deque()
-        self.parked_from_siblings: deque[Parked | ParkedTogether] | FairQueue = deque()
-        self.parked_from_trunks: deque[Parked] | FairQueue = deque()
+        self.parked: ParkedQueue | FairQueue = ParkedQueue()
+        self.parked_from_siblings: ParkedQueue | FairQueue = ParkedQueue()
+        self.parked_from_trunks: ParkedQueue | FairQueue = ParkedQueue()
         # How many messages there are in all of these, and how many of them come from siblings.
         self.waiting = 0
         self.waiting_from_siblings = 0
@@ -57,6 +57,7 @@ class Address:
         self.way_taken = 0
         self._turn = 0
         self._taken = 0
+        self._known_credit = -1
         self.ingress = 0
         self.egress = 0
         self.transit = 0
@@ -80,18 +81,31 @@ class Address:
 
     def add(self, outlet: "Outlet") -> None:
         """Enter an outlet."""
-        if outlet.is_fabric:
-            self.outlets.append(outlet)
-        else:
-            self.outlets.insert(self.local_count, outlet)
+        outlets = self.outlets
+        outlet.place = len(outlets)
+        outlets.append(outlet)
+        if not outlet.is_fabric:
+            self._swap(self.local_count, outlet.place)
             self.local_count += 1
 
     def remove(self, outlet: "Outlet") -> None:
-        """Take an outlet out, if it is here."""
-        if outlet in self.outlets:
-            self.outlets.remove(outlet)
-            if not outlet.is_fabric:
-                self.local_count -= 1
+        """Take an outlet out, if it is here; the last one has its place, whoever many there are."""
+        if outlet.place < 0:
+            return
+        if not outlet.is_fabric:
+            self.local_count -= 1
+            self._swap(outlet.place, self.local_count)
+        self._swap(outlet.place, len(self.outlets) - 1)
+        self.outlets.pop()
+        outlet.place = -1
+
+    def _swap(self, at: int, other_at: int) -> None:
+        outlets = self.outlets
+        one, other = outlets[at], outlets[other_at]
+        outlets[at] = other
+        other.place = at
+        outlets[other_at] = one
+        one.place = other_at
 
     def enter(self, inlet: "Inlet") -> None:
         """Enter an inlet."""
@@ -108,6 +122,8 @@ class Address:
 
     def credit(self) -> int:
         """Return how much consumers here and at siblings take now."""
+        if self._known_credit >= 0:
+            return self._known_credit
         total = 0
         for outlet in self.outlets:
             total += outlet.link.credit
@@ -116,9 +132,17 @@ class Address:
     def keep_step(self) -> None:
         """Let producers send what consumers take now."""
         waiting, self.in_step = self.in_step, {}
+        # To grant credit to producers takes none from consumers, so it need not be counted again for each.
+        self._known_credit = self.credit()
         for inlet in waiting:
             inlet.is_in_step = False
             inlet.top_up()
+        self._known_credit = -1
+
+    def note_step(self) -> None:
+        """Have `keep_step` called when the turn ends: consumers have another credit than before."""
+        if self.uneven is not None:
+            self.uneven[self] = None
 
     def note_credit(self) -> None:
         """Have the shares of siblings looked at when the turn ends: local consumers have another credit than before."""
@@ -127,6 +151,8 @@ class Address:
 
     def share_credit(self) -> None:
         """Give siblings the credit that local consumers have, in equal parts, and some ahead of it."""
+        if not self.fabric_inlets:
+            return
         for outlet in self.outlets[: self.local_count]:
             if outlet.is_draining:
                 return
@@ -149,7 +175,7 @@ class Address:
                 continue
             if outlet.peer.is_blocked or outlet.link.session.has_backlog:
                 # Nobody had to pass it over yet, but when it has room again, its credit is to be shared.
-                outlet.peer.starved[outlet] = None
+                outlet.wait_for_room()
             else:
                 credit += outlet.link.credit
                 if is_ahead and waiting == 0 and outlet.link.credit > 0:

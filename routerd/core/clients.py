@@ -94,6 +94,7 @@ class Clients(Edges):
         self._changed[address.key] = None
         self.consumers_changed(address)
         if address.local_count == 1:
+            link.session.connection.work += len(address.inlets) >> 3
             self.consumers_came(address)
             if self.recorder is not None and address.remote_count == 0:
                 self.recorder.events.address_added(address.key, self.now)

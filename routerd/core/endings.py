@@ -98,6 +98,7 @@ class Endings(Flows):
             if not (context.is_settled and context.is_complete):
                 self.unpark(context)
                 self.note_unsent_parked(context, NO_CAUSE)
+                context.octets = b""
         elif type(context) is FanOut and context.delivery is delivery:
             context.delivery = None
             if delivery.is_partial:

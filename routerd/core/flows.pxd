@@ -11,8 +11,10 @@ from routerd.wire.session cimport Session
 
 cdef class Flows(Waiting):
     cpdef void written(self, Peer peer)
-    @cython.locals(outlet=Outlet, passed_over=dict)
+    @cython.locals(starved=dict)
     cpdef void relieve(self, Peer peer)
+    @cython.locals(left=Py_ssize_t, outlet=Outlet)
+    cpdef void relieve_session(self, Peer peer, Session session)
     @cython.locals(link=Sender, address=Address)
     cdef void _answer_drain(self, Outlet outlet)
     @cython.locals(inlet=Inlet, outlet=Outlet)

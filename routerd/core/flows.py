@@ -24,25 +24,35 @@ class Flows(Waiting):
     def relieve(self, peer: "Peer") -> None:
         """Go on with the outlets of a connection that had no room, since it may have some again."""
         starved = peer.starved
-        passed_over: dict[Outlet, None] = {}
-        peer.starved = {}
-        for outlet in starved:
-            if not outlet.is_open:
-                continue
-            if outlet.is_stuck():
-                passed_over[outlet] = None
-                continue
-            outlet.let_go()
-            self.serve_outlet(outlet)
-            outlet.address.note_credit()
-            self._answer_drain(outlet)
-        if passed_over:
-            # Their turn comes before those that have had one.
-            peer.starved = passed_over | peer.starved
+        for session in list(starved):
+            if peer.is_blocked or peer.is_full:
+                break
+            if session in starved:
+                # The turn of the others comes before its next one.
+                starved[session] = starved.pop(session)
+                self.relieve_session(peer, session)
+
+    def relieve_session(self, peer: "Peer", session: "Session") -> None:
+        """Go on with the outlets of a session that had no room, each once, until there is none again."""
+        waiting = peer.starved.get(session)
+        left = 0 if waiting is None else len(waiting)
+        while left > 0 and waiting:
+            left -= 1
+            outlet: Outlet = next(iter(waiting))
+            if outlet.is_open:
+                if outlet.is_stuck():
+                    break
+                outlet.wait_no_more()
+                outlet.let_go()
+                self.serve_outlet(outlet)
+                outlet.address.note_credit()
+                self._answer_drain(outlet)
+            else:
+                outlet.wait_no_more()
 
     def _answer_drain(self, outlet: "Outlet") -> None:
         link = outlet.link
-        if not link.drain or not link.is_attached or outlet in outlet.peer.starved:
+        if not link.drain or not link.is_attached or outlet.is_starved:
             return
         address = outlet.address
         if link.credit > 0 and not outlet.is_fabric and address.fabric_inlets and not address.is_multicast:
@@ -78,15 +88,18 @@ class Flows(Waiting):
             outlet.note_flow(self.now)
             if outlet.is_open:
                 if outlet.peer.starved:
-                    self.relieve(outlet.peer)
+                    self.relieve_session(outlet.peer, link.session)
                 outlet.is_draining = outlet.is_draining and link.drain
                 if outlet.address.fabric_inlets:
-                    # Before what waits here takes all of the new credit, or siblings would never get any.
-                    outlet.address.share_credit()
+                    if outlet.address.waiting:
+                        # Before what waits here takes all of the new credit, or siblings would never get any.
+                        outlet.address.share_credit()
+                    else:
+                        outlet.address.note_credit()
                 self.serve_outlet(outlet)
                 self._answer_drain(outlet)
                 if outlet.address.in_step:
-                    outlet.address.keep_step()
+                    outlet.address.note_step()
         else:
             inlet: Inlet = end
             inlet.is_quiet = not inlet.is_open
@@ -98,4 +111,4 @@ class Flows(Waiting):
         """Go on with what waited for the session's window."""
         peer: Peer | None = session.connection.context
         if peer is not None and peer.starved:
-            self.relieve(peer)
+            self.relieve_session(peer, session)

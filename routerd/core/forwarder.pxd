@@ -29,6 +29,7 @@ cdef object _FORBIDDEN_REQUEST
 
 cdef class Forwarder(Endings):
     cdef Sections _sections
+    cdef Collected _collecting
     cdef public object answer_forbidden
 
     cpdef object destination(self, Inlet inlet, str to)

@@ -69,6 +69,8 @@ class Forwarder(Endings):
         self._sections = Sections(_NOTHING)
         # Answers a request to management that its sender may not make; whether there is an answer.
         self.answer_forbidden: Callable[[bytes], bool] | None = None
+        # What is being looked at again, now that there is more of it.
+        self._collecting: Collected | None = None
 
     def destination(self, inlet: "Inlet", to: str) -> "Address | Error | None":
         """Return where a message of an anonymous inlet goes; None where nobody is, an error where nobody may send."""
@@ -198,6 +200,8 @@ class Forwarder(Endings):
                 self.fan_out(inlet, address, delivery, data, start, end, passage)
                 return
         elif not waits:
+            # Each of the consumers is looked at where all of them are at work.
+            inlet.link.session.connection.work += len(address.outlets) >> 7
             outlet = address.choose(inlet.is_fabric)
             if address.ways and not inlet.is_fabric:
                 priority = self.priority_of(address, data, start, end)
@@ -465,8 +469,13 @@ class Forwarder(Endings):
     def _begin_collecting(
         self, inlet: "Inlet", delivery: Delivery, data: bytes | bytearray, start: int, end: int
     ) -> None:
-        collected = Collected(delivery)
-        collected.octets += data[start:end]
+        collected = self._collecting
+        if collected is None or collected.delivery is not delivery:
+            collected = Collected(delivery)
+            collected.octets += data[start:end]
+        # A peer may send its octets one by one, and each attempt is to look at as many more as there are octets.
+        size = len(collected.octets)
+        collected.due = size + (size >> 4)
         inlet.collected = collected
 
     def _collect(self, inlet: "Inlet", delivery: Delivery, data: bytes | bytearray, start: int, end: int) -> None:
@@ -482,6 +491,9 @@ class Forwarder(Endings):
         if inlet.is_control and delivery.is_partial and len(octets) <= CONTROL_MAX:
             inlet.collected = collected
             return
+        if delivery.is_partial and len(octets) < collected.due:
+            inlet.collected = collected
+            return
         if len(octets) > COLLECTED_MAX and not (inlet.is_control and len(octets) <= CONTROL_MAX):
             self.give_up(
                 inlet,
@@ -494,7 +506,9 @@ class Forwarder(Endings):
                 ),
             )
             return
+        self._collecting = collected
         if inlet.trunk is not None:
             self._arrive(inlet, delivery, octets, 0, len(octets))
         else:
             self._read_sections(inlet, delivery, octets, 0, len(octets))
+        self._collecting = None

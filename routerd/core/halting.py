@@ -7,7 +7,6 @@ from routerd.core.outlet import BURST
 from routerd.core.parked import ParkedTogether, parked
 
 if TYPE_CHECKING:
-    from collections import deque
 
     from routerd.core.address import Address
     from routerd.core.inlet import Inlet
@@ -73,15 +72,10 @@ class Halting(Multicast):
             one.is_complete = True
             delivery.context = one
             alone.append(one)
-        queue: deque[Any] = self.queue_for(address, inlet)
-        place = queue.index(together)
-        queue.rotate(-place)
-        queue.popleft()
-        queue.extendleft(reversed(alone))
-        queue.rotate(place)
+        self.queue_for(address, inlet).part(together, alone)
 
     def serve_together(
-        self, address: "Address", queue: "deque[Any]", together: ParkedTogether, is_local_only: bool
+        self, address: "Address", queue: Any, together: ParkedTogether, is_local_only: bool
     ) -> int:
         """Send what waits in front as far as the outlet can take it, and return how many messages that were.
 

@@ -63,6 +63,7 @@ class Multicast(Recorded):
             inlet.current = delivery
         if more or not fan.is_settled:
             delivery.context = fan
+        inlet.link.session.connection.work += count >> 2
         for outlet in address.outlets[:count]:
             if inlet.trunk is not None and outlet.peer is inlet.peer:
                 # An edge router has given its own consumers theirs.
@@ -260,6 +261,7 @@ class Multicast(Recorded):
             inlet.top_up()
             return
         is_held = False
+        inlet.link.session.connection.work += len(fan.under_way) >> 3
         for out in list(fan.under_way):
             outlet: Outlet | None = out.link.context
             if outlet is None or not out.link.is_attached:

@@ -20,6 +20,8 @@ cdef class Outlet:
     cdef public Way way
     cdef public Way side
     cdef public bint is_open
+    cdef public Py_ssize_t place
+    cdef readonly bint is_starved
     cdef public bint is_draining
     cdef public bint is_watched
     cdef readonly bint strips
@@ -50,6 +52,10 @@ cdef class Outlet:
     cpdef void ran_dry(self, double now)
     @cython.locals(credit="long long")
     cpdef void note_flow(self, double now)
+    @cython.locals(session=Session)
+    cpdef void wait_for_room(self)
+    @cython.locals(session=Session)
+    cpdef void wait_no_more(self)
     cdef void _starve(self)
     cpdef void hold(self, Session session)
     cpdef void let_go(self)

@@ -1,9 +1,11 @@
 """Where messages leave: a consumer's link, or a link to a sibling that has consumers of the address."""
 
-from collections import deque
+from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections import deque
+
     from routerd.core.address import Address
     from routerd.core.fan_out import FanOut
     from routerd.core.peer import Peer
@@ -41,6 +43,9 @@ class Outlet:
         # Of an edge router's link for an address: the way of large messages.
         self.side = None
         self.is_open = False
+        # Where it is among the outlets of its address; -1 is nowhere.
+        self.place = -1
+        self.is_starved = False
         # A drain is answered once siblings have sent what they can.
         self.is_draining = False
         self.is_watched = peer.is_watched
@@ -83,17 +88,37 @@ class Outlet:
         if session.output.end >= _BURST:
             # The peer is not what it waits for: that is no stall.
             self.peer.is_full = True
-            self.peer.starved[self] = None
+            self.wait_for_room()
             return False
         return True
 
+    def wait_for_room(self) -> None:
+        """Be served when its session has room."""
+        if not self.is_starved:
+            self.is_starved = True
+            starved = self.peer.starved
+            session = self.link.session
+            if session not in starved:
+                starved[session] = OrderedDict()
+            starved[session][self] = None
+
+    def wait_no_more(self) -> None:
+        """Be served now, or never: the link is over."""
+        if self.is_starved:
+            self.is_starved = False
+            starved = self.peer.starved
+            session = self.link.session
+            del starved[session][self]
+            if not starved[session]:
+                del starved[session]
+
     def is_stuck(self) -> bool:
-        """Whether its connection, or its session, has no room for anything now; notes what waits for a write."""
+        """Whether its connection, or its session, has no room now for what is begun; notes what waits for a write."""
         session = self.link.session
         if session.output.end >= _BURST:
             self.peer.is_full = True
             return True
-        return self.peer.is_blocked or session.has_backlog
+        return self.peer.is_blocked or session.has_backlog or session.remote_incoming_window == 0
 
     def ran_dry(self, now: float) -> None:
         """Note that the credit has just been used up."""
@@ -110,9 +135,9 @@ class Outlet:
             self.dry_since = now
 
     def _starve(self) -> None:
-        if self not in self.peer.starved:
+        if not self.is_starved:
             self.stalls += 1
-            self.peer.starved[self] = None
+            self.wait_for_room()
             self.address.note_credit()
 
     def hold(self, session: "Session") -> None:

@@ -4,6 +4,8 @@ from routerd.core.inlet cimport Inlet
 from routerd.wire.delivery cimport Delivery
 from routerd.wire.halt cimport Halt
 
+cdef Py_ssize_t _SLACK
+
 
 @cython.final
 cdef class Parked:
@@ -14,6 +16,7 @@ cdef class Parked:
     cdef public bint is_settled
     cdef public bint is_complete
     cdef public Py_ssize_t frames
+    cdef public bint is_gone
 
 
 @cython.final
@@ -24,6 +27,7 @@ cdef class ParkedTogether:
     cdef readonly bint is_settled
     cdef readonly bint is_complete
     cdef readonly double stamp
+    cdef public list alone
 
 
 @cython.locals(made=Parked, view="const unsigned char*")
@@ -33,6 +37,21 @@ cpdef Parked parked(
 
 
 @cython.final
+cdef class ParkedQueue:
+    cdef object _entries
+    cdef Py_ssize_t _size
+    cdef Py_ssize_t _count
+
+    cpdef void append(self, object entry)
+    @cython.locals(together=ParkedTogether, one=Parked)
+    cdef object _first(self)
+    cpdef object popleft(self)
+    cpdef void remove(self, Parked one)
+    cpdef void part(self, ParkedTogether together, list alone)
+
+
+@cython.final
 cdef class Collected:
     cdef readonly Delivery delivery
     cdef readonly bytearray octets
+    cdef public Py_ssize_t due

@@ -1,12 +1,17 @@
 """Messages that wait: for an outlet that can send, or for the rest of the sections that say where they go."""
 
-from typing import TYPE_CHECKING
+from collections import deque
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from routerd.core.address import Address
     from routerd.core.inlet import Inlet
     from routerd.wire.delivery import Delivery
     from routerd.wire.halt import Halt
+
+# Entries that were taken out may be as many as those that wait, and these.
+_SLACK = 64
 
 
 class Parked:
@@ -19,6 +24,7 @@ class Parked:
     is_settled: bool
     is_complete: bool
     frames: int
+    is_gone: bool
 
     @property
     def count(self) -> int:
@@ -32,7 +38,12 @@ class Parked:
 
 
 class ParkedTogether:
-    """Whole messages of one producer that came together, and wait at its address as they are."""
+    """Whole messages of one producer that came together, and wait at its address as they are.
+
+    Once each waits for itself they are in `alone`, in the place of all.
+    """
+
+    alone: "list[Parked] | None"
 
     def __init__(self, inlet: "Inlet", address: "Address", halt: "Halt", stamp: float) -> None:
         self.inlet = inlet
@@ -41,6 +52,7 @@ class ParkedTogether:
         self.is_settled = halt.is_settled
         self.is_complete = True
         self.stamp = stamp
+        self.alone = None
 
     @property
     def count(self) -> int:
@@ -61,7 +73,87 @@ def parked(
     made.is_settled = delivery.remote_settled
     made.is_complete = False
     made.frames = 0
+    made.is_gone = False
     return made
+
+
+class ParkedQueue:
+    """What waits at an address and came from one side, in order: the part of a deque that `Waiting` uses.
+
+    An entry that is taken out of the middle stays where it was, marked, until it is in front or most are such: many
+    producers may end one by one, and each is to cost what it has waiting.
+    """
+
+    def __init__(self) -> None:
+        self._entries: deque[Any] = deque()
+        self._size = 0
+        self._count = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator["Parked | ParkedTogether"]:
+        """Iterate over what waits, in order."""
+        for entry in self._entries:
+            if type(entry) is not ParkedTogether:
+                if not entry.is_gone:
+                    yield entry
+            elif entry.alone is None:
+                yield entry
+            else:
+                for one in entry.alone:
+                    if not one.is_gone:
+                        yield one
+
+    def append(self, entry: "Parked | ParkedTogether") -> None:
+        """Have a message, or several together, wait behind the others."""
+        self._entries.append(entry)
+        self._size += 1
+        self._count += 1
+
+    def __getitem__(self, place: int) -> Any:
+        return self._first()
+
+    def _first(self) -> Any:
+        """Return what waits in front; there is something."""
+        entries = self._entries
+        while True:
+            entry = entries[0]
+            if type(entry) is ParkedTogether:
+                together: ParkedTogether = entry
+                alone = together.alone
+                if alone is None:
+                    return together
+                entries.popleft()
+                entries.extendleft(reversed(alone))
+            else:
+                one: Parked = entry
+                if not one.is_gone:
+                    return one
+                entries.popleft()
+                self._size -= 1
+
+    def popleft(self) -> Any:
+        """Take out what waits in front, and return it."""
+        first = self._first()
+        self._entries.popleft()
+        self._size -= 1
+        self._count -= 1
+        return first
+
+    def remove(self, one: Parked) -> None:
+        """Take out a message wherever it is."""
+        one.is_gone = True
+        self._count -= 1
+        if self._size > 2 * self._count + _SLACK:
+            self._entries = deque(self)
+            self._size = self._count
+
+    def part(self, together: ParkedTogether, alone: "list[Parked]") -> None:
+        """Have each of the messages that waited together wait for itself, in their place."""
+        together.alone = alone
+        self._size += len(alone) - 1
+        self._count += len(alone) - 1
 
 
 class Collected:
@@ -70,3 +162,5 @@ class Collected:
     def __init__(self, delivery: "Delivery") -> None:
         self.delivery = delivery
         self.octets = bytearray()
+        # How many octets there have to be for another attempt.
+        self.due = 0

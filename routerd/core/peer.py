@@ -1,5 +1,6 @@
 """One connection as the router knows it, whatever is at the other end."""
 
+from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
 from routerd.core.settings import DEFAULT_LINK_CAPACITY, REACH_OCTETS
@@ -9,7 +10,7 @@ if TYPE_CHECKING:
     from routerd.core.outlet import Outlet
     from routerd.core.policy.service_rules import ServiceRules
     from routerd.core.trunk import Trunk
-    from routerd.wire import Connection
+    from routerd.wire import Connection, Session
 
 NORMAL = "normal"
 FABRIC = "fabric"
@@ -84,8 +85,9 @@ class Peer:
         self.is_blocked = False
         # So much is composed for it that nothing is added until that is written.
         self.is_full = False
-        # Outlets that were passed over for want of a window or of room.
-        self.starved: dict[Outlet, None] = {}
+        # Outlets that were passed over for want of a window or of room, by session: where one of them has room again,
+        # the others of its session have, too.
+        self.starved: dict[Session, OrderedDict[Outlet, None]] = {}
         self.inlets: dict[Inlet, None] = {}
         self.outlets: dict[Outlet, None] = {}
         self.shell = None

@@ -316,7 +316,7 @@ class Router(Clients):
         peer = outlet.peer
         self.outlet_lost(outlet)
         peer.outlets.pop(outlet, None)
-        peer.starved.pop(outlet, None)
+        outlet.wait_no_more()
         address.remove(outlet)
         if outlet.trunk is not None or outlet.way is not None or outlet in self._retiring:
             self.router_outlet_ended(outlet)
@@ -338,6 +338,8 @@ class Router(Clients):
             self.forget_side(outlet)
             self._changed[address.key] = None
             self.consumers_changed(address)
+            if address.local_count == 0:
+                outlet.link.session.connection.work += len(address.inlets) >> 3
             self.consumers_went(address)
             if self.recorder is not None and address.local_count == address.remote_count == 0:
                 self.recorder.events.address_removed(address.key, self.now)

@@ -106,7 +106,8 @@ class Siblings(Forwarder):
                 if not address.has_outlet(inlet.is_fabric):
                     inlet.withdraw()
             self.forget_if_idle(address)
-        if address.parked or address.parked_from_siblings or address.parked_from_trunks:
+        if address.local_count == 0 or address.is_multicast:
+            # Otherwise nothing has changed for what waits for the others.
             self.serve(address)
 
     def forget_if_idle(self, address: Address) -> None:
@@ -141,9 +142,12 @@ class Siblings(Forwarder):
     def end_turn(self) -> None:
         """Give siblings their shares of the credit that local consumers have now; before the shell flushes."""
         if self._uneven:
-            for address in list(self._uneven):
-                address.share_credit()
+            uneven = list(self._uneven)
             self._uneven.clear()
+            for address in uneven:
+                address.share_credit()
+                if address.in_step:
+                    address.keep_step()
 
     def take_changes(self) -> Changes | None:
         """Return what the address table has to be told, for the shell to pass on at the end of its turn."""

@@ -62,7 +62,7 @@ class Trunk:
             for outlet in self.streams:
                 if outlet.can_send():
                     return outlet
-                waits = waits or outlet in self.peer.starved
+                waits = waits or outlet.is_starved
             # Without room one more would wait as well as the one that is remembered to go on.
             if not (waits and (self.peer.is_blocked or self.peer.is_full)):
                 self.wanted_streams += 1

@@ -1,6 +1,5 @@
 """Messages that wait at an address, and how they leave as soon as somebody can take them."""
 
-from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from routerd.core.fair_queue import MESSAGE_MAX
@@ -76,6 +75,7 @@ class Waiting(Halting):
         delivery = parked.delivery
         if delivery.is_aborted:
             self.unpark(parked)
+            parked.octets = b""
             delivery.context = inlet.current = None
             inlet.top_up()
             return
@@ -117,15 +117,7 @@ class Waiting(Halting):
             self.serve(parked.address)
 
     def unpark(self, parked: Parked) -> None:
-        address = parked.address
-        if address.is_fair:
-            self.queue_for(address, parked.inlet).remove(parked)
-        elif parked.inlet.is_fabric:
-            address.parked_from_siblings = deque(one for one in address.parked_from_siblings if one is not parked)
-        elif parked.inlet.trunk is not None:
-            address.parked_from_trunks = deque(one for one in address.parked_from_trunks if one is not parked)
-        else:
-            address.parked = deque(one for one in address.parked if one is not parked)
+        self.queue_for(parked.address, parked.inlet).remove(parked)
         self._leave_queue(parked)
 
     def _leave_queue(self, parked: Parked) -> None:
@@ -252,6 +244,10 @@ class Waiting(Halting):
             self.serve_way(outlet.way)
         if outlet.side is not None:
             self.serve_way(outlet.side)
+        is_of_clients = outlet.way is None and outlet.side is None and not outlet.address.is_multicast
+        if is_of_clients and not outlet.can_send():
+            # Nothing can leave by it, and for the others nothing has changed.
+            return
         self.serve(outlet.address)
 
     def serve_trunk(self, trunk: "Trunk") -> None:

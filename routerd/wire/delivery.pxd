@@ -99,7 +99,9 @@ cdef class DeliveryRing:
     cpdef Convoy front(self)
     cpdef void fill(self, Delivery delivery)
     cdef unsigned int _first_of(self, Convoy convoy) noexcept
-    @cython.locals(convoy=Convoy)
+    @cython.locals(
+        convoys=list, convoy=Convoy, offset="unsigned int", low=Py_ssize_t, middle=Py_ssize_t, high=Py_ssize_t
+    )
     cdef bint _dissolve_of(self, unsigned int number) except -1
     @cython.locals(convoy=Convoy)
     cdef void _dissolve_all(self)

@@ -267,7 +267,7 @@ class DeliveryRing:
         if self._stragglers is None:
             return []
         span = (last - first) & _MASK
-        return sorted((each for each in self._stragglers if (each - first) & _MASK <= span), key=self._age_of)
+        return sorted([each for each in self._stragglers if (each - first) & _MASK <= span], key=self._age_of)
 
     def thin_out(self) -> None:
         """Have what is few, where many were, found without a look at each place of the others."""
@@ -417,11 +417,26 @@ class DeliveryRing:
 
     def _dissolve_of(self, number: int) -> bool:
         """Dissolve the convoy that has an id; return whether there is one."""
-        for convoy in self._convoys:
-            if (number - self._first_of(convoy)) & _MASK < convoy.count:
-                convoy.dissolve()
-                return True
-        return False
+        if self.front() is None:
+            return False
+        # Behind the front none begins before the ring does, and one that is over is where it ended.
+        convoys = self._convoys
+        offset = (number - self._first) & _MASK
+        low, high = 0, len(convoys)
+        while low < high:
+            middle = (low + high) >> 1
+            convoy = convoys[middle]
+            if (self._first_of(convoy) - self._first) & _MASK <= offset:
+                low = middle + 1
+            else:
+                high = middle
+        if low == 0:
+            return False
+        convoy = convoys[low - 1]
+        if (number - self._first_of(convoy)) & _MASK >= convoy.count:
+            return False
+        convoy.dissolve()
+        return True
 
     def _dissolve_all(self) -> None:
         for convoy in self._convoys:

@@ -65,6 +65,7 @@ cdef class Link:
     cpdef long long credit_on_wire(self) except -1
     cpdef void receive_flow(self, FlowFields fields)
     cpdef void receive_transfer(self, TransferFields fields, object data, Py_ssize_t end)
+    cpdef void forget_aborted(self)
     cpdef Py_ssize_t emit(self, Delivery delivery, object data, Py_ssize_t start, Py_ssize_t end, bint more) except -2
     cpdef void advertise(self)
     cdef void passed(self, unsigned int count)

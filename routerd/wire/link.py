@@ -269,6 +269,9 @@ class Link:
         """Take a transfer, which only a receiver may be sent."""
         raise LinkError(f"a transfer on link {self.name!r}, of which the peer is the receiver")
 
+    def forget_aborted(self) -> None:
+        """Have no delivery under way any more, which the peer aborted before it heard that we detach."""
+
     def emit(self, delivery: Delivery, data: bytes | bytearray, start: int, end: int, more: bool) -> int:
         """Write frames as the window allows, which only a sender does."""
         raise StateError(f"link {self.name!r} does not send")

@@ -85,6 +85,10 @@ class Receiver(Link):
         delivery = self._current
         if delivery is not None:
             self._check_continuation(delivery, fields)
+            if fields.payload == end and fields.more and not fields.aborted and fields.settled != 1:
+                # It brings nothing of the message.
+                self._note_more(delivery, fields)
+                return
         elif self._is_ignoring:
             self._is_ignoring = fields.more and not fields.aborted
             return
@@ -102,10 +106,7 @@ class Receiver(Link):
                 # The outcome goes first: behind the detach, nobody would listen to it.
                 delivery.reject(error_about(error))
             raise error
-        if fields.batchable:
-            delivery.is_batchable = True
-        if fields.state is not None and not is_outcome(delivery.remote_state):
-            delivery.remote_state = fields.state
+        self._note_more(delivery, fields)
         delivery.is_partial = fields.more and not fields.aborted
         if delivery.is_partial:
             self._current = delivery
@@ -128,6 +129,20 @@ class Receiver(Link):
         # A settled message leaves nothing behind but the object that it was.
         if delivery.remote_settled and memory.is_ours_alone(delivery):
             self.take_back(delivery)
+
+    def _note_more(self, delivery: Delivery, fields: "TransferFields") -> None:
+        if fields.batchable:
+            delivery.is_batchable = True
+        if fields.state is not None and not is_outcome(delivery.remote_state):
+            delivery.remote_state = fields.state
+
+    def forget_aborted(self) -> None:
+        """Have no delivery under way any more, which the peer aborted before it heard that we detach."""
+        delivery = self._current
+        if delivery is not None:
+            self._current = None
+            delivery.is_aborted = delivery.settled = delivery.remote_settled = True
+            self.session.untrack(delivery)
 
     def passed(self, count: int) -> None:
         """Count settled deliveries that a relay has taken; there was credit for them."""

@@ -411,6 +411,8 @@ class Session:
                 link.receive_transfer(fields, data, end)
             except LinkError as error:
                 self.attachments.fail(link, error)
+        elif fields.aborted:
+            link.forget_aborted()
         self._open_window()
 
     def receive_end(self, performative: End) -> None:

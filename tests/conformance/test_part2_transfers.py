@@ -216,7 +216,7 @@ def test_aborting_sends_aborted_without_more():
 def test_settled_unset_is_false_until_a_transfer_sets_it():
     peer = SessionPeer()
     peer.attached_receiver(credit=9)
-    peer.send(transfer(0, more=True), more_of(0, more=True), more_of(0))
+    peer.send(transfer(0, more=True), more_of(0, b"m", more=True), more_of(0))
     peer.send(transfer(1, more=True), more_of(0, settled=True, more=True), more_of(0))
     peer.send(transfer(2, settled=True, more=True), more_of(0))
     assert [each.remote_settled for each in peer.events.arrivals] == [False] * 3 + [False, True, True] + [True, True]

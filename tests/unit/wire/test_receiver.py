@@ -5,7 +5,7 @@ import pytest
 from routerd.wire.amqp_error import Error
 from routerd.wire.errors import StateError, ValueRangeError
 from routerd.wire.outcomes import ACCEPTED, RELEASED, Received, Rejected
-from routerd.wire.performatives import Attach, Flow, Transfer
+from routerd.wire.performatives import Attach, Detach, Flow, Transfer
 from routerd.wire.states import LinkState
 from routerd.wire.types import Symbol
 from tests.conformance.raw_peer import SOURCE, TARGET, Arrival, SessionPeer, framed, transfer
@@ -251,6 +251,37 @@ def test_the_first_outcome_of_the_sender_stays():
     for state, expected in ((ACCEPTED, ACCEPTED), (RELEASED, ACCEPTED)):
         peer.send(more(more=True, state=state))
         assert delivery.remote_state == expected
+
+
+@pytest.mark.parametrize("is_under_way", [True, False])
+def test_what_is_aborted_while_its_receiver_detaches_is_not_kept(is_under_way):
+    peer, link = receiving()
+    if is_under_way:
+        peer.send(transfer(0, b"one", more=True))
+    link.detach(closed=False)
+    peer.send(more(aborted=True), Detach(handle=0))
+    assert (peer.session.incoming.count, link.suspended, link.state) == (0, None, LinkState.DETACHED)
+    assert len(peer.events.arrivals) == is_under_way
+
+
+def test_what_is_aborted_to_a_sender_that_detaches_is_ignored():
+    peer = SessionPeer()
+    link = peer.attached_sender()
+    link.detach(closed=False)
+    peer.send(more(aborted=True), Detach(handle=0))
+    assert (peer.events.violations, link.state) == ([], LinkState.DETACHED)
+
+
+def test_a_transfer_without_octets_in_the_midst_of_a_message_is_not_told():
+    peer, link = receiving()
+    peer.send(transfer(0, b"one", more=True))
+    for fields in ({}, {"batchable": True}, {"state": Received(section_number=1, section_offset=2)}):
+        peer.send(more(more=True, **fields))
+    assert len(peer.events.arrivals) == 1
+    delivery = link.session.incoming.get(0)
+    assert (delivery.is_batchable, delivery.remote_state) == (True, Received(section_number=1, section_offset=2))
+    peer.send(more(more=True, settled=True), more())
+    assert [each.octets for each in peer.events.arrivals] == [b"one", b"", b""]
 
 
 @pytest.mark.parametrize("earlier", [True, False])
