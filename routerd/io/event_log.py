@@ -12,6 +12,8 @@ from routerd.wire import AuthenticationSkipped, Error, Link, Open, RemoteError, 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+LOST_MAX = 1000
+"""Lines about links that end with their session. Each takes longer than what it is about, and all others wait."""
 REASON_MAX = 200
 """Characters of why an authentication failed, the peer's name among them."""
 
@@ -26,6 +28,9 @@ class EventLog(Observer):
     def __init__(self) -> None:
         self._explained: set[int] = set()
         """The connections of which the log says why they fail."""
+        # Connection and channel of the session that ended last, and how many links have ended with it.
+        self._ended = (0, 0)
+        self._lost = 0
 
     def connection_opened(self, peer: Peer, performative: Open) -> None:
         """One line with what the peer says of itself."""
@@ -162,6 +167,7 @@ class EventLog(Observer):
 
     def link_attached(self, end: Inlet | Outlet) -> None:
         """One line with the termini."""
+        self._lost = 0
         if not _core.is_info or not end.peer.is_external:
             return
         link = end.link
@@ -181,8 +187,8 @@ class EventLog(Observer):
             _core.info("[C%d] Link %s refused: %s: %s", number, link.name, error.condition, error.description)
 
     def link_lost(self, end: Inlet | Outlet, error: Error | None) -> None:
-        """One line with what became of the deliveries."""
-        if not _core.is_info or not end.peer.is_external:
+        """One line with what became of the deliveries, as long as there are not too many at once."""
+        if not _core.is_info or not end.peer.is_external or self._are_too_many(end):
             return
         _core.info(
             "[C%d][L%d] Link %s: del=%d presett=%d psdrop=%d acc=%d rej=%d rel=%d mod=%d delay1=%d delay10=%d"
@@ -202,6 +208,22 @@ class EventLog(Observer):
             "yes" if end.link.is_sender and end.link.credit == 0 and end.deliveries == 0 else "no",
             _reason(error),
         )
+
+    def _are_too_many(self, end: Inlet | Outlet) -> bool:
+        session = end.link.session
+        if not session.is_over:
+            return False
+        ended = (end.peer.number, session.channel)
+        if ended != self._ended:
+            self._ended = ended
+            self._lost = 0
+        self._lost += 1
+        if self._lost == LOST_MAX + 1:
+            _core.info(
+                "[C%d] More than %d links end with their session: there is no line for each of the others",
+                *(end.peer.number, LOST_MAX),
+            )
+        return self._lost > LOST_MAX
 
 
 def _plain(text: str) -> str:

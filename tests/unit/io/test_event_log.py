@@ -9,7 +9,8 @@ from routerd.core import Peer
 from routerd.io import event_log
 from routerd.io.connection_ends import ends_of
 from routerd.io.event_log import EventLog
-from routerd.wire import Connection, ConnectionConfig, Error, FramingError, Handler, SessionError
+from routerd.wire import Connection, ConnectionConfig, Error, FramingError, Handler, Open, SessionError, Source, Target
+from tests.routers import Workers
 
 LISTENER = ListenerConfig(host="127.0.0.1", port=5672, name="main")
 CONNECTOR = ConnectorConfig(host="b", port=5673, name="to-b")
@@ -121,3 +122,45 @@ def test_a_login_that_fails_names_the_ends(lines: list[str]) -> None:
         "[C3] Authentication failed [mech=none] from 127.0.0.1:40188 (to 127.0.0.1:5672):"
         " the exchange was broken off"
     ]
+
+
+class LinkLog(EventLog):
+    """The lines of links, in tests without transports."""
+
+    def connection_opened(self, peer: Peer, performative: Open) -> None:
+        """Write nothing."""
+
+    def connection_closed(self, peer: Peer, error: Error | None) -> None:
+        """Write nothing."""
+
+
+@pytest.mark.parametrize("sessions", [1, 3])
+def test_not_every_link_that_ends_with_its_session_has_a_line(
+    lines: list[str], monkeypatch: pytest.MonkeyPatch, sessions: int
+) -> None:
+    monkeypatch.setattr(event_log, "LOST_MAX", 2)
+    workers = Workers(observer=LinkLog)
+    client = workers.client()
+    for number in range(sessions):
+        session = client.connection.session()
+        session.begin()
+        for name in ("a", "b", "c", "d"):
+            session.receiver(f"{name}{number}").attach(source=Source(address="q"), target=Target())
+    workers.pump()
+    [peer] = workers[0].router.peers.values()
+    lines.clear()
+    peer.connection.transport_closed()
+    assert sum(" detached: " in line or " lost: " in line for line in lines) == 2 * sessions
+    told = "[C1] More than 2 links end with their session: there is no line for each of the others"
+    assert lines.count(told) == sessions
+
+
+def test_each_link_that_is_detached_has_a_line(lines: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(event_log, "LOST_MAX", 2)
+    workers = Workers(observer=LinkLog)
+    client = workers.client()
+    links = [client.consumer("q", str(number)) for number in range(4)]
+    lines.clear()
+    for link in links:
+        client.detach(link)
+    assert sum(" detached: " in line for line in lines) == 4
