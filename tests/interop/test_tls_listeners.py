@@ -438,10 +438,13 @@ def test_a_profile_that_cannot_be_used_stops_the_start_and_names_the_file(
         ),
     }[fault]
     conf = tmp_path / "router.conf"
-    conf.write_text(router_text(profile(ca=ca.certificate, own=server, **attributes), listener(sslProfile="tls")))
+    text = router_text(profile(ca=ca.certificate, own=server, **attributes), listener(sslProfile="tls"))
+    conf.write_text(text)
+    line = text[: text.index("sslProfile {")].count("\n") + 1
     for arguments in (("--check",), ("--in-process",)):
         done = run("-c", str(conf), *arguments)
-        assert (done.returncode, f"{conf}: sslProfile tls: {complaint}" in done.stderr) == (1, True), done.stderr
+        said = f"{conf}: line {line}: sslProfile tls: {complaint}"
+        assert (done.returncode, said in done.stderr) == (1, True), done.stderr
         assert "wr0ng" not in done.stderr
 
 
