@@ -440,7 +440,7 @@ def test_a_profile_that_cannot_be_used_stops_the_start_and_names_the_file(
     conf = tmp_path / "router.conf"
     text = router_text(profile(ca=ca.certificate, own=server, **attributes), listener(sslProfile="tls"))
     conf.write_text(text)
-    line = text[: text.index("sslProfile {")].count("\n") + 1
+    line = text[: text.index(f"{complaint.split()[0]}: ")].count("\n") + 1
     for arguments in (("--check",), ("--in-process",)):
         done = run("-c", str(conf), *arguments)
         said = f"{conf}: line {line}: sslProfile tls: {complaint}"
