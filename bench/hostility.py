@@ -233,7 +233,7 @@ def unread_echoes(place: str) -> Rounds:
 
 
 def unread_sessions(place: str) -> Rounds:
-    """Begin and end sessions, each of which is answered, and read no answer."""
+    """Begin and end sessions, and read none of the answers."""
     with Peer(place, reads=False) as peer:
         peer.look_no_more()
         begin = Begin(next_outgoing_id=0, incoming_window=WINDOW, outgoing_window=WINDOW)

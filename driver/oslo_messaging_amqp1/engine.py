@@ -62,7 +62,7 @@ class Engine:
         self._pyngus.pn_connection.collect(self._collector)
         self._links: dict[Any, SendingLink | ReceivingLink] = {}
         self._sessions: dict[Any, SendingLink | ReceivingLink] = {}
-        # Those of which a large message was sent in part.
+        # Links with a large message that was sent in part.
         self._large: dict[SendingLink, None] = {}
         self._numbers = itertools.count(1)
 

@@ -1,9 +1,9 @@
 """The way back to a host that stands earlier in the transport URL, when it can be connected to again.
 
-A host that accepts sockets may still be hung, so a trial opens an AMQP connection there, on a thread of its own. When
-that succeeds, the connection moves when nothing is under way: no call waits for its reply, no message for its outcome,
-no request for its acknowledgement, and none has come for a second. The credit is left as it is: a router that holds
-requests for servers without credit would give them back to the callers when these servers leave.
+A host that accepts sockets may still be hung, so a trial opens an AMQP connection there, in another thread. Once that
+has succeeded, the connection moves as soon as it is at rest. At rest means that no call waits for its reply, no message
+for its outcome and no request for its acknowledgement, and that no request has come for a second. Servers keep their
+credit until then. Without credit, a router would hold requests for them, and give these back when the servers leave.
 """
 
 import contextlib

@@ -80,8 +80,8 @@ def parked(
 class ParkedQueue:
     """What waits at an address and came from one side, in order: the part of a deque that `Waiting` uses.
 
-    An entry that is taken out of the middle stays where it was, marked, until it is in front or most are such: many
-    producers may end one by one, and each is to cost what it has waiting.
+    Many producers may end one by one, and each is to cost what it has waiting. So an entry that is taken out of the
+    middle is only marked. It goes when it is in front, or when most entries are marked.
     """
 
     def __init__(self) -> None:

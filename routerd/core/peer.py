@@ -85,8 +85,8 @@ class Peer:
         self.is_blocked = False
         # So much is composed for it that nothing is added until that is written.
         self.is_full = False
-        # Outlets that were passed over for want of a window or of room, by session: where one of them has room again,
-        # the others of its session have, too.
+        # Outlets that were passed over because there was no window or no room, by session. Once one of them has room
+        # again, all others of its session have it.
         self.starved: dict[Session, OrderedDict[Outlet, None]] = {}
         self.inlets: dict[Inlet, None] = {}
         self.outlets: dict[Outlet, None] = {}

@@ -35,7 +35,7 @@ class AnswerLines:
         """By reply address; the line that was used last is the last."""
 
     def is_full(self, reply_to: str) -> bool:
-        """Whether so many answers wait for a requester that its requests are to be refused."""
+        """Whether a requester has too many answers waiting, so that its requests are refused."""
         line = self._lines.get(reply_to)
         return line is not None and (line.waiting_octets >= LINE_OCTETS or line.waiting_messages >= LINE_MESSAGES)
 

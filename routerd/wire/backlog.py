@@ -2,8 +2,8 @@
 
 A backlog holds copies: the caller's buffer is its own again as soon as `Sender.write` returns. It is
 bounded by what the caller sends while `Session.has_backlog` tells it to wait.
-What a link takes back stays in the queue, without octets, until it is in front or most of the queue is such:
-the links of a session may end one by one, and each is to cost what it has queued.
+The links of a session may end one by one, and each is to cost what it has queued. So an entry that a link takes back
+only loses its octets. It leaves the queue when it is in front, or when most entries are such.
 """
 
 from collections import deque

@@ -32,8 +32,8 @@ class Dispositions:
         self.session = session
         self._as_receiver = DispositionRange(True)
         self._as_sender = DispositionRange(False)
-        # The state that the peer said last without settling, and of which deliveries of ours: all that are still here
-        # have it, so to say it again costs nothing.
+        # The state that the peer said last without settling, and of which deliveries of ours. All of them that are
+        # still here have it, so saying it again costs nothing.
         self._state: Any = None
         self._said_first = 0
         self._said_count = 0
