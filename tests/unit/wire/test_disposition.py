@@ -280,7 +280,7 @@ def test_a_wide_range_is_looked_for_among_those_that_are_left():
     frames = 5 * [
         Disposition(role=True, first=0, last=2**31 - 1, settled=False, state=state) for state in (ACCEPTED, *SECTIONS)
     ]
-    few, many = (calls_of(flood(4, frames, settled_before=settled)) for settled in (100, 1000))
+    few, many = (calls_of(flood(4, frames, settled_before=settled)) for settled in (500, 2000))
     assert many <= few + 10
 
 
