@@ -89,6 +89,16 @@ def test_whoever_asks_for_one_dissolves_it(ends):
     assert ends.counts == (4, 4, 4, 4)
 
 
+def test_those_beside_it_are_looked_for_without_it(ends):
+    before = [ends.alone(number, number + 10)[0] for number in (0, 1, 2)]
+    convoy = ends.convoy(5, 3, 13)
+    behind = [ends.alone(number, number + 10)[0] for number in (8, 9, 10)]
+    ends.incoming.remove(before[1])
+    ends.incoming.remove(behind[1])
+    assert [ends.incoming.get(number) for number in (0, 1, 9, 10)] == [before[0], None, None, behind[2]]
+    assert convoy.count == 5
+
+
 def test_tags_that_are_no_numbers_are_kept(ends):
     convoy = ends.convoy(3, 10, 20, tags=[b"a", b"bb", b"c"])
     convoy.settle_first(1)

@@ -235,6 +235,40 @@ def test_a_link_is_asked_for_its_deliveries_at_the_cost_of_those_that_came_since
     check_linear(asking, 30)
 
 
+def test_few_that_are_left_where_many_were_are_kept_apart():
+    ring = ring_of(*range(100))
+    full = slots(ring)
+    for number in range(2, 98):
+        ring.remove(ring.get(number))
+    ring.thin_out()
+    assert (ids(ring), ring.stragglers_between(0, 98)) == ([0, 1, 98, 99], [0, 1, 98])
+    assert ring.part_between(0, 200) == (0, -1)
+    assert slots(ring) < full
+    ring.add(delivery(100))
+    assert ids(ring) == [0, 1, 98, 99, 100]
+    ring.thin_out()
+    assert ring.part_between(0, 200) == (100, 0)
+
+
+def test_what_a_ring_knows_of_a_link_goes_when_all_its_deliveries_are_settled():
+    session = Pair().open().session()
+    idle, busy = session.sender("idle"), session.sender("busy")
+    ring = DeliveryRing()
+    for number in range(500):
+        each = delivery(number)
+        each.link = idle
+        ring.add(each)
+    assert len(ring.of_link(idle)) == 500
+    known = slots(ring)
+    for each in ring.all():
+        ring.remove(each)
+    last = delivery(500)
+    last.link = busy
+    ring.add(last)
+    assert (ring.of_link(busy), ring.of_link(idle)) == ([last], [])
+    assert slots(ring) <= known - 400
+
+
 def test_what_a_ring_knows_of_links_does_not_grow_while_deliveries_pass():
     pair = Pair().open()
     link = pair.session().sender("l")

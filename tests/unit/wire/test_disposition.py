@@ -284,6 +284,24 @@ def test_a_wide_range_is_looked_for_among_those_that_are_left():
     assert many <= few + 10
 
 
+def test_those_that_have_a_state_already_are_not_told_of_it():
+    link = attached(credit=104)
+    for number in range(104):
+        link.sender.send(b"m")
+        if 2 <= number < 102:
+            link.pair.pump()
+            link.pair.at_server.deliveries[-1].accept()
+    link.pair.settle_down()
+    told = []
+    for last, state in ((2**31 - 1, ACCEPTED), (0, SECTIONS[0]), (2**31 - 1, ACCEPTED)):
+        link.pair.at_client.dispositions.clear()
+        link.pair.client.receive_data(
+            frame_of(Disposition(role=True, first=0, last=last, settled=False, state=state)), 0.0
+        )
+        told.append([each.id for each in link.pair.at_client.dispositions])
+    assert told == [[0, 1, 102, 103], [0], [0]]
+
+
 def test_what_is_said_of_deliveries_to_come_is_not_said_of_them():
     link = attached(credit=4)
     for number in range(3):

@@ -46,6 +46,17 @@ def filled(*numbers):
     return table
 
 
+def test_a_number_that_was_freed_and_taken_again_is_not_offered():
+    table = filled(*range(10))
+    assert table.lowest_free() == 10
+    table.remove(1)
+    table.remove(3)
+    table.put(3, 3)
+    assert table.lowest_free() == 1
+    table.put(1, 1)
+    assert table.lowest_free() == 10
+
+
 @given(st.lists(operations, max_size=60))
 def test_a_table_behaves_as_a_dict(drawn):
     table, model = HandleTable(), {}
