@@ -189,7 +189,8 @@ class Dispositions:
     def _apply(self, delivery: Delivery, state: Any, settled: bool) -> None:
         is_news = settled
         before = delivery.remote_state
-        if state is not None and state != before and not (delivery.is_incoming and is_outcome(before)):
+        # A settlement is news anyway: states are compared by Python code, which would cost more than all of this.
+        if state is not None and (settled or state != before) and not (delivery.is_incoming and is_outcome(before)):
             delivery.remote_state = state
             is_news = True
         if settled:
