@@ -42,7 +42,8 @@ def with_run(page: str, name: str, rows: list[Row], day: str, commit: str) -> st
     before = history.get(day, [day, commit, "", ""])
     met = dict(part.split(": ") for part in before[2].split(", ") if part)
     bounded = [row for row in rows if row.target is not None]
-    met[name] = f"{sum(row.is_met for row in bounded)} of {len(bounded)}"
+    verdicts = [cells[5] for cells in by_name.get(name, []) if cells[6] == day and cells[5]]
+    met[name] = f"{verdicts.count('met')} of {len(verdicts)}"
     ratios = before[3]
     if name == "router":
         suffix = ": ratio"
