@@ -2,8 +2,9 @@
 
 A host that accepts sockets may still be hung, so a trial opens an AMQP connection there, in another thread. Once that
 has succeeded, the connection moves as soon as it is at rest. At rest means that no call waits for its reply, no message
-for its outcome and no request for its acknowledgement, and that no request has come for a second. Servers keep their
-credit until then. Without credit, a router would hold requests for them, and give these back when the servers leave.
+for its outcome and no request for its acknowledgement. No request may have come for a second, either. Servers keep
+their credit until then. Without credit, a router would hold requests for them. It would give these back when the
+servers leave.
 """
 
 import contextlib
