@@ -7,9 +7,9 @@ from routerd.config.auth_service import AuthServiceConfig
 from routerd.config.connection_attributes import NO_PORT
 from routerd.config.entities import Entity
 from routerd.config.errors import meant_among
+from routerd.config.schema.values import ValueRefused, shown
 from routerd.config.ssl_profile_section import check_profile_named
 from routerd.config.values import PORTS_ALLOWED, port_number
-from routerd.management import ValueRefused, shown
 
 NO_NAME = ""
 """Stands in for the name of a service that has none."""

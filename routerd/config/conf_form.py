@@ -5,8 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from routerd.config.json_reader import DEPTH_MAX, JsonReader, SyntaxFault, Text, string_of
+from routerd.config.schema.values import SHOWN_MAX, shown
 from routerd.config.sections import Sections
-from routerd.management import SHOWN_MAX, shown
 
 _SECTION = re.compile(r"([\w-]+)\s*\{$")
 _MAP = re.compile(r"(\$?[\w-]+)\s*:\s*\{$")

@@ -7,9 +7,9 @@ from typing import TypeVar
 
 from routerd.config.entities import Entity
 from routerd.config.errors import meant_among
+from routerd.config.schema.values import ValueRefused, shown
 from routerd.config.values import PORTS_ALLOWED, members_of, port_number
 from routerd.core import RouterMode
-from routerd.management import ValueRefused, shown
 
 T = TypeVar("T")
 

@@ -19,9 +19,9 @@ from routerd.config.connector import INTER_ROUTER_MAX, ConnectorConfig
 from routerd.config.entities import Entity
 from routerd.config.listener import Role
 from routerd.config.passwords import PASSWORDS_ALLOWED, is_plain, password_of
+from routerd.config.schema.values import ValueRefused
 from routerd.config.ssl_profile_section import check_profile_named
 from routerd.core import RouterMode
-from routerd.management import ValueRefused
 from routerd.wire.sasl import SCRAM_MECHANISMS
 
 WITH_PASSWORD = (*SCRAM_MECHANISMS, "PLAIN")

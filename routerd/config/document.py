@@ -4,11 +4,13 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from routerd.config.catalogue import SECTIONS
 from routerd.config.connection_attributes import MESSAGE_COMPONENTS, RESERVED_PREFIXES, RESERVED_PROPERTIES
 from routerd.config.connector import INTER_ROUTER_MAX
 from routerd.config.connector_section import USABLE_MECHANISMS
+from routerd.config.schema.logs import LOG_LEVELS
+from routerd.config.schema.model import Attribute, EntityType, ValueType
 from routerd.config.ssl_profile import DEFAULT_PROTOCOLS, PROTOCOLS, UID_LETTERS_MAX
-from routerd.management import LOG_LEVELS, SECTIONS, Attribute, EntityType, ValueType
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "configuration.md"
 

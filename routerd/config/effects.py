@@ -7,6 +7,7 @@ from dataclasses import replace
 from routerd.config.address_section import address_settings
 from routerd.config.auth_service import AuthServiceConfig
 from routerd.config.auth_service_section import auth_services
+from routerd.config.configured import ChangeRefused, ConfiguredEntity
 from routerd.config.connector import ConnectorConfig
 from routerd.config.connector_section import connector_configs, with_password
 from routerd.config.entities import Entity, Findings
@@ -21,7 +22,6 @@ from routerd.config.ssl_profile import SslProfileConfig
 from routerd.config.ssl_profile_section import ssl_profiles, with_resolved
 from routerd.config.vhost_section import vhost_settings
 from routerd.core import AddressSettings, RouterMode, VhostSettings
-from routerd.management import ChangeRefused, ConfiguredEntity
 
 Effect = (
     AddressSettings

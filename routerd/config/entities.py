@@ -4,9 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from routerd.config.catalogue import SECTIONS, find_entity_type
 from routerd.config.errors import ConfigError, in_one_line
+from routerd.config.schema.model import PREFIX, EntityType, Kind
+from routerd.config.schema.values import closest
 from routerd.config.sections import Given, Section, Sections
-from routerd.management import PREFIX, SECTIONS, EntityType, Kind, Problem, check_entity, closest, find_entity_type
+from routerd.config.validation import Problem, check_entity
 
 
 @dataclass(slots=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from routerd.management import closest, shown
+from routerd.config.schema.values import closest, shown
 
 CHOICES_LISTED = 10
 """What would be right is listed beside what was probably meant if it is no more than so much."""

@@ -6,6 +6,7 @@ from typing import Any
 
 from routerd.config.address_section import address_settings
 from routerd.config.auth_service_section import auth_services
+from routerd.config.catalogue import SECTIONS, find_entity_type
 from routerd.config.connector import ConnectorConfig
 from routerd.config.connector_section import connector_configs, with_password
 from routerd.config.entities import Entity, Findings, entities_of
@@ -23,9 +24,9 @@ from routerd.config.router_config import RouterConfig
 from routerd.config.router_section import random_suffix, router_settings
 from routerd.config.ssl_profile import SslProfileConfig
 from routerd.config.ssl_profile_section import ssl_profiles, with_resolved
+from routerd.config.validation import check_entity
 from routerd.config.vhost_section import vhost_settings
 from routerd.core import RouterMode
-from routerd.management import SECTIONS, check_entity, find_entity_type
 
 
 def load_config(path: str | os.PathLike[str]) -> RouterConfig:

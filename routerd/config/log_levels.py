@@ -1,6 +1,6 @@
 """The levels of the log, and which of them a text like `info+` switches on."""
 
-from routerd.management import LOG_LEVELS
+from routerd.config.schema.logs import LOG_LEVELS
 
 _TOKENS = ("default", "none", *LOG_LEVELS)
 _SEPARATORS = str.maketrans(",;:", "   ")

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from routerd.config.entities import Entity
 from routerd.config.log import LogModuleConfig
 from routerd.config.log_levels import LevelUnknown, parse_enable
-from routerd.management import LOG_LEVELS
+from routerd.config.schema.logs import LOG_LEVELS
 
 
 def log_modules(entities: Iterable[Entity]) -> tuple[LogModuleConfig, ...]:

@@ -9,8 +9,9 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from routerd.config.configured import ChangeForbidden, ConfiguredEntity
 from routerd.config.passwords import ENVIRONMENT, FILE
-from routerd.management import ChangeForbidden, ConfiguredEntity, shown
+from routerd.config.schema.values import shown
 
 SETTING = "managementFileDir"
 FILE_ATTRIBUTES: Mapping[str, tuple[str, ...]] = {

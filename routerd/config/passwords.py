@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from routerd.management import ValueRefused, shown
+from routerd.config.schema.values import ValueRefused, shown
 
 PASSWORDS_ALLOWED = ("env:NAME", "file:PATH", "pass:TEXT", "the password itself")
 LINE_MAX = 1024

@@ -3,11 +3,12 @@
 import os
 from pathlib import Path
 
+from routerd.config.catalogue import SECTIONS
 from routerd.config.entities import Entity, Findings, entities_of
 from routerd.config.errors import ConfigErrors
 from routerd.config.file import read_sections, read_text
+from routerd.config.validation import check_entity
 from routerd.core import PolicySettings
-from routerd.management import SECTIONS, check_entity
 
 _VHOST = "vhost"
 

@@ -3,8 +3,8 @@
 import socket
 from collections.abc import Callable
 
+from routerd.config.schema.values import ValueRefused, shown
 from routerd.core import HostRange, host_number
-from routerd.management import ValueRefused, shown
 
 HOSTS_ALLOWED = ("*", "addresses", "names of hosts", "ranges such as 10.0.0.1-10.0.0.9, with commas between them")
 

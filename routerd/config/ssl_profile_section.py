@@ -7,6 +7,7 @@ from typing import Any
 from routerd.config.entities import Entity
 from routerd.config.errors import meant_among
 from routerd.config.passwords import PASSWORDS_ALLOWED, is_plain, password_of
+from routerd.config.schema.values import ValueRefused, shown
 from routerd.config.ssl_profile import (
     DEFAULT_PROTOCOLS,
     PROTOCOLS,
@@ -15,7 +16,6 @@ from routerd.config.ssl_profile import (
     SslProfileConfig,
 )
 from routerd.config.values import members_of
-from routerd.management import ValueRefused, shown
 
 FILES = ("caCertFile", "certFile", "privateKeyFile", "uidNameMappingFile")
 NO_NAME = ""

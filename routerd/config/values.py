@@ -5,7 +5,7 @@ import socket
 from collections.abc import Callable
 
 from routerd.config.listener import FailoverUrl
-from routerd.management import ValueRefused, shown
+from routerd.config.schema.values import ValueRefused, shown
 
 PORT_MAX = 65_535
 PORTS_ALLOWED = ("0 to 65535", "the name of a service, such as amqp for 5672 or amqps for 5671")

@@ -3,11 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
+from routerd.config.catalogue import SECTIONS
 from routerd.config.entities import Entity
 from routerd.config.remote_hosts import HOSTS_ALLOWED, Resolve, host_range
+from routerd.config.schema.model import Attribute, ValueType
+from routerd.config.schema.values import ValueRefused, convert, shown
 from routerd.config.values import members_of
 from routerd.core import CONNECTOR_GROUP, GroupSettings, HostRange, InvalidPattern, PatternTree, is_pattern_of_user
-from routerd.management import SECTIONS, Attribute, ValueRefused, ValueType, convert, shown
 
 _TYPE = SECTIONS["vhostUserGroupSettings"]
 _INHERITED = ("name", "identity", "type")

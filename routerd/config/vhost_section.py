@@ -5,10 +5,10 @@ from typing import Any
 
 from routerd.config.entities import Entity
 from routerd.config.remote_hosts import Resolve, resolve_host
+from routerd.config.schema.values import shown
 from routerd.config.values import members_of
 from routerd.config.vhost_group import group_settings
 from routerd.core import DEFAULT_GROUP, DuplicatePattern, GroupSettings, InvalidPattern, PatternTree, VhostSettings
-from routerd.management import shown
 
 _GROUP_ALLOWED = ("a group $default", "allowUnknownUser: false")
 

@@ -1,10 +1,41 @@
-"""What can be configured and watched, and by which names: the management schema; and the agent that answers for it."""
+"""The agent that answers requests, and what it asks of the router. The schema is that of `routerd.config`."""
 
+from routerd.config import (
+    ALL_TYPES,
+    ENTITY_TYPES,
+    OWN_TYPES,
+    SECTIONS,
+    Change,
+    ChangeForbidden,
+    ChangeRefused,
+    Checked,
+    Configuration,
+    ConfiguredEntity,
+    Problem,
+    check_entity,
+    find_entity_type,
+)
+from routerd.config.schema import (
+    LOG_LEVELS,
+    LOG_MODULES,
+    OWN_PREFIX,
+    PREFIX,
+    RECORD_COUNTERS,
+    SHOWN_MAX,
+    Attribute,
+    EntityType,
+    Kind,
+    Rights,
+    ValueRefused,
+    ValueType,
+    closest,
+    convert,
+    shown,
+)
 from routerd.management.agent.agent import Agent
 from routerd.management.agent.naming import file_entities, last_number
 from routerd.management.agent.refusals import changes_refused
-from routerd.management.backing import Backing, ChangeForbidden, ChangeRefused, ConfiguredEntity, Unanswered
-from routerd.management.change import Change, Configuration
+from routerd.management.backing import Backing, Unanswered
 from routerd.management.messages import Answer, Request
 from routerd.management.rows import (
     AddressRow,
@@ -18,12 +49,6 @@ from routerd.management.rows import (
     VhostRow,
     WorkerRow,
 )
-from routerd.management.schema.catalogue import ALL_TYPES, ENTITY_TYPES, OWN_TYPES, SECTIONS, closest, find_entity_type
-from routerd.management.schema.logs import LOG_LEVELS, LOG_MODULES
-from routerd.management.schema.model import OWN_PREFIX, PREFIX, Attribute, EntityType, Kind, Rights, ValueType
-from routerd.management.schema.records import RECORD_COUNTERS
-from routerd.management.schema.validation import Checked, Problem, check_entity
-from routerd.management.schema.values import SHOWN_MAX, ValueRefused, convert, shown
 
 __all__ = [
     "ALL_TYPES",

@@ -6,13 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from routerd.config import ALL_TYPES
+from routerd.config.schema import DUMMY, Attribute, EntityType, Kind, Rights
 from routerd.management.agent.live import live_columns
 from routerd.management.agent.node_operations import INDENT_MAX
 from routerd.management.agent.query import SNAPSHOT_AGE_S
 from routerd.management.examples import EXAMPLES, Example
-from routerd.management.schema.catalogue import ALL_TYPES
-from routerd.management.schema.model import Attribute, EntityType, Kind, Rights
-from routerd.management.schema.process import DUMMY
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "management.md"
 

@@ -3,11 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
+from routerd.config.schema import ADDRESS, CONNECTION, CONNECTION_ACTOR, LISTENER, LOG
 from routerd.management.messages import Answer, Request
-from routerd.management.schema.addresses import ADDRESS
-from routerd.management.schema.connections import CONNECTION, LISTENER
-from routerd.management.schema.logs import LOG
-from routerd.management.schema.mobula import CONNECTION_ACTOR
 
 
 @dataclass(frozen=True, slots=True)

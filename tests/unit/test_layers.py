@@ -22,8 +22,8 @@ NOT_DETERMINISTIC = names(
 """Sockets, clocks, threads, randomness and the like, which reach wire, core and mesh as arguments or not at all."""
 
 LAUNCHER = "routerd.cli.routerd"
-LOWER = ("routerd.wire", "routerd.core", "routerd.mesh", "routerd.management", "routerd.records")
-BELOW_CLI = (*LOWER, "routerd.config", "routerd.io")
+BELOW_IO = ("routerd.wire", "routerd.core", "routerd.mesh", "routerd.records", "routerd.config", "routerd.management")
+BELOW_CLI = (*BELOW_IO, "routerd.io")
 
 PLAIN_DATA = names(
     *("routerd.wire.types", "routerd.wire.errors"),
@@ -53,10 +53,10 @@ TABLE = {
     "routerd.mesh": Row(
         ("routerd.wire", "routerd.core"), third_party=names(), forbidden=NOT_DETERMINISTIC, only_plain_data=True
     ),
-    "routerd.management": Row(("routerd.wire", "routerd.core"), only_plain_data=True),
     "routerd.records": Row(("routerd.wire", "routerd.core"), only_plain_data=True),
-    "routerd.config": Row(LOWER),
-    "routerd.io": Row((*LOWER, "routerd.config")),
+    "routerd.config": Row(("routerd.wire", "routerd.core")),
+    "routerd.management": Row(("routerd.wire", "routerd.core", "routerd.config"), only_plain_data=True),
+    "routerd.io": Row(BELOW_IO),
     "routerd.cli": Row(("routerd", *BELOW_CLI)),
     LAUNCHER: Row(("routerd", *BELOW_CLI, "routerd.cli", "actors"), third_party=names("ray")),
     "actors": Row(("routerd", *BELOW_CLI), third_party=names("ray")),
@@ -209,6 +209,7 @@ FORBIDDEN = [
     ("routerd/management/agent.py", "from routerd.mesh import X", "routerd.management may not import routerd.mesh"),
     ("routerd/records/schema.py", "from routerd.io import X", "routerd.records may not import routerd.io"),
     ("routerd/config/file.py", "from routerd.io import Listener", "routerd.config may not import routerd.io"),
+    ("routerd/config/load.py", "from routerd.management import X", "routerd.config may not import routerd.management"),
     ("routerd/io/loop.py", "import ray", "routerd.io may not import ray"),
     ("routerd/io/loop.py", "import actors.start", "routerd.io may not import actors.start"),
     ("routerd/cli/routerstat.py", "from actors import start", "routerd.cli may not import actors"),

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from routerd.config import ConfiguredEntity, Problem
+from routerd.config.schema import ADDRESS
 from routerd.core import PHASE_MAX
 from routerd.management.agent.call import Call
 from routerd.management.agent.config_columns import phases_of
@@ -10,9 +12,7 @@ from routerd.management.agent.entity_index import LIVE_NAME, PATTERN, EntityInde
 from routerd.management.agent.naming import pattern_of
 from routerd.management.agent.problems import checked_for_creation, name_and_body, sentence
 from routerd.management.agent.refusals import BadRequest
-from routerd.management.backing import Backing, ConfiguredEntity
-from routerd.management.schema.addresses import ADDRESS
-from routerd.management.schema.validation import Problem
+from routerd.management.backing import Backing
 
 _FALLBACK, _FALLBACK_HERE = ("enableFallback", "fallback")
 """The name in the schema, and the one that clients get and give (4.2)."""

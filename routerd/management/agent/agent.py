@@ -3,13 +3,14 @@
 import logging
 from typing import Any
 
+from routerd.config import ChangeForbidden, ChangeRefused
 from routerd.management.agent.call import Call, call_of
 from routerd.management.agent.entity_index import EntityIndex
 from routerd.management.agent.general import GeneralView
 from routerd.management.agent.live import LiveView, failure_body, live_type
 from routerd.management.agent.query import Pages
 from routerd.management.agent.refusals import Refusal, changes_refused
-from routerd.management.backing import Backing, ChangeForbidden, ChangeRefused, Unanswered
+from routerd.management.backing import Backing, Unanswered
 from routerd.management.messages import Answer, Request
 
 DESCRIPTION_MAX = 1000

@@ -5,11 +5,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from routerd.config import find_entity_type
+from routerd.config.schema import OWN_PREFIX, PREFIX, EntityType, shown
 from routerd.management.agent.refusals import BadRequest, no_such_type
 from routerd.management.messages import Request
-from routerd.management.schema.catalogue import find_entity_type
-from routerd.management.schema.model import OWN_PREFIX, PREFIX, EntityType
-from routerd.management.schema.values import shown
 from routerd.wire import Array
 
 NAMES_MAX = 300

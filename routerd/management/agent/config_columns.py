@@ -4,11 +4,8 @@ from collections.abc import Mapping
 from operator import attrgetter
 from typing import Any
 
-from routerd.management.agent.columns import Always, Columns, nothing
-from routerd.management.agent.naming import shown_name
-from routerd.management.agent.numbers import whole
-from routerd.management.backing import ConfiguredEntity
-from routerd.management.schema.addresses import (
+from routerd.config import ConfiguredEntity
+from routerd.config.schema import (
     ADDRESS,
     AUTO_LINK,
     BINDING,
@@ -16,6 +13,9 @@ from routerd.management.schema.addresses import (
     EXCHANGE,
     LINK_ROUTE,
 )
+from routerd.management.agent.columns import Always, Columns, nothing
+from routerd.management.agent.naming import shown_name
+from routerd.management.agent.numbers import whole
 
 _SEPARATORS = "./"
 _NO_PRIORITY = -1

@@ -3,14 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from routerd.config.schema import CONNECTION, ValueRefused, convert
 from routerd.management.agent.call import Call
 from routerd.management.agent.columns import as_map
 from routerd.management.agent.refusals import BadRequest, Forbidden
 from routerd.management.agent.traffic_columns import CONNECTION_COLUMNS
 from routerd.management.backing import Backing
 from routerd.management.rows import ConnectionRow
-from routerd.management.schema.connections import CONNECTION
-from routerd.management.schema.values import ValueRefused, convert
 
 _STATUS, _TRACE = ("adminStatus", "enableProtocolTrace")
 _KEPT_ROLES = ("inter-router", "edge")

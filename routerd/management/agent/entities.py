@@ -4,6 +4,24 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from routerd.config import ConfiguredEntity
+from routerd.config.schema import (
+    ALLOCATOR,
+    CONNECTION_ACTOR,
+    CONNECTOR,
+    FABRIC_LINK,
+    LOG_LEVELS,
+    LOG_MODULES,
+    LOG_STATS,
+    MANAGEMENT,
+    POLICY,
+    RECORD,
+    ROUTER,
+    ROUTER_NODE,
+    VHOST,
+    VHOST_STATS,
+    EntityType,
+)
 from routerd.management.agent.general_creation import SELF
 from routerd.management.agent.naming import general_identity, shown_name
 from routerd.management.agent.network import NODE_COLUMNS, UNKNOWN_STATE, connector_states
@@ -12,18 +30,8 @@ from routerd.management.agent.own_columns import ACTOR_COLUMNS, FABRIC_LINK_COLU
 from routerd.management.agent.policy_columns import policy_values, vhost_values
 from routerd.management.agent.recording_columns import recording_values
 from routerd.management.agent.router_columns import AREA, ROUTER_COLUMNS, router_row
-from routerd.management.backing import Backing, ConfiguredEntity
+from routerd.management.backing import Backing
 from routerd.management.rows import PoolRow
-from routerd.management.schema.connections import CONNECTOR
-from routerd.management.schema.foundations import MANAGEMENT
-from routerd.management.schema.logs import LOG_LEVELS, LOG_MODULES, LOG_STATS
-from routerd.management.schema.mobula import CONNECTION_ACTOR, FABRIC_LINK
-from routerd.management.schema.model import EntityType
-from routerd.management.schema.process import ALLOCATOR
-from routerd.management.schema.records import RECORD
-from routerd.management.schema.router import ROUTER
-from routerd.management.schema.security import POLICY, VHOST, VHOST_STATS
-from routerd.management.schema.traffic import ROUTER_NODE
 
 
 @dataclass(frozen=True, slots=True)

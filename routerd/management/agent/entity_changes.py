@@ -8,17 +8,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from routerd.config import ConfiguredEntity, check_entity
+from routerd.config.schema import LOG, RECORD, VHOST, EntityType, Rights
 from routerd.management.agent.call import Call
 from routerd.management.agent.entity_index import EntityIndex, keys_of
 from routerd.management.agent.log_settings import check_log
 from routerd.management.agent.problems import NO_MAP, attribute_named, check_attribute_is_known, sentence
 from routerd.management.agent.refusals import BadRequest
-from routerd.management.backing import Backing, ConfiguredEntity
-from routerd.management.schema.logs import LOG
-from routerd.management.schema.model import EntityType, Rights
-from routerd.management.schema.records import RECORD
-from routerd.management.schema.security import VHOST
-from routerd.management.schema.validation import check_entity
+from routerd.management.backing import Backing
 
 
 @dataclass(frozen=True, slots=True)

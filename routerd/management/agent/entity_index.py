@@ -7,9 +7,10 @@ entity, as long as the changes are the agent's own.
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from routerd.config import ConfiguredEntity
+from routerd.config.schema import ADDRESS
 from routerd.management.agent.naming import NUMBERED, general_identity, pattern_of, shown_name
-from routerd.management.backing import Backing, ConfiguredEntity
-from routerd.management.schema.addresses import ADDRESS
+from routerd.management.backing import Backing
 
 Key = tuple[str, str, str]
 """What kind of thing it is, the type of the entity, and the text."""

@@ -3,6 +3,8 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
+from routerd.config import ALL_TYPES
+from routerd.config.schema import MANAGEMENT, EntityType, shown
 from routerd.management.agent.call import Call
 from routerd.management.agent.entities import NODE, SOURCES, Entity, configured_entity, with_live_attributes
 from routerd.management.agent.entity_changes import CHANGEABLE, update
@@ -15,10 +17,6 @@ from routerd.management.agent.refusals import BadRequest, NotFound, not_implemen
 from routerd.management.agent.removal import delete
 from routerd.management.backing import Backing
 from routerd.management.messages import Answer
-from routerd.management.schema.catalogue import ALL_TYPES
-from routerd.management.schema.foundations import MANAGEMENT
-from routerd.management.schema.model import EntityType
-from routerd.management.schema.values import shown
 
 _EVERY_ATTRIBUTE = tuple(dict.fromkeys(name for one in ALL_TYPES for name in one.attributes))
 

@@ -1,14 +1,13 @@
 """New entities of the types that have names rather than numbers (3.5, CREATE of the general agent)."""
 
+from routerd.config import ConfiguredEntity
+from routerd.config.schema import MANAGEMENT, EntityType, shown
 from routerd.management.agent.call import Call, long_name
 from routerd.management.agent.entity_index import IDENTITY, NAME, EntityIndex, keys_of
 from routerd.management.agent.naming import general_identity, identity_of, shown_name
 from routerd.management.agent.problems import checked_for_creation, name_and_body, sentence
 from routerd.management.agent.refusals import BadRequest, not_implemented
-from routerd.management.backing import Backing, ConfiguredEntity
-from routerd.management.schema.foundations import MANAGEMENT
-from routerd.management.schema.model import EntityType
-from routerd.management.schema.values import shown
+from routerd.management.backing import Backing
 
 SELF = "self"
 """Name and identity of the management node."""

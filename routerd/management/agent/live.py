@@ -4,6 +4,8 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from routerd.config import ENTITY_TYPES, ConfiguredEntity, find_entity_type
+from routerd.config.schema import ADDRESS, CONNECTION, CONSOLE, ROUTER, ROUTER_ADDRESS, ROUTER_LINK, EntityType
 from routerd.management.agent.address_creation import create_address
 from routerd.management.agent.call import Call
 from routerd.management.agent.columns import Columns, as_map, cells
@@ -22,15 +24,8 @@ from routerd.management.agent.traffic_columns import (
     address_sums,
     is_of_client,
 )
-from routerd.management.backing import Backing, ConfiguredEntity
+from routerd.management.backing import Backing
 from routerd.management.messages import Answer
-from routerd.management.schema.addresses import ADDRESS
-from routerd.management.schema.catalogue import ENTITY_TYPES, find_entity_type
-from routerd.management.schema.connections import CONNECTION
-from routerd.management.schema.model import EntityType
-from routerd.management.schema.process import CONSOLE
-from routerd.management.schema.router import ROUTER
-from routerd.management.schema.traffic import ROUTER_ADDRESS, ROUTER_LINK
 
 NO_TARGET = "No name or identity provided"
 

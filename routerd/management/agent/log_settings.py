@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from routerd.config.schema import LOG, LOG_LEVELS
 from routerd.management.agent.refusals import BadRequest, Failed
-from routerd.management.schema.logs import LOG, LOG_LEVELS
 
 _WORDS = ("default", "none", *LOG_LEVELS)
 _SEPARATORS = str.maketrans(",;:", "   ")

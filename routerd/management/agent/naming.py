@@ -7,13 +7,20 @@ by `address/0` and so on as well, by which the general view has them.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from routerd.management.backing import ConfiguredEntity
-from routerd.management.schema.addresses import ADDRESS, AUTO_LINK, BINDING, EXCHANGE, LINK_ROUTE
-from routerd.management.schema.logs import LOG, LOG_MODULES
-from routerd.management.schema.model import EntityType
-from routerd.management.schema.records import RECORD
-from routerd.management.schema.router import ROUTER
-from routerd.management.schema.security import POLICY
+from routerd.config import ConfiguredEntity
+from routerd.config.schema import (
+    ADDRESS,
+    AUTO_LINK,
+    BINDING,
+    EXCHANGE,
+    LINK_ROUTE,
+    LOG,
+    LOG_MODULES,
+    POLICY,
+    RECORD,
+    ROUTER,
+    EntityType,
+)
 
 NUMBERED = frozenset(one.name for one in (ADDRESS, LINK_ROUTE, AUTO_LINK, EXCHANGE, BINDING))
 """The types whose entities have numbers."""

@@ -4,6 +4,7 @@ import json
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
+from routerd.config import ALL_TYPES
 from routerd.core import RouterMode
 from routerd.management.agent.call import Call
 from routerd.management.agent.network import node_address
@@ -12,7 +13,6 @@ from routerd.management.agent.refusals import BadRequest, NotImplementedHere
 from routerd.management.agent.schema_map import ancestors, schema_map
 from routerd.management.backing import Backing
 from routerd.management.messages import Answer
-from routerd.management.schema.catalogue import ALL_TYPES
 
 INDENT_MAX = 16
 _NO_PROFILER = "No profiler is built in: a sampling one such as py-spy takes the pid of an org.mobula.connectionActor"

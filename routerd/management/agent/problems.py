@@ -3,13 +3,22 @@
 from collections.abc import Mapping
 from typing import Any
 
+from routerd.config import Checked, Problem, check_entity
+from routerd.config.schema import (
+    AUTO_LINK,
+    BINDING,
+    CONNECTION_LINK_ROUTE,
+    EXCHANGE,
+    LINK_ROUTE,
+    SHOWN_MAX,
+    Attribute,
+    EntityType,
+    Rights,
+    closest,
+    shown,
+)
 from routerd.management.agent.call import Call
 from routerd.management.agent.refusals import BadRequest
-from routerd.management.schema.addresses import AUTO_LINK, BINDING, CONNECTION_LINK_ROUTE, EXCHANGE, LINK_ROUTE
-from routerd.management.schema.catalogue import closest
-from routerd.management.schema.model import Attribute, EntityType, Rights
-from routerd.management.schema.validation import Checked, Problem, check_entity
-from routerd.management.schema.values import SHOWN_MAX, shown
 
 NO_MAP = "Body of request must be a map"
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from typing import Any
 
+from routerd.config.schema import RECORD_COUNTERS
 from routerd.management.agent.numbers import whole
 from routerd.management.rows import WorkerRow
-from routerd.management.schema.records import RECORD_COUNTERS
 
 _QUIET = ("off", "recording")
 

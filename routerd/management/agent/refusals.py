@@ -2,8 +2,8 @@
 
 from typing import ClassVar
 
+from routerd.config.schema import EntityType
 from routerd.core import ManagementAccess
-from routerd.management.schema.model import EntityType
 
 
 class Refusal(Exception):

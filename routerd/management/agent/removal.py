@@ -1,8 +1,9 @@
 """The end of a configured entity."""
 
+from routerd.config import ConfiguredEntity
 from routerd.management.agent.entity_index import EntityIndex, keys_of
 from routerd.management.agent.refusals import NotFound
-from routerd.management.backing import Backing, ConfiguredEntity
+from routerd.management.backing import Backing
 
 
 async def delete(entity: ConfiguredEntity, backing: Backing, index: EntityIndex) -> None:

@@ -7,12 +7,12 @@ counters of clients' links have it already; those of the endpoints would count i
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from routerd.config.schema import ROUTER
 from routerd.core import RouterSettings
 from routerd.management.agent.columns import Always, Columns, Getter
 from routerd.management.agent.numbers import uint, ulong, whole
 from routerd.management.backing import Backing
 from routerd.management.rows import WorkerRow
-from routerd.management.schema.router import ROUTER
 
 AREA = "0"
 ADDRESS_COUNT = "addrCount"

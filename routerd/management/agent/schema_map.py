@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from routerd.config import ALL_TYPES
+from routerd.config.schema import PREFIX, Attribute, EntityType
 from routerd.management.agent.numbers import as_general
-from routerd.management.schema.catalogue import ALL_TYPES
-from routerd.management.schema.model import PREFIX, Attribute, EntityType
 
 
 def ancestors(entity_type: EntityType) -> list[EntityType]:

@@ -4,11 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter, not_
 from typing import Any
 
+from routerd.config.schema import CONNECTION, ROUTER_ADDRESS, ROUTER_LINK
 from routerd.management.agent.columns import Always, Columns, Steps, nothing, uint_of, ulong_of
 from routerd.management.agent.numbers import uint, ulong, whole
 from routerd.management.rows import AddressRow, ConnectionRow, LinkRow
-from routerd.management.schema.connections import CONNECTION
-from routerd.management.schema.traffic import ROUTER_ADDRESS, ROUTER_LINK
 
 FABRIC, INNER = ("fabric", "inner")
 """Roles of what is the router's own, and is not shown among what clients have."""

@@ -1,7 +1,7 @@
 """What is configured for addresses."""
 
-from routerd.management.schema.foundations import CONFIGURATION_ENTITY
-from routerd.management.schema.model import BOOLEAN, CREATE, ENUM, INTEGER, STRING, Attribute, EntityType, Kind
+from routerd.config.schema.foundations import CONFIGURATION_ENTITY
+from routerd.config.schema.model import BOOLEAN, CREATE, ENUM, INTEGER, STRING, Attribute, EntityType, Kind
 
 _CREATE_DELETE = ("CREATE", "DELETE")
 _IN_OUT = ("in", "out")

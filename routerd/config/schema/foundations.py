@@ -1,6 +1,6 @@
 """The types that all others are built on, and the management node itself."""
 
-from routerd.management.schema.model import CREATE, STRING, Attribute, EntityType, Kind
+from routerd.config.schema.model import CREATE, STRING, Attribute, EntityType, Kind
 
 ENTITY = EntityType(
     name="entity",

@@ -3,9 +3,10 @@
 import math
 import re
 from collections.abc import Callable, Mapping
+from difflib import get_close_matches
 from typing import Any
 
-from routerd.management.schema.model import Attribute, ValueType
+from routerd.config.schema.model import Attribute, ValueType
 
 _TRUE = ("yes", "true", "on")
 _FALSE = ("no", "false", "off")
@@ -141,3 +142,10 @@ def _kind_of(value: object) -> str:
     if isinstance(value, list):
         return "a list"
     return shown(value)
+
+
+def closest(name: str, names: tuple[str, ...]) -> str | None:
+    """Return which of the names was probably meant, if any is close."""
+    folded = {one.casefold(): one for one in names}
+    found = get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)
+    return folded[found[0]] if found else None

@@ -1,7 +1,7 @@
 """The log."""
 
-from routerd.management.schema.foundations import CONFIGURATION_ENTITY, OPERATIONAL_ENTITY
-from routerd.management.schema.model import BOOLEAN, ENUM, INTEGER, STRING, UPDATE, Attribute, EntityType, Kind
+from routerd.config.schema.foundations import CONFIGURATION_ENTITY, OPERATIONAL_ENTITY
+from routerd.config.schema.model import BOOLEAN, ENUM, INTEGER, STRING, UPDATE, Attribute, EntityType, Kind
 
 LOG_LEVELS = ("trace", "debug", "info", "notice", "warning", "error", "critical")
 LOG_MODULES = (

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from routerd.management.backing import ConfiguredEntity
+from routerd.config.configured import ConfiguredEntity
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """The router itself."""
 
-from routerd.management.schema.foundations import CONFIGURATION_ENTITY
-from routerd.management.schema.model import BOOLEAN, CREATE, ENUM, INTEGER, PATH, STRING, Attribute, EntityType, Kind
+from routerd.config.schema.foundations import CONFIGURATION_ENTITY
+from routerd.config.schema.model import BOOLEAN, CREATE, ENUM, INTEGER, PATH, STRING, Attribute, EntityType, Kind
 
 ROUTER = EntityType(
     name="router",

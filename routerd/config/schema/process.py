@@ -1,7 +1,7 @@
 """The process, and what stands by itself."""
 
-from routerd.management.schema.foundations import CONFIGURATION_ENTITY, ENTITY, OPERATIONAL_ENTITY
-from routerd.management.schema.model import CREATE, INTEGER, STRING, UPDATE, Attribute, EntityType, Kind
+from routerd.config.schema.foundations import CONFIGURATION_ENTITY, ENTITY, OPERATIONAL_ENTITY
+from routerd.config.schema.model import CREATE, INTEGER, STRING, UPDATE, Attribute, EntityType, Kind
 
 ALLOCATOR = EntityType(
     name="allocator",

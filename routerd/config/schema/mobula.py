@@ -1,7 +1,7 @@
 """What only this router has to show: its connection actors, and the links between them."""
 
-from routerd.management.schema.foundations import OPERATIONAL_ENTITY
-from routerd.management.schema.model import ENUM, INTEGER, OWN_PREFIX, STRING, Attribute, EntityType, Kind
+from routerd.config.schema.foundations import OPERATIONAL_ENTITY
+from routerd.config.schema.model import ENUM, INTEGER, OWN_PREFIX, STRING, Attribute, EntityType, Kind
 
 CONNECTION_ACTOR = EntityType(
     name="connectionActor",

@@ -1,7 +1,7 @@
 """What is recorded of the router's decisions."""
 
-from routerd.management.schema.foundations import CONFIGURATION_ENTITY
-from routerd.management.schema.model import (
+from routerd.config.schema.foundations import CONFIGURATION_ENTITY
+from routerd.config.schema.model import (
     CREATE,
     ENUM,
     INTEGER,

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from routerd.management.schema.catalogue import SECTIONS, closest
-from routerd.management.schema.model import Attribute, EntityType, Scalar
-from routerd.management.schema.values import ValueRefused, convert, shown
+from routerd.config.catalogue import SECTIONS
+from routerd.config.schema.model import Attribute, EntityType, Scalar
+from routerd.config.schema.values import ValueRefused, closest, convert, shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

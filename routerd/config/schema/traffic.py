@@ -1,7 +1,7 @@
 """What moves through the router, and where to."""
 
-from routerd.management.schema.foundations import OPERATIONAL_ENTITY
-from routerd.management.schema.model import ENTITY_ID, ENUM, INTEGER, LIST, STRING, UPDATE, Attribute, EntityType, Kind
+from routerd.config.schema.foundations import OPERATIONAL_ENTITY
+from routerd.config.schema.model import ENTITY_ID, ENUM, INTEGER, LIST, STRING, UPDATE, Attribute, EntityType, Kind
 
 ROUTER_LINK = EntityType(
     name="router.link",

@@ -1,7 +1,7 @@
 """Encryption, authentication and policy."""
 
-from routerd.management.schema.foundations import CONFIGURATION_ENTITY, OPERATIONAL_ENTITY
-from routerd.management.schema.model import (
+from routerd.config.schema.foundations import CONFIGURATION_ENTITY, OPERATIONAL_ENTITY
+from routerd.config.schema.model import (
     BOOLEAN,
     CREATE,
     INTEGER,

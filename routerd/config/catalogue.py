@@ -1,10 +1,9 @@
 """All entity types, and how they are found by the names that people and peers give them."""
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from types import MappingProxyType
 
-from routerd.management.schema.addresses import (
+from routerd.config.schema.addresses import (
     ADDRESS,
     AUTO_LINK,
     BINDING,
@@ -12,21 +11,21 @@ from routerd.management.schema.addresses import (
     EXCHANGE,
     LINK_ROUTE,
 )
-from routerd.management.schema.connections import CONNECTION, CONNECTOR, LISTENER
-from routerd.management.schema.foundations import (
+from routerd.config.schema.connections import CONNECTION, CONNECTOR, LISTENER
+from routerd.config.schema.foundations import (
     AMQP_MANAGEMENT,
     CONFIGURATION_ENTITY,
     ENTITY,
     MANAGEMENT,
     OPERATIONAL_ENTITY,
 )
-from routerd.management.schema.logs import LOG, LOG_STATS
-from routerd.management.schema.mobula import CONNECTION_ACTOR, FABRIC_LINK
-from routerd.management.schema.model import OWN_PREFIX, PREFIX, EntityType
-from routerd.management.schema.process import ALLOCATOR, CONSOLE, DUMMY
-from routerd.management.schema.records import RECORD
-from routerd.management.schema.router import ROUTER
-from routerd.management.schema.security import (
+from routerd.config.schema.logs import LOG, LOG_STATS
+from routerd.config.schema.mobula import CONNECTION_ACTOR, FABRIC_LINK
+from routerd.config.schema.model import OWN_PREFIX, PREFIX, EntityType
+from routerd.config.schema.process import ALLOCATOR, CONSOLE, DUMMY
+from routerd.config.schema.records import RECORD
+from routerd.config.schema.router import ROUTER
+from routerd.config.schema.security import (
     AUTH_SERVICE_PLUGIN,
     POLICY,
     SSL_PROFILE,
@@ -34,7 +33,7 @@ from routerd.management.schema.security import (
     VHOST_STATS,
     VHOST_USER_GROUP_SETTINGS,
 )
-from routerd.management.schema.traffic import ROUTER_ADDRESS, ROUTER_LINK, ROUTER_NODE
+from routerd.config.schema.traffic import ROUTER_ADDRESS, ROUTER_LINK, ROUTER_NODE
 
 _ALL = (
     ENTITY,
@@ -88,10 +87,3 @@ def find_entity_type(name: str) -> EntityType | None:
     name_of_tools = name.removeprefix(PREFIX)
     own_name = name_of_tools.removeprefix(OWN_PREFIX)
     return SECTIONS.get(name) or ENTITY_TYPES.get(name_of_tools) or OWN_TYPES.get(own_name)
-
-
-def closest(name: str, names: tuple[str, ...]) -> str | None:
-    """Return which of the names was probably meant, if any is close."""
-    folded = {one.casefold(): one for one in names}
-    found = get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)
-    return folded[found[0]] if found else None
