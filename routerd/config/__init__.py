@@ -1,30 +1,40 @@
-"""What can be configured and watched, and the configuration of a router: `load` reads a file into frozen classes.
+"""What can be configured and watched, and the configuration of a router.
 
-`schema` declares all types of entities, `catalogue` finds them by name, `validation` holds attributes against them.
-
-`file` finds the sections, in two forms (`conf_form`, `json_form`); `entities` holds them against the schema; one module
-a section makes what the router works with: `router_config` (all of it), `listener`, `connector`, `log`; `effects` is
-for what is configured at run time.
+`catalogue` has the table of all entity types. What can be configured is a `Configurable`, a module in `kinds`;
+`schema` has the other types. `load` reads a file into a `RouterConfig`: `file` finds the sections, in two forms
+(`conf_form`, `json_form`), `entities` holds them against the schema (`validation`), and each kind reads its own.
+`effects` does the same for what is configured at run time.
 """
 
-from routerd.config.auth_service import AuthServiceConfig
-from routerd.config.catalogue import ALL_TYPES, ENTITY_TYPES, OWN_TYPES, SECTIONS, find_entity_type
+from routerd.config.catalogue import (
+    ALL_TYPES,
+    CONFIGURABLES,
+    ENTITY_TYPES,
+    OWN_TYPES,
+    SECTIONS,
+    configurable,
+    find_entity_type,
+)
 from routerd.config.change import Change, Configuration
-from routerd.config.configured import ChangeForbidden, ChangeRefused, ConfiguredEntity
-from routerd.config.connector import INTER_ROUTER_MAX, ConnectorConfig
-from routerd.config.effects import Effect, effect_of, resolved
-from routerd.config.errors import ConfigError, ConfigErrors, ConfigRejected
-from routerd.config.listener import FailoverUrl, ListenerConfig, Role
+from routerd.config.configurable import Configurable, Reading
+from routerd.config.configurations import Configurations
+from routerd.config.configured import ConfiguredEntity
+from routerd.config.effects import effect_of, effects_of, resolved
+from routerd.config.errors import ChangeForbidden, ChangeRefused, ConfigError, ConfigErrors, ConfigRejected
+from routerd.config.kinds.auth_service_plugin import AuthServiceConfig
+from routerd.config.kinds.connection_attributes import Role
+from routerd.config.kinds.connector import INTER_ROUTER_MAX, ConnectorConfig
+from routerd.config.kinds.listener import ListenerConfig
+from routerd.config.kinds.log import LogConfig, LogModuleConfig
+from routerd.config.kinds.record import RecordConfig, RecordLevel, with_directory
+from routerd.config.kinds.ssl_profile import UID_LETTERS, UID_LETTERS_MAX, SslProfileConfig
+from routerd.config.kinds.vhost import VhostNames
 from routerd.config.load import line_of, load_config, parse_config
-from routerd.config.log import LogConfig, LogModuleConfig
 from routerd.config.log_levels import LevelUnknown, parse_enable
 from routerd.config.named_files import check_named_files
-from routerd.config.record import RecordConfig, RecordLevel
-from routerd.config.record_section import with_directory
 from routerd.config.remote_hosts import resolve_if_possible
 from routerd.config.router_config import RouterConfig
 from routerd.config.schema.logs import LOG_LEVELS, LOG_MODULES
-from routerd.config.ssl_profile import UID_LETTERS, UID_LETTERS_MAX, SslProfileConfig
 from routerd.config.user_file import (
     DEFAULT_USER_FILE,
     SCRAM_ITERATIONS,
@@ -36,10 +46,11 @@ from routerd.config.user_file import (
     read_users,
 )
 from routerd.config.validation import Checked, Problem, check_entity
-from routerd.config.vhost_section import VhostNames
+from routerd.config.values import FailoverUrl
 
 __all__ = [
     "ALL_TYPES",
+    "CONFIGURABLES",
     "DEFAULT_USER_FILE",
     "ENTITY_TYPES",
     "INTER_ROUTER_MAX",
@@ -60,16 +71,18 @@ __all__ = [
     "ConfigError",
     "ConfigErrors",
     "ConfigRejected",
+    "Configurable",
     "Configuration",
+    "Configurations",
     "ConfiguredEntity",
     "ConnectorConfig",
-    "Effect",
     "FailoverUrl",
     "LevelUnknown",
     "ListenerConfig",
     "LogConfig",
     "LogModuleConfig",
     "Problem",
+    "Reading",
     "RecordConfig",
     "RecordLevel",
     "Role",
@@ -80,8 +93,10 @@ __all__ = [
     "VhostNames",
     "check_entity",
     "check_named_files",
+    "configurable",
     "editing",
     "effect_of",
+    "effects_of",
     "find_entity_type",
     "line_of",
     "load_config",

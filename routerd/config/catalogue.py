@@ -1,17 +1,26 @@
-"""All entity types, and how they are found by the names that people and peers give them."""
+"""The table of all entity types, and how they are found by the names that people and peers give them.
+
+A row that is a `Configurable` can be configured; others can be watched, are built on, or are not supported yet.
+"""
 
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import Any
 
-from routerd.config.schema.addresses import (
-    ADDRESS,
-    AUTO_LINK,
-    BINDING,
-    CONNECTION_LINK_ROUTE,
-    EXCHANGE,
-    LINK_ROUTE,
-)
-from routerd.config.schema.connections import CONNECTION, CONNECTOR, LISTENER
+from routerd.config.configurable import Configurable
+from routerd.config.kinds.address import AddressKind
+from routerd.config.kinds.auth_service_plugin import AuthServiceKind
+from routerd.config.kinds.connector import ConnectorKind
+from routerd.config.kinds.listener import ListenerKind
+from routerd.config.kinds.log import LogKind
+from routerd.config.kinds.policy import PolicyKind
+from routerd.config.kinds.record import RecordKind
+from routerd.config.kinds.router import RouterKind
+from routerd.config.kinds.ssl_profile import SslProfileKind
+from routerd.config.kinds.vhost import VhostKind
+from routerd.config.kinds.vhost_group import VHOST_USER_GROUP_SETTINGS
+from routerd.config.schema.addresses import AUTO_LINK, BINDING, CONNECTION_LINK_ROUTE, EXCHANGE, LINK_ROUTE
+from routerd.config.schema.connections import CONNECTION
 from routerd.config.schema.foundations import (
     AMQP_MANAGEMENT,
     CONFIGURATION_ENTITY,
@@ -19,36 +28,27 @@ from routerd.config.schema.foundations import (
     MANAGEMENT,
     OPERATIONAL_ENTITY,
 )
-from routerd.config.schema.logs import LOG, LOG_STATS
+from routerd.config.schema.logs import LOG_STATS
 from routerd.config.schema.mobula import CONNECTION_ACTOR, FABRIC_LINK
 from routerd.config.schema.model import OWN_PREFIX, PREFIX, EntityType
 from routerd.config.schema.process import ALLOCATOR, CONSOLE, DUMMY
-from routerd.config.schema.records import RECORD
-from routerd.config.schema.router import ROUTER
-from routerd.config.schema.security import (
-    AUTH_SERVICE_PLUGIN,
-    POLICY,
-    SSL_PROFILE,
-    VHOST,
-    VHOST_STATS,
-    VHOST_USER_GROUP_SETTINGS,
-)
+from routerd.config.schema.security import VHOST_STATS
 from routerd.config.schema.traffic import ROUTER_ADDRESS, ROUTER_LINK, ROUTER_NODE
 
-_ALL = (
+TABLE: tuple[Configurable[Any] | EntityType, ...] = (
     ENTITY,
     AMQP_MANAGEMENT,
     MANAGEMENT,
     CONFIGURATION_ENTITY,
     OPERATIONAL_ENTITY,
-    ROUTER,
-    SSL_PROFILE,
-    AUTH_SERVICE_PLUGIN,
-    LISTENER,
-    CONNECTOR,
-    LOG,
+    RouterKind(),
+    SslProfileKind(),
+    AuthServiceKind(),
+    ListenerKind(),
+    ConnectorKind(),
+    LogKind(),
     LOG_STATS,
-    ADDRESS,
+    AddressKind(),
     LINK_ROUTE,
     AUTO_LINK,
     EXCHANGE,
@@ -59,26 +59,40 @@ _ALL = (
     CONNECTION,
     ALLOCATOR,
     CONSOLE,
-    POLICY,
-    VHOST,
+    PolicyKind(),
+    VhostKind(),
     VHOST_USER_GROUP_SETTINGS,
     VHOST_STATS,
     DUMMY,
     CONNECTION_LINK_ROUTE,
+    CONNECTION_ACTOR,
+    FABRIC_LINK,
+    RecordKind(),
 )
+"""Errors, the schema and docs/ have the types in this order."""
 
-ENTITY_TYPES: Mapping[str, EntityType] = MappingProxyType({one.name: one for one in _ALL})
+CONFIGURABLES: tuple[Configurable[Any], ...] = tuple(row for row in TABLE if isinstance(row, Configurable))
+"""What can be configured."""
+
+_TYPES = tuple(row.type if isinstance(row, Configurable) else row for row in TABLE)
+
+ENTITY_TYPES: Mapping[str, EntityType] = MappingProxyType({one.name: one for one in _TYPES if one.prefix == PREFIX})
 """By name, without PREFIX: those that routers of this kind have, and tools know."""
 
-OWN_TYPES: Mapping[str, EntityType] = MappingProxyType(
-    {one.name: one for one in (CONNECTION_ACTOR, FABRIC_LINK, RECORD)}
-)
+OWN_TYPES: Mapping[str, EntityType] = MappingProxyType({one.name: one for one in _TYPES if one.prefix == OWN_PREFIX})
 """By name, without OWN_PREFIX: those that only this router has."""
 
 ALL_TYPES: tuple[EntityType, ...] = (*ENTITY_TYPES.values(), *OWN_TYPES.values())
 
 SECTIONS: Mapping[str, EntityType] = MappingProxyType({one.section: one for one in ALL_TYPES if one.section})
 """Those that a configuration file has sections for, by their names there."""
+
+_KINDS = {one.type.name: one for one in CONFIGURABLES}
+
+
+def configurable(entity_type: EntityType) -> Configurable[Any] | None:
+    """Return the kind of the entities of a type, None if they cannot be configured."""
+    return _KINDS.get(entity_type.name)
 
 
 def find_entity_type(name: str) -> EntityType | None:

@@ -1,4 +1,4 @@
-"""What is configured, in the file or at run time, and why a change of it is refused."""
+"""What is configured, in the file or at run time."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -30,11 +30,3 @@ def _configured(
     entity_type = find_entity_type(type_name)
     assert entity_type is not None, "it was one when it was sent"
     return ConfiguredEntity(type=entity_type, identity=identity, name=name, values=values, file_index=file_index)
-
-
-class ChangeRefused(Exception):
-    """A change that the router cannot make, and has not made anywhere; the text says why."""
-
-
-class ChangeForbidden(ChangeRefused):
-    """A change that would have the router use what requests to management may not name."""

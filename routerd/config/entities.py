@@ -1,60 +1,12 @@
 """The sections of a file, held against the schema: what each says, and everything that is wrong with them."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
-
 from routerd.config.catalogue import SECTIONS, find_entity_type
-from routerd.config.errors import ConfigError, in_one_line
+from routerd.config.entity import Entity, Findings
+from routerd.config.errors import ConfigError
 from routerd.config.schema.model import PREFIX, EntityType, Kind
 from routerd.config.schema.values import closest
-from routerd.config.sections import Given, Section, Sections
+from routerd.config.sections import Section, Sections
 from routerd.config.validation import Problem, check_entity
-
-
-@dataclass(slots=True)
-class Findings:
-    """What there is to say about a file."""
-
-    file: str
-    errors: list[ConfigError] = field(default_factory=list)
-    notices: list[tuple[int, str]] = field(default_factory=list)
-    """Line and text."""
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """The notices, one line each."""
-        return tuple(in_one_line(f"{self.file}: line {line}: {text}") for line, text in sorted(self.notices))
-
-
-@dataclass(frozen=True, slots=True)
-class Entity:
-    """A section whose attributes fit the schema, apart from those that an error is about; these have their defaults."""
-
-    type: EntityType
-    line: int | None
-    """None for a section that is not in the file."""
-    values: Mapping[str, Any]
-    given: Mapping[str, tuple[str, Given]]
-    """Name and value as they stand in the file, of those that do."""
-    findings: Findings
-
-    def refuse(self, attribute: str, reason: str, *allowed: str, meant: str | None = None) -> None:
-        """Note that an attribute, or what it has to do with others, is wrong."""
-        name, given = self.given.get(attribute, (attribute, None))
-        line, value = (given.line, given.value) if given else (self.line, None)
-        known = self.type.attributes.get(attribute)
-        if known is not None and known.is_hidden:
-            value = None
-        section = self.type.section
-        self.findings.errors.append(ConfigError(self.findings.file, line, section, name, value, reason, allowed, meant))
-
-    def warn(self, attribute: str, text: str) -> None:
-        """Note something about an attribute that does no harm; only a file has a place to tell it."""
-        if attribute not in self.given:
-            return
-        name, given = self.given[attribute]
-        self.findings.notices.append((given.line, f"{self.type.section}.{name}: {text}"))
 
 
 def entities_of(sections: Sections, findings: Findings) -> list[Entity]:

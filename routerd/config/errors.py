@@ -1,4 +1,4 @@
-"""What is wrong with a configuration, in words that say where and what would be right."""
+"""What is wrong with a configuration, or a change of it, in words that say where and what would be right."""
 
 from collections.abc import Sequence
 
@@ -68,6 +68,13 @@ class ConfigErrors(ConfigRejected):
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.errors))
+
+class ChangeRefused(Exception):
+    """A change that the router cannot make, and has not made anywhere; the text says why."""
+
+
+class ChangeForbidden(ChangeRefused):
+    """A change that would have the router use what requests to management may not name."""
 
 
 def in_one_line(text: str) -> str:

@@ -1,31 +1,32 @@
 """From a configuration file to what the router is made of."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
-from routerd.config.address_section import address_settings
-from routerd.config.auth_service_section import auth_services
-from routerd.config.catalogue import SECTIONS, find_entity_type
-from routerd.config.connector import ConnectorConfig
-from routerd.config.connector_section import connector_configs, with_password
-from routerd.config.entities import Entity, Findings, entities_of
-from routerd.config.errors import ConfigErrors
+from routerd.config.catalogue import CONFIGURABLES, configurable, find_entity_type
+from routerd.config.configurable import Configurable, Reading
+from routerd.config.configurations import Configurations
+from routerd.config.entities import entities_of
+from routerd.config.entity import Entity, Findings
+from routerd.config.errors import ConfigErrors, meant_among
 from routerd.config.file import read_sections, read_text
-from routerd.config.listener import ListenerConfig
-from routerd.config.listener_section import listener_configs, with_file
-from routerd.config.log import LogConfig
-from routerd.config.log_section import log_modules
-from routerd.config.policy_section import implied_policy, policy_settings, vhosts_of_folder
-from routerd.config.record import RecordConfig
-from routerd.config.record_section import record_configs
+from routerd.config.kinds.address import AddressKind
+from routerd.config.kinds.auth_service_plugin import AuthServiceKind
+from routerd.config.kinds.connector import ConnectorKind
+from routerd.config.kinds.listener import ListenerKind
+from routerd.config.kinds.log import LogConfig, LogKind
+from routerd.config.kinds.policy import PolicyKind
+from routerd.config.kinds.record import RecordConfig, RecordKind
+from routerd.config.kinds.router import RouterKind, random_suffix
+from routerd.config.kinds.ssl_profile import SslProfileKind
+from routerd.config.kinds.vhost import VhostKind
+from routerd.config.policy_folder import vhosts_of_folder
 from routerd.config.remote_hosts import Resolve, resolve_host
 from routerd.config.router_config import RouterConfig
-from routerd.config.router_section import random_suffix, router_settings
-from routerd.config.ssl_profile import SslProfileConfig
-from routerd.config.ssl_profile_section import ssl_profiles, with_resolved
+from routerd.config.schema.values import shown
 from routerd.config.validation import check_entity
-from routerd.config.vhost_section import vhost_settings
 from routerd.core import RouterMode
 
 
@@ -61,81 +62,82 @@ def parse_config(
     `environment` has the variables that passwords may be in; `resolve` finds the addresses of hosts that are named.
     """
     findings = Findings(name)
-    entities = entities_of(read_sections(text, name), findings)
-    _check_names(entities)
-    router = _router(entities, findings)
-    mode = RouterMode(router.values["mode"])
-    profiles = ssl_profiles(_of_type("sslProfile", entities), environment)
-    profile_names = [one.name for one in profiles]
-    services = auth_services(_of_type("authServicePlugin", entities), profile_names)
-    service_names = [one.name for one in services]
-    listeners = listener_configs(_of_type("listener", entities), mode, profile_names, service_names)
-    connectors = connector_configs(_of_type("connector", entities), mode, environment, profile_names)
-    addresses = address_settings(_of_type("address", entities))
-    policy = next(iter(_of_type("policy", entities)), None) or implied_policy(findings)
+    in_file = entities_of(read_sections(text, name), findings)
+    _check_names(in_file)
+    router, policy = (_only(kind, in_file, findings) for kind in (RouterKind, PolicyKind))
     vhosts_beside, files_beside = vhosts_of_folder(policy)
-    vhosts = vhost_settings(
-        [*_of_type("vhost", entities), *vhosts_beside],
-        uses_patterns=policy.values["enableVhostNamePatterns"],
+    all_findings = (findings, *files_beside)
+    entities = [*([router] if router.line is None else []), *in_file, *vhosts_beside]
+    present = [*entities, *([policy] if policy.line is None else [])]
+    reading = Reading(
+        mode=RouterMode(router.values["mode"]),
+        environment=environment,
         resolve=resolve,
+        new_suffix=new_suffix,
+        policy=policy.values,
     )
-    config = RouterConfig(
-        router=router_settings(router, addresses, new_suffix, has_policy=policy.values["enableVhostPolicy"]),
-        listeners=listeners,
-        connectors=connectors,
-        ssl_profiles=profiles,
-        policy=policy_settings(policy),
-        vhosts=vhosts,
-        auth_services=services,
-        record=next(iter(record_configs(_of_type("record", entities))), RecordConfig()),
+    found: dict[str, tuple[Any, ...]] = {}
+    for kind in CONFIGURABLES:
+        of_kind = [one for one in present if one.type is kind.type]
+        _check_references(kind, of_kind, entities)
+        found[kind.section] = kind.parse(of_kind, reading)
+    errors = [error for one in all_findings for error in one.errors]
+    if errors:
+        raise ConfigErrors(sorted(errors, key=lambda error: error.line or 0))
+    sections = _sections(entities, found)
+    configs = Configurations(found)
+    [settings] = configs.take(RouterKind)
+    [policy_settings] = configs.take(PolicyKind)
+    return RouterConfig(
+        router=replace(settings, addresses=configs.take(AddressKind), has_policy=policy_settings.is_enforced),
+        listeners=configs.take(ListenerKind),
+        connectors=configs.take(ConnectorKind),
+        ssl_profiles=configs.take(SslProfileKind),
+        policy=policy_settings,
+        vhosts=configs.take(VhostKind),
+        auth_services=configs.take(AuthServiceKind),
+        record=next(iter(configs.take(RecordKind)), RecordConfig()),
         logs=LogConfig(
-            modules=log_modules(_of_type("log", entities)),
+            modules=configs.take(LogKind),
             timestamp_format=router.values["timestampFormat"],
             timestamps_in_utc=bool(router.values["timestampsInUTC"]),
         ),
-        sections=_sections(router, [*entities, *vhosts_beside], listeners, connectors, profiles),
-        warnings=tuple(warning for one in (findings, *files_beside) for warning in one.warnings),
+        others=configs.left,
+        sections=sections,
+        warnings=tuple(warning for one in all_findings for warning in one.warnings),
     )
-    errors = [error for one in (findings, *files_beside) for error in one.errors]
-    if errors:
-        raise ConfigErrors(sorted(errors, key=lambda error: error.line or 0))
-    return config
 
 
-def _of_type(section: str, entities: list[Entity]) -> list[Entity]:
-    return [one for one in entities if one.type.section == section]
+def _only(kind: type[Configurable[Any]], entities: Iterable[Entity], findings: Findings) -> Entity:
+    """Return the only section of a kind, or one with defaults if there is none (1.7)."""
+    implied = Entity(kind.type, None, check_entity(kind.type, {}).values, {}, findings)
+    return next((one for one in entities if one.type is kind.type), implied)
+
+
+def _check_references(kind: Configurable[Any], entities: Iterable[Entity], all_entities: Iterable[Entity]) -> None:
+    """Hold the entities that others name against those that there are."""
+    for attribute, section in kind.references.items():
+        known = tuple(one.values["name"] or "" for one in all_entities if one.type.section == section)
+        for entity in entities:
+            named = entity.values[attribute]
+            if named is not None and named not in known:
+                reason = f"there is no {section} with the name {shown(named)}"
+                allowed = known or (f"add a section {section}",)
+                entity.refuse(attribute, reason, *allowed, meant=meant_among(named, known))
 
 
 def _sections(
-    router: Entity,
-    entities: list[Entity],
-    listeners: tuple[ListenerConfig, ...],
-    connectors: tuple[ConnectorConfig, ...],
-    profiles: tuple[SslProfileConfig, ...],
+    entities: Iterable[Entity], found: Mapping[str, tuple[Any, ...]]
 ) -> tuple[tuple[str, Mapping[str, Any]], ...]:
-    implied = [] if router in entities else [router]
-    listener, connector, profile = iter(listeners), iter(connectors), iter(profiles)
+    """Return the values of all entities as they are the same in every process."""
+    configs = {section: iter(some) for section, some in found.items()}
 
-    def values_of(one: Entity) -> Mapping[str, Any]:
-        match one.type.section:
-            case "listener":
-                return with_file(one.values, next(listener))
-            case "connector":
-                return with_password(one.values, next(connector))
-            case "sslProfile":
-                return with_resolved(one.values, next(profile))
-        return dict(one.values)
+    def settled(one: Entity) -> Mapping[str, Any]:
+        kind = configurable(one.type)
+        assert kind is not None, "what is no kind is an error"
+        return kind.settled(one.values, next(configs[kind.section]))
 
-    return tuple((one.type.name, values_of(one)) for one in (*implied, *entities))
-
-
-def _router(entities: list[Entity], findings: Findings) -> Entity:
-    """Return the only router section, or one with defaults if there is none (1.7)."""
-    found = _of_type("router", entities)
-    if not found:
-        entity_type = SECTIONS["router"]
-        return Entity(entity_type, None, check_entity(entity_type, {}).values, {}, findings)
-    return found[0]
+    return tuple((one.type.name, settled(one)) for one in entities)
 
 
 def _check_names(entities: list[Entity]) -> None:

@@ -9,21 +9,13 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from routerd.config.configured import ChangeForbidden, ConfiguredEntity
+from routerd.config.catalogue import configurable
+from routerd.config.configured import ConfiguredEntity
+from routerd.config.errors import ChangeForbidden
 from routerd.config.passwords import ENVIRONMENT, FILE
 from routerd.config.schema.values import shown
 
 SETTING = "managementFileDir"
-FILE_ATTRIBUTES: Mapping[str, tuple[str, ...]] = {
-    "listener": ("trustedCertsFile", "httpRootDir"),
-    "log": ("outputFile",),
-    "record": ("directory",),
-    "sslProfile": ("caCertFile", "certFile", "privateKeyFile", "passwordFile", "uidNameMappingFile"),
-}
-"""By section, the attributes that are names of files or folders."""
-PASSWORD_ATTRIBUTES: Mapping[str, tuple[str, ...]] = {"connector": ("saslPassword",), "sslProfile": ("password",)}
-"""By section, the attributes that can say where a password is."""
-_STREAMS = ("stderr", "stdout", "syslog")
 
 
 def check_named_files(
@@ -33,13 +25,15 @@ def check_named_files(
 
     `kept` are files and folders that no request names, wherever they are. Raises ChangeForbidden.
     """
-    section = new.type.section or ""
+    kind = configurable(new.type)
+    if kind is None:
+        return
     before: Mapping[str, Any] = {} if old is None else old.values
-    for attribute in FILE_ATTRIBUTES.get(section, ()):
+    for attribute in kind.file_attributes:
         name = new.values.get(attribute)
-        if name is not None and name != before.get(attribute) and not (section == "log" and name in _STREAMS):
+        if name is not None and name != before.get(attribute) and kind.names_file(attribute, name):
             _check_file(attribute, name, folder, kept)
-    for attribute in PASSWORD_ATTRIBUTES.get(section, ()):
+    for attribute in kind.passwords:
         text = new.values.get(attribute)
         if text is None or text == before.get(attribute):
             continue

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from routerd.config.auth_service import AuthServiceConfig
-from routerd.config.connector import ConnectorConfig
-from routerd.config.listener import ListenerConfig
-from routerd.config.log import LogConfig
-from routerd.config.record import RecordConfig
-from routerd.config.ssl_profile import SslProfileConfig
+from routerd.config.kinds.auth_service_plugin import AuthServiceConfig
+from routerd.config.kinds.connector import ConnectorConfig
+from routerd.config.kinds.listener import ListenerConfig
+from routerd.config.kinds.log import LogConfig
+from routerd.config.kinds.record import RecordConfig
+from routerd.config.kinds.ssl_profile import SslProfileConfig
 from routerd.core import PolicySettings, RouterSettings, VhostSettings
 
 
@@ -26,6 +26,8 @@ class RouterConfig:
     vhosts: tuple[VhostSettings, ...] = ()
     logs: LogConfig = field(default_factory=LogConfig)
     record: RecordConfig = field(default_factory=RecordConfig)
+    others: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    """What no field above is for, by section."""
     sections: tuple[tuple[str, Mapping[str, Any]], ...] = field(default=(), compare=False, repr=False)
     """What all else was made of, in the order of the file: names of entity types, and values of attributes.
 

@@ -3,8 +3,8 @@
 import re
 import socket
 from collections.abc import Callable
+from dataclasses import dataclass
 
-from routerd.config.listener import FailoverUrl
 from routerd.config.schema.values import ValueRefused, shown
 
 PORT_MAX = 65_535
@@ -14,6 +14,15 @@ URLS_ALLOWED = ("[scheme://]host[:port], with commas between several",)
 _PORTS_BY_NAME = {"amqp": 5672, "amqps": 5671}
 """Those that are known where the system has no list of services (12)."""
 _URL = re.compile(r"(?:([A-Za-z][A-Za-z0-9+.-]*)://)?(\[[^\[\]]+\]|[^\[\]:/]+)(?::([^\[\]:/]+))?")
+
+@dataclass(frozen=True, slots=True)
+class FailoverUrl:
+    """Where clients can connect instead."""
+
+    host: str
+    port: int
+    scheme: str | None = None
+
 
 ServicePort = Callable[[str], int]
 

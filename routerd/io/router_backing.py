@@ -11,7 +11,6 @@ from typing import Any, Protocol, TypeVar
 from routerd.config import (
     INTER_ROUTER_MAX,
     ConnectorConfig,
-    Effect,
     ListenerConfig,
     Role,
     RouterConfig,
@@ -358,7 +357,7 @@ class RouterBacking:
     def _entities(self, section: str) -> list[ConfiguredEntity]:
         return [one for one in self.configuration.entities if one.type.section == section]
 
-    def _effect_of(self, entity: ConfiguredEntity) -> Effect | None:
+    def _effect_of(self, entity: ConfiguredEntity) -> Any:
         return effect_of(entity, self.settings.mode)
 
     async def _own_node(self) -> Sequence[NodeRow]:

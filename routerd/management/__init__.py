@@ -20,7 +20,6 @@ from routerd.config.schema import (
     LOG_MODULES,
     OWN_PREFIX,
     PREFIX,
-    RECORD_COUNTERS,
     SHOWN_MAX,
     Attribute,
     EntityType,
@@ -34,6 +33,7 @@ from routerd.config.schema import (
 )
 from routerd.management.agent.agent import Agent
 from routerd.management.agent.naming import file_entities, last_number
+from routerd.management.agent.recording_columns import RECORD_COUNTERS
 from routerd.management.agent.refusals import changes_refused
 from routerd.management.backing import Backing, Unanswered
 from routerd.management.messages import Answer, Request

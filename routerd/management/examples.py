@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-from routerd.config.schema import ADDRESS, CONNECTION, CONNECTION_ACTOR, LISTENER, LOG
+from routerd.config.kinds import ADDRESS, LISTENER, LOG
+from routerd.config.schema import CONNECTION, CONNECTION_ACTOR
 from routerd.management.messages import Answer, Request
 
 

@@ -7,63 +7,6 @@ _CREATE_DELETE = ("CREATE", "DELETE")
 _IN_OUT = ("in", "out")
 _PHASE_MAX = 9
 
-ADDRESS = EntityType(
-    name="router.config.address",
-    description="How messages to some addresses are treated.",
-    kind=Kind.CONFIGURATION,
-    base=CONFIGURATION_ENTITY,
-    section="address",
-    own_operations=_CREATE_DELETE,
-    is_supported=True,
-    own_attributes=(
-        Attribute(
-            "prefix",
-            STRING,
-            "The addresses that are this one, or that begin with it and a `.` or `/`.",
-            CREATE,
-        ),
-        Attribute(
-            "pattern",
-            STRING,
-            "The addresses that match: `*` is one word, `#` any number of them, between `.` or `/`.",
-            CREATE,
-        ),
-        Attribute(
-            "distribution",
-            ENUM,
-            "Who gets a message: all consumers, the closest, the least busy, or nobody ever.",
-            CREATE,
-            "balanced",
-            tags=("multicast", "closest", "balanced", "unavailable"),
-        ),
-        Attribute(
-            "waypoint",
-            BOOLEAN,
-            "Whether messages pass through a broker: short for phases 0 and 1.",
-            CREATE,
-            False,
-        ),
-        Attribute("ingressPhase", INTEGER, "The phase that producers send to.", CREATE, least=0, most=_PHASE_MAX),
-        Attribute("egressPhase", INTEGER, "The phase that consumers receive from.", CREATE, least=0, most=_PHASE_MAX),
-        Attribute(
-            "priority",
-            INTEGER,
-            "The priority of all messages to these addresses, whatever they say.",
-            CREATE,
-            least=0,
-            most=9,
-        ),
-        Attribute(
-            "enableFallback",
-            BOOLEAN,
-            "Whether a fallback destination gets what nobody else can.",
-            CREATE,
-            False,
-            is_supported=False,
-        ),
-    ),
-)
-
 LINK_ROUTE = EntityType(
     name="router.config.linkRoute",
     description="Addresses whose links are led through to a container as a whole.",

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from routerd.config import ConfiguredEntity, Problem
-from routerd.config.schema import ADDRESS
+from routerd.config.kinds import ADDRESS
 from routerd.core import PHASE_MAX
 from routerd.management.agent.call import Call
 from routerd.management.agent.config_columns import phases_of

@@ -5,14 +5,8 @@ from operator import attrgetter
 from typing import Any
 
 from routerd.config import ConfiguredEntity
-from routerd.config.schema import (
-    ADDRESS,
-    AUTO_LINK,
-    BINDING,
-    CONNECTION_LINK_ROUTE,
-    EXCHANGE,
-    LINK_ROUTE,
-)
+from routerd.config.kinds import ADDRESS
+from routerd.config.schema import AUTO_LINK, BINDING, CONNECTION_LINK_ROUTE, EXCHANGE, LINK_ROUTE
 from routerd.management.agent.columns import Always, Columns, nothing
 from routerd.management.agent.naming import shown_name
 from routerd.management.agent.numbers import whole

@@ -5,20 +5,16 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from routerd.config import ConfiguredEntity
+from routerd.config.kinds import CONNECTOR, POLICY, RECORD, ROUTER, VHOST
 from routerd.config.schema import (
     ALLOCATOR,
     CONNECTION_ACTOR,
-    CONNECTOR,
     FABRIC_LINK,
     LOG_LEVELS,
     LOG_MODULES,
     LOG_STATS,
     MANAGEMENT,
-    POLICY,
-    RECORD,
-    ROUTER,
     ROUTER_NODE,
-    VHOST,
     VHOST_STATS,
     EntityType,
 )

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from routerd.config import ConfiguredEntity, check_entity
-from routerd.config.schema import LOG, RECORD, VHOST, EntityType, Rights
+from routerd.config.kinds import LOG, RECORD, VHOST
+from routerd.config.schema import EntityType, Rights
 from routerd.management.agent.call import Call
 from routerd.management.agent.entity_index import EntityIndex, keys_of
 from routerd.management.agent.log_settings import check_log

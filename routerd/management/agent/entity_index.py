@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from routerd.config import ConfiguredEntity
-from routerd.config.schema import ADDRESS
+from routerd.config.kinds import ADDRESS
 from routerd.management.agent.naming import NUMBERED, general_identity, pattern_of, shown_name
 from routerd.management.backing import Backing
 

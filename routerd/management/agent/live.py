@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from routerd.config import ENTITY_TYPES, ConfiguredEntity, find_entity_type
-from routerd.config.schema import ADDRESS, CONNECTION, CONSOLE, ROUTER, ROUTER_ADDRESS, ROUTER_LINK, EntityType
+from routerd.config.kinds import ADDRESS, ROUTER
+from routerd.config.schema import CONNECTION, CONSOLE, ROUTER_ADDRESS, ROUTER_LINK, EntityType
 from routerd.management.agent.address_creation import create_address
 from routerd.management.agent.call import Call
 from routerd.management.agent.columns import Columns, as_map, cells

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from routerd.config.schema import LOG, LOG_LEVELS
+from routerd.config.kinds import LOG
+from routerd.config.schema import LOG_LEVELS
 from routerd.management.agent.refusals import BadRequest, Failed
 
 _WORDS = ("default", "none", *LOG_LEVELS)

@@ -8,19 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from routerd.config import ConfiguredEntity
-from routerd.config.schema import (
-    ADDRESS,
-    AUTO_LINK,
-    BINDING,
-    EXCHANGE,
-    LINK_ROUTE,
-    LOG,
-    LOG_MODULES,
-    POLICY,
-    RECORD,
-    ROUTER,
-    EntityType,
-)
+from routerd.config.kinds import ADDRESS, LOG, POLICY, RECORD, ROUTER
+from routerd.config.schema import AUTO_LINK, BINDING, EXCHANGE, LINK_ROUTE, LOG_MODULES, EntityType
 
 NUMBERED = frozenset(one.name for one in (ADDRESS, LINK_ROUTE, AUTO_LINK, EXCHANGE, BINDING))
 """The types whose entities have numbers."""

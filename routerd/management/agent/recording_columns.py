@@ -3,10 +3,19 @@
 from collections.abc import Iterable
 from typing import Any
 
-from routerd.config.schema import RECORD_COUNTERS
 from routerd.management.agent.numbers import whole
 from routerd.management.rows import WorkerRow
 
+RECORD_COUNTERS = {
+    "rowsWritten": "rows_written",
+    "rowsLost": "rows_lost",
+    "rowsPending": "rows_pending",
+    "filesWritten": "files_written",
+    "filesDeleted": "files_deleted",
+    "octetsWritten": "octets_written",
+    "errorCount": "errors",
+}
+"""From attributes to the counters of `WorkerRow.recording`."""
 _QUIET = ("off", "recording")
 
 

@@ -7,7 +7,7 @@ counters of clients' links have it already; those of the endpoints would count i
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from routerd.config.schema import ROUTER
+from routerd.config.kinds import ROUTER
 from routerd.core import RouterSettings
 from routerd.management.agent.columns import Always, Columns, Getter
 from routerd.management.agent.numbers import uint, ulong, whole

@@ -3,7 +3,7 @@
 import pytest
 
 from routerd.config import INTER_ROUTER_MAX, ConfigErrors, ConnectorConfig, Role, RouterConfig, parse_config
-from routerd.config.connection_attributes import MESSAGE_COMPONENTS
+from routerd.config.kinds.connection_attributes import MESSAGE_COMPONENTS
 from tests.unit.config.reading import CONF, JSON, errors_in, read, section
 
 INTERIOR = "router {mode}\n".replace("{mode}", "{\nmode: interior\n}")

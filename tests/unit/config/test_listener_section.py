@@ -5,7 +5,7 @@ import os
 import pytest
 
 from routerd.config import FailoverUrl, ListenerConfig, Role, parse_config
-from routerd.config.connection_attributes import MESSAGE_COMPONENTS
+from routerd.config.kinds.connection_attributes import MESSAGE_COMPONENTS
 from tests.unit.config.reading import JSON, errors_in, listener, read, section
 
 

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from routerd.config import check_named_files
-from routerd.config.named_files import FILE_ATTRIBUTES, PASSWORD_ATTRIBUTES
+from routerd.config import CONFIGURABLES, check_named_files
 from routerd.management import ENTITY_TYPES, ChangeForbidden, ConfiguredEntity, find_entity_type
 
 
@@ -29,8 +28,8 @@ def refusal(
     return ""
 
 
-NAMING = [(section, attribute) for section, attributes in FILE_ATTRIBUTES.items() for attribute in attributes]
-SECRET = [(section, attribute) for section, attributes in PASSWORD_ATTRIBUTES.items() for attribute in attributes]
+NAMING = [(one.section, name) for one in CONFIGURABLES if one.is_changeable for name in one.file_attributes]
+SECRET = [(one.section, attribute) for one in CONFIGURABLES for attribute in one.passwords]
 
 
 @pytest.mark.parametrize(("section", "attribute"), NAMING)

@@ -2,14 +2,83 @@
 
 import ipaddress
 import re
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Callable, Mapping
+from enum import Enum
+from typing import Any, TypeVar
 
-from routerd.config.entities import Entity
-from routerd.config.errors import meant_among
+from routerd.config.entity import Entity
+from routerd.config.errors import ChangeRefused, meant_among
+from routerd.config.schema.model import CREATE, ENUM, INTEGER, PROPERTIES, STRING, Attribute
 from routerd.config.schema.values import ValueRefused, shown
 from routerd.config.values import PORTS_ALLOWED, members_of, port_number
 from routerd.core import RouterMode
+
+_UINT_MAX = 0xFFFF_FFFF
+ROLES = ("normal", "inter-router", "route-container", "edge")
+PORT = "The port's number, or the name of its service."
+_COST = "What a message that takes this way to another router is charged."
+_SESSION_FRAMES = "Frames that a session may have under way; 0, as if not given, is no bound."
+_LOG_COMPONENTS = "Parts of messages that the log of module MESSAGE has at level trace; `all`, `none`, or some of them."
+_STRIP = "Where the router's own annotations are taken from messages: entering, leaving, both or never."
+_OPEN_PROPERTIES = "Properties to add to those in the router's open."
+FAMILIES = ("IPv4", "IPv6")
+_STRIPS = ("in", "out", "both", "no")
+_IDLE = "A peer that is silent for so long has its connection closed; 0 is never."
+
+FRAME_SIZE = Attribute(
+    "maxFrameSize",
+    INTEGER,
+    "The largest frame that is accepted; less than 512 is taken as 512.",
+    CREATE,
+    16384,
+    unit="octets",
+    least=0,
+    most=_UINT_MAX,
+)
+
+SESSIONS = Attribute(
+    "maxSessions",
+    INTEGER,
+    "Sessions that a connection may have; 0 and more than 32768 are taken as 32768.",
+    CREATE,
+    32768,
+    least=0,
+)
+
+SESSION_FRAMES = Attribute(
+    "maxSessionFrames", INTEGER, _SESSION_FRAMES, CREATE, unit="frames", least=0, most=0x7FFF_FFFF
+)
+
+IDLE_TIMEOUT = Attribute("idleTimeoutSeconds", INTEGER, _IDLE, CREATE, 16, unit="s", least=0, most=4_294_967)
+
+LINK_CAPACITY = Attribute(
+    "linkCapacity",
+    INTEGER,
+    "Deliveries that a producer may have under way; 0, as if not given, is 250.",
+    CREATE,
+    unit="deliveries",
+    least=0,
+    most=0x7FFF_FFFF,
+)
+
+COST = Attribute("cost", INTEGER, _COST, CREATE, 1, least=1, most=0x7FFF_FFFF)
+STRIP_ANNOTATIONS = Attribute("stripAnnotations", ENUM, _STRIP, CREATE, "both", tags=_STRIPS)
+
+LOG_COMPONENTS = Attribute(
+    "messageLoggingComponents", STRING, _LOG_COMPONENTS, CREATE, "none", old_name="logMessage", separator=","
+)
+
+OPEN_PROPERTIES = Attribute("openProperties", PROPERTIES, _OPEN_PROPERTIES, CREATE)
+
+
+class Role(Enum):
+    """What connects at a listener."""
+
+    NORMAL = "normal"
+    INTER_ROUTER = "inter-router"
+    ROUTE_CONTAINER = "route-container"
+    EDGE = "edge"
+
 
 T = TypeVar("T")
 
@@ -143,3 +212,15 @@ def _fits_amqp(value: object) -> bool:
     if isinstance(value, list):
         return all(map(_fits_amqp, value))
     return not isinstance(value, int) or -(2**63) <= value < 2**63
+
+
+def identity_by_place(section: str, values: Mapping[str, Any], name: str | None) -> str:
+    """Return what management calls a listener or connector."""
+    host_and_port = f"{section}/{values['host']}:{values['port']}"
+    return f"{host_and_port}:{name}" if name else host_and_port
+
+
+def check_no_own_actor(section: str, values: Mapping[str, Any]) -> None:
+    """Refuse one that comes at run time and takes a connection actor of its own; raises ChangeRefused."""
+    if values["dedicatedActor"]:
+        raise ChangeRefused(f"a {section} with an actor of its own can only be in the configuration file")

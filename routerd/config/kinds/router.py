@@ -1,7 +1,16 @@
-"""The router itself."""
+"""`router`: its name, and its place in the network."""
 
+import os
+import secrets
+import string
+from collections.abc import Mapping
+from typing import Any
+
+from routerd.config.configurable import Configurable, Reading
+from routerd.config.entity import Entity
 from routerd.config.schema.foundations import CONFIGURATION_ENTITY
 from routerd.config.schema.model import BOOLEAN, CREATE, ENUM, INTEGER, PATH, STRING, Attribute, EntityType, Kind
+from routerd.core import Distribution, ManagementAccess, RouterMode, RouterSettings
 
 ROUTER = EntityType(
     name="router",
@@ -191,3 +200,94 @@ ROUTER = EntityType(
     ),
 )
 """`managementAccess` and `managementFileDir` are Mobula's own."""
+
+ID_MAX = 127
+_LETTERS = string.ascii_letters + string.digits
+_ID_ALLOWED = ("a word such as Router.A, of at most 127 characters, without blanks and `/`",)
+
+
+def random_suffix() -> str:
+    """Return what tells the routers of one network apart that have no ids of their own (12)."""
+    return "".join(secrets.choice(_LETTERS) for _ in range(15))
+
+
+class RouterKind(Configurable[RouterSettings]):
+    """The router itself."""
+
+    type = ROUTER
+    example = """router {
+    id: Router.A
+    defaultDistribution: balanced
+    metadata: Rack 4
+}
+"""
+    notes = """There is one such section. Without it the router is by itself and makes up its name at each start.
+
+`managementAccess` says what requests to management may do. `policy`, the default, is what the policy of vhosts allows;
+without `enableVhostPolicy: yes` in the section `policy`, requests may only read. `change` allows everybody to change
+everything where there is no such policy. `read` allows nobody to change anything, whatever policy says.
+
+`managementFileDir` is the folder that has every file which requests may name: passwords as `file:PATH`, files of an
+`sslProfile`, of a log, and of records. Links and `..` are followed before that is looked at. `/` is all files.
+[security.md](security.md#what-management-can-make-the-router-do) says what requests can do."""
+    always_exists = True
+
+    def read(self, entity: Entity, reading: Reading) -> RouterSettings:
+        """Return what the section says; addresses, and whether there is a policy, are for other sections to say."""
+        values = entity.values
+        mode = RouterMode(values["mode"])
+        _check_id(entity)
+        _check_times(entity)
+        return RouterSettings(
+            id=values["id"] if values["id"] is not None else f"{mode.value.capitalize()}_{reading.new_suffix()}",
+            mode=mode,
+            default_distribution=Distribution(values["defaultDistribution"]),
+            metadata=values["metadata"],
+            hello_interval_s=values["helloIntervalSeconds"],
+            hello_max_age_s=values["helloMaxAgeSeconds"],
+            ra_interval_s=values["raIntervalSeconds"],
+            ra_interval_flux_s=values["raIntervalFluxSeconds"],
+            remote_ls_max_age_s=values["remoteLsMaxAgeSeconds"],
+            sasl_config_dir=values["saslConfigDir"],
+            sasl_config_name=values["saslConfigName"],
+            allows_resumable_link_routes=values["allowResumableLinkRoute"],
+            management_access=ManagementAccess(values["managementAccess"]),
+            management_file_dir=_management_file_dir(entity),
+        )
+
+    def identity(self, values: Mapping[str, Any], name: str | None) -> str:
+        """Return the id of the router."""
+        return f"router/{values['id']}"
+
+
+def _management_file_dir(entity: Entity) -> str | None:
+    folder: str | None = entity.values["managementFileDir"]
+    if folder is None:
+        return None
+    if not folder:
+        entity.refuse("managementFileDir", "has no name", "the name of a folder")
+    elif not os.path.isdir(folder):
+        entity.warn("managementFileDir", "there is no such folder: requests to management can name no file yet")
+    return os.path.abspath(folder)
+
+
+def _check_id(entity: Entity) -> None:
+    router_id = entity.values["id"]
+    if router_id is None:
+        return
+    wrong = next((one for one in router_id if one.isspace() or not one.isprintable() or one == "/"), None)
+    if not router_id:
+        entity.refuse("id", "is empty", *_ID_ALLOWED)
+    elif len(router_id) > ID_MAX:
+        entity.refuse("id", f"Router ID exceeds the maximum allowed length ({ID_MAX} characters)", *_ID_ALLOWED)
+    elif wrong is not None:
+        reason = f"Router id attribute containing character {wrong!r} in id {router_id!r} is disallowed."
+        entity.refuse("id", reason, *_ID_ALLOWED)
+
+
+def _check_times(entity: Entity) -> None:
+    values = entity.values
+    if values["helloMaxAgeSeconds"] <= values["helloIntervalSeconds"]:
+        reason = f"every neighbour would be lost between two greetings, {values['helloIntervalSeconds']} s apart"
+        at = "helloMaxAgeSeconds" if "helloMaxAgeSeconds" in entity.given else "helloIntervalSeconds"
+        entity.refuse(at, reason, "helloMaxAgeSeconds above helloIntervalSeconds")

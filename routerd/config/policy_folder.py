@@ -1,34 +1,14 @@
-"""The `policy` section, and the files of vhosts that it names (10.1, 1.7)."""
+"""The files of vhosts that a section `policy` names (10.1, 1.7)."""
 
 import os
 from pathlib import Path
 
-from routerd.config.catalogue import SECTIONS
-from routerd.config.entities import Entity, Findings, entities_of
+from routerd.config.entities import entities_of
+from routerd.config.entity import Entity, Findings
 from routerd.config.errors import ConfigErrors
 from routerd.config.file import read_sections, read_text
-from routerd.config.validation import check_entity
-from routerd.core import PolicySettings
 
 _VHOST = "vhost"
-
-
-def implied_policy(findings: Findings) -> Entity:
-    """Return the section that a file without one has."""
-    entity_type = SECTIONS["policy"]
-    return Entity(entity_type, None, check_entity(entity_type, {}).values, {}, findings)
-
-
-def policy_settings(entity: Entity) -> PolicySettings:
-    """Return what the section says."""
-    values = entity.values
-    return PolicySettings(
-        max_connections=values["maxConnections"],
-        max_message_size=values["maxMessageSize"],
-        is_enforced=values["enableVhostPolicy"],
-        uses_name_patterns=values["enableVhostNamePatterns"],
-        default_vhost=values["defaultVhost"] or "",
-    )
 
 
 def vhosts_of_folder(policy: Entity) -> tuple[list[Entity], list[Findings]]:

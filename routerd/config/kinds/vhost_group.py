@@ -3,15 +3,56 @@
 from collections.abc import Mapping
 from typing import Any
 
-from routerd.config.catalogue import SECTIONS
-from routerd.config.entities import Entity
+from routerd.config.entity import Entity
 from routerd.config.remote_hosts import HOSTS_ALLOWED, Resolve, host_range
-from routerd.config.schema.model import Attribute, ValueType
+from routerd.config.schema.attributes import limit
+from routerd.config.schema.foundations import CONFIGURATION_ENTITY
+from routerd.config.schema.model import BOOLEAN, CREATE, STRING, Attribute, EntityType, Kind, ValueType
 from routerd.config.schema.values import ValueRefused, convert, shown
 from routerd.config.values import members_of
 from routerd.core import CONNECTOR_GROUP, GroupSettings, HostRange, InvalidPattern, PatternTree, is_pattern_of_user
 
-_TYPE = SECTIONS["vhostUserGroupSettings"]
+_MANY = 2_147_483_647
+
+VHOST_USER_GROUP_SETTINGS = EntityType(
+    name="vhostUserGroupSettings",
+    description="What each member of `groups` of a `vhost` has; it has no section of its own.",
+    kind=Kind.CONFIGURATION,
+    base=CONFIGURATION_ENTITY,
+    section="vhostUserGroupSettings",
+    is_configurable=False,
+    own_attributes=(
+        Attribute("users", STRING, "The users of the group.", is_required=True, separator=","),
+        Attribute("remoteHosts", STRING, "The hosts that they may connect from.", is_required=True, separator=","),
+        limit("maxConnectionsPerUser", "Connections of one user at a time."),
+        limit("maxConnectionsPerHost", "Connections from one host at a time."),
+        limit("maxMessageSize", "The largest message.", unit="octets"),
+        limit("maxFrameSize", "The largest frame.", CREATE, unit="octets"),
+        limit("maxSessionWindow", "What a session may have under way.", CREATE, unit="octets"),
+        limit("maxSessions", "Sessions of a connection.", CREATE),
+        limit("maxSenders", "Links of a connection that send.", CREATE, _MANY),
+        limit("maxReceivers", "Links of a connection that receive.", CREATE, _MANY),
+        Attribute("allowDynamicSource", BOOLEAN, "Whether addresses may be made up by the router.", CREATE, False),
+        Attribute("allowAnonymousSender", BOOLEAN, "Whether a sender may do without an address.", CREATE, False),
+        Attribute("allowUserIdProxy", BOOLEAN, "Whether messages may be in the name of other users.", CREATE, False),
+        Attribute("allowWaypointLinks", BOOLEAN, "Whether links may be those of a waypoint.", CREATE, True),
+        Attribute("allowDynamicLinkRoutes", BOOLEAN, "Whether link routes may be made while connected.", CREATE, True),
+        Attribute("allowAdminStatusUpdate", BOOLEAN, "Whether connections may be closed by management.", CREATE, True),
+        Attribute(
+            "allowManagementChanges",
+            BOOLEAN,
+            "Whether requests to management may create, update and delete.",
+            CREATE,
+            True,
+        ),
+        Attribute("allowFallbackLinks", BOOLEAN, "Whether links may be those of a fallback destination.", CREATE, True),
+        Attribute("sources", STRING, "The addresses that may be received from.", CREATE, separator=","),
+        Attribute("targets", STRING, "The addresses that may be sent to.", CREATE, separator=","),
+        Attribute("sourcePattern", STRING, "Patterns of addresses that may be received from.", CREATE, separator=","),
+        Attribute("targetPattern", STRING, "Patterns of addresses that may be sent to.", CREATE, separator=","),
+    ),
+)
+
 _INHERITED = ("name", "identity", "type")
 _NUMBER_MAX = 0xFFFFFFFF
 _PATTERNS_ALLOWED = ("patterns with commas between them; ${user} is the first or the last word of one",)
@@ -69,7 +110,7 @@ class _Group:
         self._entity.refuse("groups", f"{start} {reason}", *allowed)
 
     def _values(self, given: Mapping[Any, Any]) -> dict[str, Any]:
-        attributes = {name: one for name, one in _TYPE.attributes.items() if name not in _INHERITED}
+        attributes = {name: one for name, one in VHOST_USER_GROUP_SETTINGS.attributes.items() if name not in _INHERITED}
         values: dict[str, Any] = {name: one.default for name, one in attributes.items()}
         for name, value in given.items():
             attribute = attributes.get(name) if isinstance(name, str) else None

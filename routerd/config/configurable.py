@@ -1,0 +1,132 @@
+"""What a kind of entity is that can be configured: all that others have to know of it, in one class.
+
+A kind is a module in `kinds` and a row of `catalogue.TABLE`. From the row, files are read and requests to management
+are answered, `docs/` is written, and workers have what is configured. docs/adding-an-entity.md adds one.
+"""
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Generic, TypeVar
+
+from routerd.config.entity import Entity
+from routerd.config.remote_hosts import Resolve, resolve_host
+from routerd.config.schema.model import EntityType, ValueType
+from routerd.core import Router, RouterMode
+
+C = TypeVar("C")
+
+CHANGES = ("CREATE", "UPDATE", "DELETE")
+"""The operations that change what is configured while the router runs."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """What sections are read with: a whole file, or the one entity of a request."""
+
+    mode: RouterMode
+    environment: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    """Has the variables that passwords may be in."""
+    resolve: Resolve = resolve_host
+    """Finds the addresses of hosts that are named."""
+    new_suffix: Callable[[], str] = str
+    """Makes ids of routers unique."""
+    policy: Mapping[str, Any] = field(default_factory=dict)
+    """The attributes of the section `policy`, as far as they are known."""
+
+
+class Configurable(ABC, Generic[C]):
+    """A kind of entity. `C` is the frozen class that its sections become; one section is one of these."""
+
+    type: ClassVar[EntityType]
+    """The schema: attributes, operations, description."""
+    example: ClassVar[str]
+    """Sections for docs/configuration.md, which a test reads."""
+    notes: ClassVar[str] = ""
+    """What docs/configuration.md says below the attributes."""
+    inner_types: ClassVar[Mapping[str, EntityType]] = {}
+    """Types that stand within an attribute, by the word in `notes` that the rows of their attributes replace."""
+    change_notes: ClassVar[str] = ""
+    """What docs/management.md says of changes at run time."""
+    references: ClassVar[Mapping[str, str]] = {}
+    """Attributes that name entities of another kind, by the section of that. Named entities have to exist."""
+    files: ClassVar[tuple[str, ...]] = ()
+    """Attributes that name files, beside those of type path: requests may name files of one folder alone."""
+    passwords: ClassVar[tuple[str, ...]] = ()
+    """Attributes that can say where a password is."""
+    fixed: ClassVar[tuple[str, ...]] = ()
+    """Attributes that tell entities apart. An update may give them, as they are."""
+    always_exists: ClassVar[bool] = False
+    """Whether a router has such an entity without a section, too."""
+    lets_in: ClassVar[bool] = False
+    """Whether connections come of it. Entities of other kinds take effect first."""
+    is_replaced_at_once: ClassVar[bool] = False
+    """Whether a worker takes the new entity in place of the old one. Otherwise it does without the old one first."""
+
+    # --- from sections to configurations
+
+    @abstractmethod
+    def read(self, entity: Entity, reading: Reading) -> C | None:
+        """Return what a section says. Note at the entity what is wrong; None if there is nothing to compare."""
+
+    def compare(self, found: Sequence[tuple[Entity, C]], reading: Reading) -> None:
+        """Note at entities what is wrong with them beside each other."""
+
+    def parse(self, entities: Iterable[Entity], reading: Reading) -> tuple[C, ...]:
+        """Return what sections say. Without anything wrong, this is one for each."""
+        read = [(entity, self.read(entity, reading)) for entity in entities]
+        found = [(entity, one) for entity, one in read if one is not None]
+        self.compare(found, reading)
+        return tuple(one for _, one in found)
+
+    def settled(self, values: Mapping[str, Any], config: C) -> dict[str, Any]:
+        """Return the values of attributes as they are the same in every process: no relative path, no environment."""
+        return dict(values)
+
+    # --- names
+
+    @property
+    def section(self) -> str:
+        """What the kind is called in a file."""
+        assert self.type.section is not None, "a kind has a section"
+        return self.type.section
+
+    @property
+    def is_changeable(self) -> bool:
+        """Whether requests can change anything while the router runs."""
+        return any(one in self.type.operations for one in CHANGES)
+
+    @property
+    def file_attributes(self) -> tuple[str, ...]:
+        """The attributes that name files or folders."""
+        settable = (one for one in self.type.attributes.values() if one.is_settable)
+        paths = (one.name for one in settable if one.type is ValueType.PATH)
+        return tuple(dict.fromkeys((*paths, *self.files)))
+
+    def names_file(self, attribute: str, text: str) -> bool:
+        """Return whether an attribute for a file names one, and not something else."""
+        return True
+
+    def identity(self, values: Mapping[str, Any], name: str | None) -> str:
+        """Return what management calls an entity that has no number."""
+        return f"{self.type.name}/{name}"
+
+    def implied(self, given: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+        """Return the values of entities that a router has without a section, beside those that are given."""
+        return ({},) if self.always_exists and not given else ()
+
+    # --- changes at run time
+
+    def admit(
+        self, identity: str, values: Mapping[str, Any], others: Mapping[str, Mapping[str, Any]], reading: Reading
+    ) -> None:
+        """See to it that an entity can be there beside the others of its kind, by identity. Raises ChangeRefused."""
+
+    # --- at a worker, in its loop; kinds that need more than the router have a row in `routerd.io`
+
+    def apply(self, router: Router, config: C) -> None:
+        """Have the router of a worker do what an entity says."""
+
+    def remove(self, router: Router, config: C) -> None:
+        """Have the router of a worker do without an entity."""

@@ -1,0 +1,169 @@
+"""`address`: how messages to some addresses are treated."""
+
+from collections.abc import Sequence
+
+from routerd.config.configurable import Configurable, Reading
+from routerd.config.entity import Entity
+from routerd.config.schema.foundations import CONFIGURATION_ENTITY
+from routerd.config.schema.model import BOOLEAN, CREATE, ENUM, INTEGER, STRING, Attribute, EntityType, Kind
+from routerd.core import PHASE_MAX, AddressSettings, Distribution, DuplicatePattern, InvalidPattern, PatternTree, Router
+
+ADDRESS = EntityType(
+    name="router.config.address",
+    description="How messages to some addresses are treated.",
+    kind=Kind.CONFIGURATION,
+    base=CONFIGURATION_ENTITY,
+    section="address",
+    own_operations=("CREATE", "DELETE"),
+    is_supported=True,
+    own_attributes=(
+        Attribute(
+            "prefix",
+            STRING,
+            "The addresses that are this one, or that begin with it and a `.` or `/`.",
+            CREATE,
+        ),
+        Attribute(
+            "pattern",
+            STRING,
+            "The addresses that match: `*` is one word, `#` any number of them, between `.` or `/`.",
+            CREATE,
+        ),
+        Attribute(
+            "distribution",
+            ENUM,
+            "Who gets a message: all consumers, the closest, the least busy, or nobody ever.",
+            CREATE,
+            "balanced",
+            tags=("multicast", "closest", "balanced", "unavailable"),
+        ),
+        Attribute(
+            "waypoint",
+            BOOLEAN,
+            "Whether messages pass through a broker: short for phases 0 and 1.",
+            CREATE,
+            False,
+        ),
+        Attribute("ingressPhase", INTEGER, "The phase that producers send to.", CREATE, least=0, most=PHASE_MAX),
+        Attribute("egressPhase", INTEGER, "The phase that consumers receive from.", CREATE, least=0, most=PHASE_MAX),
+        Attribute(
+            "priority",
+            INTEGER,
+            "The priority of all messages to these addresses, whatever they say.",
+            CREATE,
+            least=0,
+            most=9,
+        ),
+        Attribute(
+            "enableFallback",
+            BOOLEAN,
+            "Whether a fallback destination gets what nobody else can.",
+            CREATE,
+            False,
+            is_supported=False,
+        ),
+    ),
+)
+
+_NO_WORDS = "names no address"
+_WORDS = "words with `.` or `/` between them"
+_ONE_OF_BOTH = "one of them; two addresses need two sections"
+
+
+class AddressKind(Configurable[AddressSettings]):
+    """Treatments of addresses."""
+
+    type = ADDRESS
+    example = """address {
+    prefix: news
+    distribution: multicast
+}
+address {
+    pattern: orders.*.urgent/#
+    distribution: closest
+    priority: 8
+}
+"""
+    notes = """Each section has either `prefix` or `pattern`; a prefix `p` is the pattern `p/#`. Words stand
+between `.` or `/`, which are the same here. `*` is one word, `#` any number of words. Of the patterns that match an
+address the most exact counts: word by word, a plain word comes before `*`, and that before `#`. No two sections can
+have the same pattern."""
+    change_notes = "Addresses that are in use keep their treatment."
+
+    def read(self, entity: Entity, reading: Reading) -> AddressSettings | None:
+        """Return what a section says."""
+        attribute, pattern = _pattern(entity)
+        if pattern is None:
+            return None
+        try:
+            PatternTree[None]().add(pattern, None)
+        except InvalidPattern:
+            entity.refuse(attribute, _NO_WORDS, _WORDS)
+            return None
+        return _settings(entity, pattern)
+
+    def compare(self, found: Sequence[tuple[Entity, AddressSettings]], reading: Reading) -> None:
+        """Note which patterns there are twice."""
+        patterns: PatternTree[int | None] = PatternTree()
+        for entity, settings in found:
+            pattern = settings.pattern
+            try:
+                patterns.add(pattern, entity.line)
+            except DuplicatePattern:
+                line = patterns.remove(pattern)
+                patterns.add(pattern, line)
+                reason = f"Already exists: Duplicate pattern '{pattern}', the same as in line {line}"
+                attribute = "prefix" if entity.values["pattern"] is None else "pattern"
+                entity.refuse(attribute, reason, "one section for each pattern")
+
+    def apply(self, router: Router, config: AddressSettings) -> None:
+        """Treat addresses that come into use from now on by these settings."""
+        router.configure_address(config)
+
+    def remove(self, router: Router, config: AddressSettings) -> None:
+        """Treat addresses that come into use from now on as if the pattern were not configured."""
+        router.forget_pattern(config.pattern)
+
+
+def _pattern(entity: Entity) -> tuple[str, str | None]:
+    """Return the pattern, and which attribute says it."""
+    prefix: str | None = entity.values["prefix"]
+    pattern: str | None = entity.values["pattern"]
+    if prefix is not None and pattern is not None:
+        reason = f"Cannot set both 'prefix' and 'pattern': configured address {prefix}, {pattern}"
+        entity.refuse("pattern", reason, _ONE_OF_BOTH)
+        return "pattern", None
+    if pattern is not None:
+        return "pattern", pattern
+    if prefix is None:
+        entity.refuse("", "Must set either 'prefix' or 'pattern'", "prefix: NAME", "pattern: NAME.*.NAME/#")
+    elif words := prefix.rstrip("./"):
+        return "prefix", f"{words}/#"
+    else:
+        entity.refuse("prefix", _NO_WORDS, _WORDS)
+    return "prefix", None
+
+
+def _settings(entity: Entity, pattern: str) -> AddressSettings:
+    ingress, egress = _phases(entity)
+    return AddressSettings(
+        pattern=pattern,
+        distribution=Distribution(entity.values["distribution"]),
+        ingress_phase=ingress,
+        egress_phase=egress,
+        priority=entity.values["priority"],
+        name=entity.values["name"],
+    )
+
+
+def _phases(entity: Entity) -> tuple[int, int]:
+    ingress, egress = entity.values["ingressPhase"], entity.values["egressPhase"]
+    if (ingress is None) != (egress is None):
+        given, missing = ("ingressPhase", "egressPhase") if egress is None else ("egressPhase", "ingressPhase")
+        entity.refuse(given, f"is given, and '{missing}' is not", "both of them", "neither")
+        return 0, 0
+    if not entity.values["waypoint"]:
+        return ingress or 0, egress or 0
+    if (ingress, egress) not in ((None, None), (0, 1)):
+        entity.refuse("waypoint", "is short for ingressPhase 0 and egressPhase 1, and the section has others", "no")
+    return 0, 1
