@@ -16,7 +16,7 @@ from routerd.config.catalogue import (
     find_entity_type,
 )
 from routerd.config.change import Change, Configuration
-from routerd.config.configurable import Configurable, Reading
+from routerd.config.configurable import CHANGES, Configurable, Reading
 from routerd.config.configurations import Configurations
 from routerd.config.configured import ConfiguredEntity
 from routerd.config.effects import effect_of, effects_of, resolved
@@ -50,6 +50,7 @@ from routerd.config.values import FailoverUrl
 
 __all__ = [
     "ALL_TYPES",
+    "CHANGES",
     "CONFIGURABLES",
     "DEFAULT_USER_FILE",
     "ENTITY_TYPES",

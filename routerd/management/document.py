@@ -2,11 +2,12 @@
 
 import json
 import sys
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from routerd.config import ALL_TYPES
+from routerd.config import ALL_TYPES, CHANGES, CONFIGURABLES, Configurable
 from routerd.config.schema import DUMMY, Attribute, EntityType, Kind, Rights
 from routerd.management.agent.live import live_columns
 from routerd.management.agent.node_operations import INDENT_MAX
@@ -157,12 +158,7 @@ files of `managementFileDir` alone. [security.md](security.md#what-management-ca
 
 What can be changed while the router runs:
 
-* CREATE and DELETE of `listener`. Its connections stay when it goes. It has the number of a port, and no
-  `dedicatedActor`.
-* CREATE and DELETE of `connector`. Its connection is closed when it goes. It has no `dedicatedActor`. Its password is
-  the password itself, `pass:TEXT`, or `file:PATH` of a file in `managementFileDir`, which is read once.
-* CREATE and DELETE of `router.config.address`. Addresses that are in use keep their treatment.
-* UPDATE of `log`; null takes an attribute back to what DEFAULT has.
+CHANGES_BY_KIND
 * UPDATE of `connection`, by its identity: `adminStatus` `deleted` closes it, `enableProtocolTrace` switches the trace
   of its frames.
 * UPDATE of `router.link` takes `adminStatus`, and nothing comes of it.
@@ -183,13 +179,25 @@ def document() -> str:
     shown = [one for one in ALL_TYPES if one.kind is not Kind.BASE and _counts(one)]
     parts = [
         _INTRODUCTION,
-        _OPERATIONS,
+        _OPERATIONS.replace("CHANGES_BY_KIND", "\n".join(map(_changes, filter(_is_changeable, CONFIGURABLES)))),
         *map(_example, EXAMPLES),
         _types(),
         _ATTRIBUTES,
         *map(_chapter, shown),
     ]
     return "\n".join(parts)
+
+
+def _is_changeable(kind: Configurable[Any]) -> bool:
+    return kind.is_changeable
+
+
+def _changes(kind: Configurable[Any]) -> str:
+    *others, last = (one for one in kind.type.operations if one in CHANGES)
+    operations = f"{', '.join(others)} and {last}" if others else last
+    # Types with two views have section names that others have, too: `address`.
+    name = kind.type.name if kind.type.is_numbered else kind.section
+    return textwrap.fill(f"* {operations} of `{name}`. {kind.change_notes}".rstrip(), 118, subsequent_indent="  ")
 
 
 def _example(example: Example) -> str:

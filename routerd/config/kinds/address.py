@@ -16,6 +16,7 @@ ADDRESS = EntityType(
     section="address",
     own_operations=("CREATE", "DELETE"),
     is_supported=True,
+    is_numbered=True,
     own_attributes=(
         Attribute(
             "prefix",

@@ -243,8 +243,10 @@ says whose ticket it is. A password is written as
 * `pass:TEXT`, or as it is, with a warning.
 
 It is looked for once, when the file is read. `openProperties` and `messageLoggingComponents` are as for listeners."""
-    change_notes = """Its connection is closed when it goes. It has no `dedicatedActor`. Its password is
-  the password itself, `pass:TEXT`, or `file:PATH` of a file in `managementFileDir`, which is read once."""
+    change_notes = (
+        "Its connection is closed when it goes. It has no `dedicatedActor`. Its password is the password itself,"
+        " `pass:TEXT`, or `file:PATH` of a file in `managementFileDir`, which is read once."
+    )
     references: ClassVar = {"sslProfile": "sslProfile"}
     passwords = ("saslPassword",)
     lets_in = True

@@ -118,7 +118,7 @@ GROUP_ROWS
 * 0 is no bound for `maxSenders`, `maxReceivers` and `maxMessageSize`, and as the listener has it for the sizes of
   frames, windows and sessions. Limits of connections are as they are: 0 lets nobody in.
 * What is no setting is passed over with a warning. Of words only `true` is yes."""
-    change_notes = "What is connected already stays as it is."
+    change_notes = "A change holds for what begins after it."
     inner_types: ClassVar = {"GROUP_ROWS": VHOST_USER_GROUP_SETTINGS}
     fixed = ("hostname",)
     is_replaced_at_once = True

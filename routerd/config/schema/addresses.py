@@ -14,6 +14,7 @@ LINK_ROUTE = EntityType(
     base=CONFIGURATION_ENTITY,
     section="linkRoute",
     own_operations=_CREATE_DELETE,
+    is_numbered=True,
     own_attributes=(
         Attribute("prefix", STRING, "The addresses that are this one, or begin with it and a `.` or `/`.", CREATE),
         Attribute("pattern", STRING, "The addresses that match.", CREATE),
@@ -49,6 +50,7 @@ AUTO_LINK = EntityType(
     base=CONFIGURATION_ENTITY,
     section="autoLink",
     own_operations=_CREATE_DELETE,
+    is_numbered=True,
     own_attributes=(
         Attribute("address", STRING, "The address here.", CREATE, is_required=True, old_name="addr"),
         Attribute(
@@ -91,6 +93,7 @@ EXCHANGE = EntityType(
     section="exchange",
     own_operations=_CREATE_DELETE,
     is_experimental=True,
+    is_numbered=True,
     own_attributes=(
         Attribute("address", STRING, "The address that is sent to.", CREATE, is_required=True),
         Attribute("phase", INTEGER, "Its phase.", CREATE, least=0, most=_PHASE_MAX),
@@ -113,6 +116,7 @@ BINDING = EntityType(
     section="binding",
     own_operations=_CREATE_DELETE,
     is_experimental=True,
+    is_numbered=True,
     own_attributes=(
         Attribute("exchangeName", STRING, "The name of the exchange.", CREATE, is_required=True),
         Attribute("bindingKey", STRING, "What the subject must match; any does when not given.", CREATE),

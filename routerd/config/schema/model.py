@@ -141,6 +141,8 @@ class EntityType:
     """Entities of other types name entities of this one."""
     is_supported: bool = False
     """Whether this router has what it configures."""
+    is_numbered: bool = False
+    """Whether the identities of its entities are numbers, counted over all such types; these have two views."""
     attributes: Mapping[str, Attribute] = field(init=False, repr=False, compare=False)
     """By name: its own first, then those of its base."""
     old_names: Mapping[str, str] = field(init=False, repr=False, compare=False)

@@ -3,7 +3,7 @@
 import logging
 from typing import Any
 
-from routerd.config import ChangeForbidden, ChangeRefused
+from routerd.config import CHANGES, ChangeForbidden, ChangeRefused
 from routerd.management.agent.call import Call, call_of
 from routerd.management.agent.entity_index import EntityIndex
 from routerd.management.agent.general import GeneralView
@@ -15,7 +15,6 @@ from routerd.management.messages import Answer, Request
 
 DESCRIPTION_MAX = 1000
 """Characters of a sentence; what clients gave may be longer than anybody wants to read."""
-CHANGES = ("CREATE", "UPDATE", "DELETE")
 
 _log = logging.getLogger(__name__)
 

@@ -67,34 +67,25 @@ def configured_entity(configured: ConfiguredEntity) -> Entity:
     return Entity(configured.type, shown, configured)
 
 
+Beside = Callable[[Sequence[Entity], Backing], Awaitable[Sequence[Mapping[str, Any]]]]
+"""Returns what there is to tell of each entity of a type beside what is configured."""
+
+
 async def with_live_attributes(entities: Sequence[Entity], backing: Backing) -> list[Entity]:
     """Return entities with what there is to tell of them beside what is configured."""
-    states: Mapping[str, Mapping[str, Any]] = {}
-    if any(one.type is CONNECTOR for one in entities):
-        states = connector_states(await backing.connectors())
-    found = []
+    by_type: dict[str, list[Entity]] = {}
     for entity in entities:
-        if entity.type is ROUTER:
-            found.append(await _with_counters(entity, backing))
-        elif entity.type is POLICY:
-            counted = policy_values(await backing.policy())
-            found.append(replace(entity, values={**entity.values, **counted}))
-        elif entity.type is RECORD:
-            counted = recording_values(await backing.workers())
-            found.append(replace(entity, values={**entity.values, **counted}))
-        elif entity.type is VHOST:
-            # Tools look into the map without asking whether there is one.
-            found.append(replace(entity, values={**entity.values, "groups": entity.values["groups"] or {}}))
-        elif entity.type is CONNECTOR:
-            state = states.get(entity.values["identity"], UNKNOWN_STATE)
-            found.append(replace(entity, values={**entity.values, **state}))
-        else:
-            found.append(entity)
-    return found
+        by_type.setdefault(entity.type.name, []).append(entity)
+    beside = {
+        name: iter(await _BESIDE[name](some, backing)) for name, some in by_type.items() if name in _BESIDE
+    }
+    return [
+        replace(one, values={**one.values, **next(beside[one.type.name])}) if one.type.name in beside else one
+        for one in entities
+    ]
 
 
-async def _with_counters(entity: Entity, backing: Backing) -> Entity:
-    """Return the router with what it counts beside what is configured of it."""
+async def _router_counters(entities: Sequence[Entity], backing: Backing) -> Sequence[Mapping[str, Any]]:
     row = await router_row(backing, ROUTER_COLUMNS)
     counted = {
         name: as_general(read(row))
@@ -102,7 +93,35 @@ async def _with_counters(entity: Entity, backing: Backing) -> Entity:
         if name in ROUTER.attributes and name not in ("name", "identity", "type")
     }
     counted |= {"area": AREA, "blockedLinkCount": as_general(ROUTER_COLUMNS["linksBlocked"](row))}
-    return Entity(entity.type, {**entity.values, **counted}, entity.configured)
+    return [counted] * len(entities)
+
+
+async def _policy_counters(entities: Sequence[Entity], backing: Backing) -> Sequence[Mapping[str, Any]]:
+    return [policy_values(await backing.policy())] * len(entities)
+
+
+async def _record_counters(entities: Sequence[Entity], backing: Backing) -> Sequence[Mapping[str, Any]]:
+    return [recording_values(await backing.workers())] * len(entities)
+
+
+async def _vhost_groups(entities: Sequence[Entity], _backing: Backing) -> Sequence[Mapping[str, Any]]:
+    # Tools look into the map without asking whether there is one.
+    return [{"groups": entity.values["groups"] or {}} for entity in entities]
+
+
+async def _connector_states(entities: Sequence[Entity], backing: Backing) -> Sequence[Mapping[str, Any]]:
+    states = connector_states(await backing.connectors())
+    return [states.get(entity.values["identity"], UNKNOWN_STATE) for entity in entities]
+
+
+_BESIDE: Mapping[str, Beside] = {
+    ROUTER.name: _router_counters,
+    POLICY.name: _policy_counters,
+    RECORD.name: _record_counters,
+    VHOST.name: _vhost_groups,
+    CONNECTOR.name: _connector_states,
+}
+"""By type; others have nothing beside what is configured."""
 
 
 async def _management_nodes(_backing: Backing) -> list[Entity]:

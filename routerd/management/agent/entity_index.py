@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from routerd.config import ConfiguredEntity
 from routerd.config.kinds import ADDRESS
-from routerd.management.agent.naming import NUMBERED, general_identity, pattern_of, shown_name
+from routerd.management.agent.naming import general_identity, pattern_of, shown_name
 from routerd.management.backing import Backing
 
 Key = tuple[str, str, str]
@@ -25,7 +25,7 @@ def keys_of(entity: ConfiguredEntity) -> list[Key]:
     identity, name = general_identity(entity), shown_name(entity)
     if identity is not None and name is not None:
         keys += [(NAME, kind, name), (IDENTITY, kind, identity)]
-    if kind in NUMBERED:
+    if entity.type.is_numbered:
         keys.append((NUMBER, kind, entity.identity))
         if name is not None:
             keys.append((LIVE_NAME, kind, name))

@@ -3,11 +3,11 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
-from routerd.config import ALL_TYPES
+from routerd.config import ALL_TYPES, configurable
 from routerd.config.schema import MANAGEMENT, EntityType, shown
 from routerd.management.agent.call import Call
 from routerd.management.agent.entities import NODE, SOURCES, Entity, configured_entity, with_live_attributes
-from routerd.management.agent.entity_changes import CHANGEABLE, update
+from routerd.management.agent.entity_changes import update
 from routerd.management.agent.entity_index import IDENTITY, NAME, EntityIndex
 from routerd.management.agent.general_creation import SELF, create_entity
 from routerd.management.agent.naming import general_identity
@@ -72,10 +72,10 @@ class GeneralView:
         return Answer(200, "OK", found.as_map)
 
     async def _update(self, call: Call, target: Entity) -> Answer:
-        changeable = CHANGEABLE.get(target.type.name)
-        if changeable is None or target.configured is None:
+        kind = configurable(target.type)
+        if kind is None or target.configured is None:
             raise not_implemented(call.operation, target.type)
-        changed = await update(call, changeable, target.configured, self._backing, self._index)
+        changed = await update(call, kind, target.configured, self._backing, self._index)
         return Answer(200, "OK", configured_entity(changed).as_map)
 
     async def _delete(self, _call: Call, target: Entity) -> Answer:

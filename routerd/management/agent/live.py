@@ -15,7 +15,7 @@ from routerd.management.agent.connection_changes import update_connection
 from routerd.management.agent.entity_index import LIVE_NAME, NUMBER, EntityIndex
 from routerd.management.agent.problems import check_unsupported
 from routerd.management.agent.query import Pages, result
-from routerd.management.agent.refusals import BadRequest, Forbidden, NotFound, not_implemented
+from routerd.management.agent.refusals import BadRequest, Forbidden, NotFound, Refusal, not_implemented
 from routerd.management.agent.removal import delete
 from routerd.management.agent.router_columns import ROUTER_COLUMNS, router_row
 from routerd.management.agent.traffic_columns import (
@@ -31,6 +31,10 @@ from routerd.management.messages import Answer
 NO_TARGET = "No name or identity provided"
 
 Gather = Callable[[Backing, Collection[Any]], Awaitable[Sequence[Any]]]
+Create = Callable[[Call, Backing, EntityIndex], Awaitable[ConfiguredEntity]]
+"""Has the router take a new entity, and returns it."""
+Update = Callable[[Call, Backing], Awaitable[dict[str, Any]]]
+"""Does what a request wants, and returns what its target is then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +45,11 @@ class _LiveType:
     columns: Columns
     gather: Gather
     forbidden: frozenset[str] = field(default=frozenset(), kw_only=True)
+    create: Create | None = field(default=None, kw_only=True)
+    update: Update | None = field(default=None, kw_only=True)
+    is_read_by_name: bool = field(default=True, kw_only=True)
+    no_target: Callable[[], Refusal] = field(default=lambda: BadRequest(NO_TARGET), kw_only=True)
+    """Why a request that names none is not done."""
 
 
 async def _router(backing: Backing, names: Collection[Any]) -> Sequence[Any]:
@@ -63,16 +72,34 @@ async def _configured_addresses(backing: Backing, _names: Collection[Any]) -> Se
     return [one for one in backing.entities if one.type is ADDRESS]
 
 
+async def _update_connection(call: Call, backing: Backing) -> dict[str, Any]:
+    return await update_connection(call, backing, await _connections(backing, ()))
+
+
+async def _update_link(call: Call, backing: Backing) -> dict[str, Any]:
+    if not isinstance(call.body, Mapping) or "adminStatus" not in call.body or (call.identity or call.name) is None:
+        raise BadRequest("Bad Request")
+    # The value says nothing, as in the routers that these clients know.
+    return as_map(LINK_COLUMNS, row_wanted(call, LINK_COLUMNS, await _links(backing, ())))
+
+
 async def _none(_backing: Backing, _names: Collection[Any]) -> Sequence[Any]:
     return ()
 
 
 _ALL = (
     _LiveType(ROUTER, ROUTER_COLUMNS, _router, forbidden=frozenset({"CREATE", "READ", "DELETE"})),
-    _LiveType(CONNECTION, CONNECTION_COLUMNS, _connections, forbidden=frozenset({"DELETE"})),
-    _LiveType(ROUTER_LINK, LINK_COLUMNS, _links),
-    _LiveType(ROUTER_ADDRESS, ADDRESS_COLUMNS, _addresses),
-    _LiveType(ADDRESS, CONFIG_ADDRESS_COLUMNS, _configured_addresses),
+    _LiveType(
+        CONNECTION,
+        CONNECTION_COLUMNS,
+        _connections,
+        forbidden=frozenset({"DELETE"}),
+        update=_update_connection,
+        is_read_by_name=False,
+    ),
+    _LiveType(ROUTER_LINK, LINK_COLUMNS, _links, update=_update_link),
+    _LiveType(ROUTER_ADDRESS, ADDRESS_COLUMNS, _addresses, no_target=NotFound),
+    _LiveType(ADDRESS, CONFIG_ADDRESS_COLUMNS, _configured_addresses, create=create_address),
     *(_LiveType(ENTITY_TYPES[name], columns, _none) for name, columns in OTHER_CONFIG_COLUMNS.items()),
     _LiveType(CONSOLE, {}, _none, forbidden=frozenset({"QUERY", "CREATE", "READ", "UPDATE", "DELETE"})),
 )
@@ -130,28 +157,22 @@ class LiveView:
         return Answer(200, "OK", result(names, cells(live.columns, names, rows)))
 
     async def _read(self, call: Call, live: _LiveType) -> Answer:
-        if live.type is CONNECTION and call.identity is None and call.name is not None:
+        if not live.is_read_by_name and call.identity is None and call.name is not None:
             raise BadRequest("Name not supported. Identity required")
         return Answer(200, "OK", as_map(live.columns, await self._target(call, live)))
 
     async def _create(self, call: Call, live: _LiveType) -> Answer:
-        if live.type is ADDRESS:
-            entity = await create_address(call, self._backing, self._index)
+        if live.create is not None:
+            entity = await live.create(call, self._backing, self._index)
             return Answer(201, "Created", as_map(live.columns, entity))
         if "CREATE" in live.type.operations:
             check_unsupported(call, live.type)
         raise not_implemented(call.operation, live.type)
 
     async def _update(self, call: Call, live: _LiveType) -> Answer:
-        if live.type is CONNECTION:
-            rows = await live.gather(self._backing, ())
-            return Answer(200, "OK", await update_connection(call, self._backing, rows))
-        if live.type is not ROUTER_LINK:
+        if live.update is None:
             raise not_implemented(call.operation, live.type)
-        if not isinstance(call.body, Mapping) or "adminStatus" not in call.body:
-            raise BadRequest("Bad Request")
-        # The value says nothing, as in the routers that these clients know.
-        return Answer(200, "OK", as_map(live.columns, await self._target(call, live, "Bad Request")))
+        return Answer(200, "OK", await live.update(call, self._backing))
 
     async def _delete(self, call: Call, live: _LiveType) -> Answer:
         if "DELETE" not in live.type.operations:
@@ -159,27 +180,32 @@ class LiveView:
         await delete(await self._target(call, live), self._backing, self._index)
         return Answer(204, "No Content", {})
 
-    async def _target(self, call: Call, live: _LiveType, no_target: str = NO_TARGET) -> Any:
-        """Return the row that a request is about: identity comes before name."""
+    async def _target(self, call: Call, live: _LiveType) -> Any:
+        """Return the row that a request is about."""
         if call.identity is None and call.name is None:
-            raise NotFound() if live.type is ROUTER_ADDRESS else BadRequest(no_target)
-        if live.type is ADDRESS:
-            return self._configured(call)
-        wanted, column = (call.name, "name") if call.identity is None else (call.identity, "identity")
-        read = live.columns[column]
-        for row in await live.gather(self._backing, ()):
-            if read(row) == wanted:
-                return row
-        raise NotFound()
+            raise live.no_target()
+        if live.type.is_numbered:
+            return self._configured(call, live.type)
+        return row_wanted(call, live.columns, await live.gather(self._backing, ()))
 
-    def _configured(self, call: Call) -> ConfiguredEntity:
+    def _configured(self, call: Call, entity_type: EntityType) -> ConfiguredEntity:
         if call.identity is not None:
-            found = self._index.find(NUMBER, ADDRESS.name, call.identity)
+            found = self._index.find(NUMBER, entity_type.name, call.identity)
         else:
-            found = self._index.find(LIVE_NAME, ADDRESS.name, call.name or "")
+            found = self._index.find(LIVE_NAME, entity_type.name, call.name or "")
         if found is None:
             raise NotFound()
         return found
+
+
+def row_wanted(call: Call, columns: Columns, rows: Sequence[Any]) -> Any:
+    """Return the row that a request names: identity comes before name."""
+    wanted, column = (call.name, "name") if call.identity is None else (call.identity, "identity")
+    read = columns[column]
+    for row in rows:
+        if read(row) == wanted:
+            return row
+    raise NotFound()
 
 
 def failure_body(operation: str, status: int) -> Any:

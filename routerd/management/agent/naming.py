@@ -7,28 +7,19 @@ by `address/0` and so on as well, by which the general view has them.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from routerd.config import ConfiguredEntity
-from routerd.config.kinds import ADDRESS, LOG, POLICY, RECORD, ROUTER
-from routerd.config.schema import AUTO_LINK, BINDING, EXCHANGE, LINK_ROUTE, LOG_MODULES, EntityType
-
-NUMBERED = frozenset(one.name for one in (ADDRESS, LINK_ROUTE, AUTO_LINK, EXCHANGE, BINDING))
-"""The types whose entities have numbers."""
+from routerd.config import CONFIGURABLES, ConfiguredEntity, configurable
+from routerd.config.schema import EntityType
 
 
 def file_entities(given: Sequence[tuple[EntityType, Mapping[str, Any]]]) -> tuple[ConfiguredEntity, ...]:
     """Return the entities of a configuration file: types and checked attributes of its sections in their order.
 
-    What a router has without a section comes behind them: the router itself, its policy, its records, and the modules
-    of the log.
+    What a router has without a section comes behind them: first what there is one of, then the modules of the log.
     """
     sections = list(given)
-    if all(entity_type is not ROUTER for entity_type, _ in sections):
-        sections.append((ROUTER, {}))
-    for entity_type in (POLICY, RECORD):
-        if all(one is not entity_type for one, _ in sections):
-            sections.append((entity_type, {}))
-    modules = {values["module"] for entity_type, values in sections if entity_type is LOG}
-    sections += [(LOG, {"module": module}) for module in LOG_MODULES if module not in modules]
+    for kind in sorted(CONFIGURABLES, key=lambda one: not one.type.is_singleton):
+        present = [values for entity_type, values in given if entity_type is kind.type]
+        sections += [(kind.type, values) for values in kind.implied(present)]
     entities: list[ConfiguredEntity] = []
     indices: dict[str, int] = {}
     number = 0
@@ -36,7 +27,7 @@ def file_entities(given: Sequence[tuple[EntityType, Mapping[str, Any]]]) -> tupl
         index = indices.get(entity_type.name, 0)
         indices[entity_type.name] = index + 1
         full = {name: attribute.default for name, attribute in entity_type.attributes.items()} | dict(values)
-        if entity_type.name in NUMBERED:
+        if entity_type.is_numbered:
             number += 1
             identity = str(number)
         else:
@@ -49,29 +40,18 @@ def file_entities(given: Sequence[tuple[EntityType, Mapping[str, Any]]]) -> tupl
 
 def last_number(entities: Iterable[ConfiguredEntity]) -> int:
     """Return the greatest number that is taken by one of these entities, 0 if none is."""
-    return max((int(one.identity) for one in entities if one.type.name in NUMBERED), default=0)
+    return max((int(one.identity) for one in entities if one.type.is_numbered), default=0)
 
 
 def identity_of(entity_type: EntityType, values: Mapping[str, Any], name: str | None) -> str:
     """Return what an entity that has no number is known by."""
-    match entity_type.name:
-        case "listener" | "connector":
-            host_and_port = f"{entity_type.name}/{values['host']}:{values['port']}"
-            return f"{host_and_port}:{name}" if name else host_and_port
-        case "log":
-            return f"log/{values['module']}"
-        case "record":
-            return "record/decisions"
-        case "router":
-            return f"router/{values['id']}"
-        case "vhost":
-            return f"vhost/{values['hostname']}"
-    return f"{entity_type.name}/{name}"
+    kind = configurable(entity_type)
+    return f"{entity_type.name}/{name}" if kind is None else kind.identity(values, name)
 
 
 def general_identity(entity: ConfiguredEntity) -> str | None:
     """Return by what the general view has an entity, None if it has it not."""
-    if entity.type.name not in NUMBERED:
+    if not entity.type.is_numbered:
         return entity.identity
     return None if entity.file_index is None else f"{entity.type.section}/{entity.file_index}"
 
