@@ -12,9 +12,9 @@ from typing import Any
 from bench.memory import BODY, CREDIT, Pair, Routers, Time, TwoRouters, Workers, single_router
 from bench.report import Row
 from routerd.core import Gate, GroupSettings, Observer, PolicySettings, Recorder, VhostSettings
-from routerd.io.busy_poll import BusyPoll
-from routerd.io.recording_groups import Decisions
-from routerd.io.worker_turn import Pipe, Turn
+from routerd.io.recording.groups import Decisions
+from routerd.io.scheduling.busy_poll import BusyPoll
+from routerd.io.sockets.worker_turn import Pipe, Turn
 
 REPETITIONS = 5
 MESSAGES = 50_000

@@ -16,8 +16,8 @@ from typing import Any
 from bench.load_runs import LoadFailed
 from bench.report import Row
 from routerd.core import ControlArrived, Network, NetworkNews, RouterSettings, TrunkOpened
-from routerd.io.control_messages import encoded
-from routerd.io.routing_host import RoutingHost
+from routerd.io.routing.control_messages import encoded
+from routerd.io.routing.host import RoutingHost
 from routerd.mesh import ControlMessage, Hello, MobileAddressUpdate
 
 ADDRESSES = 100_000

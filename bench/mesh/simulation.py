@@ -12,7 +12,7 @@ from math import inf
 from random import Random
 from typing import Any
 
-from routerd.io.control_messages import encoded
+from routerd.io.routing.control_messages import encoded
 from routerd.mesh import ControlMessage, MeshConfig, Routes, RoutingEngine, SendControl
 
 DELAY_S = (0.0005, 0.002)

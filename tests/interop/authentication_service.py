@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from routerd.io.authentication_users import nonce
+from routerd.io.auth.users import nonce
 from routerd.wire import Connection, ConnectionConfig, Handler, Open, Symbol
 from routerd.wire.sasl import (
     AnonymousServer,

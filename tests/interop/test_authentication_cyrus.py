@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from routerd.io.cyrus import LIBRARY
+from routerd.io.auth.cyrus import LIBRARY
 from routerd.wire import Symbol
 from routerd.wire.sasl import SaslCode
 from routerd.wire.sasl_frames import SaslChallenge, SaslInit, SaslMechanisms, SaslOutcome, SaslResponse

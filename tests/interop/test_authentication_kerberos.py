@@ -7,7 +7,7 @@ from pathlib import Path
 import proton
 import pytest
 
-from routerd.io.gss_library import Initiator, gss_library
+from routerd.io.auth.gss_library import Initiator, gss_library
 from routerd.wire.sasl import Challenge, GssapiClient, GssapiServer, Success
 from tests.interop import kerberos
 from tests.interop.authenticating_router import Authenticating, listener, router, running

@@ -4,7 +4,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from routerd.core import NetworkNews, TrunkEvent
-from routerd.io.routing_host import RoutingHost
+from routerd.io.routing.host import RoutingHost
 from routerd.mesh import Checkpoint
 from tests.sim.world import Channel
 

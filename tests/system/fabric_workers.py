@@ -8,8 +8,8 @@ from actors.fabric_authority import keys_for
 from routerd.config import ListenerConfig
 from routerd.core import Changes, Delta, Interest, Ledger, Report, RouterSettings
 from routerd.io import Node, Worker, WorkerConfig
-from routerd.io.fabric_endpoint import FabricEndpoint
-from routerd.io.fabric_keys import FabricKeys
+from routerd.io.connections.fabric_endpoint import FabricEndpoint
+from routerd.io.settings.fabric_keys import FabricKeys
 from tests.system.proton_client import ProtonClient
 
 WITHIN_S = 20.0

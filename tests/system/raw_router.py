@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from routerd.io.control_messages import decoded, encoded
+from routerd.io.routing.control_messages import decoded, encoded
 from routerd.mesh import ControlMessage
 from routerd.wire import Source, Symbol, Target, Transfer
 from tests.system.raw_client import RawClient

@@ -9,7 +9,7 @@ import pytest
 import uvloop
 
 from routerd.core import Gate, Observer, PolicySettings, Verdict
-from routerd.io.entrance import Entrance
+from routerd.io.connections.entrance import Entrance
 
 BUFFER = 4
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from actors.fabric_authority import keys_for
-from routerd.io.fabric_keys import FabricKeys, FabricTls
-from routerd.io.tls import TlsFailed, TlsSession
+from routerd.io.settings.fabric_keys import FabricKeys, FabricTls
+from routerd.io.tls.session import TlsFailed, TlsSession
 from routerd.wire import Connection, ConnectionConfig, ConnectionState, Handler, Int, Symbol
 from routerd.wire.sasl import AnonymousClient, SaslClient
 from tests.conformance.raw_peer import AMQP_HEADER
@@ -199,7 +199,7 @@ def test_without_the_token_tls_is_of_no_use(pair: TwoWorkers, sasl: str) -> None
 
 
 def test_who_says_nothing_is_sent_away(pair: TwoWorkers, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("routerd.io.fabric.ANSWER_S", 0.2)
+    monkeypatch.setattr("routerd.io.connections.fabric.ANSWER_S", 0.2)
     with Stranger(pair) as stranger:
         stranger.shake_hands(FabricTls(pair.keys[0]).connect(1)[1])
         stranger.rest()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from routerd.io import Level, LogReceiver
-from routerd.io.log_receiver import PENDING_MAX_BYTES, STDERR, STDOUT, ForwardedOutput, LogForwarder
+from routerd.io.logs.receiver import PENDING_MAX_BYTES, STDERR, STDOUT, ForwardedOutput, LogForwarder
 from tests.system.launched import ROOT, WITHIN_S, environment, eventually
 
 Capture = pytest.CaptureFixture[str]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from routerd.io.control_messages import encoded
+from routerd.io.routing.control_messages import encoded
 from routerd.mesh import ControlMessage
 from routerd.wire import AmqpValue, Detach, Message, Properties, Released, Source, Symbol, Target, encode
 from tests.system.conftest import meshing

@@ -25,6 +25,27 @@ LAUNCHER = "routerd.cli.routerd"
 BELOW_IO = ("routerd.wire", "routerd.core", "routerd.mesh", "routerd.records", "routerd.config", "routerd.management")
 BELOW_CLI = (*BELOW_IO, "routerd.io")
 
+ROOMS = {
+    "logs": (),
+    "scheduling": (),
+    "tls": ("logs",),
+    "recording": ("logs", "scheduling"),
+    "routing": ("logs",),
+    "management": ("logs",),
+    "reports": ("recording",),
+    "sockets": ("logs", "scheduling", "tls"),
+    "auth": ("logs", "scheduling", "tls", "sockets"),
+    "settings": ("scheduling", "tls", "sockets"),
+    "connections": ("logs", "scheduling", "tls", "sockets", "auth", "settings"),
+    "worker": (
+        *("logs", "scheduling", "tls", "recording", "routing", "management"),
+        *("reports", "sockets", "auth", "settings", "connections"),
+    ),
+    "backing": ("logs", "tls", "reports", "sockets", "auth", "worker"),
+    "standalone": ("scheduling", "routing", "management", "settings", "worker", "backing"),
+}
+"""The packages in routerd.io, and which of the others each may import; it imports those above it only."""
+
 PLAIN_DATA = names(
     *("routerd.wire.types", "routerd.wire.errors"),
     *("routerd.core.addresses", "routerd.core.routes", "routerd.core.commands", "routerd.core.errors"),
@@ -56,7 +77,11 @@ TABLE = {
     "routerd.records": Row(("routerd.wire", "routerd.core"), only_plain_data=True),
     "routerd.config": Row(("routerd.wire", "routerd.core")),
     "routerd.management": Row(("routerd.wire", "routerd.core", "routerd.config"), only_plain_data=True),
-    "routerd.io": Row(BELOW_IO),
+    "routerd.io": Row(tuple(f"routerd.io.{room}" for room in ROOMS)),
+    **{
+        f"routerd.io.{room}": Row((*BELOW_IO, *(f"routerd.io.{other}" for other in others)))
+        for room, others in ROOMS.items()
+    },
     "routerd.cli": Row(("routerd", *BELOW_CLI)),
     LAUNCHER: Row(("routerd", *BELOW_CLI, "routerd.cli", "actors"), third_party=names("ray")),
     "actors": Row(("routerd", *BELOW_CLI), third_party=names("ray")),
@@ -149,7 +174,9 @@ def fault(root: Path, importer: str, found: Import, *, is_cimport: bool) -> str 
             return f"{own} may not import ray" if top == "ray" else None
         allowed = row.third_party | ({"libc", "cpython", "cython"} if is_cimport else set())
         return None if top in allowed else f"{own} may not import {top}"
-    if wanted in (own, own.rpartition(".")[0]) or target in row.ours:
+    # A room has no business with the whole house, which imports all rooms.
+    above = () if own.startswith("routerd.io.") else (own.rpartition(".")[0],)
+    if wanted in (own, *above) or target in row.ours:
         pass
     elif wanted not in row.ours:
         return f"{own} may not import {target}"
@@ -184,6 +211,15 @@ def test_no_import_of_the_tree_is_forbidden() -> None:
     assert faults(ROOT) == []
 
 
+def test_each_room_imports_those_above_it_only() -> None:
+    above: set[str] = set()
+    for room, others in ROOMS.items():
+        assert above.issuperset(others), room
+        above.add(room)
+    assert above == {path.parent.name for path in (ROOT / "routerd/io").glob("*/__init__.py")}
+    assert [path.name for path in (ROOT / "routerd/io").glob("*.py")] == ["__init__.py"]
+
+
 def test_the_tree_has_imports_to_read() -> None:
     assert list(python_imports((ROOT / "routerd/wire/errors.py").read_text(), "routerd.wire"))
 
@@ -210,10 +246,18 @@ FORBIDDEN = [
     ("routerd/records/schema.py", "from routerd.io import X", "routerd.records may not import routerd.io"),
     ("routerd/config/file.py", "from routerd.io import Listener", "routerd.config may not import routerd.io"),
     ("routerd/config/load.py", "from routerd.management import X", "routerd.config may not import routerd.management"),
-    ("routerd/io/loop.py", "import ray", "routerd.io may not import ray"),
-    ("routerd/io/loop.py", "import actors.start", "routerd.io may not import actors.start"),
+    ("routerd/io/logs/lines.py", "import ray", "routerd.io.logs may not import ray"),
+    ("routerd/io/worker/worker.py", "import actors.start", "routerd.io.worker may not import actors.start"),
+    ("routerd/io/logs/lines.py", "import routerd.io.tls", "routerd.io.logs may not import routerd.io.tls"),
+    ("routerd/io/tls/session.py", "from routerd.io import Worker", "routerd.io.tls may not import routerd.io"),
+    (
+        "routerd/io/tls/session.py",
+        "from routerd.io.logs.lines import LogEntry",
+        "routerd.io.tls must import routerd.io.logs.lines from its package, routerd.io.logs",
+    ),
     ("routerd/cli/routerstat.py", "from actors import start", "routerd.cli may not import actors"),
     ("routerd/__init__.py", "from routerd.wire import Link", "routerd may not import routerd.wire"),
+    ("actors/start.py", "from routerd.io.logs import X", "actors may not import routerd.io.logs"),
     ("actors/start.py", "import uvloop", "actors may not import uvloop"),
     ("driver/oslo/driver.py", "from routerd.wire import Link", "driver may not import routerd.wire"),
     ("analytics/stretch.py", "from routerd.core import Router", "analytics may not import routerd.core"),
@@ -225,9 +269,11 @@ ALLOWED = [
     ("routerd/core/router.py", "from routerd.wire import Link"),
     ("routerd/core/router.pxd", "from routerd.wire.link cimport Link"),
     ("routerd/mesh/hello.py", "from routerd.wire import Symbol"),
-    ("routerd/io/loop.py", "import asyncio, time, uvloop\nfrom routerd.core import Router"),
-    ("routerd/cli/routerd.py", "import ray\nfrom actors import start\nfrom routerd.io import loop"),
-    ("actors/start.py", "import ray\nfrom actors.connection import C\nfrom routerd.io import loop"),
+    ("routerd/io/worker/worker.py", "import asyncio, time, uvloop\nfrom routerd.core import Router"),
+    ("routerd/io/tls/session.py", "from routerd.io.logs import LogEntry\nfrom routerd.io.tls.profile import Profile"),
+    ("routerd/io/__init__.py", "from routerd.io.logs import LogEntry"),
+    ("routerd/cli/routerd.py", "import ray\nfrom actors import start\nfrom routerd.io import Worker"),
+    ("actors/start.py", "import ray\nfrom actors.connection import C\nfrom routerd.io import Worker"),
     ("analytics/stretch.py", "import pyspark\nfrom routerd.records import X\nfrom routerd.mesh.paths import Paths"),
 ]
 
@@ -236,6 +282,10 @@ ALLOWED = [
 def tree(tmp_path: Path) -> Path:
     for package in (*BELOW_CLI, "routerd.cli", "actors"):
         tmp_path.joinpath(*package.split(".")).mkdir(parents=True)
+    for room in ROOMS:
+        (tmp_path / "routerd/io" / room).mkdir()
+        (tmp_path / "routerd/io" / room / "__init__.py").touch()
+    (tmp_path / "routerd/io/logs/lines.py").touch()
     (tmp_path / "routerd/wire/link.py").touch()
     (tmp_path / "routerd/wire/__init__.py").write_text("from .link import Link\nfrom .types import Symbol\n")
     return tmp_path

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from routerd.core import Peer, Router, RouterSettings
-from routerd.io.busy_poll import BusyPoll
-from routerd.io.tls import TlsSession
-from routerd.io.tls_handshakes import Handshakes
-from routerd.io.tls_transport import TLS_HEADER, TlsTransport
-from routerd.io.worker_turn import Turn
+from routerd.io.scheduling.busy_poll import BusyPoll
+from routerd.io.sockets.tls_transport import TLS_HEADER, TlsTransport
+from routerd.io.sockets.worker_turn import Turn
+from routerd.io.tls.handshakes import Handshakes
+from routerd.io.tls.session import TlsSession
 from routerd.wire import Connection, ConnectionConfig, Handler
 from tests.fuzz.broken import check
 from tests.fuzz.play import Cuts, one_by_one, whole

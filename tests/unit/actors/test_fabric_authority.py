@@ -7,7 +7,7 @@ import pytest
 from actors.errors import AuthorityUnavailable
 from actors.fabric_authority import keys_for, token_for
 from routerd.io import TlsSession, fabric_name
-from routerd.io.fabric_keys import FabricKeys, FabricTls
+from routerd.io.settings.fabric_keys import FabricKeys, FabricTls
 from tests.interop.certificates import absence, openssl
 
 needs_openssl = pytest.mark.skipif(absence() is not None, reason=str(absence()))

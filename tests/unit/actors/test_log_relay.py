@@ -11,7 +11,7 @@ import pytest
 from actors.errors import FolderRefused, NoAnswer
 from actors.log_relay import LogOutlet, LogRelay
 from actors.process import ProcessConfig
-from routerd.io.log_receiver import STDERR, LogForwarder
+from routerd.io.logs.receiver import STDERR, LogForwarder
 
 
 class Table:

@@ -1,0 +1,314 @@
+"""The remote authentication service (9.6): a peer's SASL exchange is passed on to a service, over AMQP.
+
+Each exchange has a connection of its own to the service, in whose client's role the router is. What the service offers,
+asks and decides goes to the peer, and what the peer answers to the service. When the service is content, its open says
+who the peer is. The connection ends with that, or as soon as the peer has left.
+"""
+
+import asyncio
+import ssl
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol, cast
+
+from routerd.config import AuthServiceConfig
+from routerd.io.logs import module_log
+from routerd.io.scheduling import PeerTimer
+from routerd.management import SHOWN_MAX, shown
+from routerd.wire import MIN_MAX_FRAME_SIZE, Array, Connection, ConnectionConfig, Error, Handler, Open, RemoteError
+from routerd.wire.sasl import (
+    Challenge,
+    Failure,
+    Pending,
+    SaslCode,
+    SaslFrame,
+    SaslLimits,
+    SaslRelay,
+    ServerMechanismFactory,
+    Step,
+    Success,
+)
+
+CONNECT_S = 5.0
+"""What the service gets to accept a connection, and TLS to be set up."""
+EXCHANGE_S = 15.0
+"""For how long a connection to the service is kept, whatever it is for."""
+TOKEN_OCTETS_MAX = 1 << 14
+ADDRESS_AUTHZ = "ADDRESS-AUTHZ"
+IDENTITY, GRANTS = "authenticated-identity", "address-authz"
+SUBJECT = "sub"
+GRANTED_MAX = 10_000
+"""Addresses that a service may name for one peer."""
+RIGHTS = ("send", "recv")
+RIGHT_LENGTH = 4
+
+Grants = Mapping[str, tuple[str, ...]]
+"""What a peer may do, by address: of `send` and `recv`."""
+
+_log = module_log("AUTHSERVICE")
+
+
+class ServedPeer(Protocol):
+    """Whose exchange it is."""
+
+    def offer(self, mechanisms: list[ServerMechanismFactory]) -> None:
+        """Offer what the service offers."""
+
+    def answer(self, step: Step) -> None:
+        """Go on with what the service says."""
+
+    def give_up(self, reason: str) -> None:
+        """End the connection: there is no service to say what can be offered."""
+
+    def grant(self, grants: Grants) -> str | None:
+        """Take what the service says that the peer may do; return why that is not possible, if it is not."""
+
+
+@dataclass(slots=True)
+class _Relayed:
+    """A mechanism of the service's, as it is offered to the peer; it is good for one exchange."""
+
+    name: str
+    exchange: "ServiceExchange" = field(repr=False)
+
+    def start(self, hostname: str | None) -> "_RelayedSteps":
+        return _RelayedSteps(self.name, self.exchange)
+
+
+class _RelayedSteps:
+    def __init__(self, name: str, exchange: "ServiceExchange") -> None:
+        self._name = name
+        self._exchange = exchange
+        self._is_chosen = False
+
+    def step(self, response: bytes | None) -> Pending:
+        """Pass on what the peer says; what the service says to that comes later."""
+        if self._is_chosen:
+            self._exchange.respond(response or b"")
+        else:
+            self._is_chosen = True
+            self._exchange.choose(self._name, response)
+        return Pending()
+
+
+class ServiceExchange(Handler, asyncio.Protocol):
+    """One peer's exchange, and the connection to the service for it. All of it happens in the worker's loop."""
+
+    def __init__(self, config: AuthServiceConfig, container_id: str, peer: ServedPeer) -> None:
+        self._config = config
+        self._peer = peer
+        self._socket: asyncio.Transport | None = None
+        self._relay = SaslRelay(self, hostname=config.realm, limits=SaslLimits(token_size_bytes=TOKEN_OCTETS_MAX))
+        self._connection = Connection(
+            ConnectionConfig(
+                container_id=container_id,
+                hostname=config.realm,
+                sasl_frame_size=TOKEN_OCTETS_MAX + MIN_MAX_FRAME_SIZE,
+                desired_capabilities=(ADDRESS_AUTHZ,),
+            ),
+            self,
+            is_client=True,
+            sasl=self._relay,
+        )
+        self._connection.open()
+        self._was_offered = False
+        self._is_over = False
+        self._is_content = False
+        """Whether the service has said that the peer proved who it is."""
+        self._proof: bytes | None = None
+        self._timer: PeerTimer | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    def begin(self, context: Callable[[], ssl.SSLContext | None]) -> None:
+        """Connect to the service; `context` says how TLS is set up, None for without."""
+        loop = asyncio.get_running_loop()
+        self._timer = PeerTimer(loop, EXCHANGE_S, self._lose, "the service takes too long")
+        self._task = loop.create_task(self._connect(context))
+
+    def end(self) -> None:
+        """The peer has left, or everything is said."""
+        self._is_over = True
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._task is not None:
+            self._task.cancel()
+        if self._socket is not None:
+            self._socket.close()
+
+    # --- for the mechanisms
+
+    def choose(self, mechanism: str, initial_response: bytes | None) -> None:
+        """Pass on the peer's choice."""
+        self._send(lambda: self._relay.choose(mechanism, initial_response))
+
+    def respond(self, response: bytes) -> None:
+        """Pass on the peer's answer to a challenge."""
+        self._send(lambda: self._relay.respond(response))
+
+    def _send(self, frames: Callable[[], list[SaslFrame]]) -> None:
+        if self._is_over:
+            # The service has left; whoever steps is not to be answered before it returns.
+            asyncio.get_running_loop().call_soon(self._peer.answer, _lost("the service has left"))
+            return
+        now = time.monotonic()
+        self._connection.send_sasl(frames(), now)
+        self._flush(now)
+
+    # --- what the service says: RelayEnd
+
+    def offered(self, mechanisms: tuple[str, ...]) -> None:
+        """Offer the same."""
+        self._was_offered = True
+        self._peer.offer([_Relayed(name, self) for name in dict.fromkeys(mechanisms)])
+
+    def challenged(self, challenge: bytes) -> None:
+        """Pass it on."""
+        self._peer.answer(Challenge(challenge))
+
+    def decided(self, code: SaslCode, additional_data: bytes | None) -> None:
+        """Pass a refusal on; who is let in is in the service's open."""
+        if code is SaslCode.OK:
+            self._is_content = True
+            self._proof = additional_data
+            return
+        self._finish(Failure(f"the service {self._config.name} refuses: {code.name.lower()}", code))
+
+    # --- the connection: Handler
+
+    def on_opened(self, connection: Connection, performative: Open) -> None:
+        """The service says who the peer is, and what it may do."""
+        if not self._is_content:
+            reason = f"the service {self._config.name} opens before it says who the peer is"
+            self._finish(Failure(reason, SaslCode.SYS))
+            return
+        properties: Mapping[Any, Any] = performative.properties or {}
+        user = self._user(properties.get(IDENTITY))
+        refusal = self._grant(properties[GRANTS], user) if GRANTS in properties else None
+        connection.close()
+        self._finish(Success(user, self._proof) if refusal is None else Failure(refusal, SaslCode.SYS))
+
+    def _user(self, identity: object) -> str:
+        subject = identity.get(SUBJECT) if isinstance(identity, Mapping) else None
+        if isinstance(subject, str) and subject:
+            return str(subject)
+        text = "The authentication service %s names no user: %s is %s instead of a map with %s. The peer has no name"
+        _log.warning(text, self._config.name, IDENTITY, _words(identity), SUBJECT)
+        return ""
+
+    def _grant(self, found: object, user: str) -> str | None:
+        """Take what the service grants; return why that is not possible, if it is not."""
+        grants, faults = read_grants(found)
+        if faults:
+            text = "The authentication service %s grants to %s what is not understood, in %d places: %s"
+            _log.warning(text, self._config.name, _words(user), len(faults), faults[0])
+        refusal = self._peer.grant(grants)
+        if refusal is not None:
+            _log.error("The authentication service %s: %s", self._config.name, refusal)
+        return refusal
+
+    def on_violation(self, connection: Connection, error: RemoteError) -> None:
+        """The service does not keep to the protocol."""
+        self._lose(str(error.description))
+
+    def on_closed(self, connection: Connection, error: Error | None) -> None:
+        """The service has left."""
+        self._lose("it closed the connection" if error is None else f"{error.condition}: {error.description or ''}")
+
+    # --- the socket: asyncio.Protocol
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Begin."""
+        self._socket = cast(asyncio.Transport, transport)
+        if self._is_over:
+            self._socket.abort()
+            return
+        now = time.monotonic()
+        self._connection.start(now)
+        self._flush(now)
+
+    def data_received(self, data: bytes) -> None:
+        """Take what the service says."""
+        now = time.monotonic()
+        self._connection.receive_data(data, now)
+        self._flush(now)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The socket is gone."""
+        self._connection.transport_closed()
+        self._lose("the connection was lost")
+
+    async def _connect(self, context: Callable[[], ssl.SSLContext | None]) -> None:
+        config = self._config
+        try:
+            tls = context()
+            connecting = asyncio.get_running_loop().create_connection(
+                lambda: self, config.host, config.port, ssl=tls, server_hostname=config.host if tls else None
+            )
+            await asyncio.wait_for(connecting, CONNECT_S)
+        except TimeoutError:
+            self._lose("the service does not answer")
+        except (OSError, ValueError) as error:
+            self._lose(getattr(error, "strerror", None) or str(error))
+
+    def _flush(self, now: float) -> None:
+        octets = self._connection.data_to_send(now)
+        if octets and self._socket is not None:
+            self._socket.write(octets)
+
+    # --- the end
+
+    def _finish(self, step: Step) -> None:
+        if self._is_over:
+            return
+        self._is_over = True
+        # The engine is amid a frame: what is left to be sent is sent before the socket is closed.
+        asyncio.get_running_loop().call_soon(self._say_last, step)
+
+    def _say_last(self, step: Step) -> None:
+        self._flush(time.monotonic())
+        self.end()
+        self._peer.answer(step)
+
+    def _lose(self, reason: str) -> None:
+        if self._is_over:
+            return
+        config = self._config
+        _log.error("Authentication service %s at %s:%s: %s", config.name, config.host, config.port, reason)
+        if self._was_offered:
+            self._finish(_lost(reason))
+            return
+        self.end()
+        self._peer.give_up(f"the authentication service {config.name} is not there: {reason}")
+
+
+def _lost(reason: str) -> Failure:
+    return Failure(f"the authentication service is not there: {reason}", SaslCode.SYS_TEMP)
+
+
+def read_grants(found: object) -> tuple[Grants, list[str]]:
+    """Return what a service says that a peer may do, and what of that is not understood, which grants nothing."""
+    if not isinstance(found, Mapping):
+        return {}, [f"{GRANTS} is {_words(found)}, and no map"]
+    grants: dict[str, tuple[str, ...]] = {}
+    faults: list[str] = []
+    for address, rights in found.items():
+        if isinstance(rights, Array):
+            rights = rights.values
+        if not isinstance(address, str):
+            faults.append(f"{_words(address)} is no address")
+        elif not isinstance(rights, list | tuple):
+            faults.append(f"{_words(rights)} of {_words(address)} is no list of rights")
+        elif len(grants) == GRANTED_MAX:
+            faults.append(f"{_words(address)} is beyond {GRANTED_MAX} addresses")
+        else:
+            # Whatever follows the first four characters does not count (9.6).
+            words = [one[:RIGHT_LENGTH] if isinstance(one, str) else "" for one in rights]
+            grants[str(address)] = tuple(str(word) for word in words if word in RIGHTS)
+            unknown = [one for one, word in zip(rights, words, strict=True) if word not in RIGHTS]
+            faults += [f"{_words(one)} of {_words(address)} is neither {' nor '.join(RIGHTS)}" for one in unknown]
+    return grants, faults
+
+
+def _words(value: object) -> str:
+    return shown(value)[:SHOWN_MAX]

@@ -1,0 +1,21 @@
+"""The router as its management sees it.
+
+`managed_worker` is one worker with its configuration, `router_backing` is all of them together, and
+`configuration_keeper` keeps a second copy of what is configured.
+"""
+
+from routerd.io.backing.configuration_keeper import ConfigurationKeeper
+from routerd.io.backing.managed_worker import ManagedWorker, check_record_directory, own_log_rows
+from routerd.io.backing.router_backing import LocalMember, Member, MemberGone, RouterBacking, configuration_of
+
+__all__ = [
+    "ConfigurationKeeper",
+    "LocalMember",
+    "ManagedWorker",
+    "Member",
+    "MemberGone",
+    "RouterBacking",
+    "check_record_directory",
+    "configuration_of",
+    "own_log_rows",
+]

@@ -1,0 +1,44 @@
+"""A second place for what is configured, which has no use for it: for the case that all others die at once."""
+
+from typing import Any
+
+from routerd.io.backing.managed_worker import StaleConfiguration
+from routerd.management import Change, Configuration
+
+
+class ConfigurationKeeper:
+    """Answers as `ManagedWorker` does where the configuration is concerned."""
+
+    def __init__(self, configuration: Configuration) -> None:
+        self._configuration = configuration
+        self._prepared: Change | None = None
+
+    def ask(self, what: str, *arguments: Any) -> Configuration | None:
+        """Return the configuration, or take another."""
+        match what:
+            case "configuration":
+                return self._configuration
+            case "prepare":
+                self._prepare(*arguments)
+            case "commit":
+                self._commit()
+            case "give_up":
+                self._prepared = None
+            case "configure":
+                self._configure(*arguments)
+        return None
+
+    def _prepare(self, change: Change) -> None:
+        if change.base != self._configuration.version:
+            raise StaleConfiguration(f"version {self._configuration.version} is kept, not {change.base}")
+        self._prepared = change
+
+    def _commit(self) -> None:
+        change, self._prepared = self._prepared, None
+        if change is None:
+            raise StaleConfiguration("no change has been prepared")
+        self._configuration = self._configuration.changed(change)
+
+    def _configure(self, configuration: Configuration) -> None:
+        if configuration.version > self._configuration.version:
+            self._configuration = configuration

@@ -1,0 +1,397 @@
+"""The router as its management agent sees it: what all its workers say, and changes that all of them make or none."""
+
+import asyncio
+import pickle
+import time
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from operator import attrgetter
+from typing import Any, Protocol, TypeVar
+
+from routerd.config import (
+    INTER_ROUTER_MAX,
+    ConnectorConfig,
+    ListenerConfig,
+    Role,
+    RouterConfig,
+    VhostNames,
+    check_named_files,
+    effect_of,
+    resolved,
+)
+from routerd.core import RouterMode, RouterSettings
+from routerd.io.auth import warn_if_open
+from routerd.io.backing.managed_worker import ManagedWorker, StaleConfiguration
+from routerd.io.logs import module_log
+from routerd.io.sockets import ListenFailed, Reservation, reserve
+from routerd.management import (
+    AddressRow,
+    Change,
+    ChangeRefused,
+    Configuration,
+    ConfiguredEntity,
+    ConnectionRow,
+    ConnectorRow,
+    LinkRow,
+    LogRow,
+    NodeRow,
+    PolicyRow,
+    PoolRow,
+    Unanswered,
+    WorkerRow,
+    file_entities,
+    find_entity_type,
+    shown,
+)
+
+T = TypeVar("T")
+R = TypeVar("R", ConnectionRow, LinkRow, AddressRow)
+
+LOG_MAX = 1000
+"""Lines of the log that are told."""
+TELL_AGAIN_S = 0.5
+KEEPER = -1
+"""Stands in for the number of a worker."""
+
+_log = module_log("AGENT")
+
+
+def configuration_of(config: RouterConfig) -> Configuration:
+    """Return what is configured at the start of a router."""
+    sections = ((find_entity_type(name), values) for name, values in config.sections)
+    return Configuration(0, file_entities([(kind, values) for kind, values in sections if kind is not None]))
+
+
+class MemberGone(Exception):
+    """A worker that has ended; when it is there again it has to be told everything."""
+
+
+class Member(Protocol):
+    """A worker, wherever it is."""
+
+    async def ask(self, what: str, *arguments: Any) -> Any:
+        """Do what `ManagedWorker.ask` does. Raises MemberGone, Unanswered."""
+
+
+class RouterBacking:
+    """Asks all workers; keeps the configuration of now. See `routerd.management.Backing`."""
+
+    def __init__(
+        self,
+        settings: RouterSettings,
+        members: Mapping[int, Member],
+        configuration: Configuration,
+        now: Callable[[], float],
+        started_at: float,
+        *,
+        keeper: Member | None = None,
+        own_logs: Callable[[], list[LogRow]] = list,
+        nodes: Callable[[], Awaitable[Sequence[NodeRow]]] | None = None,
+        kept_files: Sequence[str] = (),
+    ) -> None:
+        """`keeper` has the configuration beside the workers; `own_logs` the lines of this process, if no worker has.
+
+        `nodes` tells the routers of the network, the own one first; without it there is no other. No request names a
+        file of `kept_files`, or one below such a folder: they are the router's own.
+        """
+        self.settings = settings
+        self.configuration = configuration
+        self._members = members
+        self._holders = dict(members) if keeper is None else {**members, KEEPER: keeper}
+        """Who has to know what is configured."""
+        self._now = now
+        self._started_at = started_at
+        self._own_logs = own_logs
+        self._nodes = nodes or self._own_node
+        self._kept_files = tuple(kept_files)
+        self._changing = asyncio.Lock()
+        self._behind: set[int] = set()
+        """Workers that have another version of the configuration, or may have."""
+        self._catching_up: asyncio.Task[None] | None = None
+        self._reservations: dict[str, Reservation] = {}
+        self._kept_ports = {(one.host, one.port) for one in self._listeners()}
+        """Those of the file, which the launcher keeps for the router."""
+        self._last_number = 0
+
+    @property
+    def entities(self) -> Sequence[ConfiguredEntity]:
+        """All that is configured."""
+        return self.configuration.entities
+
+    def uptime_s(self) -> float:
+        """Return for how long the router has run."""
+        return self._now() - self._started_at
+
+    def new_number(self) -> int:
+        """Return a number that no entity has."""
+        if not self._last_number:
+            # Each version may have had a number that has been deleted since.
+            known = max((int(one.identity) for one in self.entities if one.identity.isdecimal()), default=0)
+            self._last_number = known + self.configuration.version
+        self._last_number += 1
+        return self._last_number
+
+    # --- what there is
+
+    async def workers(self) -> list[WorkerRow]:
+        """Return a row for each worker."""
+        return sorted(await self._all("report"), key=lambda row: row.worker)
+
+    async def connections(self) -> list[ConnectionRow]:
+        """Return all connections."""
+        return sorted(_unpacked(ConnectionRow, await self._all("connections")), key=attrgetter("connection"))
+
+    async def links(self) -> list[LinkRow]:
+        """Return all links."""
+        return sorted(_unpacked(LinkRow, await self._all("links")), key=attrgetter("link"))
+
+    async def connectors(self) -> list[ConnectorRow]:
+        """Return how the connectors fare; each is asked for where it is."""
+        if not self._entities("connector"):
+            return []
+        return [
+            ConnectorRow(
+                identity=state.identity,
+                status=state.status,
+                message=state.message,
+                failover_urls=state.failover_urls,
+            )
+            for states in await self._all("connectors")
+            for state in states
+        ]
+
+    async def nodes(self) -> list[NodeRow]:
+        """Return the routers of the network."""
+        return list(await self._nodes())
+
+    async def addresses(self) -> list[AddressRow]:
+        """Return the addresses of all workers."""
+        return _unpacked(AddressRow, await self._all("addresses"))
+
+    async def log(self) -> list[LogRow]:
+        """Return the last lines of all processes."""
+        lines = [line for some in await self._all("log") for line in some]
+        return sorted([*lines, *self._own_logs()], key=lambda line: line.time)[-LOG_MAX:]
+
+    async def log_counts(self) -> Mapping[str, Mapping[str, int]]:
+        """Return how many lines there have been."""
+        sums: dict[str, dict[str, int]] = {}
+        for counts in await self._all("log_counts"):
+            for module, by_level in counts.items():
+                known = sums.setdefault(module, dict.fromkeys(by_level, 0))
+                for level, count in by_level.items():
+                    known[level] += count
+        return sums
+
+    async def pools(self) -> list[PoolRow]:
+        """Return the pools of all workers."""
+        sums: dict[str, PoolRow] = {}
+        for pool in (pool for some in await self._all("pools") for pool in some):
+            other = sums.get(pool.name)
+            sums[pool.name] = pool if other is None else PoolRow(
+                name=pool.name,
+                object_octets=pool.object_octets,
+                in_use=pool.in_use + other.in_use,
+                allocated=pool.allocated + other.allocated,
+            )
+        return list(sums.values())
+
+    async def policy(self) -> list[PolicyRow]:
+        """Return what policy has let in and refused at all workers."""
+        return await self._all("policy")
+
+    # --- what can be done
+
+    async def create(self, entity: ConfiguredEntity) -> None:
+        """Have all workers take an entity."""
+        async with self._changing:
+            check_named_files(entity, None, self.settings.management_file_dir, self._kept_files)
+            # No variable of the environment: requests may name none.
+            entity = resolved(entity, self.settings.mode, {})
+            self._admit(entity)
+            try:
+                await self._change(Change(self.configuration.version, added=(entity,)))
+            except BaseException:
+                self._leave_port(entity.identity)
+                raise
+
+    async def update(self, old: ConfiguredEntity, new: ConfiguredEntity) -> None:
+        """Put an entity in the place of another."""
+        async with self._changing:
+            check_named_files(new, old, self.settings.management_file_dir, self._kept_files)
+            self._check_names(new)
+            await self._change(Change(self.configuration.version, added=(new,), removed=(old.identity,)))
+
+    async def delete(self, entity: ConfiguredEntity) -> None:
+        """Have all workers do without an entity."""
+        async with self._changing:
+            await self._change(Change(self.configuration.version, removed=(entity.identity,)))
+            self._leave_port(entity.identity)
+
+    async def close_connection(self, connection: int) -> bool:
+        """Close a connection."""
+        return any(await self._all("close_connection", connection))
+
+    async def set_trace(self, connection: int, is_on: bool) -> bool:
+        """Switch the trace of a connection."""
+        return any(await self._all("set_trace", connection, is_on))
+
+    async def current(self, worker: int) -> Configuration:
+        """Return the configuration, for a worker that has just been started."""
+        async with self._changing:
+            self._behind.discard(worker)
+            return self.configuration
+
+    async def restore(self) -> None:
+        """Take over the newest configuration that a worker has: this process may be younger than they are."""
+        async with self._changing:
+            for found in await self._all("configuration", of=self._holders):
+                if found.version > self.configuration.version:
+                    self.configuration = found
+                    # Numbers of what has been deleted since are not known any more.
+                    self._last_number = 0
+            self._fall_behind(self._holders)
+
+    # --- all workers
+
+    async def _all(self, what: str, *arguments: Any, of: Mapping[int, Member] | None = None) -> list[Any]:
+        members = (self._members if of is None else of).values()
+        answers = await asyncio.gather(*(_present(member.ask(what, *arguments)) for member in members))
+        return [answer for was_there, answer in answers if was_there]
+
+    async def _change(self, change: Change) -> None:
+        """Have all workers make a change, or none: those that have to be told everything anyway do not count."""
+        prepared: list[int] = []
+        try:
+            for worker, member in self._holders.items():
+                if worker in self._behind:
+                    continue
+                # One that does not answer may have prepared it, and has to be told as well.
+                prepared.append(worker)
+                try:
+                    await member.ask("prepare", change)
+                except (MemberGone, StaleConfiguration):
+                    prepared.pop()
+                    self._fall_behind([worker])
+        except BaseException:
+            for worker in prepared:
+                with suppress(MemberGone, Unanswered):
+                    await self._holders[worker].ask("give_up")
+            raise
+        self.configuration = self.configuration.changed(change)
+        for worker in prepared:
+            try:
+                await self._holders[worker].ask("commit")
+            except (MemberGone, Unanswered, StaleConfiguration) as error:
+                _log.warning("Worker %d has to be told of a change again: %s", worker, error)
+                self._fall_behind([worker])
+
+    def _fall_behind(self, workers: Iterable[int]) -> None:
+        self._behind.update(workers)
+        if self._catching_up is None or self._catching_up.done():
+            self._catching_up = asyncio.ensure_future(self._catch_up())
+
+    async def _catch_up(self) -> None:
+        """Tell the workers everything that may not know it."""
+        while self._behind:
+            async with self._changing:
+                for worker in list(self._behind):
+                    try:
+                        await self._holders[worker].ask("configure", self.configuration)
+                        self._behind.discard(worker)
+                    except (MemberGone, Unanswered) as error:
+                        _log.debug("Worker %d is not told of the configuration: %s", worker, error)
+            if self._behind:
+                await asyncio.sleep(TELL_AGAIN_S)
+
+    def _admit(self, entity: ConfiguredEntity) -> None:
+        """Hold a new listener or connector against what there is; a listener's port is kept from then on."""
+        self._check_names(entity)
+        effect = self._effect_of(entity)
+        match effect:
+            case ListenerConfig() | ConnectorConfig() if effect.dedicated_actor:
+                kind = entity.type.section
+                raise ChangeRefused(f"a {kind} with an actor of its own can only be in the configuration file")
+            case ListenerConfig():
+                self._reserve(effect, entity.identity)
+                warn_if_open(effect)
+            case ConnectorConfig(role=Role.INTER_ROUTER):
+                connectors = map(self._effect_of, self._entities("connector"))
+                others = sum(isinstance(one, ConnectorConfig) and one.role is Role.INTER_ROUTER for one in connectors)
+                if others >= INTER_ROUTER_MAX:
+                    raise ChangeRefused(f"a router has at most {INTER_ROUTER_MAX} connections with role='inter-router'")
+
+    def _check_names(self, entity: ConfiguredEntity) -> None:
+        """Hold the names of a vhost against those of the others."""
+        if entity.type.section != "vhost":
+            return
+        uses_patterns = any(one.values["enableVhostNamePatterns"] for one in self._entities("policy"))
+        names = VhostNames(uses_patterns)
+        for one in self._entities("vhost"):
+            if one.identity != entity.identity:
+                names.add(one.values, one.identity)
+        clash = names.add(entity.values, entity.identity)
+        if clash is not None:
+            attribute, reason = clash
+            raise ChangeRefused(f"{attribute}: Policy {shown(entity.values['hostname'])} is invalid: {reason}")
+
+    def _reserve(self, listener: ListenerConfig, identity: str) -> None:
+        """Keep the port of a new listener, which tells whether others have it."""
+        if listener.port == 0:
+            raise ChangeRefused("a listener that is created at run time needs the number of a port")
+        if (listener.host, listener.port) in self._kept_ports:
+            if any(one.host == listener.host and one.port == listener.port for one in self._listeners()):
+                raise ChangeRefused(f"listener {listener.address} cannot be opened: Address already in use")
+            return
+        try:
+            self._reservations[identity] = reserve(
+                listener.host, listener.port, family=listener.family, name=listener.name
+            )
+        except ListenFailed as error:
+            raise ChangeRefused(f"listener {listener.address} cannot be opened: {error.reason}") from error
+
+    def _listeners(self) -> list[ListenerConfig]:
+        effects = map(self._effect_of, self._entities("listener"))
+        return [one for one in effects if isinstance(one, ListenerConfig)]
+
+    def _entities(self, section: str) -> list[ConfiguredEntity]:
+        return [one for one in self.configuration.entities if one.type.section == section]
+
+    def _effect_of(self, entity: ConfiguredEntity) -> Any:
+        return effect_of(entity, self.settings.mode)
+
+    async def _own_node(self) -> Sequence[NodeRow]:
+        if self.settings.mode is not RouterMode.INTERIOR:
+            return ()
+        started = round(time.time() - self.uptime_s())
+        return (NodeRow(id=self.settings.id, is_own=True, instance=started, last_topology_change=started, index=0),)
+
+    def _leave_port(self, identity: str) -> None:
+        reservation = self._reservations.pop(identity, None)
+        if reservation is not None:
+            reservation.close()
+
+
+class LocalMember:
+    """The worker of a router in one process."""
+
+    def __init__(self, worker: ManagedWorker) -> None:
+        self._worker = worker
+
+    async def ask(self, what: str, *arguments: Any) -> Any:
+        """Ask it."""
+        return await self._worker.ask(what, *arguments)
+
+
+async def _present(answer: Awaitable[T]) -> tuple[bool, T | None]:
+    """Return an answer, or that there is none since the worker is gone: its connections are, too."""
+    try:
+        return True, await answer
+    except MemberGone:
+        return False, None
+
+
+def _unpacked(kind: type[R], packed: Iterable[list[bytes]]) -> list[R]:
+    """Return the rows that workers have packed as plain tuples, some at a time."""
+    new = tuple.__new__
+    return [new(kind, row) for chunks in packed for chunk in chunks for row in pickle.loads(chunk)]

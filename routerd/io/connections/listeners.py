@@ -1,0 +1,111 @@
+"""What a worker listens on, and the connections that come in there."""
+
+import asyncio
+import socket
+
+from routerd.config import ListenerConfig
+from routerd.io.auth import Authentication
+from routerd.io.connections.configs import client_config
+from routerd.io.connections.entrance import Entrance
+from routerd.io.logs import is_watched
+from routerd.io.settings import WorkerConfig
+from routerd.io.sockets import (
+    Acceptor,
+    ListenFailed,
+    Shortage,
+    Transport,
+    TransportHost,
+    bind,
+    endpoints_of,
+    transport_at,
+)
+from routerd.io.tls import TlsProfileBroken, TlsProfiles, check_use
+from routerd.wire import Connection
+
+
+class Listeners:
+    """Those of one worker; in its loop."""
+
+    def __init__(
+        self,
+        host: TransportHost,
+        config: WorkerConfig,
+        entrance: Entrance,
+        authentication: Authentication,
+        profiles: TlsProfiles,
+        loop: asyncio.AbstractEventLoop,
+    ) -> None:
+        self._host = host
+        self._config = config
+        self._entrance = entrance
+        self._authentication = authentication
+        self._profiles = profiles
+        self._loop = loop
+        self._shortage = Shortage()
+        self._acceptors: dict[str, list[Acceptor]] = {}
+        """By the identity of their listener."""
+
+    async def open(self, listener: ListenerConfig) -> str:
+        """Listen where a listener says; return where that is. Raises ListenFailed."""
+        config = self._config
+        self._check_profile(listener)
+        port = listener.port
+        host = config.node.host_of(listener.host, listener.family)
+        try:
+            for endpoint in endpoints_of(host, port, listener.family):
+                bound = bind(endpoint.at_port(port), shared=config.shares_ports)
+                port = bound.getsockname()[1]
+                await self.serve(listener, [bound])
+        except OSError as error:
+            raise ListenFailed(listener.name, host, listener.port, error.strerror or str(error)) from error
+        label = f" ({listener.name})" if listener.name else ""
+        return f"{host or '*'}:{port}{label}"
+
+    async def serve(self, listener: ListenerConfig, sockets: list[socket.socket]) -> None:
+        """Accept connections at sockets that have been bound."""
+        for bound in sockets:
+            acceptor = Acceptor(
+                self._loop, bound, lambda: self._entrance.protocol(lambda: self._accept(listener)), self._shortage
+            )
+            self._acceptors.setdefault(listener.identity, []).append(acceptor)
+
+    def close(self, identity: str) -> None:
+        """Do without a listener; its connections stay."""
+        for acceptor in self._acceptors.pop(identity, ()):
+            acceptor.close()
+
+    def close_all(self) -> None:
+        """Accept nothing more."""
+        for identity in list(self._acceptors):
+            self.close(identity)
+
+    def _check_profile(self, listener: ListenerConfig) -> None:
+        if listener.ssl_profile is None:
+            return
+        try:
+            check_use(self._profiles.get(listener.ssl_profile), listener)
+        except TlsProfileBroken as error:
+            raise ListenFailed(listener.name, listener.host, listener.port, str(error)) from error
+
+    def _accept(self, listener: ListenerConfig) -> Transport:
+        router = self._host.turn.router
+        peer = router.new_peer(
+            listener.role.value,
+            capacity=listener.link_capacity,
+            strips_in=listener.strip_in,
+            strips_out=listener.strip_out,
+            is_multi_tenant=listener.is_multi_tenant,
+        )
+        peer.details = listener
+        peer.policy_vhost = listener.policy_vhost
+        peer.cost = listener.cost
+        peer.is_watched = is_watched(listener)
+        login = self._authentication.login(listener, peer)
+        connection = Connection(
+            client_config(self._config.router, listener, peer.number, login.frame_size),
+            router,
+            is_client=False,
+            sasl=login.sasl,
+            is_sasl_required=listener.authenticate_peer,
+        )
+        return transport_at(self._host, peer, connection, listener, self._profiles)

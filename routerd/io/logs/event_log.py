@@ -1,0 +1,269 @@
+"""The log lines of connections and links that come and go."""
+
+from typing import TYPE_CHECKING
+
+from routerd.config import ListenerConfig
+from routerd.core import Grant, Inlet, Observer, Outlet, Peer
+from routerd.io.logs.connection_ends import ends_of, failure_of
+from routerd.io.logs.log_system import module_log
+from routerd.io.logs.message_log import log_message
+from routerd.wire import AuthenticationSkipped, Error, Link, Open, RemoteError, Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+LOST_MAX = 1000
+"""Lines about links that end with their session. Each takes longer than what it is about, and all others wait."""
+REASON_MAX = 200
+"""Characters of why an authentication failed, the peer's name among them."""
+
+_core = module_log("ROUTER_CORE")
+_server = module_log("SERVER")
+_policy = module_log("POLICY")
+
+
+class EventLog(Observer):
+    """Writes what happens to the log."""
+
+    def __init__(self) -> None:
+        self._explained: set[int] = set()
+        """The connections of which the log says why they fail."""
+        # Connection and channel of the session that ended last, and how many links have ended with it.
+        self._ended = (0, 0)
+        self._lost = 0
+
+    def connection_opened(self, peer: Peer, performative: Open) -> None:
+        """One line with what the peer says of itself."""
+        if not _core.is_info or not peer.is_external:
+            return
+        sasl = peer.connection.sasl
+        _core.info(
+            "[C%d] Connection Opened: dir=%s host=%s vhost=%s encrypted=%s auth=%s user=%s container_id=%s props=%s",
+            peer.number,
+            "out" if peer.is_initiator else "in",
+            peer.shell.host,
+            performative.hostname or "",
+            getattr(peer.shell, "tls_protocol", None) or "no",
+            (sasl and sasl.mechanism) or "no",
+            (sasl and sasl.identity) or "(null)",
+            performative.container_id,
+            _map_text(performative.properties),
+        )
+
+    def connection_closed(self, peer: Peer, error: Error | None) -> None:
+        """One line, with the reason if there is one. What has never been opened has failed."""
+        is_explained = peer.number in self._explained
+        self._explained.discard(peer.number)
+        if not peer.is_external:
+            return
+        if peer.connection.remote_open is not None:
+            if _core.is_info:
+                why = _why(peer, error)
+                _core.info("[C%d] Connection Closed: %s%s", peer.number, ends_of(peer), f": {why}" if why else "")
+        elif not is_explained and not peer.is_initiator and not _failure(peer) and _server.is_info:
+            # A connector says itself what becomes of its connections, and who gives one up says why.
+            _server.info("%s", failure_of(peer, _why(peer, error)))
+
+    def violation(self, peer: Peer, error: RemoteError) -> None:
+        """A warning: the peer is wrong."""
+        reason = f"{error.condition}: {error.description}{_demand(peer, error)}"
+        if error.scope is Scope.CONNECTION and peer.is_initiator and peer.shell is not None:
+            # For the connector, which logs it.
+            peer.shell.failure = reason
+        elif error.scope is Scope.CONNECTION:
+            self._explained.add(peer.number)
+            _server.warning("%s", failure_of(peer, reason))
+        else:
+            _server.warning("[C%d] Connection %s: %s", peer.number, ends_of(peer), reason)
+
+    def heartbeat_lost(self, peer: Peer, silence_s: float) -> None:
+        """A warning with the edge router's name."""
+        performative = peer.connection.remote_open
+        container = "" if performative is None else performative.container_id
+        _core.warning(
+            "[C%d] Lost heartbeat from edge router %s at %s: none has come for %.1f s; closing the connection",
+            peer.number,
+            _plain(container),
+            "" if peer.shell is None else peer.shell.host,
+            silence_s,
+        )
+
+    def authentication_failed(self, peer: Peer) -> None:
+        """A warning with what was tried."""
+        sasl = peer.connection.sasl
+        mechanism = "none" if sasl is None or sasl.mechanism is None else sasl.mechanism
+        failure = getattr(sasl, "failure", None)
+        # What the peer chose itself is in the reason: never more of it than a line is for, and no control characters.
+        reason = "the exchange was broken off" if sasl is None or sasl.outcome is None else "the peer refuses"
+        if failure is not None:
+            reason = ascii(failure.reason[:REASON_MAX])[1:-1]
+        self._explained.add(peer.number)
+        ends = ends_of(peer)
+        _server.warning("[C%d] Authentication failed [mech=%s] %s: %s", peer.number, mechanism, ends, reason)
+
+    def connection_allowed(self, peer: Peer, user: str, host: str, vhost: str, group: str) -> None:
+        """One line for who looks into what policy does."""
+        if _policy.is_debug:
+            _policy.debug(
+                "[C%d] ALLOW AMQP Open for user '%s', rhost '%s', vhost '%s', group '%s'",
+                *(peer.number, _plain(user), host, _plain(vhost), group),
+            )
+
+    def connection_denied(self, peer: Peer, user: str, host: str, vhost: str, reason: str) -> None:
+        """One line with the reason, which the peer is not told."""
+        text = "DENY AMQP Open for user '%s', rhost '%s', vhost '%s': %s"
+        _policy.info(text, _plain(user), host, _plain(vhost), reason)
+
+    def session_denied(self, peer: Peer, grant: Grant) -> None:
+        """One line."""
+        text = "[C%d] DENY AMQP Begin Session due to session limit. user: %s, rhost: %s, vhost: %s"
+        _policy.info(text, peer.number, _plain(grant.user), grant.host, _plain(grant.vhost))
+
+    def link_denied(self, peer: Peer, grant: Grant, link: Link, what: str) -> None:
+        """One line with the rule or limit."""
+        _policy.info(
+            "[C%d] DENY AMQP Attach %s link '%s' for user '%s', rhost '%s', vhost '%s' based on %s",
+            peer.number,
+            "receiver" if link.is_sender else "sender",
+            _plain(link.name),
+            _plain(grant.user),
+            grant.host,
+            _plain(grant.vhost),
+            what,
+        )
+
+    def message_size_denied(self, peer: Peer, link: int) -> None:
+        """A warning: the connection is closed for it."""
+        _policy.warning("[C%d][L%d] DENY AMQP Transfer maxMessageSize exceeded", peer.number, link)
+
+    def policy_summary(self, peer: Peer, grant: Grant) -> None:
+        """One line with what was refused, if anything was."""
+        if grant.denials:
+            _policy.info(
+                "[C%d] Connection closed with sessions_denied=%d, senders_denied=%d, receivers_denied=%d,"
+                " max_message_size_denied=%d",
+                peer.number,
+                grant.sessions_denied,
+                grant.senders_denied,
+                grant.receivers_denied,
+                grant.message_size_denied,
+            )
+
+    def message_received(
+        self, inlet: Inlet, data: bytes | bytearray, start: int, end: int, is_partial: bool
+    ) -> None:
+        """One line with the parts of the message that the listener asks for."""
+        log_message("Received", inlet, data, start, end, is_partial)
+
+    def message_sent(
+        self, outlet: Outlet, data: bytes | bytearray, start: int, end: int, is_partial: bool
+    ) -> None:
+        """The same of a message that leaves."""
+        log_message("Sent", outlet, data, start, end, is_partial)
+
+    def endpoint_failed(self, address: str, error: Exception) -> None:
+        """A fault of ours, with where it was."""
+        _core.error("Endpoint %s inside the router failed", address, exc_info=error)
+
+    def link_attached(self, end: Inlet | Outlet) -> None:
+        """One line with the termini."""
+        self._lost = 0
+        if not _core.is_info or not end.peer.is_external:
+            return
+        link = end.link
+        _core.info(
+            "[C%d][L%d] Link attached: dir=%s source={%s} target={%s}",
+            end.peer.number,
+            end.number,
+            "out" if link.is_sender else "in",
+            _terminus_text(link.source),
+            _terminus_text(link.target),
+        )
+
+    def link_refused(self, link: Link, error: Error) -> None:
+        """One line with what the peer was told."""
+        if _core.is_info:
+            number = link.session.connection.context.number
+            _core.info("[C%d] Link %s refused: %s: %s", number, link.name, error.condition, error.description)
+
+    def link_lost(self, end: Inlet | Outlet, error: Error | None) -> None:
+        """One line with what became of the deliveries, as long as there are not too many at once."""
+        if not _core.is_info or not end.peer.is_external or self._are_too_many(end):
+            return
+        _core.info(
+            "[C%d][L%d] Link %s: del=%d presett=%d psdrop=%d acc=%d rej=%d rel=%d mod=%d delay1=%d delay10=%d"
+            " blocked=%s%s",
+            end.peer.number,
+            end.number,
+            "detached" if end.peer.is_open else "lost",
+            end.deliveries,
+            end.presettled,
+            end.dropped_presettled,
+            end.accepted,
+            end.rejected,
+            end.released,
+            end.modified,
+            end.delayed_1s,
+            end.delayed_10s,
+            "yes" if end.link.is_sender and end.link.credit == 0 and end.deliveries == 0 else "no",
+            _reason(error),
+        )
+
+    def _are_too_many(self, end: Inlet | Outlet) -> bool:
+        session = end.link.session
+        if not session.is_over:
+            return False
+        ended = (end.peer.number, session.channel)
+        if ended != self._ended:
+            self._ended = ended
+            self._lost = 0
+        self._lost += 1
+        if self._lost == LOST_MAX + 1:
+            _core.info(
+                "[C%d] More than %d links end with their session: there is no line for each of the others",
+                *(end.peer.number, LOST_MAX),
+            )
+        return self._lost > LOST_MAX
+
+
+def _plain(text: str) -> str:
+    """Return what a peer chose itself: never more of it than a line is for, and no control characters."""
+    return ascii(text[:REASON_MAX])[1:-1]
+
+
+def _reason(error: Error | None) -> str:
+    return "" if error is None else f": {error.condition}: {error.description or ''}"
+
+
+def _failure(peer: Peer) -> str:
+    """Return what the log has said of the end of a connection."""
+    return "" if peer.shell is None else str(peer.shell.failure)
+
+
+def _why(peer: Peer, error: Error | None) -> str:
+    if error is not None:
+        return f"{error.condition}: {error.description or ''}"
+    return "" if peer.shell is None else str(peer.shell.failure or peer.shell.loss)
+
+
+def _demand(peer: Peer, error: RemoteError) -> str:
+    """Return what the listener asks for, if the peer did not say who it is."""
+    listener = peer.details
+    if not isinstance(error, AuthenticationSkipped) or not isinstance(listener, ListenerConfig):
+        return ""
+    if not listener.authenticate_peer:
+        return " (the peer began SASL, and went on without an outcome)"
+    name = listener.address if listener.name is None else f"{listener.name} ({listener.address})"
+    return f" (the peer did not authenticate, and SASL is required by listener {name})"
+
+
+def _map_text(entries: "Mapping[object, object] | None") -> str:
+    return "" if not entries else "{" + ", ".join(f":{key}={value!r}" for key, value in entries.items()) + "}"
+
+
+def _terminus_text(terminus: object) -> str:
+    address = getattr(terminus, "address", None)
+    if address is None:
+        return "<none>"
+    mark = "(dyn)" if getattr(terminus, "dynamic", False) else ""
+    return f"{mark}{address} expire:{getattr(terminus, 'expiry_policy', '')}"

@@ -1,0 +1,15 @@
+"""Requests to the router's management, and their answers.
+
+`endpoint` takes requests in a worker, `messages` reads and writes them, `answer_lines` keeps requesters apart.
+"""
+
+from routerd.io.management.endpoint import Ask, ManagementAway, ManagementEndpoint
+from routerd.io.management.messages import ManagementMessages, is_repeatable
+
+__all__ = [
+    "Ask",
+    "ManagementAway",
+    "ManagementEndpoint",
+    "ManagementMessages",
+    "is_repeatable",
+]

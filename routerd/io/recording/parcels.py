@@ -1,0 +1,178 @@
+"""How records get from a worker to the process that writes them.
+
+Decisions lie in memory that both see, so of them only the numbers of the sets are sent, and the names of flows, paths
+and links that have come since the parcel before.
+"""
+
+import weakref
+from array import array
+from dataclasses import dataclass, field
+from typing import Any
+
+from routerd.core import COUNTS, DecisionColumns, FlowNames, FlowRows, RecordedEvent, Records, Register, Room
+from routerd.io.recording.memory import SharedMemory, map_memory
+from routerd.io.recording.task import GROUP_ROWS, RecordingCounters
+
+
+@dataclass(frozen=True, slots=True)
+class RegisterNews:
+    """What a register has had added."""
+
+    number: int
+    flows: list[FlowNames]
+    paths: list[str]
+    links: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnsNote:
+    """Where a set of columns is, and what it has."""
+
+    memory: int
+    room: tuple[int, int]
+    register: int
+    counts: tuple[int, ...]
+    open_rows: "array[int]"
+
+
+@dataclass(frozen=True, slots=True)
+class FlowsNote:
+    """The sums of one second."""
+
+    second_us: int
+    register: int
+    numbers: "array[int]"
+    counters: "array[int]"
+
+
+@dataclass(slots=True)
+class Parcel:
+    """What is handed over at a time; an empty one asks how it goes."""
+
+    weight: int = 1
+    is_pressing: bool = False
+    """Whether somebody waits for what is in it, and for all that comes after it."""
+    memories: list[int] = field(default_factory=list)
+    """Those whose descriptors come along."""
+    gone: set[int] = field(default_factory=set)
+    """Memories and registers that are no more."""
+    registers: list[RegisterNews] = field(default_factory=list)
+    decisions: list[ColumnsNote] = field(default_factory=list)
+    flows: list[FlowsNote] = field(default_factory=list)
+    events: list[RecordedEvent] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Reply:
+    """How it went: then nothing of the parcel is needed any more."""
+
+    counters: RecordingCounters
+    """Since the reply before."""
+    status: str
+    remarks: list[tuple[int, str]] = field(default_factory=list)
+    """For the log."""
+    failure: str | None = None
+    """Why there will be no other reply, if it is not that all has been said."""
+
+
+@dataclass(slots=True)
+class _Known:
+    """What the other end knows of a register."""
+
+    register: "weakref.ref[Register]"
+    number: int
+    flows: int = 0
+    paths: int = 0
+    links: int = 0
+
+
+class Packer:
+    """Makes parcels for one process."""
+
+    def __init__(self) -> None:
+        self._memories: dict[int, weakref.ref[SharedMemory]] = {}
+        self._registers: dict[int, _Known] = {}
+        self._count = 0
+
+    def pack(self, records: Records) -> tuple[Parcel, list[int]]:
+        """Return a parcel, and the descriptors that belong to it."""
+        parcel = Parcel(records.weight, events=records.events)
+        descriptors = []
+        self._forget(parcel)
+        for columns in records.decisions:
+            memory = SharedMemory.of(columns.memory)
+            if memory.number not in self._memories:
+                self._memories[memory.number] = weakref.ref(memory)
+                parcel.memories.append(memory.number)
+                descriptors.append(memory.descriptor)
+            counts = tuple(getattr(columns, name) for name in COUNTS)
+            register = self._number(columns.register, parcel)
+            parcel.decisions.append(ColumnsNote(memory.number, columns.room, register, counts, columns.open_rows))
+        for second in records.flows:
+            register = self._number(second.register, parcel)
+            parcel.flows.append(FlowsNote(second.second_us, register, second.numbers, second.counters))
+        return parcel, descriptors
+
+    def _number(self, register: Register, parcel: Parcel) -> int:
+        known = self._registers.get(id(register))
+        if known is None:
+            # Not a number of a memory either.
+            self._count -= 1
+            known = self._registers[id(register)] = _Known(weakref.ref(register), self._count)
+        news = RegisterNews(
+            known.number,
+            register.flows[known.flows :],
+            register.paths[known.paths :],
+            register.links[known.links :],
+        )
+        known.flows += len(news.flows)
+        known.paths += len(news.paths)
+        known.links += len(news.links)
+        parcel.registers.append(news)
+        return known.number
+
+    def _forget(self, parcel: Parcel) -> None:
+        for number in [number for number, memory in self._memories.items() if memory() is None]:
+            del self._memories[number]
+            parcel.gone.add(number)
+        for name in [name for name, known in self._registers.items() if known.register() is None]:
+            parcel.gone.add(self._registers.pop(name).number)
+
+
+class Unpacker:
+    """Makes records of parcels."""
+
+    def __init__(self) -> None:
+        self._memories: dict[int, memoryview[Any]] = {}
+        self._registers: dict[int, Register] = {}
+
+    def unpack(self, parcel: Parcel, descriptors: list[int]) -> Records | None:
+        """Return what is in a parcel, if there is anything."""
+        for number in parcel.gone:
+            self._memories.pop(number, None)
+            self._registers.pop(number, None)
+        for number, descriptor in zip(parcel.memories, descriptors, strict=True):
+            self._memories[number] = map_memory(descriptor)
+        for news in parcel.registers:
+            register = self._registers.setdefault(news.number, Register())
+            register.flows += news.flows
+            register.paths += news.paths
+            register.links += news.links
+        records = Records(parcel.weight, events=parcel.events)
+        records.decisions = [self._columns(note) for note in parcel.decisions]
+        records.flows = [self._sums(note) for note in parcel.flows]
+        return records if records.rows else None
+
+    def _columns(self, note: ColumnsNote) -> DecisionColumns:
+        columns = DecisionColumns(Room(*note.room), self._memories[note.memory])
+        columns.register = self._registers[note.register]
+        for name, count in zip(COUNTS, note.counts, strict=True):
+            setattr(columns, name, count)
+        columns.open_rows = note.open_rows
+        # Fewer wait for others, while their memory is written to again.
+        return columns.copy() if columns.open_rows or columns.rows < GROUP_ROWS else columns
+
+    def _sums(self, note: FlowsNote) -> FlowRows:
+        rows = FlowRows(note.second_us, self._registers[note.register])
+        rows.numbers, rows.counters = note.numbers, note.counters
+        return rows

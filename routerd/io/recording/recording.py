@@ -1,0 +1,136 @@
+"""What a worker records: gathered in its loop once a second, written by a process of its own.
+
+What that does not keep up with is lost, and counted.
+"""
+
+import time
+from collections.abc import Callable
+
+from routerd.config import RecordConfig
+from routerd.core import Recorder, Router
+from routerd.io.recording.desk import RecordDesk
+from routerd.io.recording.memory import shared_memory
+from routerd.io.recording.task import RecordingCounters, RecordTask
+
+SET_ROWS = 1 << 16
+"""Decisions that are written at a time, where every one is recorded: the fewer sets, the less there is to do."""
+SET_ROWS_LEAST = 1 << 13
+CLOSE_S = 5.0
+"""What the process that writes gets to complete its files when the worker ends."""
+
+
+class Recording:
+    """Has the router of a worker record, and hands over what it has; to be used in the worker's loop."""
+
+    def __init__(self, router: Router, worker: int, incarnation: int, clock: Callable[[], float] = time.time) -> None:
+        self._router = router
+        self._worker = worker
+        self._incarnation = incarnation
+        self._clock = clock
+        self._config = RecordConfig()
+        self._desk = RecordDesk()
+        self._starts = 0
+        self._lost_told = 0
+
+    @property
+    def is_on(self) -> bool:
+        """Whether anything is recorded."""
+        return self._desk.is_open
+
+    @property
+    def status(self) -> str:
+        """How it fares, in words."""
+        return self._desk.status
+
+    @property
+    def counters(self) -> RecordingCounters:
+        """What has been written, and what has not."""
+        return self._desk.counters
+
+    def apply(self, config: RecordConfig, now: float) -> None:
+        """Record as a configuration says."""
+        if config == self._config:
+            return
+        self.hand_over(now)
+        before, self._config = self._config, config
+        if not _writes_alike(before, config):
+            self._desk.close()
+        if not config.is_on:
+            self._router.recorder = None
+            return
+        if not self._desk.is_open:
+            self._desk.open(self._next_task)
+        if self._router.recorder is None or self._router.recorder.every != config.every:
+            self._lost_told = 0
+            offset = self._clock() - now
+            rows = max(SET_ROWS_LEAST, SET_ROWS // config.every if config.every else 0)
+            self._router.recorder = Recorder(
+                self._router.router_id,
+                config.every,
+                offset,
+                is_witness=self._worker == 0,
+                rows=rows,
+                memory=shared_memory,
+            )
+            self._begin_second(self._router.recorder, now + offset)
+
+    def close_second(self, now: float) -> None:
+        """Sum the second up that has passed, and hand all over."""
+        recorder = self._router.recorder
+        if recorder is None:
+            return
+        offset = self._clock() - now
+        recorder.events.tick(now, list(self._router.peers.values()), self._router.network)
+        recorder.tick(now, offset, recorder.events.second_us)
+        self._begin_second(recorder, now + offset)
+        self._tell_lost(recorder, now)
+        self.hand_over(now)
+        self._desk.tidy(now)
+
+    def seconds_left(self, now: float) -> float:
+        """Return how much of the second is left, by the clock of the world."""
+        return 1.0 - self._clock() % 1.0
+
+    def hand_over(self, now: float, is_all: bool = True) -> None:
+        """Give away what has been recorded, to be written; not all if only what presses is to go."""
+        recorder = self._router.recorder
+        if recorder is None:
+            return
+        records = recorder.take(is_all)
+        if records.rows and not self._desk.submit(records, now):
+            self._desk.lose(records.rows)
+            recorder.events.rows_lost(records.rows, "files: they are written too slowly", now)
+
+    def close(self, now: float) -> None:
+        """Complete all files, within some seconds."""
+        self.close_second(now)
+        self._router.recorder = None
+        self._desk.close()
+        self._desk.wait(CLOSE_S)
+
+    def _next_task(self, stands_back: bool) -> RecordTask:
+        # Two couriers of one worker never write under the same name.
+        self._starts += 1
+        return RecordTask(
+            config=self._config,
+            router_id=self._router.router_id,
+            worker=self._worker,
+            incarnation=(self._incarnation << 8) + (self._starts & 0xFF),
+            stands_back=stands_back,
+        )
+
+    def _begin_second(self, recorder: Recorder, wall_clock: float) -> None:
+        recorder.events.second_us = int(wall_clock) * 1_000_000
+
+    def _tell_lost(self, recorder: Recorder, now: float) -> None:
+        lost = recorder.lost_decisions + recorder.lost_flows + recorder.events.lost
+        if lost > self._lost_told:
+            self._desk.lose(lost - self._lost_told)
+            recorder.events.rows_lost(lost - self._lost_told, "memory: more than was to be kept in a second", now)
+            self._lost_told = lost
+
+
+def _writes_alike(one: RecordConfig, other: RecordConfig) -> bool:
+    """Whether files are written alike, whatever is in them."""
+    written = ("is_on", "directory", "rotate_s", "rotate_octets", "retention_s", "retention_octets")
+    return all(getattr(one, name) == getattr(other, name) for name in written)

@@ -1,0 +1,316 @@
+"""What a worker reports of itself: its counters, and a row for each connection, link and address.
+
+Nothing here is kept up to date while messages pass: what is not a counter is worked out when somebody asks. The rows
+are made one by one, so that whoever asks for many of them can let messages pass in between.
+"""
+
+import os
+import resource
+import socket
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from routerd.core import PRIORITY_MAX, RELAY, Address, Inlet, Outlet, Peer, Router
+from routerd.io.reports.report_rows import (
+    address_row,
+    connection_row,
+    inlet_row,
+    outlet_row,
+    remote_routers,
+    settled_count,
+    zero_credit_s,
+)
+from routerd.management import AddressRow, ConnectionRow, LinkRow, PolicyRow, PoolRow, VhostRow, WorkerRow
+from routerd.wire import Connection, Delivery, Link
+
+RATE_S = 5.0
+STUCK_S = 10.0
+"""A message that is undelivered or unsettled for longer is stuck."""
+STUCK_IN_TESTS_S = 3.0
+"""The same with test hooks (2.1)."""
+LINK_PRIORITY = 4
+"""Of links that are not trunks (5.3)."""
+CONTROL_PRIORITY = 9
+ENDPOINT, CONTROL, DATA, EDGE_DOWNLINK = ("endpoint", "router-control", "inter-router", "edge-downlink")
+_KINDS = {"qd.router": CONTROL, "qd.router-data": DATA, "qd.router-edge-downlink": EDGE_DOWNLINK}
+"""By the capability of the end of a link that is ours."""
+BLOCKED_S = 10.0
+"""A consumer that gives no credit for longer blocks its link (5.1)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lag:
+    """How late the event loop is."""
+
+    last_s: float = 0.0
+    """When it was last measured."""
+    longest_s: float = 0.0
+    """In the second before."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerHost:
+    """The process that a worker is in."""
+
+    role: str
+    """What the actor is called in its router."""
+    started_at: float
+    restarts: int = 0
+    node: str = ""
+    pid: int = field(default_factory=os.getpid)
+    name: str = field(default_factory=socket.gethostname)
+
+    def memory_octets(self) -> int:
+        """Return the memory of the process of now."""
+        with open("/proc/self/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * resource.getpagesize()
+
+
+@dataclass(slots=True)
+class _Ages:
+    """What the unsettled deliveries of one link come to."""
+
+    oldest: float
+    stuck: int = 0
+
+
+class SettleRates:
+    """How many deliveries of each link are settled in a second: by two samples, the older one `RATE_S` old or more."""
+
+    def __init__(self) -> None:
+        self._older: dict[int, int] = {}
+        self._newer: dict[int, int] = {}
+        self._older_at = self._newer_at = 0.0
+
+    def sample(self, router: Router, now: float) -> Generator[None, None, None]:
+        """Take a sample; yields after each connection, for others to have their turns."""
+        self._older, self._older_at = self._newer, self._newer_at
+        self._newer, self._newer_at = {}, now
+        for peer in list(router.peers.values()):
+            for end in _ends(peer):
+                self._newer[end.number] = settled_count(end)
+            yield
+
+    def of(self, end: Inlet | Outlet, now: float) -> int:
+        """Return the rate of a link, 0 until it is as old as two samples."""
+        settled = self._older.get(end.number)
+        return 0 if settled is None else round((settled_count(end) - settled) / max(now - self._older_at, RATE_S))
+
+
+def worker_row(
+    router: Router, now: float, host: WorkerHost, lag: Lag, stuck_s: float = STUCK_S
+) -> Generator[None, None, WorkerRow]:
+    """Return the counters of a worker; yields after each connection, for others to have their turns."""
+    totals = router.totals.copy()
+    links = connections = blocked = stuck = buffered = 0
+    for peer in list(router.peers.values()):
+        for end in _ends(peer):
+            totals.add(end)
+            if peer.is_external:
+                links += 1
+                blocked += isinstance(end, Outlet) and zero_credit_s(end, now) > BLOCKED_S
+        if peer.is_external:
+            connections += 1
+            stuck += sum(ages.stuck for ages in _ages(peer, now - stuck_s).values())
+        buffered += getattr(peer.shell, "buffered_octets", 0)
+        yield
+    stuck += sum(_parked_too_long(router, now - stuck_s).values())
+    return WorkerRow(
+        worker=router.worker,
+        role=host.role,
+        pid=host.pid,
+        host=host.name,
+        node=host.node,
+        uptime_s=now - host.started_at,
+        restarts=host.restarts,
+        connections=connections,
+        links=links,
+        addresses=len(router.addresses),
+        siblings=sum(neighbour.peer is not None for neighbour in router.neighbours.values()),
+        event_loop_lag_s=lag.last_s,
+        event_loop_lag_max_s=lag.longest_s,
+        buffered_octets=buffered,
+        memory_octets=host.memory_octets(),
+        stuck=stuck,
+        links_blocked=blocked,
+        ingress=totals.ingress,
+        egress=totals.egress,
+        fabric_in=totals.fabric_in,
+        fabric_out=totals.fabric_out,
+        inner_in=totals.inner_in,
+        inner_out=totals.inner_out,
+        transit=router.transit,
+        dropped_presettled=totals.dropped(),
+    )
+
+
+def link_rows(
+    router: Router, now: float, stuck_s: float = STUCK_S, rates: "SettleRates | None" = None
+) -> Iterator[LinkRow]:
+    """Yield a row for each link."""
+    parked = _parked_too_long(router, now - stuck_s)
+    worker = router.worker
+    for peer in list(router.peers.values()):
+        ages = _ages(peer, now - stuck_s)
+        places = TrunkPlaces()
+        for end in _ends(peer):
+            kind, priority = places.of(end.link)
+            age = ages.get(end.link)
+            oldest_s, stuck = (0.0, 0) if age is None else (now - age.oldest, age.stuck)
+            rate = 0 if rates is None else rates.of(end, now)
+            if isinstance(end, Inlet):
+                stuck += parked.get(end, 0)
+                yield inlet_row(end, worker, kind, priority, stuck, oldest_s, rate)
+            else:
+                yield outlet_row(end, worker, kind, priority, stuck, oldest_s, rate, now)
+
+
+def connection_rows(router: Router, now: float) -> Iterator[ConnectionRow]:
+    """Yield a row for each connection."""
+    for peer in list(router.peers.values()):
+        yield connection_row(peer, router.worker, now, router.is_in_reserve(peer))
+
+
+def address_rows(router: Router, now: float) -> Iterator[AddressRow]:
+    """Yield a row for each address."""
+    worker = router.worker
+    network = router.network if router.network.routes else None
+    for address in list(router.addresses.values()):
+        if not address.key.startswith(RELAY):
+            yield address_row(address, worker, now, network)
+    if router.worker == 0:
+        # What nobody here uses all workers know alike.
+        yield from _far_address_rows(router)
+
+
+def _far_address_rows(router: Router) -> Iterator[AddressRow]:
+    for key in router.network.known_keys():
+        if key not in router.addresses:
+            treatment = router.treatment_of_key(key)
+            yield AddressRow(
+                worker=router.worker,
+                key=key,
+                distribution=treatment.distribution.value,
+                priority=-1 if treatment.priority is None else treatment.priority,
+                producers=0,
+                consumers=0,
+                inner_consumers=0,
+                sibling_consumers=0,
+                remote_routers=remote_routers(router.network, key),
+                ingress=0,
+                egress=0,
+                parked=0,
+                oldest_parked_s=0.0,
+            )
+
+
+def pool_rows(router: Router) -> list[PoolRow]:
+    """Return the kinds of records that a worker has most of, by the names that tools know (14)."""
+    ends = [end for peer in router.peers.values() for end in _ends(peer)]
+    deliveries = sum(end.link.unsettled_count for end in ends)
+    counts: dict[str, tuple[type[Any], int]] = {
+        "qd_connection_t": (Connection, len(router.peers)),
+        "qdr_address_t": (Address, len(router.addresses)),
+        "qdr_delivery_t": (Delivery, deliveries),
+        "qdr_link_t": (Link, len(ends)),
+    }
+    return [
+        PoolRow(name=name, object_octets=kind.__basicsize__, in_use=count, allocated=count)
+        for name, (kind, count) in counts.items()
+    ]
+
+
+def policy_row(router: Router) -> PolicyRow:
+    """Return what policy has let in and refused."""
+    gate = router.gate
+    if gate is None:
+        return PolicyRow()
+    counters = gate.counters
+    vhosts = [
+        VhostRow(
+            hostname=hostname,
+            connections_approved=one.connections_approved,
+            connections_denied=one.connections_denied,
+            connections_current=one.connections_current,
+            by_user={user: tuple(names) for user, names in one.by_user.items()},
+            by_host={host: tuple(names) for host, names in one.by_host.items()},
+            sessions_denied=one.sessions_denied,
+            senders_denied=one.senders_denied,
+            receivers_denied=one.receivers_denied,
+            message_size_denied=one.message_size_denied,
+        )
+        for hostname, one in gate.vhosts.items()
+    ]
+    return PolicyRow(
+        connections_processed=counters.connections_processed,
+        connections_denied=counters.connections_denied,
+        connections_current=gate.account.sockets,
+        links_denied=counters.links_denied,
+        message_size_denied=counters.message_size_denied,
+        total_denials=counters.total_denials,
+        vhosts=vhosts,
+    )
+
+
+def _ends(peer: Peer) -> list[Inlet | Outlet]:
+    return [*peer.inlets, *peer.outlets]
+
+
+class TrunkPlaces:
+    """What the links of one connection are for, to be asked in their order: it says which has which priority (1.6)."""
+
+    def __init__(self) -> None:
+        self._data = {True: 0, False: 0}
+
+    def of(self, link: Link) -> tuple[str, int]:
+        """Return kind and priority of the next link."""
+        terminus = link.source if link.is_sender else link.target
+        capabilities = getattr(terminus, "capabilities", ())
+        if not capabilities:
+            return ENDPOINT, LINK_PRIORITY
+        kind = next((_KINDS[one] for one in capabilities if one in _KINDS), ENDPOINT)
+        if kind == CONTROL:
+            return kind, CONTROL_PRIORITY
+        if kind != DATA:
+            return kind, LINK_PRIORITY
+        place = self._data[link.is_sender]
+        self._data[link.is_sender] += 1
+        # Those that come after are for large messages.
+        return kind, place if place <= PRIORITY_MAX else LINK_PRIORITY
+
+
+def _ages(peer: Peer, stuck_before: float) -> dict[Link, _Ages]:
+    """Return what the unsettled deliveries of a connection come to, by link."""
+    found: dict[Link, _Ages] = {}
+    for session in peer.connection.sessions():
+        for ring in (session.incoming, session.outgoing):
+            for one in ring.stamps():
+                stamp = one.stamp
+                if stamp == 0.0:
+                    continue
+                if isinstance(one, Delivery):
+                    link, count = one.link, 0 if one.is_partial else 1
+                else:
+                    link, count = one.receiver if ring is session.incoming else one.sender, one.count
+                ages = found.get(link)
+                if ages is None:
+                    ages = found[link] = _Ages(stamp)
+                elif stamp < ages.oldest:
+                    ages.oldest = stamp
+                if stamp < stuck_before:
+                    ages.stuck += count
+    return found
+
+
+def _parked_too_long(router: Router, stuck_before: float) -> dict[Inlet, int]:
+    """Return how many settled messages wait for too long, by producer; those unsettled have their place elsewhere."""
+    found: dict[Inlet, int] = {}
+    for address in router.addresses.values():
+        for queue in (address.parked_from_siblings, address.parked):
+            for parked in queue:
+                if parked.stamp >= stuck_before:
+                    break
+                if parked.is_settled and parked.is_complete:
+                    found[parked.inlet] = found.get(parked.inlet, 0) + parked.count
+    return found

@@ -1,0 +1,164 @@
+"""What a worker tells of itself to others, who run elsewhere: made in its loop, a little at a time."""
+
+import asyncio
+import os
+import pickle
+import time
+from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Iterator
+from concurrent.futures import Future
+from dataclasses import replace
+from typing import Any, Protocol, TypeVar
+
+from routerd.core import Router
+from routerd.io.recording import Recording
+from routerd.io.reports.reports import (
+    RATE_S,
+    STUCK_S,
+    Lag,
+    SettleRates,
+    WorkerHost,
+    address_rows,
+    connection_rows,
+    link_rows,
+    pool_rows,
+    worker_row,
+)
+from routerd.management import AddressRow, ConnectionRow, LinkRow, PoolRow, WorkerRow
+
+T = TypeVar("T")
+
+STEP_S = 100e-6
+"""For how long reports are made before messages get their turn again."""
+RESTS = 4
+"""How many times as long messages have then, where they come in quick succession."""
+
+
+class Start(Protocol):
+    """Has a loop run a coroutine."""
+
+    def __call__(self, coroutine: Coroutine[Any, Any, T]) -> "Future[T]":
+        """Return what it will come to."""
+
+
+class WorkerReports:
+    """Reports of one worker; its methods are safe from any thread."""
+
+    def __init__(
+        self,
+        router: Router,
+        host: WorkerHost,
+        start: Start,
+        *,
+        stuck_s: float = STUCK_S,
+        failures: Callable[[], int] = int,
+        is_busy: Callable[[float], bool] = lambda now: False,
+        recording: Recording | None = None,
+    ) -> None:
+        """`failures` tells how often a peer could not prove who it is, `is_busy` whether there has just been work."""
+        self.lag = Lag()
+        self._is_busy = is_busy
+        self._failures = failures
+        self._recording = Recording(router, 0, 0) if recording is None else recording
+        self._router = router
+        self._host = host
+        self._start = start
+        self._stuck_s = stuck_s
+        self._rates = SettleRates()
+
+    def counters(self) -> "Future[WorkerRow]":
+        """Return the counters of now."""
+        return self._start(self._counters())
+
+    def links(self) -> "Future[list[LinkRow]]":
+        """Return a row for each link, those of the fabric and of the inside too."""
+        return self._start(self._collected(self._link_rows))
+
+    def connections(self) -> "Future[list[ConnectionRow]]":
+        """Return a row for each connection."""
+        return self._start(self._collected(self._connection_rows))
+
+    def addresses(self) -> "Future[list[AddressRow]]":
+        """Return a row for each address."""
+        return self._start(self._collected(self._address_rows))
+
+    def packed_links(self) -> "Future[list[bytes]]":
+        """Return the rows of `links` as pickled lists of tuples."""
+        return self._start(self._packed(self._link_rows))
+
+    def packed_connections(self) -> "Future[list[bytes]]":
+        """Return the rows of `connections` as pickled lists of tuples."""
+        return self._start(self._packed(self._connection_rows))
+
+    def packed_addresses(self) -> "Future[list[bytes]]":
+        """Return the rows of `addresses` as pickled lists of tuples."""
+        return self._start(self._packed(self._address_rows))
+
+    def pools(self) -> "Future[list[PoolRow]]":
+        """Return how much there is of what there is most of."""
+
+        async def pools() -> list[PoolRow]:
+            return pool_rows(self._router)
+
+        return self._start(pools())
+
+    async def sample(self) -> None:
+        """Keep account of how many deliveries are settled, for ever. To be run in the loop."""
+        while True:
+            await self._finish(self._rates.sample(self._router, time.monotonic()))
+            await asyncio.sleep(RATE_S)
+
+    async def _counters(self) -> WorkerRow:
+        row = await self._finish(worker_row(self._router, time.monotonic(), self._host, self.lag, self._stuck_s))
+        return replace(
+            row,
+            authentication_failures=self._failures(),
+            recording_status=self._recording.status,
+            recording=self._recording.counters.as_map(),
+        )
+
+    def _link_rows(self) -> Iterator[LinkRow]:
+        return link_rows(self._router, time.monotonic(), self._stuck_s, self._rates)
+
+    def _connection_rows(self) -> Iterator[ConnectionRow]:
+        return connection_rows(self._router, time.monotonic())
+
+    def _address_rows(self) -> Iterator[AddressRow]:
+        return address_rows(self._router, time.monotonic())
+
+    async def _collected(self, make: Callable[[], Iterator[T]]) -> list[T]:
+        return [row async for some in self._steps(make()) for row in some]
+
+    async def _packed(self, make: Callable[[], Iterator[tuple[Any, ...]]]) -> list[bytes]:
+        # In pieces, since pickling one lets nobody else run.
+        return [pickle.dumps(list(map(tuple, some))) async for some in self._steps(make())]
+
+    async def _finish(self, work: Generator[None, None, T]) -> T:
+        """Do work to its end, and return its result."""
+        results: list[T] = []
+
+        def to_the_end() -> Iterator[None]:
+            results.append((yield from work))
+
+        async for _ in self._steps(to_the_end()):
+            pass
+        return results[0]
+
+    async def _steps(self, rows: Iterator[T]) -> AsyncIterator[list[T]]:
+        """Yield rows, as many as there is time for at once, and let messages have their turns in between."""
+        is_over = False
+        while not is_over:
+            begun = now = time.monotonic()
+            some: list[T] = []
+            for row in rows:
+                some.append(row)
+                now = time.monotonic()
+                if now >= begun + STEP_S:
+                    break
+            else:
+                is_over = True
+            if some:
+                yield some
+            if not is_over:
+                # Clients may wait for this core, not for the loop.
+                os.sched_yield()
+                await asyncio.sleep(RESTS * (now - begun) if self._is_busy(now) else 0)

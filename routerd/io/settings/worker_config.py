@@ -1,0 +1,125 @@
+"""What a worker is made with."""
+
+from dataclasses import dataclass, field, replace
+from zlib import crc32
+
+from routerd.config import (
+    AuthServiceConfig,
+    ConnectorConfig,
+    ListenerConfig,
+    LogConfig,
+    LogModuleConfig,
+    RecordConfig,
+    SslProfileConfig,
+    effect_of,
+    resolve_if_possible,
+)
+from routerd.core import AddressSettings, PolicySettings, RouterSettings, VhostSettings
+from routerd.io.scheduling import SPAN_S
+from routerd.io.settings.fabric_keys import FabricKeys
+from routerd.io.settings.node import Node
+from routerd.management import Configuration
+
+
+def owner_of(identity: str, workers: int) -> int:
+    """Return which of so many workers has the connector with this identity, in every process the same."""
+    return crc32(identity.encode(errors="surrogatepass")) % workers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerConfig:
+    """One connection worker: its place in the router, where it listens, and what it connects to."""
+
+    router: RouterSettings
+    listeners: tuple[ListenerConfig, ...] = ()
+    """Their ports are numbers that the launcher keeps for the router."""
+    connectors: tuple[ConnectorConfig, ...] = ()
+    """Those that the workers share, of which each owns some; or the one that this worker is for."""
+    ssl_profiles: tuple[SslProfileConfig, ...] = ()
+    """All there are: what is created at run time may name any."""
+    auth_services: tuple[AuthServiceConfig, ...] = ()
+    """All there are, for the same reason."""
+    policy: PolicySettings = field(default_factory=PolicySettings)
+    vhosts: tuple[VhostSettings, ...] = ()
+    index: int = 0
+    workers: int = 1
+    """How many of them the router has."""
+    dedicated_workers: int = 0
+    """How many of these serve one listener or connector each; they have the highest numbers."""
+    role: str = "router"
+    """What the actor is called in its router."""
+    restarts: int = 0
+    """How often it has been started again."""
+    incarnation: int = 0
+    """Another one at each start."""
+    fabric_folder: str | None = None
+    """Where the Unix sockets of the workers are; None for a worker that is alone and stays so."""
+    fabric_keys: FabricKeys | None = None
+    """What siblings have to show each other; None where the folder is all that keeps strangers away."""
+    node: Node = field(default_factory=Node)
+    logs: LogConfig = field(default_factory=LogConfig)
+    record: RecordConfig = field(default_factory=RecordConfig)
+    busy_poll_s: float = SPAN_S
+    """For how long the loop looks for more work before it sleeps."""
+    keeps_core: bool = True
+    """Whether the loop goes to another core when it has to wait for its own, and keeps to it."""
+    shares_ports: bool = True
+    """Whether other workers listen on the same ports."""
+
+    @property
+    def is_dedicated(self) -> bool:
+        """Whether this worker serves one listener or connector, and none that others share."""
+        if self.dedicated_workers and self.index >= self.workers - self.dedicated_workers:
+            return True
+        # A worker that is alone serves all there are.
+        if self.workers == 1:
+            return False
+        return any(one.dedicated_actor for one in self.listeners) or any(
+            one.dedicated_actor for one in self.connectors
+        )
+
+    @property
+    def own_connectors(self) -> tuple[ConnectorConfig, ...]:
+        """What this worker connects to."""
+        return tuple(one for one in self.connectors if self.owns(one))
+
+    def owns(self, connector: ConnectorConfig) -> bool:
+        """Return whether this worker, and no other, makes the connection of a connector."""
+        if connector.dedicated_actor:
+            return any(one.identity == connector.identity for one in self.connectors)
+        sharers = max(1, self.workers - self.dedicated_workers)
+        return not self.is_dedicated and owner_of(connector.identity, sharers) == self.index
+
+    def configured(self, configuration: Configuration) -> "WorkerConfig":
+        """Return the same with the listeners, connectors, addresses and log settings of a configuration."""
+        effects = [
+            effect_of(entity, self.router.mode, resolve=resolve_if_possible) for entity in configuration.entities
+        ]
+        listeners = {one.identity: one for one in effects if isinstance(one, ListenerConfig)}
+        own = tuple(one for one in self.listeners if one.identity in listeners)
+        known = {one.identity for one in self.listeners}
+        others = (one for one in listeners.values() if not (one.dedicated_actor or one.identity in known))
+        return replace(
+            self,
+            listeners=own if self.is_dedicated else (*own, *others),
+            connectors=self._connectors_among(tuple(one for one in effects if isinstance(one, ConnectorConfig))),
+            router=replace(self.router, addresses=tuple(one for one in effects if isinstance(one, AddressSettings))),
+            vhosts=tuple(one for one in effects if isinstance(one, VhostSettings)),
+            ssl_profiles=tuple(one for one in effects if isinstance(one, SslProfileConfig)),
+            auth_services=tuple(one for one in effects if isinstance(one, AuthServiceConfig)),
+            record=next((one for one in effects if isinstance(one, RecordConfig)), self.record),
+            logs=replace(self.logs, modules=tuple(one for one in effects if isinstance(one, LogModuleConfig))),
+        )
+
+    def _connectors_among(self, configured: tuple[ConnectorConfig, ...]) -> tuple[ConnectorConfig, ...]:
+        if not self.is_dedicated:
+            return tuple(one for one in configured if not one.dedicated_actor)
+        known = {one.identity for one in self.connectors}
+        return tuple(one for one in configured if one.dedicated_actor and one.identity in known)
+
+    @property
+    def fabric_path(self) -> str:
+        """The path of this worker's own socket; empty for a worker that is alone."""
+        if self.fabric_folder is None:
+            return ""
+        return f"{self.fabric_folder}/{self.index}-{self.incarnation:x}"

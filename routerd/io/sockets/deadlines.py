@@ -1,0 +1,58 @@
+"""When the connections of a worker want to be asked what time asks for: one timer for all of them."""
+
+import heapq
+from collections.abc import Iterator
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from routerd.io.sockets.transport import Transport
+
+NEVER = float("inf")
+BLANKS_MIN = 64
+"""So many entries without a connection are kept whatever happens."""
+
+
+class Deadlines:
+    """A heap of deadlines; one that moved to a later time is only found out when the earlier one is due."""
+
+    def __init__(self) -> None:
+        # Deadline, order of entry, connection; no connection where it is over or has another entry now.
+        self._heap: list[list[Any]] = []
+        self._entries: dict[Transport, list[Any]] = {}
+        self._order = count()
+
+    def watch(self, transport: "Transport") -> None:
+        """Enter the deadline of a connection, unless an earlier one is entered already."""
+        deadline = transport.connection.next_deadline()
+        if deadline < transport.deadline:
+            self.forget(transport)
+            transport.deadline = deadline
+            entry = self._entries[transport] = [deadline, next(self._order), transport]
+            heapq.heappush(self._heap, entry)
+
+    def forget(self, transport: "Transport") -> None:
+        """Keep nothing of a connection."""
+        transport.deadline = NEVER
+        entry = self._entries.pop(transport, None)
+        if entry is None:
+            return
+        entry[2] = None
+        heap = self._heap
+        if len(heap) > BLANKS_MIN + 2 * len(self._entries):
+            heap[:] = [one for one in heap if one[2] is not None]
+            heapq.heapify(heap)
+
+    def next(self) -> float:
+        """Return when to ask for what is due, infinity for never."""
+        return self._heap[0][0] if self._heap else NEVER
+
+    def due(self, now: float) -> "Iterator[Transport]":
+        """Take out and yield the connections whose deadline has come; `watch` them again."""
+        heap = self._heap
+        while heap and heap[0][0] <= now:
+            transport = heapq.heappop(heap)[2]
+            if transport is not None:
+                del self._entries[transport]
+                transport.deadline = NEVER
+                yield transport

@@ -1,0 +1,166 @@
+"""What the log says of connections: which one, between which ends, and why it is over."""
+
+from typing import Any
+
+import pytest
+
+from routerd.config import ConnectorConfig, ListenerConfig
+from routerd.core import Peer
+from routerd.io.logs import event_log
+from routerd.io.logs.connection_ends import ends_of
+from routerd.io.logs.event_log import EventLog
+from routerd.wire import Connection, ConnectionConfig, Error, FramingError, Handler, Open, SessionError, Source, Target
+from tests.routers import Workers
+
+LISTENER = ListenerConfig(host="127.0.0.1", port=5672, name="main")
+CONNECTOR = ConnectorConfig(host="b", port=5673, name="to-b")
+HOST = "127.0.0.1:40188"
+
+
+class Shell:
+    """What the log asks a transport."""
+
+    def __init__(self) -> None:
+        self.host = HOST
+        self.failure = self.loss = ""
+
+
+def peer_at(details: object, *, is_opened: bool = False) -> Peer:
+    peer = Peer(3)
+    peer.shell = Shell()
+    peer.details = details
+    peer.is_initiator = isinstance(details, ConnectorConfig)
+    peer.connection = Connection(ConnectionConfig(container_id="R"), Handler(), is_client=peer.is_initiator)
+    if is_opened:
+        far = Connection(ConnectionConfig(container_id="B"), Handler(), is_client=not peer.is_initiator)
+        for one in (far, peer.connection):
+            one.start(0.0)
+            one.open()
+        peer.connection.receive_data(bytes(far.data_to_send(0.0)), 0.0)
+    return peer
+
+
+@pytest.fixture
+def lines(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    written: list[str] = []
+
+    def write(text: str, *values: Any) -> None:
+        written.append(text % values)
+
+    for log in (event_log._server, event_log._core):
+        monkeypatch.setattr(log, "is_info", True)
+        for level in ("info", "warning"):
+            monkeypatch.setattr(log, level, write)
+    return written
+
+
+def test_the_ends_of_a_connection_are_its_peer_and_what_is_configured() -> None:
+    assert ends_of(peer_at(LISTENER)) == "from 127.0.0.1:40188 (to 127.0.0.1:5672)"
+    assert ends_of(peer_at(CONNECTOR)) == "to 127.0.0.1:40188 (connector/b:5673:to-b)"
+    assert ends_of(peer_at(None)) == "from 127.0.0.1:40188"
+    assert ends_of(Peer(1)) == "from unknown"
+
+
+@pytest.mark.parametrize(
+    ("error", "failure", "loss", "why"),
+    [
+        (None, "", "", ""),
+        (Error(condition="amqp:connection:forced", description="bye"), "", "", ": amqp:connection:forced: bye"),
+        (None, "", "Connection reset by peer", ": Connection reset by peer"),
+        (None, "the certificate has expired", "a loss", ": the certificate has expired"),
+    ],
+)
+def test_a_connection_that_is_over_is_named_with_its_ends_and_the_reason(
+    lines: list[str], error: Error | None, failure: str, loss: str, why: str
+) -> None:
+    peer = peer_at(LISTENER, is_opened=True)
+    peer.shell.failure, peer.shell.loss = failure, loss
+    EventLog().connection_closed(peer, error)
+    assert lines == [f"[C3] Connection Closed: from 127.0.0.1:40188 (to 127.0.0.1:5672){why}"]
+
+
+def test_one_that_was_never_opened_has_failed(lines: list[str]) -> None:
+    peer = peer_at(LISTENER)
+    peer.shell.loss = "its socket was closed before it was opened"
+    EventLog().connection_closed(peer, None)
+    assert lines == [
+        "[C3] Connection from 127.0.0.1:40188 (to 127.0.0.1:5672) failed: its socket was closed before it was opened"
+    ]
+
+
+def test_why_a_connection_failed_is_said_once(lines: list[str]) -> None:
+    log = EventLog()
+    violating, given_up, outgoing = peer_at(LISTENER), peer_at(LISTENER), peer_at(CONNECTOR)
+    log.violation(violating, FramingError("a frame of 9 octets"))
+    given_up.shell.failure = "no open was received in time"
+    for peer in (violating, given_up, outgoing):
+        log.connection_closed(peer, None)
+    assert lines == [
+        f"[C3] Connection from 127.0.0.1:40188 (to 127.0.0.1:5672) failed: {FramingError.condition}:"
+        " a frame of 9 octets"
+    ]
+
+
+def test_what_a_peer_does_wrong_that_the_router_connected_to_is_for_the_connector_to_say(lines: list[str]) -> None:
+    peer = peer_at(CONNECTOR)
+    EventLog().violation(peer, FramingError("a frame of 9 octets"))
+    assert lines == []
+    assert peer.shell.failure == f"{FramingError.condition}: a frame of 9 octets"
+
+
+def test_a_violation_of_a_session_names_the_ends_of_its_connection(lines: list[str]) -> None:
+    error = SessionError("a window of 0")
+    EventLog().violation(peer_at(CONNECTOR, is_opened=True), error)
+    assert lines == [
+        f"[C3] Connection to 127.0.0.1:40188 (connector/b:5673:to-b): {SessionError.condition}: a window of 0"
+    ]
+
+
+def test_a_login_that_fails_names_the_ends(lines: list[str]) -> None:
+    EventLog().authentication_failed(peer_at(LISTENER))
+    assert lines == [
+        "[C3] Authentication failed [mech=none] from 127.0.0.1:40188 (to 127.0.0.1:5672):"
+        " the exchange was broken off"
+    ]
+
+
+class LinkLog(EventLog):
+    """The lines of links, in tests without transports."""
+
+    def connection_opened(self, peer: Peer, performative: Open) -> None:
+        """Write nothing."""
+
+    def connection_closed(self, peer: Peer, error: Error | None) -> None:
+        """Write nothing."""
+
+
+@pytest.mark.parametrize("sessions", [1, 3])
+def test_not_every_link_that_ends_with_its_session_has_a_line(
+    lines: list[str], monkeypatch: pytest.MonkeyPatch, sessions: int
+) -> None:
+    monkeypatch.setattr(event_log, "LOST_MAX", 2)
+    workers = Workers(observer=LinkLog)
+    client = workers.client()
+    for number in range(sessions):
+        session = client.connection.session()
+        session.begin()
+        for name in ("a", "b", "c", "d"):
+            session.receiver(f"{name}{number}").attach(source=Source(address="q"), target=Target())
+    workers.pump()
+    [peer] = workers[0].router.peers.values()
+    lines.clear()
+    peer.connection.transport_closed()
+    assert sum(" detached: " in line or " lost: " in line for line in lines) == 2 * sessions
+    told = "[C1] More than 2 links end with their session: there is no line for each of the others"
+    assert lines.count(told) == sessions
+
+
+def test_each_link_that_is_detached_has_a_line(lines: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(event_log, "LOST_MAX", 2)
+    workers = Workers(observer=LinkLog)
+    client = workers.client()
+    links = [client.consumer("q", str(number)) for number in range(4)]
+    lines.clear()
+    for link in links:
+        client.detach(link)
+    assert sum(" detached: " in line for line in lines) == 4
