@@ -32,6 +32,7 @@ from routerd.config.kinds.vhost import VhostNames
 from routerd.config.load import line_of, load_config, parse_config
 from routerd.config.log_levels import LevelUnknown, parse_enable
 from routerd.config.named_files import check_named_files
+from routerd.config.references import check_references, named_by
 from routerd.config.remote_hosts import resolve_if_possible
 from routerd.config.router_config import RouterConfig
 from routerd.config.schema.logs import LOG_LEVELS, LOG_MODULES
@@ -94,6 +95,7 @@ __all__ = [
     "VhostNames",
     "check_entity",
     "check_named_files",
+    "check_references",
     "configurable",
     "editing",
     "effect_of",
@@ -101,6 +103,7 @@ __all__ = [
     "find_entity_type",
     "line_of",
     "load_config",
+    "named_by",
     "parse_config",
     "parse_enable",
     "read_users",

@@ -3,13 +3,32 @@
 `routerd.config.catalogue` has them in its table.
 """
 
-from routerd.config.kinds.address import ADDRESS
-from routerd.config.kinds.connector import CONNECTOR
-from routerd.config.kinds.listener import LISTENER
-from routerd.config.kinds.log import LOG
+from routerd.config.kinds.address import ADDRESS, AddressKind
+from routerd.config.kinds.auth_service_plugin import AuthServiceKind
+from routerd.config.kinds.connector import CONNECTOR, ConnectorKind
+from routerd.config.kinds.listener import LISTENER, ListenerKind
+from routerd.config.kinds.log import LOG, LogKind
 from routerd.config.kinds.policy import POLICY
-from routerd.config.kinds.record import RECORD
+from routerd.config.kinds.record import RECORD, RecordKind
 from routerd.config.kinds.router import ROUTER
-from routerd.config.kinds.vhost import VHOST
+from routerd.config.kinds.ssl_profile import SslProfileKind
+from routerd.config.kinds.vhost import VHOST, VhostKind
 
-__all__ = ["ADDRESS", "CONNECTOR", "LISTENER", "LOG", "POLICY", "RECORD", "ROUTER", "VHOST"]
+__all__ = [
+    "ADDRESS",
+    "CONNECTOR",
+    "LISTENER",
+    "LOG",
+    "POLICY",
+    "RECORD",
+    "ROUTER",
+    "VHOST",
+    "AddressKind",
+    "AuthServiceKind",
+    "ConnectorKind",
+    "ListenerKind",
+    "LogKind",
+    "RecordKind",
+    "SslProfileKind",
+    "VhostKind",
+]

@@ -13,7 +13,15 @@ from routerd.config.schema.foundations import CONFIGURATION_ENTITY
 from routerd.config.schema.model import BOOLEAN, CREATE, MAP, STRING, UPDATE, Attribute, EntityType, Kind
 from routerd.config.schema.values import shown
 from routerd.config.values import members_of
-from routerd.core import DEFAULT_GROUP, DuplicatePattern, GroupSettings, InvalidPattern, PatternTree, VhostSettings
+from routerd.core import (
+    DEFAULT_GROUP,
+    DuplicatePattern,
+    GroupSettings,
+    InvalidPattern,
+    PatternTree,
+    Router,
+    VhostSettings,
+)
 
 VHOST = EntityType(
     name="vhost",
@@ -151,6 +159,16 @@ GROUP_ROWS
         if clash is not None:
             attribute, reason = clash
             raise ChangeRefused(f"{attribute}: {_invalid(values, reason)}")
+
+    def apply(self, router: Router, config: VhostSettings) -> None:
+        """Hold what begins from now on against the vhost, in the place of one with its name."""
+        assert router.gate is not None, "a worker has one"
+        router.gate.configure(config)
+
+    def remove(self, router: Router, config: VhostSettings) -> None:
+        """Do without the vhost."""
+        assert router.gate is not None, "a worker has one"
+        router.gate.forget(config.hostname)
 
 
 def _names(reading: Reading) -> VhostNames:
