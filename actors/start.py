@@ -234,6 +234,7 @@ class Router:
             connectors=place.connectors,
             ssl_profiles=self._config.ssl_profiles,
             record=self._config.record,
+            others=self._config.others,
             policy=self._config.policy,
             vhosts=self._config.vhosts,
             auth_services=self._config.auth_services,

@@ -7,10 +7,10 @@ from routerd.io.backing import (
     Member,
     MemberGone,
     RouterBacking,
-    check_record_directory,
     configuration_of,
     own_log_rows,
 )
+from routerd.io.entities import check_record_directory
 from routerd.io.logs import (
     Level,
     LogEntry,

@@ -37,11 +37,12 @@ ROOMS = {
     "auth": ("logs", "scheduling", "tls", "sockets"),
     "settings": ("scheduling", "tls", "sockets"),
     "connections": ("logs", "scheduling", "tls", "sockets", "auth", "settings"),
+    "entities": ("logs", "tls", "recording", "sockets", "auth", "settings", "connections"),
     "worker": (
         *("logs", "scheduling", "tls", "recording", "routing", "management"),
-        *("reports", "sockets", "auth", "settings", "connections"),
+        *("reports", "sockets", "auth", "settings", "connections", "entities"),
     ),
-    "backing": ("logs", "tls", "reports", "sockets", "auth", "worker"),
+    "backing": ("logs", "reports", "entities", "worker"),
     "standalone": ("scheduling", "routing", "management", "settings", "worker", "backing"),
 }
 """The packages in routerd.io, and which of the others each may import; it imports those above it only."""

@@ -5,7 +5,7 @@
 """
 
 from routerd.io.backing.configuration_keeper import ConfigurationKeeper
-from routerd.io.backing.managed_worker import ManagedWorker, check_record_directory, own_log_rows
+from routerd.io.backing.managed_worker import ManagedWorker, own_log_rows
 from routerd.io.backing.router_backing import LocalMember, Member, MemberGone, RouterBacking, configuration_of
 
 __all__ = [
@@ -15,7 +15,6 @@ __all__ = [
     "Member",
     "MemberGone",
     "RouterBacking",
-    "check_record_directory",
     "configuration_of",
     "own_log_rows",
 ]

@@ -8,26 +8,14 @@ from contextlib import suppress
 from operator import attrgetter
 from typing import Any, Protocol, TypeVar
 
-from routerd.config import (
-    INTER_ROUTER_MAX,
-    ConnectorConfig,
-    ListenerConfig,
-    Role,
-    RouterConfig,
-    VhostNames,
-    check_named_files,
-    effect_of,
-    resolved,
-)
+from routerd.config import Reading, RouterConfig, check_named_files, configurable, effect_of, resolved
 from routerd.core import RouterMode, RouterSettings
-from routerd.io.auth import warn_if_open
 from routerd.io.backing.managed_worker import ManagedWorker, StaleConfiguration
+from routerd.io.entities import Claim, running
 from routerd.io.logs import module_log
-from routerd.io.sockets import ListenFailed, Reservation, reserve
 from routerd.management import (
     AddressRow,
     Change,
-    ChangeRefused,
     Configuration,
     ConfiguredEntity,
     ConnectionRow,
@@ -41,7 +29,6 @@ from routerd.management import (
     WorkerRow,
     file_entities,
     find_entity_type,
-    shown,
 )
 
 T = TypeVar("T")
@@ -108,9 +95,9 @@ class RouterBacking:
         self._behind: set[int] = set()
         """Workers that have another version of the configuration, or may have."""
         self._catching_up: asyncio.Task[None] | None = None
-        self._reservations: dict[str, Reservation] = {}
-        self._kept_ports = {(one.host, one.port) for one in self._listeners()}
-        """Those of the file, which the launcher keeps for the router."""
+        self._claims: dict[str, Claim] = {}
+        """What the router as a whole has for entities that were created at run time."""
+        self._at_start = configuration.entities
         self._last_number = 0
 
     @property
@@ -209,24 +196,25 @@ class RouterBacking:
             # No variable of the environment: requests may name none.
             entity = resolved(entity, self.settings.mode, {})
             self._admit(entity)
+            self._claim(entity)
             try:
                 await self._change(Change(self.configuration.version, added=(entity,)))
             except BaseException:
-                self._leave_port(entity.identity)
+                self._let_go(entity.identity)
                 raise
 
     async def update(self, old: ConfiguredEntity, new: ConfiguredEntity) -> None:
         """Put an entity in the place of another."""
         async with self._changing:
             check_named_files(new, old, self.settings.management_file_dir, self._kept_files)
-            self._check_names(new)
+            self._admit(new)
             await self._change(Change(self.configuration.version, added=(new,), removed=(old.identity,)))
 
     async def delete(self, entity: ConfiguredEntity) -> None:
         """Have all workers do without an entity."""
         async with self._changing:
             await self._change(Change(self.configuration.version, removed=(entity.identity,)))
-            self._leave_port(entity.identity)
+            self._let_go(entity.identity)
 
     async def close_connection(self, connection: int) -> bool:
         """Close a connection."""
@@ -305,60 +293,30 @@ class RouterBacking:
                 await asyncio.sleep(TELL_AGAIN_S)
 
     def _admit(self, entity: ConfiguredEntity) -> None:
-        """Hold a new listener or connector against what there is; a listener's port is kept from then on."""
-        self._check_names(entity)
-        effect = self._effect_of(entity)
-        match effect:
-            case ListenerConfig() | ConnectorConfig() if effect.dedicated_actor:
-                kind = entity.type.section
-                raise ChangeRefused(f"a {kind} with an actor of its own can only be in the configuration file")
-            case ListenerConfig():
-                self._reserve(effect, entity.identity)
-                warn_if_open(effect)
-            case ConnectorConfig(role=Role.INTER_ROUTER):
-                connectors = map(self._effect_of, self._entities("connector"))
-                others = sum(isinstance(one, ConnectorConfig) and one.role is Role.INTER_ROUTER for one in connectors)
-                if others >= INTER_ROUTER_MAX:
-                    raise ChangeRefused(f"a router has at most {INTER_ROUTER_MAX} connections with role='inter-router'")
-
-    def _check_names(self, entity: ConfiguredEntity) -> None:
-        """Hold the names of a vhost against those of the others."""
-        if entity.type.section != "vhost":
+        """Hold an entity against the others of its kind."""
+        kind = configurable(entity.type)
+        if kind is None:
             return
-        uses_patterns = any(one.values["enableVhostNamePatterns"] for one in self._entities("policy"))
-        names = VhostNames(uses_patterns)
-        for one in self._entities("vhost"):
-            if one.identity != entity.identity:
-                names.add(one.values, one.identity)
-        clash = names.add(entity.values, entity.identity)
-        if clash is not None:
-            attribute, reason = clash
-            raise ChangeRefused(f"{attribute}: Policy {shown(entity.values['hostname'])} is invalid: {reason}")
+        policy = next((one.values for one in self._entities("policy")), {})
+        beside = {one.identity: one.values for one in self._entities(kind.section) if one.identity != entity.identity}
+        kind.admit(entity.identity, entity.values, beside, Reading(mode=self.settings.mode, policy=policy))
 
-    def _reserve(self, listener: ListenerConfig, identity: str) -> None:
-        """Keep the port of a new listener, which tells whether others have it."""
-        if listener.port == 0:
-            raise ChangeRefused("a listener that is created at run time needs the number of a port")
-        if (listener.host, listener.port) in self._kept_ports:
-            if any(one.host == listener.host and one.port == listener.port for one in self._listeners()):
-                raise ChangeRefused(f"listener {listener.address} cannot be opened: Address already in use")
+    def _claim(self, entity: ConfiguredEntity) -> None:
+        """Take for a new entity what the router as a whole has once."""
+        kind = configurable(entity.type)
+        if kind is None:
             return
-        try:
-            self._reservations[identity] = reserve(
-                listener.host, listener.port, family=listener.family, name=listener.name
-            )
-        except ListenFailed as error:
-            raise ChangeRefused(f"listener {listener.address} cannot be opened: {error.reason}") from error
-
-    def _listeners(self) -> list[ListenerConfig]:
-        effects = map(self._effect_of, self._entities("listener"))
-        return [one for one in effects if isinstance(one, ListenerConfig)]
+        config = effect_of(entity, self.settings.mode)
+        at_start, now = (
+            [effect_of(one, self.settings.mode) for one in entities if one.type is entity.type]
+            for entities in (self._at_start, self.entities)
+        )
+        claim = running(kind).claim(config, at_start, now)
+        if claim is not None:
+            self._claims[entity.identity] = claim
 
     def _entities(self, section: str) -> list[ConfiguredEntity]:
         return [one for one in self.configuration.entities if one.type.section == section]
-
-    def _effect_of(self, entity: ConfiguredEntity) -> Any:
-        return effect_of(entity, self.settings.mode)
 
     async def _own_node(self) -> Sequence[NodeRow]:
         if self.settings.mode is not RouterMode.INTERIOR:
@@ -366,10 +324,10 @@ class RouterBacking:
         started = round(time.time() - self.uptime_s())
         return (NodeRow(id=self.settings.id, is_own=True, instance=started, last_topology_change=started, index=0),)
 
-    def _leave_port(self, identity: str) -> None:
-        reservation = self._reservations.pop(identity, None)
-        if reservation is not None:
-            reservation.close()
+    def _let_go(self, identity: str) -> None:
+        claim = self._claims.pop(identity, None)
+        if claim is not None:
+            claim.close()
 
 
 class LocalMember:

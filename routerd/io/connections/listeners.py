@@ -55,13 +55,13 @@ class Listeners:
             for endpoint in endpoints_of(host, port, listener.family):
                 bound = bind(endpoint.at_port(port), shared=config.shares_ports)
                 port = bound.getsockname()[1]
-                await self.serve(listener, [bound])
+                self.serve(listener, [bound])
         except OSError as error:
             raise ListenFailed(listener.name, host, listener.port, error.strerror or str(error)) from error
         label = f" ({listener.name})" if listener.name else ""
         return f"{host or '*'}:{port}{label}"
 
-    async def serve(self, listener: ListenerConfig, sockets: list[socket.socket]) -> None:
+    def serve(self, listener: ListenerConfig, sockets: list[socket.socket]) -> None:
         """Accept connections at sockets that have been bound."""
         for bound in sockets:
             acceptor = Acceptor(

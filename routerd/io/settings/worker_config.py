@@ -1,6 +1,8 @@
 """What a worker is made with."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 from zlib import crc32
 
 from routerd.config import (
@@ -8,13 +10,22 @@ from routerd.config import (
     ConnectorConfig,
     ListenerConfig,
     LogConfig,
-    LogModuleConfig,
     RecordConfig,
     SslProfileConfig,
-    effect_of,
+    effects_of,
     resolve_if_possible,
 )
-from routerd.core import AddressSettings, PolicySettings, RouterSettings, VhostSettings
+from routerd.config.kinds import (
+    AddressKind,
+    AuthServiceKind,
+    ConnectorKind,
+    ListenerKind,
+    LogKind,
+    RecordKind,
+    SslProfileKind,
+    VhostKind,
+)
+from routerd.core import PolicySettings, RouterSettings, VhostSettings
 from routerd.io.scheduling import SPAN_S
 from routerd.io.settings.fabric_keys import FabricKeys
 from routerd.io.settings.node import Node
@@ -59,6 +70,8 @@ class WorkerConfig:
     node: Node = field(default_factory=Node)
     logs: LogConfig = field(default_factory=LogConfig)
     record: RecordConfig = field(default_factory=RecordConfig)
+    others: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    """What else is configured, by section."""
     busy_poll_s: float = SPAN_S
     """For how long the loop looks for more work before it sleeps."""
     keeps_core: bool = True
@@ -92,23 +105,22 @@ class WorkerConfig:
 
     def configured(self, configuration: Configuration) -> "WorkerConfig":
         """Return the same with the listeners, connectors, addresses and log settings of a configuration."""
-        effects = [
-            effect_of(entity, self.router.mode, resolve=resolve_if_possible) for entity in configuration.entities
-        ]
-        listeners = {one.identity: one for one in effects if isinstance(one, ListenerConfig)}
+        effects = effects_of(configuration.entities, self.router.mode, resolve_if_possible)
+        listeners = {one.identity: one for one in effects.take(ListenerKind)}
         own = tuple(one for one in self.listeners if one.identity in listeners)
         known = {one.identity for one in self.listeners}
         others = (one for one in listeners.values() if not (one.dedicated_actor or one.identity in known))
         return replace(
             self,
             listeners=own if self.is_dedicated else (*own, *others),
-            connectors=self._connectors_among(tuple(one for one in effects if isinstance(one, ConnectorConfig))),
-            router=replace(self.router, addresses=tuple(one for one in effects if isinstance(one, AddressSettings))),
-            vhosts=tuple(one for one in effects if isinstance(one, VhostSettings)),
-            ssl_profiles=tuple(one for one in effects if isinstance(one, SslProfileConfig)),
-            auth_services=tuple(one for one in effects if isinstance(one, AuthServiceConfig)),
-            record=next((one for one in effects if isinstance(one, RecordConfig)), self.record),
-            logs=replace(self.logs, modules=tuple(one for one in effects if isinstance(one, LogModuleConfig))),
+            connectors=self._connectors_among(effects.take(ConnectorKind)),
+            router=replace(self.router, addresses=effects.take(AddressKind)),
+            vhosts=effects.take(VhostKind),
+            ssl_profiles=effects.take(SslProfileKind),
+            auth_services=effects.take(AuthServiceKind),
+            record=next(iter(effects.take(RecordKind)), self.record),
+            logs=replace(self.logs, modules=effects.take(LogKind)),
+            others=effects.left,
         )
 
     def _connectors_among(self, configured: tuple[ConnectorConfig, ...]) -> tuple[ConnectorConfig, ...]:

@@ -34,6 +34,7 @@ class InProcessRouter:
                 auth_services=config.auth_services,
                 logs=config.logs,
                 record=config.record,
+                others=config.others,
                 busy_poll_s=busy_poll_s,
                 keeps_core=keeps_core,
             ),

@@ -1,21 +1,19 @@
 """What others ask of a connection worker, from any thread: calls are handed over to the loop and return a future."""
 
-import socket
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import Future
 from typing import Any, TypeVar
 
-from routerd.config import AuthServiceConfig, ConnectorConfig, ListenerConfig, RecordConfig
-from routerd.core import AddressSettings, Changes, Delta, Gate, NetworkNews, Router, Sibling, Verdict, VhostSettings
+from routerd.core import Changes, Delta, Gate, NetworkNews, Router, Sibling, Verdict
 from routerd.io.auth import Authentication
 from routerd.io.connections import Connectors, ConnectorState, Fabric, Listeners
 from routerd.io.recording import RecordingClock
 from routerd.io.routing import NetworkView
 from routerd.io.scheduling import LoopCalls
 from routerd.io.settings import WorkerConfig
-from routerd.io.tls import TlsProfile, TlsProfiles
+from routerd.io.tls import TlsProfiles
 
 T = TypeVar("T")
 
@@ -30,12 +28,12 @@ class WorkerCalls(ABC):
     router: Router
     _calls: LoopCalls
     _gate: Gate
-    _profiles: TlsProfiles
-    _authentication: Authentication
-    _listeners: Listeners
-    _connectors: Connectors
+    profiles: TlsProfiles
+    authentication: Authentication
+    listeners: Listeners
+    connectors: Connectors
     _fabric: Fabric
-    _recording_clock: RecordingClock
+    recording_clock: RecordingClock
 
     def sibling(self) -> Sibling:
         """Return what the address table has to know to let others find this worker."""
@@ -59,45 +57,9 @@ class WorkerCalls(ABC):
         asked = time.monotonic()
         return self._calls.call(lambda: time.monotonic() - asked)
 
-    def serves(self, listener: ListenerConfig) -> bool:
-        """Return whether this worker listens for a listener that has come at run time; some have one of their own."""
-        return not (listener.dedicated_actor or self.config.is_dedicated)
-
-    def listen(self, listener: ListenerConfig, sockets: list[socket.socket]) -> "Future[None]":
-        """Listen for one more listener, whose sockets have been bound."""
-        return self._calls.start(self._listeners.serve(listener, sockets))
-
-    def add_profile(self, profile: TlsProfile) -> "Future[None]":
-        """Have listeners and connectors use a profile, in the place of one with its name."""
-        return self._calls.call(self._profiles.add, profile)
-
-    def remove_profile(self, name: str) -> "Future[None]":
-        """Do without a profile that nothing names any more."""
-        return self._calls.call(self._profiles.remove, name)
-
-    def add_auth_service(self, service: AuthServiceConfig) -> "Future[None]":
-        """Have listeners use a service, in the place of one with its name."""
-        return self._calls.call(self._authentication.add_service, service)
-
-    def remove_auth_service(self, name: str) -> "Future[None]":
-        """Do without a service that no listener names any more."""
-        return self._calls.call(self._authentication.remove_service, name)
-
-    def stop_listening(self, identity: str) -> "Future[None]":
-        """Do without a listener; its connections stay."""
-        return self._calls.call(self._listeners.close, identity)
-
-    def connect(self, connector: ConnectorConfig) -> "Future[None]":
-        """Connect to a peer, again and again."""
-        return self._calls.call(self._connectors.start, connector)
-
-    def stop_connecting(self, identity: str) -> "Future[None]":
-        """Close the connection of a connector, if this worker has it, and make no other."""
-        return self._calls.call(self._connectors.stop, identity)
-
     def connector_states(self) -> "Future[list[ConnectorState]]":
         """Return how this worker's connectors are."""
-        return self._calls.call(self._connectors.states)
+        return self._calls.call(self.connectors.states)
 
     def learn_network(self, news: Sequence[NetworkNews], controls: Controls) -> "Future[None]":
         """Take what the routing engine says of the network, and send its messages, each on a trunk of this worker."""
@@ -107,29 +69,9 @@ class WorkerCalls(ABC):
         """Return what a new routing engine goes on from."""
         return self._calls.call(self._network_view)
 
-    def record(self, config: RecordConfig) -> "Future[None]":
-        """Record decisions as a configuration says from now on."""
-        return self._calls.call(self._recording_clock.record, config)
-
     def call(self, function: Callable[..., T], *arguments: Any) -> "Future[T]":
         """Have the loop call a function, and return what it does."""
         return self._calls.call(function, *arguments)
-
-    def configure_address(self, settings: AddressSettings) -> "Future[None]":
-        """Treat addresses that come into use from now on by these settings."""
-        return self._calls.call(self.router.configure_address, settings)
-
-    def forget_pattern(self, pattern: str) -> "Future[None]":
-        """Treat addresses that come into use from now on as if a pattern were not configured."""
-        return self._calls.call(self.router.forget_pattern, pattern)
-
-    def configure_vhost(self, settings: VhostSettings) -> "Future[None]":
-        """Hold what begins from now on against a vhost, in the place of one with its name."""
-        return self._calls.call(self._gate.configure, settings)
-
-    def forget_vhost(self, hostname: str) -> "Future[None]":
-        """Do without a vhost."""
-        return self._calls.call(self._gate.forget, hostname)
 
     def renew_account(self) -> None:
         """Report all that counts against limits: the ledger may be another one."""

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 import uvloop
 
-from routerd.config import ConnectorConfig, ListenerConfig
+from routerd.config import SECTIONS, ConnectorConfig, ListenerConfig, configurable
 from routerd.core import (
     HEARTBEAT_S,
     Changes,
@@ -29,6 +29,7 @@ from routerd.core import (
 )
 from routerd.io.auth import Authentication
 from routerd.io.connections import Connectors, Entrance, Fabric, Listeners, client_sasl, connector_config, open_within_s
+from routerd.io.entities import running
 from routerd.io.logs import EventLog, failure_of, is_watched, module_log
 from routerd.io.management import Ask, ManagementEndpoint
 from routerd.io.recording import Recording, RecordingClock
@@ -76,7 +77,7 @@ class Worker(WorkerCalls):
         self.config = config
         self._ask = ask
         self._on_trunks = on_trunks
-        self._connectors = Connectors(self._outgoing)
+        self.connectors = Connectors(self._outgoing)
         self.router = Router(
             config.router,
             _token,
@@ -96,13 +97,13 @@ class Worker(WorkerCalls):
         self._calls = LoopCalls(self._loop, self.turn.begin, self.turn.due)
         self._on_changes = on_changes
         self.encrypted_view = memoryview(bytearray(READ_SIZE))
-        self._profiles = TlsProfiles(config.ssl_profiles)
+        self.profiles = TlsProfiles(config.ssl_profiles)
         self.handshakes = Handshakes(lambda step: self._loop.call_soon(step))
-        self._authentication = Authentication(
-            config.router, config.auth_services, self._profiles, self._calls.post, self._send_sasl
+        self.authentication = Authentication(
+            config.router, config.auth_services, self.profiles, self._calls.post, self._send_sasl
         )
         entrance = Entrance(self._gate, self.turn.due)
-        self._listeners = Listeners(self, config, entrance, self._authentication, self._profiles, self._loop)
+        self.listeners = Listeners(self, config, entrance, self.authentication, self.profiles, self._loop)
         self._fabric = Fabric(self, config, self._loop, self.turn.due)
         self._deadlines = Deadlines()
         self._deadline = NEVER
@@ -113,13 +114,13 @@ class Worker(WorkerCalls):
         self._edges_due = 0.0
         self._stuck_outputs = StuckOutputs()
         self.recording = Recording(self.router, config.index, config.incarnation)
-        self._recording_clock = RecordingClock(self.recording, self._loop)
+        self.recording_clock = RecordingClock(self.recording, self._loop)
         self.reports = WorkerReports(
             self.router,
             WorkerHost(config.role, time.monotonic(), config.restarts, config.node.address),
             self._calls.start,
             stuck_s=STUCK_IN_TESTS_S if config.router.has_test_hooks else STUCK_S,
-            failures=lambda: self._authentication.failures,
+            failures=lambda: self.authentication.failures,
             is_busy=self._busy_poll.is_busy,
             recording=self.recording,
         )
@@ -171,7 +172,7 @@ class Worker(WorkerCalls):
                 # In the thread that it is about.
                 self._core_keeper = CoreKeeper(SystemCores())
             self._beat(time.monotonic())
-            self._recording_clock.record(self.config.record)
+            self.recording_clock.record(self.config.record)
             sampling = loop.create_task(self.reports.sample())
             started.set_result(texts)
             loop.run_forever()
@@ -184,9 +185,9 @@ class Worker(WorkerCalls):
             loop.close()
 
     async def _leave(self) -> None:
-        self._connectors.retire()
-        self._listeners.close_all()
-        self._authentication.close()
+        self.connectors.retire()
+        self.listeners.close_all()
+        self.authentication.close()
         self._fabric.leave()
         for peer in list(self.router.peers.values()):
             if peer.shell is not None:
@@ -199,18 +200,29 @@ class Worker(WorkerCalls):
     # --- where connections come from
 
     async def _listen(self) -> list[str]:
-        self._authentication.start()
+        self.authentication.start()
         if self.config.router.has_test_hooks:
             add_built_in_endpoints(self.router, self.turn.begin(), is_host=self.config.index == 0)
             self.turn.due()
         if self._ask is not None:
             ManagementEndpoint(self.router, self.turn.begin(), self._ask, self._calls.post_turn)
             self.turn.due()
-        texts = [await self._listeners.open(listener) for listener in self.config.listeners]
+        await self._take_others()
+        texts = [await self.listeners.open(listener) for listener in self.config.listeners]
         self._fabric.listen()
         for connector in self.config.own_connectors:
-            self._connectors.start(connector)
+            self.connectors.start(connector)
         return texts
+
+    async def _take_others(self) -> None:
+        """Have what is configured that no part of ours has been made with."""
+        for section, configs in self.config.others.items():
+            kind = configurable(SECTIONS[section])
+            assert kind is not None, "it was read by its kind"
+            for config in configs:
+                step = running(kind).prepare(config, self, {})
+                if step is not None:
+                    await step.commit()
 
     def _outgoing(self, connector: ConnectorConfig, host: str) -> Transport:
         peer = self.router.new_peer(
@@ -225,11 +237,11 @@ class Worker(WorkerCalls):
         peer.is_initiator = True
         peer.is_watched = is_watched(connector)
         config = connector_config(self.config.router, connector, peer.number)
-        login = self._authentication.login_threads(peer)
-        sasl = client_sasl(connector, login, self._authentication.ticket_login(connector, host, login))
+        login = self.authentication.login_threads(peer)
+        sasl = client_sasl(connector, login, self.authentication.ticket_login(connector, host, login))
         connection = Connection(config, self.router, is_client=True, sasl=sasl)
         connection.open()
-        return transport_to(self, peer, connection, connector, host, self._profiles)
+        return transport_to(self, peer, connection, connector, host, self.profiles)
 
     # --- connections, called by their transports
 
@@ -237,7 +249,7 @@ class Worker(WorkerCalls):
         """Begin with a connection."""
         now = self.turn.begin()
         listener = transport.peer.details
-        if isinstance(listener, ListenerConfig) and not self._authentication.admits(transport, listener):
+        if isinstance(listener, ListenerConfig) and not self.authentication.admits(transport, listener):
             transport.abort()
             return
         transport.connection.start(now)
@@ -269,10 +281,10 @@ class Worker(WorkerCalls):
         if transport.deadline == NEVER or transport.peer.is_open is not was_open:
             # The open of the peer says how often it wants to hear from us.
             self._deadlines.watch(transport)
-            self._connectors.notice(transport)
+            self.connectors.notice(transport)
             if transport.peer.is_open:
                 transport.settled()
-                self._authentication.settled(transport)
+                self.authentication.settled(transport)
 
     def disconnected(self, transport: Transport) -> None:
         """Report the end of a connection."""
@@ -280,9 +292,9 @@ class Worker(WorkerCalls):
         transport.connection.transport_closed()
         if isinstance(transport.peer.details, ListenerConfig):
             self._gate.socket_closed()
-        self._authentication.settled(transport)
+        self.authentication.settled(transport)
         self._deadlines.forget(transport)
-        self._connectors.notice(transport)
+        self.connectors.notice(transport)
         self.turn.due()
 
     def set_blocked(self, transport: Transport, is_blocked: bool) -> None:
@@ -355,7 +367,7 @@ class Worker(WorkerCalls):
             reason = f"the peer has read nothing for {UNREAD_S:g} s, and {waiting}"
             _log.warning("%s", failure_of(transport.peer, reason))
             transport.give_up(reason)
-        self._profiles.refresh()
+        self.profiles.refresh()
         if self._core_keeper is not None:
             self._core_keeper.look()
         self._loop.call_later(BEAT_S, self._beat, now + BEAT_S)
@@ -409,8 +421,8 @@ class Worker(WorkerCalls):
     # --- the end
 
     async def _drain(self, grace_s: float) -> None:
-        self._connectors.retire()
-        self._listeners.close_all()
+        self.connectors.retire()
+        self.listeners.close_all()
         now = self.turn.begin()
         end = now + grace_s
         self.router.drain()

@@ -1,6 +1,7 @@
 """A worker's changes of connectors: prepared by all, made by the one that owns them, what is replaced going first."""
 
 import asyncio
+from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any
@@ -40,26 +41,26 @@ class Recorder:
     def __init__(self, index: int, file: RouterConfig) -> None:
         self.config = WorkerConfig(router=file.router, connectors=file.connectors, index=index, workers=WORKERS)
         self.told: list[tuple[str, Any]] = []
-        self.reports = self
+        self.reports = self.connectors = self
         self.counters = self.packed_connections = self.packed_links = self.packed_addresses = self.pools = None
         self.set_trace = self.close_connection = None
 
-    def connect(self, connector: ConnectorConfig) -> "Future[None]":
-        return self._noted("connect", connector.address)
+    def call(self, function: Callable[..., None], *arguments: Any) -> "Future[None]":
+        function(*arguments)
+        done: Future[None] = Future()
+        done.set_result(None)
+        return done
 
-    def stop_connecting(self, identity: str) -> "Future[None]":
-        return self._noted("stop", identity)
+    def start(self, connector: ConnectorConfig) -> None:
+        self.told.append(("connect", connector.address))
+
+    def stop(self, identity: str) -> None:
+        self.told.append(("stop", identity))
 
     def connector_states(self) -> "Future[list[State]]":
         states: Future[list[State]] = Future()
         states.set_result([State(one.identity) for one in self.config.own_connectors])
         return states
-
-    def _noted(self, what: str, of: str) -> "Future[None]":
-        self.told.append((what, of))
-        done: Future[None] = Future()
-        done.set_result(None)
-        return done
 
 
 def parsed(text: str) -> RouterConfig:
