@@ -31,10 +31,10 @@ def eventually(claim: Callable[[], object], what: str) -> None:
         time.sleep(0.01)
 
 
-def environment() -> dict[str, str]:
+def environment(root: Path = ROOT) -> dict[str, str]:
     """Return the environment of a router that no variable of ours or of Ray's reaches by accident."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("ROUTERD_", "RAY_"))}
-    return kept | {"PYTHONPATH": str(ROOT)}
+    return kept | {"PYTHONPATH": str(root)}
 
 
 def run(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
@@ -47,13 +47,14 @@ def run(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
 class Launched:
     """A router that runs in the foreground; its standard error is a file."""
 
-    def __init__(self, folder: Path, conf: str, *arguments: str) -> None:
+    def __init__(self, folder: Path, conf: str, *arguments: str, root: Path = ROOT) -> None:
+        """`root` has the project that is run."""
         config = folder / "router.conf"
         config.write_text(conf)
         self.errors = folder / "stderr"
         with self.errors.open("w") as errors:
             self.process = subprocess.Popen(
-                [*COMMAND, "-c", str(config), *arguments], cwd=folder, env=environment(), stderr=errors
+                [*COMMAND, "-c", str(config), *arguments], cwd=folder, env=environment(root), stderr=errors
             )
 
     def log(self) -> str:
