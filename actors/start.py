@@ -237,7 +237,6 @@ class Router:
             others=self._config.others,
             policy=self._config.policy,
             vhosts=self._config.vhosts,
-            auth_services=self._config.auth_services,
             index=place.worker,
             workers=workers,
             dedicated_workers=workers - self._options.connection_actors,

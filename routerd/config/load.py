@@ -13,7 +13,6 @@ from routerd.config.entity import Entity, Findings
 from routerd.config.errors import ConfigErrors, meant_among
 from routerd.config.file import read_sections, read_text
 from routerd.config.kinds.address import AddressKind
-from routerd.config.kinds.auth_service_plugin import AuthServiceKind
 from routerd.config.kinds.connector import ConnectorKind
 from routerd.config.kinds.listener import ListenerKind
 from routerd.config.kinds.log import LogConfig, LogKind
@@ -95,7 +94,6 @@ def parse_config(
         ssl_profiles=configs.take(SslProfileKind),
         policy=policy_settings,
         vhosts=configs.take(VhostKind),
-        auth_services=configs.take(AuthServiceKind),
         record=next(iter(configs.take(RecordKind)), RecordConfig()),
         logs=LogConfig(
             modules=configs.take(LogKind),

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from routerd.config.kinds.auth_service_plugin import AuthServiceConfig
 from routerd.config.kinds.connector import ConnectorConfig
 from routerd.config.kinds.listener import ListenerConfig
 from routerd.config.kinds.log import LogConfig
@@ -21,7 +20,6 @@ class RouterConfig:
     listeners: tuple[ListenerConfig, ...] = ()
     connectors: tuple[ConnectorConfig, ...] = ()
     ssl_profiles: tuple[SslProfileConfig, ...] = ()
-    auth_services: tuple[AuthServiceConfig, ...] = ()
     policy: PolicySettings = field(default_factory=PolicySettings)
     vhosts: tuple[VhostSettings, ...] = ()
     logs: LogConfig = field(default_factory=LogConfig)

@@ -114,7 +114,6 @@ class Authentication:
     def __init__(
         self,
         settings: RouterSettings,
-        services: Iterable[AuthServiceConfig],
         profiles: TlsProfiles,
         post: Callable[..., None],
         send: Callable[[Transport, list[SaslFrame]], None],
@@ -131,7 +130,7 @@ class Authentication:
         self.profiles = profiles
         self.send = send
         self._settings = settings
-        self._services = {service.name: service for service in services}
+        self._services: dict[str, AuthServiceConfig] = {}
         self._source: UserSource = Nobody()
         self._unopened: dict[str, dict[int, Transport]] = {}
         """Connections that have not been opened, by host and number; the oldest first."""

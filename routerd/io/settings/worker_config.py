@@ -6,7 +6,6 @@ from typing import Any
 from zlib import crc32
 
 from routerd.config import (
-    AuthServiceConfig,
     ConnectorConfig,
     ListenerConfig,
     LogConfig,
@@ -17,7 +16,6 @@ from routerd.config import (
 )
 from routerd.config.kinds import (
     AddressKind,
-    AuthServiceKind,
     ConnectorKind,
     ListenerKind,
     LogKind,
@@ -48,8 +46,6 @@ class WorkerConfig:
     """Those that the workers share, of which each owns some; or the one that this worker is for."""
     ssl_profiles: tuple[SslProfileConfig, ...] = ()
     """All there are: what is created at run time may name any."""
-    auth_services: tuple[AuthServiceConfig, ...] = ()
-    """All there are, for the same reason."""
     policy: PolicySettings = field(default_factory=PolicySettings)
     vhosts: tuple[VhostSettings, ...] = ()
     index: int = 0
@@ -117,7 +113,6 @@ class WorkerConfig:
             router=replace(self.router, addresses=effects.take(AddressKind)),
             vhosts=effects.take(VhostKind),
             ssl_profiles=effects.take(SslProfileKind),
-            auth_services=effects.take(AuthServiceKind),
             record=next(iter(effects.take(RecordKind)), self.record),
             logs=replace(self.logs, modules=effects.take(LogKind)),
             others=effects.left,

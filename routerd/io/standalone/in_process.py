@@ -31,7 +31,6 @@ class InProcessRouter:
                 ssl_profiles=config.ssl_profiles,
                 policy=config.policy,
                 vhosts=config.vhosts,
-                auth_services=config.auth_services,
                 logs=config.logs,
                 record=config.record,
                 others=config.others,

@@ -100,7 +100,7 @@ class Worker(WorkerCalls):
         self.profiles = TlsProfiles(config.ssl_profiles)
         self.handshakes = Handshakes(lambda step: self._loop.call_soon(step))
         self.authentication = Authentication(
-            config.router, config.auth_services, self.profiles, self._calls.post, self._send_sasl
+            config.router, self.profiles, self._calls.post, self._send_sasl
         )
         entrance = Entrance(self._gate, self.turn.due)
         self.listeners = Listeners(self, config, entrance, self.authentication, self.profiles, self._loop)

@@ -9,7 +9,7 @@ SERVICE = section("authServicePlugin", "name: a", "host: h")
 
 
 def service(*lines: str) -> AuthServiceConfig:
-    [found] = read(section("authServicePlugin", "name: a", *lines)).auth_services
+    [found] = read(section("authServicePlugin", "name: a", *lines)).others["authServicePlugin"]
     return found
 
 

@@ -45,7 +45,7 @@ class Place:
         self.sent: list[SaslFrame] = []
         self.loop = asyncio.get_running_loop()
         self.authentication = Authentication(
-            RouterSettings(id="R", **settings), (), TlsProfiles(), self.loop.call_soon_threadsafe, self._send
+            RouterSettings(id="R", **settings), TlsProfiles(), self.loop.call_soon_threadsafe, self._send
         )
         self.authentication.start()
         self._number = 0

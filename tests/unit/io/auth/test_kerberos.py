@@ -107,7 +107,7 @@ class TestKeys:
 class TestListener:
     def test_a_ticket_has_room_where_it_may_be_shown(self, keytab: Path) -> None:
         write_keytab(keytab, "HERE", "amqp", "a.example")
-        place = Authentication(RouterSettings(id="R"), (), TlsProfiles(), lambda *_: None, lambda *_: None)
+        place = Authentication(RouterSettings(id="R"), TlsProfiles(), lambda *_: None, lambda *_: None)
         assert place.limits(listener()) is LARGE_LIMITS
         assert place.limits(listener("PLAIN")) is DEFAULT_LIMITS
 
@@ -202,7 +202,7 @@ class TestConnector:
 
         async def scenario(answers: Answers) -> None:
             place = Authentication(
-                RouterSettings(id="R"), (), TlsProfiles(), answers.loop.call_soon_threadsafe, lambda *_: None
+                RouterSettings(id="R"), TlsProfiles(), answers.loop.call_soon_threadsafe, lambda *_: None
             )
             named = ConnectorConfig(host="a", port=1, sasl_mechanisms=("GSSAPI",))
             with socket.create_server(("127.0.0.1", 0)) as silent:
@@ -225,7 +225,7 @@ class TestConnector:
         run(scenario)
 
     def test_only_who_names_gssapi_uses_it(self) -> None:
-        place = Authentication(RouterSettings(id="R"), (), TlsProfiles(), lambda *_: None, lambda *_: None)
+        place = Authentication(RouterSettings(id="R"), TlsProfiles(), lambda *_: None, lambda *_: None)
         plain, named = (ConnectorConfig(host="a", port=1, sasl_mechanisms=one) for one in (None, ("GSSAPI",)))
         threads = place.login_threads(Peer(1))
         login = place.ticket_login(named, "b", threads)
