@@ -9,7 +9,7 @@ from routerd.io.entities.ssl_profiles import check_named_profile
 
 
 class OwnedConnectors(Running[ConnectorConfig]):
-    """Connectors, each of which one worker has."""
+    """Connectors. Each is at one worker."""
 
     def prepare(self, config: ConnectorConfig, worker: Workplace, named: Mapping[str, Any]) -> Step | None:
         """Have nothing to open; the worker that owns the connector will connect."""

@@ -1,6 +1,6 @@
 """How a worker has what is configured: a change is prepared, and then made or given up.
 
-What is called here is called in the loop of management. What a step does to the worker, it has the worker's loop do.
+Management calls these methods in its own loop. A step has the loop of the worker do what changes the worker.
 """
 
 import asyncio
