@@ -15,6 +15,7 @@ PYTEST_PROCESSES ?= 3
 PYTEST := -m pytest --numprocesses=$(PYTEST_PROCESSES) --dist=loadscope --durations=30 --durations-min=10
 PURE := build/uncompiled
 PURE_TESTS := tests/unit/wire tests/unit/core tests/unit/mesh tests/conformance
+COMPILING := setup.py $(wildcard compiling/*.py)
 SOURCES := $(shell find routerd actors bench -name '*.py' -o -name '*.pxd' -o -name '*.c')
 
 ENVIRONMENT := .venv/.environment
@@ -88,7 +89,7 @@ $(ENVIRONMENT): pyproject.toml setup.py constraints.txt
 	$(PIP_PROJECT) .
 	@touch $@
 
-$(BUILT): $(ENVIRONMENT) build_ext.py build_object.py build_returns.py $(SOURCES)
+$(BUILT): $(ENVIRONMENT) $(COMPILING) $(SOURCES)
 	@rm -f .venv/.built-*
 	$(BIN)/python setup.py --quiet build_ext --inplace
 	@touch $@
@@ -133,12 +134,12 @@ test-driver: setup driver-setup  ## test the oslo.messaging driver, alone and ag
 	cd driver && MOBULA_PYTHON=$(CURDIR)/$(BIN)/python .venv/bin/python $(PYTEST) $(DRIVER_PYTEST_ARGUMENTS)
 
 test-built: setup test-tools
-	ROUTERD_FORM_UNDER_TEST=$$($(BIN)/python build_ext.py) $(BIN)/python $(PYTEST) $(PYTEST_ARGUMENTS)
+	ROUTERD_FORM_UNDER_TEST=$$($(BIN)/python -m compiling.build_ext) $(BIN)/python $(PYTEST) $(PYTEST_ARGUMENTS)
 
 # A copy without compiled modules, so that nothing but the sources can be imported; coverage can only see into these.
 test-uncompiled: setup $(TEST_TOOLS)
 	@rm -rf $(PURE) && mkdir -p $(PURE)
-	@tar -c --exclude=node_modules --exclude=__pycache__ --exclude='*.so' routerd tests pyproject.toml build_ext.py build_object.py build_returns.py \
+	@tar -c --exclude=node_modules --exclude=__pycache__ --exclude='*.so' routerd tests pyproject.toml compiling \
 	| tar -x -C $(PURE)
 	cd $(PURE) && ROUTERD_FORM_UNDER_TEST=uncompiled $(CURDIR)/$(BIN)/python -m coverage run $(PYTEST) $(PURE_TESTS)
 	cd $(PURE) && $(CURDIR)/$(BIN)/python -m coverage combine --quiet

@@ -8,6 +8,6 @@ from setuptools import setup
 # A PEP 517 front end does not put the project's folder on the import path.
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from build_ext import BuildCompiled, extensions
+from compiling.build_ext import BuildCompiled, extensions
 
 setup(ext_modules=extensions(), cmdclass={"build_ext": BuildCompiled})

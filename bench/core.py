@@ -1,7 +1,7 @@
 """The forwarding core alone: a router between clients in one process, only the router's share of the time counted.
 
-This is also what the compiled modules are trained with when they are built (`build_ext.py`): what is not done here is
-compiled to be small instead of fast.
+This is also what the compiled modules are trained with when they are built (`compiling/shared_object.py`): what is not
+done here is compiled to be small instead of fast.
 """
 
 import statistics

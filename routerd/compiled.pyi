@@ -1,4 +1,4 @@
-"""What `build_object.py` makes: the shared object with the compiled modules; it is not there in the uncompiled form."""
+"""The shared object with the compiled modules (`compiling/shared_object.py`); the uncompiled form has none."""
 
 MODULES: str
 """The names of the modules in it, with spaces between them."""

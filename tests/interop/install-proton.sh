@@ -17,7 +17,7 @@ PYTHON
 }
 
 can_compile() {
-    "$python" -c 'import build_ext, sys; sys.exit(build_ext.compiler_fault())' 2>/dev/null
+    "$python" -c 'import sys; from compiling import build_ext; sys.exit(build_ext.compiler_fault())' 2>/dev/null
 }
 
 if pkg-config --exists libsasl2 openssl 2>/dev/null && can_compile; then

@@ -13,16 +13,15 @@ from pathlib import Path
 
 import pytest
 
-import build_ext
-import build_object
+from compiling import build_ext, shared_object
 
-ROOT = Path(build_ext.__file__).resolve().parent
+ROOT = Path(build_ext.__file__).resolve().parents[1]
 TRAINING = "from routerd.wire.count import after\ndef run() -> None:\n    assert after(1) == 2\n"
 
 needs_a_compiler = pytest.mark.skipif(
     build_ext.fault_of_the_build() is not None, reason=f"nothing can be compiled: {build_ext.fault_of_the_build()}"
 )
-_fault = None if build_ext.fault_of_the_build() else build_object.training_fault(build_ext.c_compiler())
+_fault = None if build_ext.fault_of_the_build() else shared_object.training_fault(build_ext.c_compiler())
 needs_training = pytest.mark.skipif(_fault is not None, reason=f"nothing can be trained: {_fault}")
 
 
@@ -35,8 +34,8 @@ class Project:
     def run(self, *arguments: str, listed: tuple[str, ...] = ("routerd/wire/count.py",), **variables: str):
         """Run setup.py with these modules listed."""
         program = (
-            f"import build_ext, runpy; build_ext.MODULES = {listed!r}; build_ext.BENCH_MODULES = ();"
-            " build_ext.PRELOADED = (); runpy.run_path('setup.py')"
+            f"import runpy; from compiling import build_ext; build_ext.MODULES = {listed!r};"
+            " build_ext.BENCH_MODULES = build_ext.PRELOADED = (); runpy.run_path('setup.py')"
         )
         return subprocess.run(
             [sys.executable, "-c", program, *arguments],
@@ -78,7 +77,8 @@ class Project:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    for name in ("build_ext.py", "build_object.py", "build_returns.py", "setup.py", "pyproject.toml"):
+    shutil.copytree(ROOT / "compiling", tmp_path / "compiling", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("setup.py", "pyproject.toml"):
         shutil.copy2(ROOT / name, tmp_path)
     for name in ("README.md", "LICENSE"):
         (tmp_path / name).touch()
@@ -87,7 +87,7 @@ def project(tmp_path: Path) -> Project:
     for name in ("__init__.py", "compiled_form.py"):
         shutil.copy2(ROOT / "routerd" / name, tmp_path / "routerd")
     (wire / "__init__.py").touch()
-    for name in build_object.TRAINED_ON:
+    for name in shared_object.TRAINED_ON:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
     (tmp_path / "bench/core.py").write_text(TRAINING)
@@ -206,7 +206,8 @@ def test_a_wheel_has_the_trained_object(project: Project) -> None:
 
 @needs_a_compiler
 def test_a_listed_module_that_is_missing_is_named_and_refused_where_compiling_is_required(project: Project) -> None:
-    complaint = "build_ext.py lists modules whose files are missing: routerd/wire/lost.py, routerd/wire/lost.pxd"
+    missing = "routerd/wire/lost.py, routerd/wire/lost.pxd"
+    complaint = f"compiling/build_ext.py lists modules whose files are missing: {missing}"
     listed = ("routerd/wire/count.py", "routerd/wire/lost.py")
     required = project.run("build_ext", "--inplace", listed=listed, ROUTERD_CYTHON="require")
     assert (required.returncode, required.stderr.count(complaint)) == (1, 1)
@@ -229,7 +230,7 @@ def test_memory_of_recycled_objects_is_used_again(project: Project) -> None:
     (wire / "token.pxd").write_text("cdef class Token:\n    cdef public object value\n")
     listed = ("routerd/wire/count.py", "routerd/wire/token.py")
     program = (
-        "import build_ext, runpy; build_ext.BENCH_MODULES = build_ext.PRELOADED = ();"
+        "import runpy; from compiling import build_ext; build_ext.BENCH_MODULES = build_ext.PRELOADED = ();"
         f" build_ext.MODULES = {listed!r}; build_ext.RECYCLED = frozenset({listed[1:]!r});"
         " runpy.run_path('setup.py')"
     )
@@ -322,7 +323,7 @@ def test_a_training_that_fails_is_told_and_leaves_what_is_compiled_untrained(pro
 
 def test_what_the_training_imports_is_required_for_a_build() -> None:
     # A front end builds in an environment that has nothing else.
-    program = f"import sys\n{build_object.TRAINING.partition(';')[0]}\nprint(*sys.modules)"
+    program = f"import sys\n{shared_object.TRAINING.partition(';')[0]}\nprint(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
     imported = {name.partition(".")[0] for name in done.stdout.split()}
     providers = metadata.packages_distributions()
@@ -343,7 +344,7 @@ def _needs_of(distribution: str) -> set[str]:
 def test_a_wheel_that_is_built_in_isolation_is_trained(project: Project) -> None:
     # Its training takes what that of the router takes; setup.py is as the front end runs it.
     (project.folder / "bench/core.py").write_text("import scramp, uvloop\n" + TRAINING)
-    listing = project.folder / "build_ext.py"
+    listing = project.folder / "compiling/build_ext.py"
     text = re.sub(r"(?ms)^MODULES.*?^\)", "MODULES = ('routerd/wire/count.py',)", listing.read_text(), count=1)
     text = re.sub(r"(?m)^(BENCH_MODULES|PRELOADED)\b.*$", r"\1 = ()", text)
     listing.write_text(text)
@@ -369,4 +370,4 @@ def test_two_modules_of_one_name_are_refused(project: Project) -> None:
 
 
 def test_all_compiled_modules_can_be_in_one_object() -> None:
-    assert build_object.shared_names(build_ext.name_of(source) for source in build_ext.MODULES) == []
+    assert shared_object.shared_names(build_ext.name_of(source) for source in build_ext.MODULES) == []

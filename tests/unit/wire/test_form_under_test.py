@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from build_ext import MODULES
+from compiling.build_ext import MODULES
 
 
 def form_of(module: str) -> str:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent
+ROOT = Path(__file__).resolve().parents[1]
 NAME = "routerd.compiled"
 """The module that says which modules are in the object."""
 TRAINING = "from bench.core import run; run()"

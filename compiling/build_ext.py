@@ -3,7 +3,7 @@
 `auto` (the default) compiles when a C compiler works, and otherwise says so once and leaves the modules uncompiled;
 `require` fails where `auto` would say so; `off` compiles nothing. It is all or nothing: compiled modules share C types,
 so a build never mixes both forms. `ROUTERD_TRAINING` decides in the same way whether they are trained
-(`build_object.py`). Run as a program, this prints the form that a build would have.
+(`shared_object`). Run as a program, this prints the form that a build would have.
 """
 
 import os
@@ -18,11 +18,13 @@ from pathlib import Path
 from setuptools import Extension
 from setuptools.command.build_ext import build_ext
 
-import build_object
-from build_object import NotTrained, SharedObject
-from build_returns import return_codes
+from compiling import shared_object
+from compiling.return_codes import return_codes
+from compiling.shared_object import NotTrained, SharedObject
 
-ROOT = Path(__file__).resolve().parent
+ROOT = Path(__file__).resolve().parents[1]
+SETTINGS = str(Path(__file__).resolve().relative_to(ROOT))
+"""What all modules are compiled again for when it changes."""
 
 MODULES = (
     "routerd/wire/serial.py",
@@ -164,7 +166,7 @@ def present_modules(mode: str, listed: Iterable[str]) -> list[str]:
     pairs = [(module, Path(module).with_suffix(".pxd")) for module in listed]
     missing = [str(file) for pair in pairs for file in pair if not (ROOT / file).is_file()]
     if missing:
-        complaint = f"build_ext.py lists modules whose files are missing: {', '.join(missing)}"
+        complaint = f"compiling/build_ext.py lists modules whose files are missing: {', '.join(missing)}"
         if mode == "require":
             raise BuildRefused(complaint)
         print(f"routerd: {complaint}; they are not compiled", file=sys.stderr)
@@ -206,7 +208,7 @@ def why_untrained() -> str:
     """
     if chosen_mode("ROUTERD_TRAINING") == "off":
         return "it was built with ROUTERD_TRAINING=off"
-    fault = build_object.training_fault(c_compiler())
+    fault = shared_object.training_fault(c_compiler())
     if fault:
         report_untrained(fault)
     return fault or ""
@@ -231,8 +233,8 @@ def name_of(source: str) -> str:
 
 def extension(source: str) -> Extension:
     """Return the extension for one compiled module."""
-    flags = [*build_object.C_FLAGS]
-    return Extension(name_of(source), [source], extra_compile_args=flags, depends=[Path(__file__).name])
+    flags = [*shared_object.C_FLAGS]
+    return Extension(name_of(source), [source], extra_compile_args=flags, depends=[SETTINGS])
 
 
 def extensions() -> list[Extension]:
@@ -241,7 +243,7 @@ def extensions() -> list[Extension]:
         return []
     modules = [extension(source) for source in BENCH_MODULES]
     libraries = [Extension(name_of(source), [source], libraries=["dl"]) for source in PRELOADED]
-    return [Extension(build_object.NAME, [*MODULES]), *modules, *libraries]
+    return [Extension(shared_object.NAME, [*MODULES]), *modules, *libraries]
 
 
 def remove_compiled(folder: Path, keep: frozenset[str] = frozenset()) -> None:
@@ -257,7 +259,7 @@ class BuildCompiled(build_ext):
 
     def finalize_options(self) -> None:
         super().finalize_options()
-        self.parallel = self.parallel or build_object.JOBS
+        self.parallel = self.parallel or shared_object.JOBS
 
     def run(self) -> None:
         mode = chosen_mode()
@@ -276,7 +278,7 @@ class BuildCompiled(build_ext):
         from Cython.Compiler.Errors import CompileError
 
         sources = [source for module in self.extensions for source in module.sources if source not in PRELOADED]
-        if shared := build_object.shared_names(name_of(source) for source in sources):
+        if shared := shared_object.shared_names(name_of(source) for source in sources):
             raise BuildRefused(f"several compiled modules have the name {', '.join(shared)}, and one object is for all")
         return_codes()
         recycled = [extension(source) for source in sources if source in RECYCLED]
@@ -293,28 +295,28 @@ class BuildCompiled(build_ext):
 
     def build_extension(self, ext: Extension) -> None:
         """Build a module of its own, or the object that all others are in."""
-        if ext.name != build_object.NAME:
+        if ext.name != shared_object.NAME:
             super().build_extension(ext)
             return
-        shared_object = SharedObject(
+        joined = SharedObject(
             compiler=self.compiler,
             include_dirs=ext.include_dirs,
             libraries=self.get_libraries(ext),
             library_dirs=ext.library_dirs,
             folder=Path(self.build_temp),
             target=Path(self.get_ext_fullpath(ext.name)),
-            tuning=build_object.known_tuning(c_compiler()),
+            tuning=shared_object.known_tuning(c_compiler()),
         )
         folder = Path(C_FILES)
         modules = [name_of(str(Path(file).relative_to(folder).with_suffix(".py"))) for file in ext.sources]
         reason = why_untrained()
-        if not self.force and shared_object.is_current(ext.sources, why_untrained=reason):
+        if not self.force and joined.is_current(ext.sources, why_untrained=reason):
             return
         try:
-            shared_object.make(modules, ext.sources, why_untrained=reason)
+            joined.make(modules, ext.sources, why_untrained=reason)
         except NotTrained as error:
             report_untrained(str(error))
-            shared_object.make(modules, ext.sources, why_untrained=str(error))
+            joined.make(modules, ext.sources, why_untrained=str(error))
 
     def _settings_changed(self, sources: list[str]) -> bool:
         settings = Path(__file__).stat().st_mtime
