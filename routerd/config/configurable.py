@@ -17,6 +17,8 @@ from routerd.core import Router, RouterMode
 
 C = TypeVar("C")
 
+Other = tuple[str, Mapping[str, Any]]
+"""The identity and the values of another entity."""
 CHANGES = ("CREATE", "UPDATE", "DELETE")
 """The operations that change what is configured while the router runs."""
 
@@ -118,10 +120,8 @@ class Configurable(ABC, Generic[C]):
 
     # --- changes at run time
 
-    def admit(
-        self, identity: str, values: Mapping[str, Any], others: Mapping[str, Mapping[str, Any]], reading: Reading
-    ) -> None:
-        """See to it that an entity can be there beside the others of its kind, by identity. Raises ChangeRefused."""
+    def admit(self, identity: str, values: Mapping[str, Any], others: Iterable[Other], reading: Reading) -> None:
+        """See to it that an entity can be there beside the others of its kind. Raises ChangeRefused."""
 
     # --- at a worker, in its loop; kinds that need more than the router have a row in `routerd.io`
 

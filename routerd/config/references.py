@@ -12,12 +12,11 @@ from routerd.config.schema.values import shown
 from routerd.core import RouterMode
 
 
-def check_references(configuration: Configuration, change: Change) -> None:
-    """See to it that all that is named is there after a change of a configuration. Raises ChangeRefused."""
-    after = configuration.changed(change).entities
-    there = {(one.type.section, one.name) for one in after}
+def check_references(change: Change, after: Configuration) -> None:
+    """See to it that all that is named is there after a change. Raises ChangeRefused."""
+    there = {(one.type.section, one.name) for one in after.entities}
     added = {one.identity for one in change.added}
-    for entity in after:
+    for entity in after.entities:
         for attribute, section, name in _names(entity):
             if (section, name) in there:
                 continue

@@ -1,10 +1,10 @@
 """`connector`: a peer that the router connects to by itself."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from routerd.config.configurable import Configurable, Reading
+from routerd.config.configurable import Configurable, Other, Reading
 from routerd.config.entity import Entity
 from routerd.config.errors import ChangeRefused
 from routerd.config.kinds.connection_attributes import (
@@ -282,12 +282,10 @@ It is looked for once, when the file is read. `openProperties` and `messageLoggi
         """Return host, port and name."""
         return identity_by_place(self.section, values, name)
 
-    def admit(
-        self, identity: str, values: Mapping[str, Any], others: Mapping[str, Mapping[str, Any]], reading: Reading
-    ) -> None:
+    def admit(self, identity: str, values: Mapping[str, Any], others: Iterable[Other], reading: Reading) -> None:
         """Refuse a connector that takes a process of its own, and one to a router too many."""
         check_no_own_actor(self.section, values)
-        to_routers = sum(one["role"] == Role.INTER_ROUTER.value for one in others.values())
+        to_routers = sum(one["role"] == Role.INTER_ROUTER.value for _, one in others)
         if values["role"] == Role.INTER_ROUTER.value and to_routers >= INTER_ROUTER_MAX:
             raise ChangeRefused(_TOO_MANY)
 

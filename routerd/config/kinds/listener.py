@@ -2,11 +2,11 @@
 
 import ipaddress
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from routerd.config.configurable import Configurable, Reading
+from routerd.config.configurable import Configurable, Other, Reading
 from routerd.config.entity import Entity
 from routerd.config.errors import meant_among
 from routerd.config.kinds.connection_attributes import (
@@ -325,9 +325,7 @@ known by host and port. In a router with mode `standalone` no listener has role 
         """Return host, port and name."""
         return identity_by_place(self.section, values, name)
 
-    def admit(
-        self, identity: str, values: Mapping[str, Any], others: Mapping[str, Mapping[str, Any]], reading: Reading
-    ) -> None:
+    def admit(self, identity: str, values: Mapping[str, Any], others: Iterable[Other], reading: Reading) -> None:
         """Refuse a listener that takes a process of its own."""
         check_no_own_actor(self.section, values)
 

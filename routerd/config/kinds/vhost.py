@@ -1,9 +1,9 @@
 """`vhost`: what the clients of one virtual host may do (10.2)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from routerd.config.configurable import Configurable, Reading
+from routerd.config.configurable import Configurable, Other, Reading
 from routerd.config.entity import Entity
 from routerd.config.errors import ChangeRefused
 from routerd.config.kinds.vhost_group import VHOST_USER_GROUP_SETTINGS, group_settings
@@ -148,12 +148,10 @@ GROUP_ROWS
         """Return the hostname."""
         return f"vhost/{values['hostname']}"
 
-    def admit(
-        self, identity: str, values: Mapping[str, Any], others: Mapping[str, Mapping[str, Any]], reading: Reading
-    ) -> None:
+    def admit(self, identity: str, values: Mapping[str, Any], others: Iterable[Other], reading: Reading) -> None:
         """Refuse names that others have."""
         names = _names(reading)
-        for other, of_other in others.items():
+        for other, of_other in others:
             names.add(of_other, other)
         clash = names.add(values, identity)
         if clash is not None:

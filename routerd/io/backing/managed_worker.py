@@ -91,8 +91,8 @@ class ManagedWorker:
             raise StaleConfiguration(f"the worker has version {self.configuration.version}, not {change.base}")
         prepared = _Prepared(change)
         try:
-            check_references(self.configuration, change)
             after = self.configuration.changed(change)
+            check_references(change, after)
             for entity in change.added:
                 self._prepare(prepared, entity, named_by(entity, after.entities, self._mode))
         except BaseException:

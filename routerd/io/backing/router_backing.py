@@ -298,7 +298,11 @@ class RouterBacking:
         if kind is None:
             return
         policy = next((one.values for one in self._entities("policy")), {})
-        beside = {one.identity: one.values for one in self._entities(kind.section) if one.identity != entity.identity}
+        beside = (
+            (one.identity, one.values)
+            for one in self.entities
+            if one.type is kind.type and one.identity != entity.identity
+        )
         kind.admit(entity.identity, entity.values, beside, Reading(mode=self.settings.mode, policy=policy))
 
     def _claim(self, entity: ConfiguredEntity) -> None:
@@ -307,8 +311,9 @@ class RouterBacking:
         if kind is None:
             return
         config = effect_of(entity, self.settings.mode)
+        # There may be very many, and few kinds ask for them.
         at_start, now = (
-            [effect_of(one, self.settings.mode) for one in entities if one.type is entity.type]
+            (effect_of(one, self.settings.mode) for one in entities if one.type is kind.type)
             for entities in (self._at_start, self.entities)
         )
         claim = running(kind).claim(config, at_start, now)

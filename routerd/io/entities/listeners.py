@@ -1,7 +1,7 @@
 """`listener` at a worker."""
 
 import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from typing import Any
 
@@ -38,7 +38,7 @@ class ListenersAtPorts(Running[ListenerConfig]):
         await done(worker.call(worker.listeners.close, config.identity))
 
     def claim(
-        self, config: ListenerConfig, at_start: Sequence[ListenerConfig], now: Sequence[ListenerConfig]
+        self, config: ListenerConfig, at_start: Iterable[ListenerConfig], now: Iterable[ListenerConfig]
     ) -> Claim | None:
         """Keep the port of a new listener, which tells whether others have it."""
         claim = self._port(config, at_start, now)
@@ -46,7 +46,7 @@ class ListenersAtPorts(Running[ListenerConfig]):
         return claim
 
     def _port(
-        self, config: ListenerConfig, at_start: Sequence[ListenerConfig], now: Sequence[ListenerConfig]
+        self, config: ListenerConfig, at_start: Iterable[ListenerConfig], now: Iterable[ListenerConfig]
     ) -> Claim | None:
         place = (config.host, config.port)
         if config.port == 0:

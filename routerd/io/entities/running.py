@@ -5,7 +5,7 @@ Management calls these methods in its own loop. A step has the loop of the worke
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
@@ -71,10 +71,11 @@ class Running(ABC, Generic[C]):
     async def remove(self, config: C, worker: Workplace) -> None:
         """Have a worker do without an entity."""
 
-    def claim(self, config: C, at_start: Sequence[C], now: Sequence[C]) -> Claim | None:
+    def claim(self, config: C, at_start: Iterable[C], now: Iterable[C]) -> Claim | None:
         """Take for a new entity what the router as a whole has once. Raises ChangeRefused.
 
-        The launcher has it for all that were there `at_start`; `now` are all that there are.
+        The launcher has it for all that were there `at_start`; `now` are all that there are. Both are read when they
+        are asked for, and once.
         """
         return None
 
