@@ -3,7 +3,7 @@
 from routerd.config.catalogue import SECTIONS, find_entity_type
 from routerd.config.entity import Entity, Findings
 from routerd.config.errors import ConfigError
-from routerd.config.schema.model import PREFIX, EntityType, Kind
+from routerd.config.schema.model import PREFIX, EntityType, Purpose
 from routerd.config.schema.values import closest
 from routerd.config.sections import Section, Sections
 from routerd.config.validation import Problem, check_entity
@@ -24,9 +24,9 @@ def _type_of(section: Section, findings: Findings) -> EntityType | None:
     entity_type = find_entity_type(section.name)
     if entity_type is not None and entity_type.section and entity_type.is_configurable:
         return entity_type
-    if entity_type is None or entity_type.kind is Kind.BASE:
+    if entity_type is None or entity_type.purpose is Purpose.BASE:
         reason = f"No such entity type '{PREFIX}{section.name.removeprefix(PREFIX)}'"
-    elif entity_type.kind is Kind.OPERATIONAL:
+    elif entity_type.purpose is Purpose.OPERATIONAL:
         reason = f"'{section.name}' can be watched, and not configured"
     else:
         reason = f"'{section.name}' has no section of its own"

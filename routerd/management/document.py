@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from routerd.config import ALL_TYPES, CHANGES, CONFIGURABLES, Configurable
-from routerd.config.schema import DUMMY, Attribute, EntityType, Kind, Rights
+from routerd.config.schema import DUMMY, Attribute, EntityType, Purpose, Rights
 from routerd.management.agent.live import live_columns
 from routerd.management.agent.node_operations import INDENT_MAX
 from routerd.management.agent.query import SNAPSHOT_AGE_S
@@ -176,7 +176,7 @@ Those that are configured are in [configuration.md](configuration.md).
 
 def document() -> str:
     """Return the document."""
-    shown = [one for one in ALL_TYPES if one.kind is not Kind.BASE and _counts(one)]
+    shown = [one for one in ALL_TYPES if one.purpose is not Purpose.BASE and _counts(one)]
     parts = [
         _INTRODUCTION,
         _OPERATIONS.replace("CHANGES_BY_KIND", "\n".join(map(_changes, filter(_is_changeable, CONFIGURABLES)))),
@@ -212,7 +212,7 @@ def _json(value: Any) -> str:
 
 
 def _types() -> str:
-    rows = "\n".join(map(_type_row, (one for one in ALL_TYPES if one.kind is not Kind.BASE)))
+    rows = "\n".join(map(_type_row, (one for one in ALL_TYPES if one.purpose is not Purpose.BASE)))
     return f"""## Types
 
 | type | operations | what it is |
@@ -227,19 +227,19 @@ def _type_row(entity_type: EntityType) -> str:
 
 
 def _support(entity_type: EntityType) -> str:
-    is_configured = entity_type.kind is Kind.CONFIGURATION or entity_type is DUMMY
+    is_configured = entity_type.purpose is Purpose.CONFIGURATION or entity_type is DUMMY
     return " Not supported yet." if is_configured and not entity_type.is_supported else ""
 
 
 def _counts(entity_type: EntityType) -> bool:
-    is_there = entity_type.kind is Kind.OPERATIONAL or entity_type.is_supported
+    is_there = entity_type.purpose is Purpose.OPERATIONAL or entity_type.is_supported
     return is_there and any(True for _ in _shown_attributes(entity_type))
 
 
 def _shown_attributes(entity_type: EntityType) -> Iterator[tuple[str, Attribute | None]]:
     """Yield what is shown and not configured, by its name: that of the schema, then what only the live view has."""
     for one in entity_type.own_attributes:
-        is_configured = entity_type.kind is Kind.CONFIGURATION and one.is_settable
+        is_configured = entity_type.purpose is Purpose.CONFIGURATION and one.is_settable
         if not is_configured:
             yield one.name, one
     for name in live_columns(entity_type):

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from routerd.config.configurable import Configurable, Reading
 from routerd.config.entity import Entity
 from routerd.config.schema.foundations import CONFIGURATION_ENTITY
-from routerd.config.schema.model import BOOLEAN, CREATE, ENUM, INTEGER, STRING, Attribute, EntityType, Kind
+from routerd.config.schema.model import BOOLEAN, CREATE, ENUM, INTEGER, STRING, Attribute, EntityType, Purpose
 from routerd.core import PHASE_MAX, AddressSettings, Distribution, DuplicatePattern, InvalidPattern, PatternTree, Router
 
 ADDRESS = EntityType(
     name="router.config.address",
     description="How messages to some addresses are treated.",
-    kind=Kind.CONFIGURATION,
+    purpose=Purpose.CONFIGURATION,
     base=CONFIGURATION_ENTITY,
     section="address",
     own_operations=("CREATE", "DELETE"),

@@ -7,14 +7,14 @@ from routerd.config.configurable import Configurable, Reading
 from routerd.config.entity import Entity
 from routerd.config.kinds.connection_attributes import NO_PORT
 from routerd.config.schema.foundations import CONFIGURATION_ENTITY
-from routerd.config.schema.model import CREATE, STRING, Attribute, EntityType, Kind
+from routerd.config.schema.model import CREATE, STRING, Attribute, EntityType, Purpose
 from routerd.config.schema.values import ValueRefused
 from routerd.config.values import PORTS_ALLOWED, port_number
 
 AUTH_SERVICE_PLUGIN = EntityType(
     name="authServicePlugin",
     description="A service that says who a peer is.",
-    kind=Kind.CONFIGURATION,
+    purpose=Purpose.CONFIGURATION,
     base=CONFIGURATION_ENTITY,
     section="authServicePlugin",
     own_operations=("CREATE", "DELETE"),

@@ -35,7 +35,7 @@ from routerd.config.kinds.connection_attributes import (
 )
 from routerd.config.passwords import PASSWORDS_ALLOWED, is_plain, password_of
 from routerd.config.schema.foundations import CONFIGURATION_ENTITY
-from routerd.config.schema.model import BOOLEAN, CREATE, ENUM, STRING, Attribute, EntityType, Kind
+from routerd.config.schema.model import BOOLEAN, CREATE, ENUM, STRING, Attribute, EntityType, Purpose
 from routerd.config.schema.values import ValueRefused
 from routerd.core import RouterMode
 from routerd.wire.sasl import SCRAM_MECHANISMS
@@ -46,7 +46,7 @@ INTER_ROUTER_MAX = 128
 CONNECTOR = EntityType(
     name="connector",
     description="A peer that the router connects to by itself, and again when the connection is lost.",
-    kind=Kind.CONFIGURATION,
+    purpose=Purpose.CONFIGURATION,
     base=CONFIGURATION_ENTITY,
     section="connector",
     own_operations=("CREATE", "DELETE"),

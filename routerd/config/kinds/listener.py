@@ -40,14 +40,14 @@ from routerd.config.kinds.connection_attributes import (
     text_of,
 )
 from routerd.config.schema.foundations import CONFIGURATION_ENTITY
-from routerd.config.schema.model import BOOLEAN, CREATE, ENUM, INTEGER, PATH, STRING, Attribute, EntityType, Kind
+from routerd.config.schema.model import BOOLEAN, CREATE, ENUM, INTEGER, PATH, STRING, Attribute, EntityType, Purpose
 from routerd.config.values import URLS_ALLOWED, FailoverUrl, failover_urls
 from routerd.wire.sasl import SCRAM_MECHANISMS
 
 LISTENER = EntityType(
     name="listener",
     description="An address and port where clients, brokers and other routers connect.",
-    kind=Kind.CONFIGURATION,
+    purpose=Purpose.CONFIGURATION,
     base=CONFIGURATION_ENTITY,
     section="listener",
     own_operations=("CREATE", "DELETE"),

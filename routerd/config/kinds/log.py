@@ -9,7 +9,7 @@ from routerd.config.entity import Entity
 from routerd.config.log_levels import LevelUnknown, parse_enable
 from routerd.config.schema.foundations import CONFIGURATION_ENTITY
 from routerd.config.schema.logs import LOG_LEVELS, LOG_MODULES
-from routerd.config.schema.model import BOOLEAN, ENUM, STRING, UPDATE, Attribute, EntityType, Kind
+from routerd.config.schema.model import BOOLEAN, ENUM, STRING, UPDATE, Attribute, EntityType, Purpose
 
 STREAMS = ("stderr", "stdout", "syslog")
 """Where the log can go that is no file."""
@@ -17,7 +17,7 @@ STREAMS = ("stderr", "stdout", "syslog")
 LOG = EntityType(
     name="log",
     description="What one module of the router writes to the log, and where to.",
-    kind=Kind.CONFIGURATION,
+    purpose=Purpose.CONFIGURATION,
     base=CONFIGURATION_ENTITY,
     section="log",
     own_operations=("UPDATE",),

@@ -4,13 +4,13 @@ from routerd.config.configurable import Configurable, Reading
 from routerd.config.entity import Entity
 from routerd.config.schema.attributes import denials, limit
 from routerd.config.schema.foundations import CONFIGURATION_ENTITY
-from routerd.config.schema.model import BOOLEAN, CREATE, INTEGER, PATH, STRING, Attribute, EntityType, Kind
+from routerd.config.schema.model import BOOLEAN, CREATE, INTEGER, PATH, STRING, Attribute, EntityType, Purpose
 from routerd.core import PolicySettings
 
 POLICY = EntityType(
     name="policy",
     description="Limits for all connections, and whether those of virtual hosts hold.",
-    kind=Kind.CONFIGURATION,
+    purpose=Purpose.CONFIGURATION,
     base=CONFIGURATION_ENTITY,
     section="policy",
     is_singleton=True,

@@ -19,7 +19,7 @@ from routerd.config.schema.model import (
     UPDATE,
     Attribute,
     EntityType,
-    Kind,
+    Purpose,
 )
 
 _SET = CREATE | UPDATE
@@ -28,7 +28,7 @@ RECORD = EntityType(
     name="record",
     prefix=OWN_PREFIX,
     description="What is recorded of the router's decisions, as Parquet files that `routeranalyze` studies.",
-    kind=Kind.CONFIGURATION,
+    purpose=Purpose.CONFIGURATION,
     base=CONFIGURATION_ENTITY,
     section="record",
     own_operations=("UPDATE",),

@@ -9,13 +9,13 @@ from typing import Any
 from routerd.config.configurable import Configurable, Reading
 from routerd.config.entity import Entity
 from routerd.config.schema.foundations import CONFIGURATION_ENTITY
-from routerd.config.schema.model import BOOLEAN, CREATE, ENUM, INTEGER, PATH, STRING, Attribute, EntityType, Kind
+from routerd.config.schema.model import BOOLEAN, CREATE, ENUM, INTEGER, PATH, STRING, Attribute, EntityType, Purpose
 from routerd.core import Distribution, ManagementAccess, RouterMode, RouterSettings
 
 ROUTER = EntityType(
     name="router",
     description="The router as a whole: its name, its place in the network, and what it counts.",
-    kind=Kind.CONFIGURATION,
+    purpose=Purpose.CONFIGURATION,
     base=CONFIGURATION_ENTITY,
     section="router",
     is_singleton=True,

@@ -10,7 +10,7 @@ from routerd.config.entity import Entity
 from routerd.config.errors import meant_among
 from routerd.config.passwords import PASSWORDS_ALLOWED, is_plain, password_of
 from routerd.config.schema.foundations import CONFIGURATION_ENTITY
-from routerd.config.schema.model import CREATE, PATH, STRING, Attribute, EntityType, Kind
+from routerd.config.schema.model import CREATE, PATH, STRING, Attribute, EntityType, Purpose
 from routerd.config.schema.values import ValueRefused, shown
 from routerd.config.values import members_of
 
@@ -26,7 +26,7 @@ DEFAULT_PROTOCOLS = ("TLSv1.2", "TLSv1.3")
 SSL_PROFILE = EntityType(
     name="sslProfile",
     description="Certificates and settings of TLS that listeners and connectors name.",
-    kind=Kind.CONFIGURATION,
+    purpose=Purpose.CONFIGURATION,
     base=CONFIGURATION_ENTITY,
     section="sslProfile",
     own_operations=("CREATE", "DELETE"),

@@ -10,7 +10,7 @@ from routerd.config.kinds.vhost_group import VHOST_USER_GROUP_SETTINGS, group_se
 from routerd.config.remote_hosts import Resolve
 from routerd.config.schema.attributes import limit
 from routerd.config.schema.foundations import CONFIGURATION_ENTITY
-from routerd.config.schema.model import BOOLEAN, CREATE, MAP, STRING, UPDATE, Attribute, EntityType, Kind
+from routerd.config.schema.model import BOOLEAN, CREATE, MAP, STRING, UPDATE, Attribute, EntityType, Purpose
 from routerd.config.schema.values import shown
 from routerd.config.values import members_of
 from routerd.core import (
@@ -26,7 +26,7 @@ from routerd.core import (
 VHOST = EntityType(
     name="vhost",
     description="What the clients of one virtual host may do.",
-    kind=Kind.CONFIGURATION,
+    purpose=Purpose.CONFIGURATION,
     base=CONFIGURATION_ENTITY,
     section="vhost",
     own_operations=("CREATE", "UPDATE", "DELETE"),

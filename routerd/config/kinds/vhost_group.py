@@ -7,7 +7,7 @@ from routerd.config.entity import Entity
 from routerd.config.remote_hosts import HOSTS_ALLOWED, Resolve, host_range
 from routerd.config.schema.attributes import limit
 from routerd.config.schema.foundations import CONFIGURATION_ENTITY
-from routerd.config.schema.model import BOOLEAN, CREATE, STRING, Attribute, EntityType, Kind, ValueType
+from routerd.config.schema.model import BOOLEAN, CREATE, STRING, Attribute, EntityType, Purpose, ValueType
 from routerd.config.schema.values import ValueRefused, convert, shown
 from routerd.config.values import members_of
 from routerd.core import CONNECTOR_GROUP, GroupSettings, HostRange, InvalidPattern, PatternTree, is_pattern_of_user
@@ -17,7 +17,7 @@ _MANY = 2_147_483_647
 VHOST_USER_GROUP_SETTINGS = EntityType(
     name="vhostUserGroupSettings",
     description="What each member of `groups` of a `vhost` has; it has no section of its own.",
-    kind=Kind.CONFIGURATION,
+    purpose=Purpose.CONFIGURATION,
     base=CONFIGURATION_ENTITY,
     section="vhostUserGroupSettings",
     is_configurable=False,

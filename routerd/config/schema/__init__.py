@@ -9,7 +9,7 @@ from routerd.config.schema.connections import CONNECTION
 from routerd.config.schema.foundations import MANAGEMENT
 from routerd.config.schema.logs import LOG_LEVELS, LOG_MODULES, LOG_STATS
 from routerd.config.schema.mobula import CONNECTION_ACTOR, FABRIC_LINK
-from routerd.config.schema.model import OWN_PREFIX, PREFIX, Attribute, EntityType, Kind, Rights, ValueType
+from routerd.config.schema.model import OWN_PREFIX, PREFIX, Attribute, EntityType, Purpose, Rights, ValueType
 from routerd.config.schema.process import ALLOCATOR, CONSOLE, DUMMY
 from routerd.config.schema.security import VHOST_STATS
 from routerd.config.schema.traffic import ROUTER_ADDRESS, ROUTER_LINK, ROUTER_NODE
@@ -40,7 +40,7 @@ __all__ = [
     "VHOST_STATS",
     "Attribute",
     "EntityType",
-    "Kind",
+    "Purpose",
     "Rights",
     "ValueRefused",
     "ValueType",

@@ -1,7 +1,7 @@
 """What is configured for addresses."""
 
 from routerd.config.schema.foundations import CONFIGURATION_ENTITY
-from routerd.config.schema.model import BOOLEAN, CREATE, ENUM, INTEGER, STRING, Attribute, EntityType, Kind
+from routerd.config.schema.model import BOOLEAN, CREATE, ENUM, INTEGER, STRING, Attribute, EntityType, Purpose
 
 _CREATE_DELETE = ("CREATE", "DELETE")
 _IN_OUT = ("in", "out")
@@ -10,7 +10,7 @@ _PHASE_MAX = 9
 LINK_ROUTE = EntityType(
     name="router.config.linkRoute",
     description="Addresses whose links are led through to a container as a whole.",
-    kind=Kind.CONFIGURATION,
+    purpose=Purpose.CONFIGURATION,
     base=CONFIGURATION_ENTITY,
     section="linkRoute",
     own_operations=_CREATE_DELETE,
@@ -46,7 +46,7 @@ LINK_ROUTE = EntityType(
 AUTO_LINK = EntityType(
     name="router.config.autoLink",
     description="A link that the router attaches to a container, whenever it is connected.",
-    kind=Kind.CONFIGURATION,
+    purpose=Purpose.CONFIGURATION,
     base=CONFIGURATION_ENTITY,
     section="autoLink",
     own_operations=_CREATE_DELETE,
@@ -88,7 +88,7 @@ AUTO_LINK = EntityType(
 EXCHANGE = EntityType(
     name="router.config.exchange",
     description="An address whose messages are sent on by their subjects.",
-    kind=Kind.CONFIGURATION,
+    purpose=Purpose.CONFIGURATION,
     base=CONFIGURATION_ENTITY,
     section="exchange",
     own_operations=_CREATE_DELETE,
@@ -111,7 +111,7 @@ EXCHANGE = EntityType(
 BINDING = EntityType(
     name="router.config.binding",
     description="Which messages of an exchange go to one address.",
-    kind=Kind.CONFIGURATION,
+    purpose=Purpose.CONFIGURATION,
     base=CONFIGURATION_ENTITY,
     section="binding",
     own_operations=_CREATE_DELETE,
@@ -129,7 +129,7 @@ BINDING = EntityType(
 CONNECTION_LINK_ROUTE = EntityType(
     name="router.connection.linkRoute",
     description="A link route that a container makes for itself, for as long as it is connected.",
-    kind=Kind.CONFIGURATION,
+    purpose=Purpose.CONFIGURATION,
     base=CONFIGURATION_ENTITY,
     is_configurable=False,
     own_operations=_CREATE_DELETE,

@@ -1,12 +1,12 @@
 """Where connections come from, and the connections themselves."""
 
 from routerd.config.schema.foundations import OPERATIONAL_ENTITY
-from routerd.config.schema.model import BOOLEAN, ENUM, INTEGER, MAP, STRING, UPDATE, Attribute, EntityType, Kind
+from routerd.config.schema.model import BOOLEAN, ENUM, INTEGER, MAP, STRING, UPDATE, Attribute, EntityType, Purpose
 
 CONNECTION = EntityType(
     name="connection",
     description="A connection that is open.",
-    kind=Kind.OPERATIONAL,
+    purpose=Purpose.OPERATIONAL,
     base=OPERATIONAL_ENTITY,
     own_attributes=(
         Attribute(

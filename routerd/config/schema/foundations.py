@@ -1,11 +1,11 @@
 """The types that all others are built on, and the management node itself."""
 
-from routerd.config.schema.model import CREATE, STRING, Attribute, EntityType, Kind
+from routerd.config.schema.model import CREATE, STRING, Attribute, EntityType, Purpose
 
 ENTITY = EntityType(
     name="entity",
     description="What every entity has.",
-    kind=Kind.BASE,
+    purpose=Purpose.BASE,
     own_attributes=(
         Attribute(
             "name", STRING, "A name of your choice; no two entities of a type have the same.", CREATE, is_unique=True
@@ -18,7 +18,7 @@ ENTITY = EntityType(
 CONFIGURATION_ENTITY = EntityType(
     name="configurationEntity",
     description="What can be configured.",
-    kind=Kind.BASE,
+    purpose=Purpose.BASE,
     base=ENTITY,
     own_operations=("READ",),
 )
@@ -26,7 +26,7 @@ CONFIGURATION_ENTITY = EntityType(
 OPERATIONAL_ENTITY = EntityType(
     name="operationalEntity",
     description="What the router makes itself and lets be watched.",
-    kind=Kind.BASE,
+    purpose=Purpose.BASE,
     base=ENTITY,
     own_operations=("READ",),
 )
@@ -34,7 +34,7 @@ OPERATIONAL_ENTITY = EntityType(
 AMQP_MANAGEMENT = EntityType(
     name="org.amqp.management",
     description="A management node as AMQP Management describes it.",
-    kind=Kind.BASE,
+    purpose=Purpose.BASE,
     base=OPERATIONAL_ENTITY,
     own_operations=("QUERY", "GET-TYPES", "GET-ANNOTATIONS", "GET-OPERATIONS", "GET-ATTRIBUTES", "GET-MGMT-NODES"),
 )
@@ -42,7 +42,7 @@ AMQP_MANAGEMENT = EntityType(
 MANAGEMENT = EntityType(
     name="management",
     description="The management node of this router.",
-    kind=Kind.OPERATIONAL,
+    purpose=Purpose.OPERATIONAL,
     base=AMQP_MANAGEMENT,
     own_operations=("GET-SCHEMA", "GET-JSON-SCHEMA", "GET-LOG", "PROFILE"),
     is_singleton=True,

@@ -1,7 +1,7 @@
 """The log."""
 
 from routerd.config.schema.foundations import OPERATIONAL_ENTITY
-from routerd.config.schema.model import INTEGER, Attribute, EntityType, Kind
+from routerd.config.schema.model import INTEGER, Attribute, EntityType, Purpose
 
 LOG_LEVELS = ("trace", "debug", "info", "notice", "warning", "error", "critical")
 LOG_MODULES = (
@@ -12,7 +12,7 @@ LOG_MODULES = (
 LOG_STATS = EntityType(
     name="logStats",
     description="How much one module of the router has written to the log.",
-    kind=Kind.OPERATIONAL,
+    purpose=Purpose.OPERATIONAL,
     base=OPERATIONAL_ENTITY,
     own_attributes=tuple(
         Attribute(f"{level}Count", INTEGER, f"Lines of level {level}.", is_graph=True) for level in LOG_LEVELS

@@ -1,13 +1,13 @@
 """What only this router has to show: its connection actors, and the links between them."""
 
 from routerd.config.schema.foundations import OPERATIONAL_ENTITY
-from routerd.config.schema.model import ENUM, INTEGER, OWN_PREFIX, STRING, Attribute, EntityType, Kind
+from routerd.config.schema.model import ENUM, INTEGER, OWN_PREFIX, STRING, Attribute, EntityType, Purpose
 
 CONNECTION_ACTOR = EntityType(
     name="connectionActor",
     prefix=OWN_PREFIX,
     description="A process that serves a part of the router's connections.",
-    kind=Kind.OPERATIONAL,
+    purpose=Purpose.OPERATIONAL,
     base=OPERATIONAL_ENTITY,
     own_attributes=(
         Attribute("worker", INTEGER, "The number of the actor."),
@@ -63,7 +63,7 @@ FABRIC_LINK = EntityType(
     name="fabricLink",
     prefix=OWN_PREFIX,
     description="One end of a link between two connection actors.",
-    kind=Kind.OPERATIONAL,
+    purpose=Purpose.OPERATIONAL,
     base=OPERATIONAL_ENTITY,
     own_attributes=(
         Attribute("worker", INTEGER, "The number of the actor at this end."),

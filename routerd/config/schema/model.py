@@ -51,7 +51,7 @@ CREATE = Rights.CREATE
 UPDATE = Rights.UPDATE
 
 
-class Kind(Enum):
+class Purpose(Enum):
     """What the entities of a type are for."""
 
     BASE = "base"
@@ -125,7 +125,7 @@ class EntityType:
     name: str
     """The full name without its prefix."""
     description: str
-    kind: Kind
+    purpose: Purpose
     prefix: str = PREFIX
     own_attributes: tuple[Attribute, ...] = ()
     own_operations: tuple[str, ...] = ()

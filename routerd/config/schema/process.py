@@ -1,12 +1,12 @@
 """The process, and what stands by itself."""
 
 from routerd.config.schema.foundations import CONFIGURATION_ENTITY, ENTITY, OPERATIONAL_ENTITY
-from routerd.config.schema.model import CREATE, INTEGER, STRING, UPDATE, Attribute, EntityType, Kind
+from routerd.config.schema.model import CREATE, INTEGER, STRING, UPDATE, Attribute, EntityType, Purpose
 
 ALLOCATOR = EntityType(
     name="allocator",
     description="A pool of objects of one kind.",
-    kind=Kind.OPERATIONAL,
+    purpose=Purpose.OPERATIONAL,
     base=OPERATIONAL_ENTITY,
     own_attributes=(
         Attribute("typeName", STRING, "The kind of object."),
@@ -25,7 +25,7 @@ ALLOCATOR = EntityType(
 CONSOLE = EntityType(
     name="console",
     description="A proxy program for a console in the browser; a listener with `http` has taken its place.",
-    kind=Kind.CONFIGURATION,
+    purpose=Purpose.CONFIGURATION,
     base=CONFIGURATION_ENTITY,
     section="console",
     is_singleton=True,
@@ -42,7 +42,7 @@ CONSOLE = EntityType(
 DUMMY = EntityType(
     name="dummy",
     description="An entity for trying out management.",
-    kind=Kind.OTHER,
+    purpose=Purpose.OTHER,
     base=ENTITY,
     own_operations=("CREATE", "READ", "UPDATE", "DELETE", "CALLME"),
     own_attributes=(

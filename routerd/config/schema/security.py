@@ -2,12 +2,12 @@
 
 from routerd.config.schema.attributes import denials
 from routerd.config.schema.foundations import OPERATIONAL_ENTITY
-from routerd.config.schema.model import INTEGER, MAP, STRING, Attribute, EntityType, Kind
+from routerd.config.schema.model import INTEGER, MAP, STRING, Attribute, EntityType, Purpose
 
 VHOST_STATS = EntityType(
     name="vhostStats",
     description="What the policy of one virtual host has let in and refused.",
-    kind=Kind.OPERATIONAL,
+    purpose=Purpose.OPERATIONAL,
     base=OPERATIONAL_ENTITY,
     own_attributes=(
         Attribute("id", STRING, "The name of the virtual host; `hostname` is its name today.", is_deprecated=True),

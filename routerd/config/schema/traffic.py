@@ -1,12 +1,12 @@
 """What moves through the router, and where to."""
 
 from routerd.config.schema.foundations import OPERATIONAL_ENTITY
-from routerd.config.schema.model import ENTITY_ID, ENUM, INTEGER, LIST, STRING, UPDATE, Attribute, EntityType, Kind
+from routerd.config.schema.model import ENTITY_ID, ENUM, INTEGER, LIST, STRING, UPDATE, Attribute, EntityType, Purpose
 
 ROUTER_LINK = EntityType(
     name="router.link",
     description="A link that is attached.",
-    kind=Kind.OPERATIONAL,
+    purpose=Purpose.OPERATIONAL,
     base=OPERATIONAL_ENTITY,
     own_operations=("UPDATE",),
     own_attributes=(
@@ -47,7 +47,7 @@ ROUTER_LINK = EntityType(
 ROUTER_ADDRESS = EntityType(
     name="router.address",
     description="An address that is in use.",
-    kind=Kind.OPERATIONAL,
+    purpose=Purpose.OPERATIONAL,
     base=OPERATIONAL_ENTITY,
     own_attributes=(
         Attribute(
@@ -83,7 +83,7 @@ ROUTER_ADDRESS = EntityType(
 ROUTER_NODE = EntityType(
     name="router.node",
     description="A router of the network.",
-    kind=Kind.OPERATIONAL,
+    purpose=Purpose.OPERATIONAL,
     base=OPERATIONAL_ENTITY,
     own_attributes=(
         Attribute("id", STRING, "The id of the router."),

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from routerd.core import ManagementAccess, RouterSettings
-from routerd.management import ALL_TYPES, Kind, LogRow
+from routerd.management import ALL_TYPES, LogRow, Purpose
 from routerd.management.document import DOCUMENT, document, main
 from routerd.management.examples import EXAMPLES, SECTIONS
 from tests.unit.management.fake_router import Client, FakeRouter, connection, run, worker
@@ -20,7 +20,7 @@ def test_the_document_is_written_where_one_says(tmp_path: Path) -> None:
 
 def test_every_type_has_a_row() -> None:
     rows = {line.split("`")[1] for line in document().splitlines() if line.startswith("| `org.")}
-    assert rows == {one.full_name for one in ALL_TYPES if one.kind is not Kind.BASE}
+    assert rows == {one.full_name for one in ALL_TYPES if one.purpose is not Purpose.BASE}
 
 
 def test_an_agent_gives_the_answers_that_are_shown() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from routerd.management import ALL_TYPES, ENTITY_TYPES, OWN_TYPES, Kind, find_entity_type
+from routerd.management import ALL_TYPES, ENTITY_TYPES, OWN_TYPES, Purpose, find_entity_type
 
 
 def test_there_are_three_beside_those_that_tools_know() -> None:
@@ -22,10 +22,10 @@ def test_the_types_that_tools_know_are_none_of_ours(name: str) -> None:
 
 
 def test_their_type_is_their_own_full_name() -> None:
-    sections = {"record": (Kind.CONFIGURATION, "record")}
+    sections = {"record": (Purpose.CONFIGURATION, "record")}
     for one in OWN_TYPES.values():
-        kind, section = sections.get(one.name, (Kind.OPERATIONAL, None))
-        assert (one.attributes["type"].default, one.kind, one.section) == (one.full_name, kind, section)
+        kind, section = sections.get(one.name, (Purpose.OPERATIONAL, None))
+        assert (one.attributes["type"].default, one.purpose, one.section) == (one.full_name, kind, section)
 
 
 def test_everything_of_them_is_described_in_a_sentence() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from routerd.management import ENTITY_TYPES, SECTIONS, Attribute, EntityType, Kind, Rights, closest, find_entity_type
+from routerd.management import ENTITY_TYPES, SECTIONS, Attribute, EntityType, Purpose, Rights, closest, find_entity_type
 
 FACTS = Path(__file__).with_name("schema_facts.txt")
 
@@ -43,7 +43,7 @@ def type_facts(one: EntityType) -> list[str]:
         one.name,
         one.base.name if one.base else "-",
         one.section or "-",
-        one.kind.value,
+        one.purpose.value,
         ",".join(mark for mark, is_set in marks if is_set) or "-",
         ",".join(one.own_operations) or "-",
     )
@@ -133,4 +133,4 @@ def test_a_close_word_is_found_whatever_its_case() -> None:
 
 
 def test_no_operational_type_has_a_section() -> None:
-    assert [one.name for one in SECTIONS.values() if one.kind is not Kind.CONFIGURATION] == []
+    assert [one.name for one in SECTIONS.values() if one.purpose is not Purpose.CONFIGURATION] == []
