@@ -114,6 +114,10 @@ class Configurable(ABC, Generic[C]):
         """Return what management calls an entity that has no number."""
         return f"{self.type.name}/{name}"
 
+    def unique_text(self, values: Mapping[str, Any]) -> str | None:
+        """Return what no two entities of the kind have in common beside name and identity; None for nothing."""
+        return None
+
     def implied(self, given: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
         """Return the values of entities that a router has without a section, beside those that are given."""
         return ({},) if self.always_exists and not given else ()

@@ -3,7 +3,7 @@
 `routerd.config.catalogue` has them in its table.
 """
 
-from routerd.config.kinds.address import ADDRESS, AddressKind
+from routerd.config.kinds.address import ADDRESS, AddressKind, pattern_of
 from routerd.config.kinds.auth_service_plugin import AuthServiceKind
 from routerd.config.kinds.connector import CONNECTOR, ConnectorKind
 from routerd.config.kinds.listener import LISTENER, ListenerKind
@@ -31,4 +31,5 @@ __all__ = [
     "RecordKind",
     "SslProfileKind",
     "VhostKind",
+    "pattern_of",
 ]

@@ -1,6 +1,7 @@
 """`address`: how messages to some addresses are treated."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from routerd.config.configurable import Configurable, Reading
 from routerd.config.entity import Entity
@@ -117,6 +118,10 @@ have the same pattern."""
                 attribute = "prefix" if entity.values["pattern"] is None else "pattern"
                 entity.refuse(attribute, reason, "one section for each pattern")
 
+    def unique_text(self, values: Mapping[str, Any]) -> str:
+        """Return the pattern."""
+        return pattern_of(values)
+
     def apply(self, router: Router, config: AddressSettings) -> None:
         """Treat addresses that come into use from now on by these settings."""
         router.configure_address(config)
@@ -124,6 +129,13 @@ have the same pattern."""
     def remove(self, router: Router, config: AddressSettings) -> None:
         """Treat addresses that come into use from now on as if the pattern were not configured."""
         router.forget_pattern(config.pattern)
+
+
+def pattern_of(values: Mapping[str, Any]) -> str:
+    """Return the pattern of an address, the same for all ways to write it; empty if it has no words."""
+    pattern: str = values["pattern"] if values["pattern"] is not None else values["prefix"] or ""
+    words = pattern.replace("/", ".").strip(".")
+    return f"{words}.#" if words and values["pattern"] is None else words
 
 
 def _pattern(entity: Entity) -> tuple[str, str | None]:

@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from routerd.config import ConfiguredEntity, Problem
-from routerd.config.kinds import ADDRESS
+from routerd.config.kinds import ADDRESS, pattern_of
 from routerd.core import PHASE_MAX
 from routerd.management.agent.call import Call
 from routerd.management.agent.config_columns import phases_of
-from routerd.management.agent.entity_index import LIVE_NAME, PATTERN, EntityIndex, Key, keys_of
-from routerd.management.agent.naming import pattern_of
-from routerd.management.agent.problems import checked_for_creation, name_and_body, sentence
+from routerd.management.agent.entity_index import UNIQUE, EntityIndex, Key
+from routerd.management.agent.numbered_creation import create_numbered
+from routerd.management.agent.problems import checked_for_creation, sentence
 from routerd.management.agent.refusals import BadRequest
 from routerd.management.backing import Backing
 
@@ -26,21 +26,7 @@ _FALLBACK_ALONE = "Fallback cannot be specified with waypoint or non-zero ingres
 
 async def create_address(call: Call, backing: Backing, index: EntityIndex) -> ConfiguredEntity:
     """Have the router take a new entity, and return it."""
-    if call.name is not None:
-        _check_name(call.name, index)
-    name, body = name_and_body(call, may_lack_body=False)
-    if name is not None:
-        _check_name(name, index)
-    values = _values(body, index) | {"name": name}
-    entity = ConfiguredEntity(type=ADDRESS, identity=str(backing.new_number()), name=name, values=values)
-    with index.claimed(keys_of(entity)):
-        await backing.create(entity)
-    return entity
-
-
-def _check_name(name: str, index: EntityIndex) -> None:
-    if index.is_taken((LIVE_NAME, ADDRESS.name, name)):
-        raise BadRequest("Name conflicts with an existing entity")
+    return await create_numbered(call, ADDRESS, backing, index, _values)
 
 
 def _values(body: dict[Any, Any], index: EntityIndex) -> dict[str, Any]:
@@ -74,7 +60,7 @@ def _check_pattern(values: Mapping[str, Any], index: EntityIndex) -> None:
     words = pattern_of(values)
     if not words:
         raise BadRequest(f"{'Prefix' if pattern is None else 'Pattern'} invalid - no tokens")
-    key: Key = (PATTERN, ADDRESS.name, words)
+    key: Key = (UNIQUE, ADDRESS.name, words)
     if index.is_taken(key):
         raise BadRequest("Already exists")
 

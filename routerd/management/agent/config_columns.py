@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from operator import attrgetter
 from typing import Any
 
-from routerd.config import ConfiguredEntity
+from routerd.config import ALL_TYPES, ConfiguredEntity
 from routerd.config.kinds import ADDRESS
-from routerd.config.schema import AUTO_LINK, BINDING, CONNECTION_LINK_ROUTE, EXCHANGE, LINK_ROUTE
-from routerd.management.agent.columns import Always, Columns, nothing
+from routerd.config.schema import AUTO_LINK, BINDING, CONNECTION_LINK_ROUTE, EXCHANGE, LINK_ROUTE, EntityType
+from routerd.management.agent.columns import Always, Columns, Getter
 from routerd.management.agent.naming import shown_name
-from routerd.management.agent.numbers import whole
+from routerd.management.agent.numbers import as_general, whole
 
 _SEPARATORS = "./"
 _NO_PRIORITY = -1
@@ -55,26 +55,39 @@ CONFIG_ADDRESS_COLUMNS: Columns = {
     "fallback": lambda entity: entity.values["enableFallback"],
 }
 
-OTHER_CONFIG_COLUMNS: Mapping[str, Columns] = {
-    one.name: dict.fromkeys(names.split(), nothing)
-    for one, names in (
-        (
-            LINK_ROUTE,
-            "name identity type prefix distribution connection containerId direction dir operStatus pattern"
-            " addExternalPrefix delExternalPrefix",
-        ),
-        (
-            AUTO_LINK,
-            "name identity type address addr direction dir phase connection containerId externalAddress externalAddr"
-            " linkRef operStatus lastError fallback",
-        ),
-        (
-            EXCHANGE,
-            "name identity address phase alternateAddress alternatePhase matchMethod bindingCount receivedCount"
-            " droppedCount forwardedCount divertedCount",
-        ),
-        (BINDING, "name identity exchangeName bindingKey nextHopAddress nextHopPhase matchedCount"),
-        (CONNECTION_LINK_ROUTE, "name identity type pattern direction containerId"),
-    )
+def _configured(entity_type: EntityType, column: str) -> Getter:
+    """Return what reads a column that is an attribute, by its name of today or of old; others are null."""
+    match column:
+        case "name":
+            return shown_name
+        case "identity":
+            return attrgetter("identity")
+        case "type":
+            return Always(entity_type.full_name)
+    attribute = entity_type.old_names.get(column, column)
+    return lambda entity: as_general(entity.values.get(attribute))
+
+
+_KNOWN: Mapping[str, str] = {
+    LINK_ROUTE.name: "name identity type prefix distribution connection containerId direction dir operStatus pattern"
+    " addExternalPrefix delExternalPrefix",
+    AUTO_LINK.name: "name identity type address addr direction dir phase connection containerId externalAddress"
+    " externalAddr linkRef operStatus lastError fallback",
+    EXCHANGE.name: "name identity address phase alternateAddress alternatePhase matchMethod bindingCount receivedCount"
+    " droppedCount forwardedCount divertedCount",
+    BINDING.name: "name identity exchangeName bindingKey nextHopAddress nextHopPhase matchedCount",
+    CONNECTION_LINK_ROUTE.name: "name identity type pattern direction containerId",
 }
-"""Of types that there are no entities of."""
+"""By type, the columns that clients know, in their order; another type has all its attributes."""
+
+OTHER_CONFIG_TYPES = tuple(
+    one for one in ALL_TYPES if one.name in _KNOWN or (one.is_numbered and one is not ADDRESS)
+)
+"""The other types with such a view."""
+
+
+def other_columns(entity_type: EntityType) -> Columns:
+    """Return the columns of another type."""
+    known = _KNOWN.get(entity_type.name)
+    names = entity_type.attributes if known is None else known.split()
+    return {name: _configured(entity_type, name) for name in names}

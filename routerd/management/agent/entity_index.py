@@ -7,15 +7,14 @@ entity, as long as the changes are the agent's own.
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from routerd.config import ConfiguredEntity
-from routerd.config.kinds import ADDRESS
-from routerd.management.agent.naming import general_identity, pattern_of, shown_name
+from routerd.config import ConfiguredEntity, configurable
+from routerd.management.agent.naming import general_identity, shown_name
 from routerd.management.backing import Backing
 
 Key = tuple[str, str, str]
 """What kind of thing it is, the type of the entity, and the text."""
 
-NAME, IDENTITY, NUMBER, LIVE_NAME, PATTERN = ("name", "identity", "number", "live name", "pattern")
+NAME, IDENTITY, NUMBER, LIVE_NAME, UNIQUE = ("name", "identity", "number", "live name", "unique text")
 
 
 def keys_of(entity: ConfiguredEntity) -> list[Key]:
@@ -29,8 +28,10 @@ def keys_of(entity: ConfiguredEntity) -> list[Key]:
         keys.append((NUMBER, kind, entity.identity))
         if name is not None:
             keys.append((LIVE_NAME, kind, name))
-    if entity.type is ADDRESS:
-        keys.append((PATTERN, kind, pattern_of(entity.values)))
+    configured = configurable(entity.type)
+    unique = None if configured is None else configured.unique_text(entity.values)
+    if unique is not None:
+        keys.append((UNIQUE, kind, unique))
     return keys
 
 

@@ -2,17 +2,19 @@
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
+from typing import Any, Protocol
 
-from routerd.config import ENTITY_TYPES, ConfiguredEntity, find_entity_type
+from routerd.config import ConfiguredEntity, configurable, find_entity_type
 from routerd.config.kinds import ADDRESS, ROUTER
 from routerd.config.schema import CONNECTION, CONSOLE, ROUTER_ADDRESS, ROUTER_LINK, EntityType
 from routerd.management.agent.address_creation import create_address
 from routerd.management.agent.call import Call
 from routerd.management.agent.columns import Columns, as_map, cells
-from routerd.management.agent.config_columns import CONFIG_ADDRESS_COLUMNS, OTHER_CONFIG_COLUMNS
+from routerd.management.agent.config_columns import CONFIG_ADDRESS_COLUMNS, OTHER_CONFIG_TYPES, other_columns
 from routerd.management.agent.connection_changes import update_connection
 from routerd.management.agent.entity_index import LIVE_NAME, NUMBER, EntityIndex
+from routerd.management.agent.numbered_creation import create_numbered
 from routerd.management.agent.problems import check_unsupported
 from routerd.management.agent.query import Pages, result
 from routerd.management.agent.refusals import BadRequest, Forbidden, NotFound, Refusal, not_implemented
@@ -31,8 +33,15 @@ from routerd.management.messages import Answer
 NO_TARGET = "No name or identity provided"
 
 Gather = Callable[[Backing, Collection[Any]], Awaitable[Sequence[Any]]]
-Create = Callable[[Call, Backing, EntityIndex], Awaitable[ConfiguredEntity]]
-"""Has the router take a new entity, and returns it."""
+
+
+class Create(Protocol):
+    """Has the router take a new entity, and returns it."""
+
+    def __call__(self, call: Call, *, backing: Backing, index: EntityIndex) -> Awaitable[ConfiguredEntity]:
+        """Do what a request wants; raises BadRequest, ChangeRefused."""
+
+
 Update = Callable[[Call, Backing], Awaitable[dict[str, Any]]]
 """Does what a request wants, and returns what its target is then."""
 
@@ -68,8 +77,11 @@ async def _addresses(backing: Backing, _names: Collection[Any]) -> Sequence[Any]
     return address_sums(await backing.addresses())
 
 
-async def _configured_addresses(backing: Backing, _names: Collection[Any]) -> Sequence[Any]:
-    return [one for one in backing.entities if one.type is ADDRESS]
+def _configured(entity_type: EntityType) -> Gather:
+    async def gather(backing: Backing, _names: Collection[Any]) -> Sequence[Any]:
+        return [one for one in backing.entities if one.type is entity_type]
+
+    return gather
 
 
 async def _update_connection(call: Call, backing: Backing) -> dict[str, Any]:
@@ -99,8 +111,8 @@ _ALL = (
     ),
     _LiveType(ROUTER_LINK, LINK_COLUMNS, _links, update=_update_link),
     _LiveType(ROUTER_ADDRESS, ADDRESS_COLUMNS, _addresses, no_target=NotFound),
-    _LiveType(ADDRESS, CONFIG_ADDRESS_COLUMNS, _configured_addresses, create=create_address),
-    *(_LiveType(ENTITY_TYPES[name], columns, _none) for name, columns in OTHER_CONFIG_COLUMNS.items()),
+    _LiveType(ADDRESS, CONFIG_ADDRESS_COLUMNS, _configured(ADDRESS), create=create_address),
+    *(_LiveType(one, other_columns(one), _configured(one)) for one in OTHER_CONFIG_TYPES),
     _LiveType(CONSOLE, {}, _none, forbidden=frozenset({"QUERY", "CREATE", "READ", "UPDATE", "DELETE"})),
 )
 _LIVE_TYPES: Mapping[str, _LiveType] = {one.type.name: one for one in _ALL}
@@ -162,12 +174,13 @@ class LiveView:
         return Answer(200, "OK", as_map(live.columns, await self._target(call, live)))
 
     async def _create(self, call: Call, live: _LiveType) -> Answer:
-        if live.create is not None:
-            entity = await live.create(call, self._backing, self._index)
-            return Answer(201, "Created", as_map(live.columns, entity))
-        if "CREATE" in live.type.operations:
+        if "CREATE" not in live.type.operations:
+            raise not_implemented(call.operation, live.type)
+        if configurable(live.type) is None:
             check_unsupported(call, live.type)
-        raise not_implemented(call.operation, live.type)
+        create = live.create or partial(create_numbered, entity_type=live.type)
+        entity = await create(call, backing=self._backing, index=self._index)
+        return Answer(201, "Created", as_map(live.columns, entity))
 
     async def _update(self, call: Call, live: _LiveType) -> Answer:
         if live.update is None:

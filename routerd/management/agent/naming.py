@@ -59,10 +59,3 @@ def general_identity(entity: ConfiguredEntity) -> str | None:
 def shown_name(entity: ConfiguredEntity) -> str | None:
     """Return the name that an entity is shown with."""
     return entity.name if entity.name is not None else general_identity(entity)
-
-
-def pattern_of(values: Mapping[str, Any]) -> str:
-    """Return the pattern of an address, the same for all ways to write it; empty if it has no words."""
-    pattern: str = values["pattern"] if values["pattern"] is not None else values["prefix"] or ""
-    words = pattern.replace("/", ".").strip(".")
-    return f"{words}.#" if words and values["pattern"] is None else words

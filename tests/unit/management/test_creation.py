@@ -5,7 +5,11 @@ from typing import Any
 import pytest
 
 from routerd.management import SECTIONS as KNOWN_SECTIONS
-from routerd.management import ChangeRefused
+from routerd.management import ChangeRefused, ConfiguredEntity, Request
+from routerd.management.agent.call import call_of
+from routerd.management.agent.entity_index import EntityIndex
+from routerd.management.agent.numbered_creation import create_numbered
+from routerd.management.agent.refusals import BadRequest
 from routerd.wire import Symbol
 from tests.unit.management.fake_router import SECTIONS, Client, FakeRouter, refusal, run
 
@@ -45,6 +49,25 @@ def test_an_address_is_created_and_shown_with_all_it_has() -> None:
     assert found.router.asked == ["create 4"]
     assert found.rows(ADDRESS, "identity") == [["1"], ["2"], ["3"], ["4"]]
     assert found.ask("READ", type=ADDRESS, name="x1").body == answer.body
+
+
+def test_a_type_with_numbers_needs_no_sentences_of_its_own() -> None:
+    router = FakeRouter(*SECTIONS)
+    agent_index = EntityIndex(router)
+
+    def made(**body: Any) -> ConfiguredEntity:
+        call = call_of(Request({"operation": "CREATE", "name": body.pop("name", None)}, body))
+        return run(create_numbered(call, KNOWN_SECTIONS["address"], router, agent_index))
+
+    assert (made(name="x", prefix="x1").identity, router.asked) == ("4", ["create 4"])
+    for body, refused in (
+        ({"name": "x", "prefix": "x2"}, "^Name conflicts with an existing entity$"),
+        ({"name": "y", "prefix": "x1"}, "^Already exists$"),
+        ({"prefix": "x3", "priority": 10}, f"^{P}router.config.address: 10 is too large; allowed: 0 to 9$"),
+    ):
+        with pytest.raises(BadRequest, match=refused):
+            made(**body)
+    assert router.asked == ["create 4"]
 
 
 def test_the_router_gets_the_entity_with_all_attributes() -> None:

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from routerd.management.agent.entity_index import IDENTITY, LIVE_NAME, NAME, NUMBER, PATTERN, EntityIndex, keys_of
+from routerd.management.agent.entity_index import IDENTITY, LIVE_NAME, NAME, NUMBER, UNIQUE, EntityIndex, keys_of
 from tests.unit.management.fake_router import SECTIONS, FakeRouter, entities
 
 ADDRESS = "router.config.address"
@@ -17,7 +17,7 @@ def test_an_address_of_the_file_is_found_by_all_it_is_called() -> None:
         (IDENTITY, ADDRESS, "address/1"),
         (NUMBER, ADDRESS, "2"),
         (LIVE_NAME, ADDRESS, "starry"),
-        (PATTERN, ADDRESS, "a.*.b.#"),
+        (UNIQUE, ADDRESS, "a.*.b.#"),
     ]
     assert keys_of(starry) == keys
     assert [index.find(*key) for key in keys] == [starry] * 5
@@ -100,7 +100,7 @@ def test_what_is_replaced_is_found_as_it_is_now() -> None:
 
 def test_what_is_claimed_is_taken_as_long() -> None:
     index = EntityIndex(FakeRouter())
-    key = (PATTERN, ADDRESS, "a.#")
+    key = (UNIQUE, ADDRESS, "a.#")
     with index.claimed([key]):
         assert (index.is_taken(key), index.is_under_change(key)) == (True, True)
     assert (index.is_taken(key), index.is_under_change(key)) == (False, False)

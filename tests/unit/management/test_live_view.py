@@ -75,6 +75,23 @@ def test_there_is_nothing_of_the_types_that_are_not_supported_yet(name: str) -> 
     assert refusal(client.ask("DELETE", type=f"P.{name}", name="x")) == (404, "Not Found")
 
 
+def test_what_is_configured_with_a_number_is_shown_and_ends() -> None:
+    route = {"prefix": "b", "direction": "in", "containerId": "broker"}
+    client = Client(FakeRouter(("address", {"prefix": "a"}), ("linkRoute", {"name": "r", **route})))
+    name = "P.router.config.linkRoute"
+    told = only_row(client, name)
+    assert told == dict.fromkeys(told) | route | {
+        "name": "r",
+        "identity": "2",
+        "type": "org.apache.qpid.dispatch.router.config.linkRoute",
+        "dir": "in",
+        "distribution": "linkBalanced",
+    }
+    assert client.ask("READ", type=name, name="r").body == told
+    assert refusal(client.ask("DELETE", type=name, identity="2")) == (204, "No Content")
+    assert client.query(name).body["results"] == []
+
+
 def test_the_router_is_shown_with_the_sums_of_its_workers() -> None:
     router = FakeRouter()
     router.worker_rows = [

@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
+from routerd.config.kinds import pattern_of
 from routerd.management import ENTITY_TYPES, LOG_MODULES, ConfiguredEntity, last_number
-from routerd.management.agent.naming import general_identity, identity_of, pattern_of, shown_name
+from routerd.management.agent.naming import general_identity, identity_of, shown_name
 from tests.unit.management.fake_router import SECTIONS, entities
 
 ADDRESS = ENTITY_TYPES["router.config.address"]
