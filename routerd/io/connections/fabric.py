@@ -20,10 +20,12 @@ from collections.abc import Callable
 from routerd.core import FABRIC, Sibling
 from routerd.io.connections.configs import FABRIC_IDLE_S, fabric_config
 from routerd.io.connections.fabric_endpoint import FabricEndpoint
+from routerd.io.connections.stacks import StackHost
 from routerd.io.logs import module_log
 from routerd.io.scheduling import PeerTimer, all_is_read
 from routerd.io.settings import FabricTls, WorkerConfig
-from routerd.io.sockets import ListenFailed, TlsTransport, Transport, TransportHost, bind, endpoints_of
+from routerd.io.sockets import FilteredTransport, ListenFailed, Transport, bind, endpoints_of
+from routerd.io.tls import TlsFilter
 from routerd.wire import Connection
 
 RECONNECT_S = 0.1
@@ -43,7 +45,7 @@ class Fabric:
     """The fabric of one worker; in its loop."""
 
     def __init__(
-        self, host: TransportHost, config: WorkerConfig, loop: asyncio.AbstractEventLoop, turn_ends: Callable[[], None]
+        self, host: StackHost, config: WorkerConfig, loop: asyncio.AbstractEventLoop, turn_ends: Callable[[], None]
     ) -> None:
         self._host = host
         self._turn_ends = turn_ends
@@ -209,7 +211,8 @@ class Fabric:
         assert tls is not None, "it has keys who knows a far endpoint"
         connection = self._connection(is_client=True, idle_timeout_s=FABRIC_IDLE_S)
         peer = self._router.new_peer(FABRIC)
-        return self._opened(TlsTransport(self._host, peer, connection, lambda: tls.connect(worker)))
+        filters = [TlsFilter(self._host.handshakes, lambda: tls.connect(worker), is_client=True)]
+        return self._opened(FilteredTransport(self._host, peer, connection, filters))
 
     def _opened(self, transport: Transport) -> Transport:
         transport.connection.open()
@@ -223,7 +226,8 @@ class Fabric:
         tls = self._tls
         assert tls is not None, "there is a port"
         connection = self._connection(is_client=False, idle_timeout_s=FABRIC_IDLE_S)
-        return self._checked(TlsTransport(self._host, self._router.new_peer(FABRIC), connection, tls.accept))
+        filters = [TlsFilter(self._host.handshakes, tls.accept, is_client=False)]
+        return self._checked(FilteredTransport(self._host, self._router.new_peer(FABRIC), connection, filters))
 
     def _checked(self, transport: Transport) -> Transport:
         transport.expect_open(ANSWER_S)

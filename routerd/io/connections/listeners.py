@@ -7,6 +7,7 @@ from routerd.config import ListenerConfig
 from routerd.io.auth import Authentication
 from routerd.io.connections.configs import client_config
 from routerd.io.connections.entrance import Entrance
+from routerd.io.connections.stacks import StackHost, filters_at, transport_with
 from routerd.io.logs import is_watched
 from routerd.io.settings import WorkerConfig
 from routerd.io.sockets import (
@@ -14,10 +15,8 @@ from routerd.io.sockets import (
     ListenFailed,
     Shortage,
     Transport,
-    TransportHost,
     bind,
     endpoints_of,
-    transport_at,
 )
 from routerd.io.tls import TlsProfileBroken, TlsProfiles, check_use
 from routerd.wire import Connection
@@ -28,7 +27,7 @@ class Listeners:
 
     def __init__(
         self,
-        host: TransportHost,
+        host: StackHost,
         config: WorkerConfig,
         entrance: Entrance,
         authentication: Authentication,
@@ -108,4 +107,4 @@ class Listeners:
             sasl=login.sasl,
             is_sasl_required=listener.authenticate_peer,
         )
-        return transport_at(self._host, peer, connection, listener, self._profiles)
+        return transport_with(self._host, peer, connection, filters_at(listener, self._host.handshakes, self._profiles))

@@ -10,9 +10,9 @@ from routerd.config import ListenerConfig
 from routerd.core import Peer
 from routerd.io.logs import FrameTracer, Level, module_log
 from routerd.io.scheduling import PeerTimer
+from routerd.io.sockets.filters import FilterBuffers
 from routerd.io.sockets.round_trip import reach_octets
 from routerd.io.sockets.worker_turn import Pipe, Turn
-from routerd.io.tls import Handshakes
 from routerd.wire import Connection
 
 WRITE_HIGH_WATER = 1 << 20
@@ -32,9 +32,8 @@ class TransportHost(Protocol):
     """What has connections: a worker."""
 
     turn: Turn
-    handshakes: Handshakes
-    encrypted_view: memoryview
-    """Where sockets with TLS read to."""
+    filter_buffers: FilterBuffers
+    """Where sockets with filters read to."""
 
     def connected(self, transport: "Transport") -> None:
         """Begin with a connection."""
@@ -55,7 +54,7 @@ class Transport(Pipe, asyncio.BufferedProtocol):
     __slots__ = ("_end_timer", "_open_timer", "_worker", "failure", "host", "is_traced", "loss")
 
     is_encrypted: bool = False
-    """Whether TLS is on it; what follows is about that, and settled when the worker is told of the connection."""
+    """Whether a filter encrypts it. This and what follows is settled when the worker is told of the connection."""
     tls_user: str | None = None
     """Who the peer's certificate says that it is, if it has shown one that is trusted."""
     tls_protocol: str | None = None

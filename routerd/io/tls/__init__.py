@@ -1,17 +1,21 @@
-"""TLS without sockets: octets in, octets out, and what it is configured with.
+"""TLS: octets in, octets out, as a filter of a connection, and what it is configured with.
 
-`session` is one end of TLS. A `profile` makes the contexts of sessions from files, `profiles` are those of a worker.
-`peer_identity` reads who a certificate names. `handshakes` takes those under way in turns.
+`session` is one end of TLS, and `filter` has it on a connection. A `profile` makes the contexts of sessions from files,
+`profiles` are those of a worker. `peer_identity` reads who a certificate names. `handshakes`
+takes those under way in turns.
 """
 
+from routerd.io.tls.filter import HANDSHAKE_S, TlsFilter
 from routerd.io.tls.handshakes import Handshakes
 from routerd.io.tls.profile import TlsProfile, TlsProfileBroken
 from routerd.io.tls.profiles import TlsProfiles, check_profiles, check_use, server_context
 from routerd.io.tls.session import TlsFailed, TlsSession
 
 __all__ = [
+    "HANDSHAKE_S",
     "Handshakes",
     "TlsFailed",
+    "TlsFilter",
     "TlsProfile",
     "TlsProfileBroken",
     "TlsProfiles",

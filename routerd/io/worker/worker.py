@@ -28,7 +28,17 @@ from routerd.core import (
     add_built_in_endpoints,
 )
 from routerd.io.auth import Authentication
-from routerd.io.connections import Connectors, Entrance, Fabric, Listeners, client_sasl, connector_config, open_within_s
+from routerd.io.connections import (
+    Connectors,
+    Entrance,
+    Fabric,
+    Listeners,
+    client_sasl,
+    connector_config,
+    filters_to,
+    open_within_s,
+    transport_with,
+)
 from routerd.io.entities import running
 from routerd.io.logs import EventLog, failure_of, is_watched, module_log
 from routerd.io.management import Ask, ManagementEndpoint
@@ -37,7 +47,7 @@ from routerd.io.reports import STUCK_IN_TESTS_S, STUCK_S, Lag, WorkerHost, Worke
 from routerd.io.routing import NetworkView
 from routerd.io.scheduling import BusyPoll, CoreKeeper, LoopCalls, SystemCores, after_reading, be_quick
 from routerd.io.settings import WorkerConfig
-from routerd.io.sockets import NEVER, READ_SIZE, Deadlines, StuckOutputs, Transport, Turn, transport_to
+from routerd.io.sockets import NEVER, READ_SIZE, Deadlines, FilterBuffers, StuckOutputs, Transport, Turn
 from routerd.io.sockets import STUCK_S as UNREAD_S
 from routerd.io.tls import Handshakes, TlsProfiles
 from routerd.io.worker.calls import Controls, WorkerCalls
@@ -96,7 +106,7 @@ class Worker(WorkerCalls):
         self.turn = Turn(self, self.router, self._loop.call_soon, self._busy_poll)
         self._calls = LoopCalls(self._loop, self.turn.begin, self.turn.due)
         self._on_changes = on_changes
-        self.encrypted_view = memoryview(bytearray(READ_SIZE))
+        self.filter_buffers = FilterBuffers(READ_SIZE)
         self.profiles = TlsProfiles(config.ssl_profiles)
         self.handshakes = Handshakes(lambda step: self._loop.call_soon(step))
         self.authentication = Authentication(
@@ -241,7 +251,7 @@ class Worker(WorkerCalls):
         sasl = client_sasl(connector, login, self.authentication.ticket_login(connector, host, login))
         connection = Connection(config, self.router, is_client=True, sasl=sasl)
         connection.open()
-        return transport_to(self, peer, connection, connector, host, self.profiles)
+        return transport_with(self, peer, connection, filters_to(connector, host, self.handshakes, self.profiles))
 
     # --- connections, called by their transports
 

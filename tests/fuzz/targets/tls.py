@@ -16,8 +16,10 @@ from typing import Any
 
 from routerd.core import Peer, Router, RouterSettings
 from routerd.io.scheduling.busy_poll import BusyPoll
-from routerd.io.sockets.tls_transport import TLS_HEADER, TlsTransport
+from routerd.io.sockets.filtered_transport import FilteredTransport
+from routerd.io.sockets.filters import FilterBuffers
 from routerd.io.sockets.worker_turn import Turn
+from routerd.io.tls.filter import TLS_HEADER, TlsFilter
 from routerd.io.tls.handshakes import Handshakes
 from routerd.io.tls.session import TlsSession
 from routerd.wire import Connection, ConnectionConfig, Handler
@@ -74,8 +76,8 @@ class Socket:
 class Place:
     """A worker's part: buffers, turns of the loop, and what comes through."""
 
-    def __init__(self) -> None:
-        self.encrypted_view = memoryview(bytearray(1 << 16))
+    def __init__(self, read_size: int) -> None:
+        self.filter_buffers = FilterBuffers(read_size)
         self.turns: deque[Callable[[], None]] = deque()
         router = Router(RouterSettings(id="R"), lambda: "token")
         self.turn = Turn(self, router, self.turns.append, BusyPoll(self.turns.append, 0.0))
@@ -112,14 +114,14 @@ class Listening(Connection):
 class Entrance:
     """A transport, and the peer's side of its socket."""
 
-    def __init__(self, options: int) -> None:
-        self.place, self.socket = Place(), Socket()
+    def __init__(self, options: int, read_size: int = 1 << 16) -> None:
+        self.place, self.socket = Place(read_size), Socket()
         server = contexts()[0]
         place: Any = self.place
         made: Any = (_Nobody(), TlsSession(server, is_server=True))
-        self.transport = TlsTransport(
-            place, Peer(1), Listening(self.place), lambda: made, requires_tls=options & REQUIRES == REQUIRES
-        )
+        requires_tls = options & REQUIRES == REQUIRES
+        self.filter = TlsFilter(self.place.handshakes, lambda: made, is_client=False, requires_tls=requires_tls)
+        self.transport = FilteredTransport(place, Peer(1), Listening(self.place), [self.filter])
         socket: Any = self.socket
         self.transport.connection_made(socket)
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from routerd.io.sockets.worker_turn import LEAST_READ, READ_SIZE, SHARE_S
+from routerd.io.tls.filter import TlsFilter
 from tests.fuzz.play import whole
 from tests.fuzz.targets.tls import REQUIRES, Entrance, loop
 from tests.interop.certificates import absence
@@ -18,7 +19,7 @@ pytestmark = pytest.mark.skipif(absence() is not None, reason=str(absence()))
 @pytest.fixture
 def entrance() -> Iterator[Entrance]:
     asyncio._set_running_loop(loop)
-    yield Entrance(REQUIRES)
+    yield Entrance(REQUIRES, READ_SIZE)
     asyncio._set_running_loop(None)
 
 
@@ -33,15 +34,15 @@ def test_records_that_cost_much_are_read_a_few_at_a_time_and_in_turns(
 ) -> None:
     client = entrance.shake_hands()
     transport: Any = entrance.transport
-    decrypt = transport._decrypt
+    receive = entrance.filter.receive
 
     def take_long(octets: memoryview) -> None:
         done_at = monotonic() + SHARE_S
-        decrypt(octets)
+        receive(octets)
         while monotonic() <= done_at:
             pass
 
-    monkeypatch.setattr(type(transport), "_decrypt", lambda self, octets: take_long(octets))
+    monkeypatch.setattr(TlsFilter, "receive", lambda self, octets: take_long(octets))
     octets = sent(client, b"x")
     transport.get_buffer(-1)[: len(octets)] = octets
     transport.buffer_updated(len(octets))
@@ -53,7 +54,6 @@ def test_records_that_cost_much_are_read_a_few_at_a_time_and_in_turns(
 
 def test_all_arrives_however_much_is_read_at_a_time(entrance: Entrance) -> None:
     client = entrance.shake_hands()
-    entrance.place.encrypted_view = memoryview(bytearray(READ_SIZE))
     message = b"x" * (8 * READ_SIZE)
     octets = sent(client, message)
     sizes = []
