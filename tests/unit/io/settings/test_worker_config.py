@@ -98,3 +98,13 @@ def test_a_worker_whose_own_connector_is_gone_takes_no_others() -> None:
     found = own.configured(configuration("connector {\nname: new\nport: 6\n}\n"))
     assert (found.connectors, found.is_dedicated) == ((), True)
     assert not found.owns(CONNECTORS[0])
+
+
+def test_a_worker_that_starts_again_has_what_no_field_is_for() -> None:
+    service = "authServicePlugin {\nname: s\nhost: a\n}\n"
+    own = WorkerConfig(router=SETTINGS, others=parse_config(TEXT, "r.conf").others)
+    assert own.others == {}
+    others = own.configured(configuration(TEXT + service)).others
+    assert others == parse_config(TEXT + service, "r.conf").others
+    assert [one.name for one in others["authServicePlugin"]] == ["s"]
+    assert own.configured(configuration(TEXT)).others == {}
