@@ -1,6 +1,6 @@
 """What can be configured and watched, and the configuration of a router.
 
-`catalogue` has the table of all entity types. What can be configured is a `Configurable`, a module in `kinds`;
+`catalogue` has the table of all entity types. A kind that can be configured is a `Configurable` in a module of `kinds`.
 `schema` has the other types. `load` reads a file into a `RouterConfig`: `file` finds the sections, in two forms
 (`conf_form`, `json_form`), `entities` holds them against the schema (`validation`), and each kind reads its own.
 `effects` does the same for what is configured at run time.

@@ -1,4 +1,4 @@
-"""What a kind of entity is that can be configured: all that others have to know of it, in one class.
+"""A kind of entity that can be configured: all that others have to know of it, in one class.
 
 A kind is a module in `kinds` and a row of `catalogue.TABLE`. From the row, files are read and requests to management
 are answered, `docs/` is written, and workers have what is configured. docs/adding-an-entity.md adds one.
@@ -25,7 +25,7 @@ CHANGES = ("CREATE", "UPDATE", "DELETE")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """What sections are read with: a whole file, or the one entity of a request."""
+    """The surroundings of sections that are read: a whole file, or the one entity of a request."""
 
     mode: RouterMode
     environment: Mapping[str, str] = field(default_factory=lambda: os.environ)
@@ -90,7 +90,7 @@ class Configurable(ABC, Generic[C]):
 
     @property
     def section(self) -> str:
-        """What the kind is called in a file."""
+        """The name of the kind in a file."""
         assert self.type.section is not None, "a kind has a section"
         return self.type.section
 

@@ -221,6 +221,6 @@ def identity_by_place(section: str, values: Mapping[str, Any], name: str | None)
 
 
 def check_no_own_actor(section: str, values: Mapping[str, Any]) -> None:
-    """Refuse one that comes at run time and takes a connection actor of its own; raises ChangeRefused."""
+    """Refuse one that comes at run time and takes another connection actor; raises ChangeRefused."""
     if values["dedicatedActor"]:
         raise ChangeRefused(f"a {section} with an actor of its own can only be in the configuration file")

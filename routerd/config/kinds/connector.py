@@ -283,7 +283,7 @@ It is looked for once, when the file is read. `openProperties` and `messageLoggi
         return identity_by_place(self.section, values, name)
 
     def admit(self, identity: str, values: Mapping[str, Any], others: Iterable[Other], reading: Reading) -> None:
-        """Refuse a connector that takes a process of its own, and one to a router too many."""
+        """Refuse a connector that takes another process, and one to a router too many."""
         check_no_own_actor(self.section, values)
         to_routers = sum(one["role"] == Role.INTER_ROUTER.value for _, one in others)
         if values["role"] == Role.INTER_ROUTER.value and to_routers >= INTER_ROUTER_MAX:

@@ -326,7 +326,7 @@ known by host and port. In a router with mode `standalone` no listener has role 
         return identity_by_place(self.section, values, name)
 
     def admit(self, identity: str, values: Mapping[str, Any], others: Iterable[Other], reading: Reading) -> None:
-        """Refuse a listener that takes a process of its own."""
+        """Refuse a listener that takes another process."""
         check_no_own_actor(self.section, values)
 
 

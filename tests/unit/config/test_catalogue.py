@@ -30,3 +30,10 @@ def test_secrets_are_hidden_and_changes_are_described(kind: Configurable[object]
 
 def test_workers_have_rows_for_kinds_alone() -> None:
     assert TABLE.keys() <= {type(one) for one in CONFIGURABLES}
+
+
+@KINDS
+def test_a_worker_can_do_what_requests_can_ask_for(kind: Configurable[object]) -> None:
+    is_for_router = kind.is_changeable and type(kind) not in TABLE
+    assert (type(kind).apply is not Configurable.apply) is is_for_router
+    assert (type(kind).remove is not Configurable.remove) is is_for_router
