@@ -17,8 +17,9 @@ from bench.router import allow_many_files
 from bench.router_process import RouterProcess
 from routerd.cli.manage.bus import parse_bus
 from routerd.cli.manage.client import ManagementClient
+from routerd.cli.manage.dialing import connect
 from routerd.cli.manage.node import NODE_TYPE, PREFIX, Node
-from routerd.cli.manage.stream import TlsOptions, connect
+from routerd.cli.manage.stream import TlsOptions
 from routerd.config import parse_config
 
 ENTITIES = 10_000

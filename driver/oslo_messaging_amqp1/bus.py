@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 
 from oslo_messaging.exceptions import MessageDeliveryFailure
 
-from .addressing import Addressing, Destination, address, addressing_for, subscriptions
+from .addressing import Destination
 from .connection import Connection
 from .engine import Engine
 from .errors import ShuttingDown
 from .failback import FailBack
+from .link_context import LinkContext
 from .outgoing import Outgoing
 from .posted import Posted
 from .replies import Replies
@@ -33,17 +34,12 @@ class MessageBus:
     ) -> None:
         self.settings = settings
         self.connection = Connection(hosts, settings, vhost, self)
-        self.replies = Replies(self)
-        self._posted = Posted(self)
+        self.context = LinkContext(self.connection, settings, default_exchange, vhost)
+        self.replies = Replies(self.context, self)
+        self._posted = Posted(self.connection, self)
         self._fail_back = FailBack(self.connection, self, settings)
-        self.engine: Engine | None = None
-        self._default_exchange = default_exchange
-        self._vhost = vhost if settings.pseudo_vhost else None
-        self._addressing: Addressing | None = None
         self._senders: dict[Destination | str, Sender] = {}
         self._subscriptions: list[Subscription] = []
-        self.received_count = 0
-        """How many messages have come in over subscriptions."""
         self._is_out_of_reach = False
         self._last_failure: str | None = None
         self._is_shut_down = False
@@ -104,7 +100,7 @@ class MessageBus:
         if sender is None:
             if len(self._senders) >= SENDERS_LIMIT:
                 self._let_go_of_idle_senders()
-            sender = self._senders[outgoing.destination] = Sender(outgoing.destination, self)
+            sender = self._senders[outgoing.destination] = Sender(outgoing.destination, self.context, self.replies)
         sender.send(outgoing)
 
     def _let_go_of_idle_senders(self) -> None:
@@ -130,13 +126,13 @@ class MessageBus:
     @property
     def state(self) -> str:
         """Whom this is connected to, or why it is not, in words."""
-        if self.engine is not None:
+        if self.context.engine is not None:
             return f"connected to {self.connection.host}"
         failure = self._last_failure or "no attempt has failed yet"
         return f"there is no connection, {self.connection.progress}; the last failure was: {failure}"
 
     def _stage(self, outgoing: Outgoing) -> str:
-        if self.engine is None:
+        if self.context.engine is None:
             return self.state
         sender = self._senders.get(outgoing.destination)
         stage = sender and sender.stage(outgoing)
@@ -152,7 +148,7 @@ class MessageBus:
         for subscription in subscriptions:
             if self._is_shut_down:
                 subscription.shut_down()
-            elif self._addressing is not None:
+            elif self.context.engine is not None:
                 subscription.attach()
         if self._is_out_of_reach:
             self._go_on_without_connection(self._last_failure or "there is no connection yet")
@@ -163,23 +159,10 @@ class MessageBus:
         subscription.detach()
         is_done.set()
 
-    def address(self, destination: Destination | str) -> str:
-        """Return the address of a destination at the peer that is connected."""
-        if isinstance(destination, str):
-            return destination
-        assert self._addressing is not None
-        return address(self._addressing, destination)
-
-    def source_address(self, destination: Destination, number: int) -> str:
-        """Return the address of the numbered one of a listener's subscriptions at the peer that is connected."""
-        assert self._addressing is not None
-        return subscriptions(self._addressing, destination)[number]
-
     def connected(self, engine: Engine, product: str | None) -> None:
         """Called by the connection."""
-        self.engine = engine
+        self.context.connected(engine, product)
         self._is_out_of_reach = False
-        self._addressing = addressing_for(product, self.settings, self._default_exchange, self._vhost)
         self.replies.attach()
         for subscription in self._subscriptions:
             subscription.attach()
@@ -189,7 +172,7 @@ class MessageBus:
 
     def disconnected(self, reason: str, is_round_over: bool) -> None:
         """Called by the connection."""
-        self.engine = self._addressing = None
+        self.context.disconnected()
         self._last_failure = reason
         self._fail_back.disconnected()
         self.replies.disconnected(reason)
@@ -219,6 +202,11 @@ class MessageBus:
         self.replies.shut_down()
         for subscription in self._subscriptions:
             subscription.shut_down()
+
+    @property
+    def received_count(self) -> int:
+        """How many messages have come in over subscriptions."""
+        return self.context.received_count
 
     def is_at_rest(self) -> bool:
         """Return whether nothing is being sent, no reply is awaited, and all that came in is settled."""

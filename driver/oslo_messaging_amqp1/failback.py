@@ -42,8 +42,9 @@ QUIET_S = 1.0
 class Bus(Protocol):
     """What is on the connection."""
 
-    received_count: int
-    """How many requests and notifications have come."""
+    @property
+    def received_count(self) -> int:
+        """How many requests and notifications have come."""
 
     def is_at_rest(self) -> bool:
         """Return whether nothing is being sent, no reply is awaited, and all that came in is settled."""

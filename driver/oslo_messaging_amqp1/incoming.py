@@ -3,19 +3,33 @@
 import logging
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any, Protocol
 
 from oslo_messaging._drivers import base
 
 from .links import ReceivingLink
 from .messages import Request, reply_body
+from .metrics import ServerMetrics
 from .outgoing import HEARTBEAT, Outgoing, Terms
+from .settings import Settings
 from .subscription import Receipt
 
-if TYPE_CHECKING:
-    from .driver import AMQPDriver
-
 _log = logging.getLogger(__name__)
+
+
+class Replier(Protocol):
+    """Who sends replies and heartbeats: the driver."""
+
+    settings: Settings
+    metrics: ServerMetrics
+    reply_terms: Terms
+
+    def post(self, outgoing: Outgoing, limit_s: float, complain: Callable[[BaseException], None]) -> None:
+        """Send a message that no thread waits for."""
+
+    def beat(self, outgoing: Outgoing) -> None:
+        """Send a heartbeat."""
 
 
 class IncomingNotification(base.IncomingMessage):
@@ -35,14 +49,14 @@ class IncomingNotification(base.IncomingMessage):
 class IncomingRequest(base.RpcIncomingMessage):
     """An RPC request: a call if it says where to reply to, else a cast."""
 
-    def __init__(self, receipt: Receipt, request: Request, driver: "AMQPDriver") -> None:
+    def __init__(self, receipt: Receipt, request: Request, replier: Replier) -> None:
         super().__init__(request.context, request.message, msg_id=receipt.message.message_id)
         self.client_timeout = request.call_monitor_timeout
         self._receipt = receipt
-        self._driver = driver
+        self._replier = replier
         self._began_s = time.monotonic()
         self._has_complained = False
-        driver.metrics.began(receipt.subscription.destination, request.message)
+        replier.metrics.began(receipt.subscription.destination, request.message)
 
     def acknowledge(self) -> None:
         # The caller waits for the reply, so the outcome of the request may go out along with that.
@@ -54,15 +68,15 @@ class IncomingRequest(base.RpcIncomingMessage):
     def reply(self, reply: Any = None, failure: Any = None) -> None:
         request = self._receipt.message
         took_s = time.monotonic() - self._began_s
-        self._driver.metrics.ended(self._receipt.subscription.destination, self.message, took_s, failure)
+        self._replier.metrics.ended(self._receipt.subscription.destination, self.message, took_s, failure)
         if request.reply_to is None:
             _log.debug("No reply is sent to a request that does not say where to: %s", self.msg_id)
             return
         try:
             body = _body(reply, failure)
-            outgoing = Outgoing(self._driver.reply_terms, request.reply_to, body, request.message_id)
+            outgoing = Outgoing(self._replier.reply_terms, request.reply_to, body, request.message_id)
             # The worker does not wait: a caller that is gone must not keep it from the next request.
-            self._driver.post(outgoing, self._driver.settings.default_reply_timeout, self._complain)
+            self._replier.post(outgoing, self._replier.settings.default_reply_timeout, self._complain)
         except Exception as error:
             self._complain(error)
 
@@ -78,7 +92,7 @@ class IncomingRequest(base.RpcIncomingMessage):
                 _log.warning("No heartbeat is sent for a request that does not say where to: %s", self.msg_id)
             return
         terms = Terms(kind=HEARTBEAT, is_settled=True, ttl_s=self.client_timeout)
-        self._driver.beat(Outgoing(terms, request.reply_to, None, request.message_id))
+        self._replier.beat(Outgoing(terms, request.reply_to, None, request.message_id))
 
 
 def _body(reply: Any, failure: Any) -> str:

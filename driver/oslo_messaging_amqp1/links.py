@@ -1,7 +1,7 @@
 """The two ends of links, over proton's functions; each calls its owner, which is told nothing after a detach."""
 
 import enum
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from cproton import (
     PN_ACCEPTED,
@@ -35,9 +35,6 @@ from cproton import (
     pn_link_recv,
     pn_link_send,
 )
-
-if TYPE_CHECKING:
-    from .engine import Engine
 
 
 class Outcome(enum.Enum):
@@ -80,14 +77,30 @@ class ReceivingOwner(Protocol):
         """A message has come in; without a delivery it is settled already."""
 
 
+class LinkEngine(Protocol):
+    """What a link needs of the engine of its connection."""
+
+    def detach(self, link: Any) -> None:
+        """Detach a link from our side; its owner hears no more of it."""
+
+    def next_tag(self) -> bytes:
+        """Return a delivery tag that no other delivery of the connection has."""
+
+    def has_more_to_send(self, link: "SendingLink") -> None:
+        """A link has sent a part of a large message."""
+
+    def has_nothing_to_send(self, link: "SendingLink") -> None:
+        """A link has sent all of its large message, or has given up."""
+
+
 class _Link:
     """What both ends have in common; without a session it is over."""
 
-    def __init__(self, end: Any, owner: Any, engine: "Engine") -> None:
+    def __init__(self, end: Any, owner: Any, engine: LinkEngine) -> None:
         self.end = end
         self.session: Any = None
         self._owner = owner
-        self._engine: Engine | None = engine
+        self._engine: LinkEngine | None = engine
         self._link = end._impl
         self.is_attached = False
 
@@ -132,7 +145,7 @@ class SendingLink(_Link):
 
     _owner: SendingOwner
 
-    def __init__(self, end: Any, owner: Any, engine: "Engine") -> None:
+    def __init__(self, end: Any, owner: Any, engine: LinkEngine) -> None:
         super().__init__(end, owner, engine)
         self.large: Any = None
         """The delivery of a message of which only a part was sent yet; no other can be sent in the meantime."""

@@ -43,7 +43,7 @@ class Listener(base.PollStyleListener):
         self._news.acquire()
         self._is_stopped = False
         self.subscriptions = [
-            Subscription(bus, destination, number, window, self)
+            Subscription(bus.context, destination, number, window, self)
             for destination in destinations
             for number in range(LINKS[destination.service])
         ]

@@ -3,13 +3,11 @@
 import collections
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import Protocol
 
+from .connection import Connection
 from .outgoing import Outgoing
 from .timers import Timer
-
-if TYPE_CHECKING:
-    from .bus import MessageBus
 
 Complain = Callable[[BaseException], None]
 
@@ -19,10 +17,21 @@ CHARACTERS_LIMIT = 64 * 1024 * 1024
 """Size of the bodies that may wait at once; beyond, the oldest is given up. One message may be larger."""
 
 
+class Bus(Protocol):
+    """Who sends the messages."""
+
+    def give_up(self, outgoing: Outgoing, why: str) -> None:
+        """Fail a message, with how far it came."""
+
+    def is_getting_on(self, outgoing: Outgoing) -> bool:
+        """Return whether more of a large message was sent since this was asked last."""
+
+
 class Posted:
     """Everything here is called with the lock of the connection held."""
 
-    def __init__(self, bus: "MessageBus") -> None:
+    def __init__(self, connection: Connection, bus: Bus) -> None:
+        self._connection = connection
         self._bus = bus
         # By limit, since those with the same limit are due in the order in which they came.
         self._waiting: dict[float, collections.OrderedDict[Outgoing, float]] = {}
@@ -82,7 +91,7 @@ class Posted:
         if self._timer is not None:
             self._timer.cancel()
         due_s = min((next(iter(queue.values())) for queue in self._waiting.values()), default=None)
-        self._timer = None if due_s is None else self._bus.connection.later(due_s - time.monotonic(), self._expire)
+        self._timer = None if due_s is None else self._connection.later(due_s - time.monotonic(), self._expire)
 
     def _expire(self) -> None:
         now_s = time.monotonic()

@@ -3,16 +3,14 @@
 import logging
 import time
 import uuid
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from .codec import decoded
 from .credit import Credit
 from .errors import ShuttingDown, Undecodable
+from .link_context import LinkContext
 from .links import ReceivingLink
 from .outgoing import Outgoing
-
-if TYPE_CHECKING:
-    from .bus import MessageBus
 
 _log = logging.getLogger(__name__)
 
@@ -20,14 +18,25 @@ NOT_IMPLEMENTED = "amqp:not-implemented"
 """What a peer says that makes up no addresses."""
 
 
+class Callers(Protocol):
+    """Who has calls that wait for an address for their replies."""
+
+    def send_waiting(self) -> None:
+        """There is an address."""
+
+    def take_a_retry(self, reason: str) -> None:
+        """There is none."""
+
+
 class Replies:
     """Everything here is called with the lock of the connection held."""
 
-    def __init__(self, bus: "MessageBus") -> None:
-        self._bus = bus
+    def __init__(self, context: LinkContext, callers: Callers) -> None:
+        self._context = context
+        self._callers = callers
         self._calls: dict[Any, Outgoing] = {}
         self._link: ReceivingLink | None = None
-        self.credit = Credit(bus.settings.reply_link_credit, "replies")
+        self.credit = Credit(context.settings.reply_link_credit, "replies")
         self._own_address: str | None = None
         self.address: str | None = None
         """Where replies are to be sent to; None while there is no link."""
@@ -41,11 +50,11 @@ class Replies:
 
     def attach(self) -> None:
         """Attach the link, with an address that the peer makes up, or with ours where it can't."""
-        if self._bus.engine is None or self._link is not None:
+        if self._context.engine is None or self._link is not None:
             return
         name = f"openstack.org/om/receiver/[rpc-response]/{uuid.uuid4().hex}"
         target = self._own_address or "rpc-response"
-        self._link = self._bus.engine.receiving_link(name, self._own_address, target, 0, self)
+        self._link = self._context.engine.receiving_link(name, self._own_address, target, 0, self)
 
     def expect(self, outgoing: Outgoing) -> None:
         """Wait for the reply to a call that is sent now."""
@@ -59,12 +68,12 @@ class Replies:
         assert self._link is not None
         self.address, self.refusal = self._link.source_address, None
         self.credit.begin(self._link)
-        self._bus.send_waiting()
+        self._callers.send_waiting()
 
     def detached(self, reason: str) -> None:
         self._link = None
         if self.address is not None:
-            self._bus.connection.abandon(f"the link for replies was detached, {reason}")
+            self._context.connection.abandon(f"the link for replies was detached, {reason}")
             return
         if self._own_address is None and reason.startswith(NOT_IMPLEMENTED):
             # RabbitMQ knows no dynamic sources, but makes a queue for whoever attaches to one.
@@ -73,8 +82,8 @@ class Replies:
             return
         self.refusal = reason
         _log.warning("The peer gives no address for replies, so calls have to wait: %s", reason)
-        self._bus.take_a_retry(f"there is no address for its reply, {reason}")
-        self._bus.connection.later(self._bus.settings.link_retry_delay, self.attach)
+        self._callers.take_a_retry(f"there is no address for its reply, {reason}")
+        self._context.connection.later(self._context.settings.link_retry_delay, self.attach)
 
     def disconnected(self, reason: str) -> None:
         """The connection was lost: no reply can come to the calls that were sent."""

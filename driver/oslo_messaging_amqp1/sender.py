@@ -3,16 +3,15 @@
 import collections
 import logging
 import uuid
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from .addressing import Destination
 from .errors import ShuttingDown
+from .link_context import LinkContext
 from .links import Outcome, SendingLink
 from .outgoing import HEARTBEAT, Outgoing
+from .replies import Replies
 from .timers import Timer
-
-if TYPE_CHECKING:
-    from .addressing import Destination
-    from .bus import MessageBus
 
 _log = logging.getLogger(__name__)
 
@@ -20,9 +19,10 @@ _log = logging.getLogger(__name__)
 class Sender:
     """Everything here is called with the lock of the connection held."""
 
-    def __init__(self, destination: "Destination | str", bus: "MessageBus") -> None:
+    def __init__(self, destination: Destination | str, context: LinkContext, replies: Replies) -> None:
         self._destination = destination
-        self._bus = bus
+        self._context = context
+        self._replies = replies
         self._address = ""
         self._link: SendingLink | None = None
         self._waiting: collections.deque[Outgoing] = collections.deque()
@@ -90,16 +90,16 @@ class Sender:
             return f"{self._pause_reason}; it waits for link_retry_delay"
         if self._link is None or not self._link.is_attached:
             return f"the peer has not answered the attach to {self._address}"
-        if outgoing.wants_reply and self._bus.replies.address is None:
-            return f"there is no address for its reply, {self._bus.replies.refusal or 'the peer has not given one'}"
+        if outgoing.wants_reply and self._replies.address is None:
+            return f"there is no address for its reply, {self._replies.refusal or 'the peer has not given one'}"
         return f"there is no credit for {self._address}: nobody is subscribed to it, or all subscribers are busy"
 
     def attach(self) -> None:
         """Attach the link if something waits and there is a connection."""
-        engine = self._bus.engine
+        engine = self._context.engine
         if self._link is not None or not self._waiting or engine is None or self._is_paused:
             return
-        self._address = self._bus.address(self._destination)
+        self._address = self._context.address(self._destination)
         name = f"openstack.org/om/sender/[{self._address}]/{uuid.uuid4().hex}"
         self._link = engine.sending_link(name, self._address, self)
 
@@ -111,15 +111,15 @@ class Sender:
                 return
             outgoing = waiting[0]
             if not outgoing.is_done:
-                if outgoing.wants_reply and self._bus.replies.address is None:
+                if outgoing.wants_reply and self._replies.address is None:
                     return
                 self._hand_over(outgoing, link)
             waiting.popleft()
 
     def _hand_over(self, outgoing: Outgoing, link: SendingLink) -> None:
-        data = outgoing.encoded(self._address, self._bus.replies.address)
+        data = outgoing.encoded(self._address, self._replies.address)
         if outgoing.wants_reply:
-            self._bus.replies.expect(outgoing)
+            self._replies.expect(outgoing)
         delivery = link.send(data, outgoing.terms.is_settled)
         if delivery is not None:
             self._under_way[delivery] = outgoing
@@ -142,7 +142,7 @@ class Sender:
             if not outgoing.wants_reply:
                 outgoing.succeed()
             return
-        self._bus.replies.forget(outgoing)
+        self._replies.forget(outgoing)
         if maybe_seen:
             words = {Outcome.REJECTED: "rejected", Outcome.MODIFIED: "not delivered", Outcome.UNKNOWN: "in doubt"}
             outgoing.fail(f"{words[outcome]}{reason and ', '}{reason}")
@@ -159,7 +159,7 @@ class Sender:
     def _pause(self, reason: str) -> None:
         self._pause_reason = reason
         if not self._is_paused:
-            self._pause_timer = self._bus.connection.later(self._bus.settings.link_retry_delay, self._resume)
+            self._pause_timer = self._context.connection.later(self._context.settings.link_retry_delay, self._resume)
 
     def _resume(self) -> None:
         self._pause_timer = None
@@ -187,7 +187,7 @@ class Sender:
         under_way, self._under_way = self._under_way, {}
         for outgoing in under_way.values():
             # A call that was accepted is not in here: its reply may still come, if the connection holds.
-            self._bus.replies.forget(outgoing)
+            self._replies.forget(outgoing)
             outgoing.fail(f"in doubt, {reason}")
         waiting, self._waiting = self._waiting, collections.deque()
         for outgoing in waiting:

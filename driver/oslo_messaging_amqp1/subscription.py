@@ -4,16 +4,14 @@ import logging
 import threading
 import uuid
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from .addressing import Destination
 from .codec import Message, decoded
 from .credit import Credit
 from .errors import Undecodable
+from .link_context import LinkContext
 from .links import ReceivingLink
-
-if TYPE_CHECKING:
-    from .bus import MessageBus
 
 _log = logging.getLogger(__name__)
 
@@ -58,8 +56,10 @@ class Inbox(Protocol):
 class Subscription:
     """Kept by the bus over reconnections; but for submit() and wait(), it is called with the connection's lock held."""
 
-    def __init__(self, bus: "MessageBus", destination: Destination, number: int, window: int, inbox: Inbox) -> None:
-        self._bus = bus
+    def __init__(
+        self, context: LinkContext, destination: Destination, number: int, window: int, inbox: Inbox
+    ) -> None:
+        self._context = context
         self.destination = destination
         self._number = number
         self._window = window
@@ -87,16 +87,16 @@ class Subscription:
     def submit(self, work: Callable[[], None], is_urgent: bool) -> None:
         """Do something with the lock of the connection held."""
         if is_urgent:
-            self._bus.connection.submit(work)
+            self._context.connection.submit(work)
         else:
-            self._bus.connection.submit_soon(work)
+            self._context.connection.submit_soon(work)
 
     def attach(self) -> None:
         """Attach the link if there is a connection."""
-        engine = self._bus.engine
+        engine = self._context.engine
         if engine is None or self._is_over or self._link is not None or self._inbox.is_stopped():
             return
-        self.address = self._bus.source_address(self.destination, self._number)
+        self.address = self._context.source_address(self.destination, self._number)
         self.credit = Credit(self._window, self.address)
         self.in_hand = 0
         name = f"openstack.org/om/receiver/[{self.address}]/{uuid.uuid4().hex}"
@@ -126,7 +126,7 @@ class Subscription:
         if not self._settled_once.is_set():
             self.refusal = reason
             self._settled_once.set()
-        self._bus.connection.later(self._bus.settings.link_retry_delay, self.attach)
+        self._context.connection.later(self._context.settings.link_retry_delay, self.attach)
 
     def disconnected(self) -> None:
         """The connection was lost; the link is made again with the next."""
@@ -152,7 +152,7 @@ class Subscription:
         assert link is not None
         self.credit.one_came(link)
         self.in_hand += 1
-        self._bus.received_count += 1
+        self._context.received_count += 1
         try:
             message = decoded(data)
         except Undecodable as error:
@@ -164,7 +164,7 @@ class Subscription:
             link.let_go(delivery)
         else:
             self._inbox.put(Receipt(self, link, delivery, message))
-            self._bus.connection.begin_grace()
+            self._context.connection.begin_grace()
 
     def complain(self, error: Undecodable) -> None:
         """Log that a message could not be read, once for each cause."""

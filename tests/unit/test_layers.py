@@ -5,6 +5,7 @@ import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,9 @@ ROOMS = {
     "standalone": ("scheduling", "routing", "management", "settings", "worker", "backing"),
 }
 """The packages in routerd.io, and which of the others each may import; it imports those above it only."""
+
+HAVE_CIRCLES = ("routerd.wire.", "routerd.core.")
+"""Where modules may import each other: sessions have links and links their session, and so it is in a router."""
 
 PLAIN_DATA = names(
     *("routerd.wire.types", "routerd.wire.errors"),
@@ -219,6 +223,45 @@ def test_each_room_imports_those_above_it_only() -> None:
         above.add(room)
     assert above == {path.parent.name for path in (ROOT / "routerd/io").glob("*/__init__.py")}
     assert [path.name for path in (ROOT / "routerd/io").glob("*.py")] == ["__init__.py"]
+
+
+def graph_of(root: Path, *tops: str) -> dict[str, set[str]]:
+    """Return what each module imports, those for types alone included."""
+    graph: dict[str, set[str]] = {}
+    for path in (path for top in tops for path in sorted(root.glob(f"{top}/**/*.py"))):
+        module = ".".join(path.relative_to(root).with_suffix("").parts)
+        package = module.rpartition(".")[0]
+        imported = graph[module.removesuffix(".__init__")] = set()
+        for one in python_imports(path.read_text(), package):
+            inner = f"{one.module}.{one.name}"
+            imported.add(inner if one.name and exists(root, inner) else one.module)
+    return graph
+
+
+def circle_in(graph: dict[str, set[str]]) -> list[str]:
+    """Return a circle of modules that import each other, or nothing, but for HAVE_CIRCLES."""
+
+    def counts(module: str, other: str) -> bool:
+        return not any(module.startswith(part) and other.startswith(part) for part in HAVE_CIRCLES)
+
+    try:
+        TopologicalSorter({one: {other for other in graph[one] if counts(one, other)} for one in graph}).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    assert circle_in(graph_of(ROOT, "routerd", "actors", "analytics", "bench", "compiling")) == []
+    assert circle_in(graph_of(ROOT / "driver", "oslo_messaging_amqp1", "examples")) == []
+
+
+def test_a_circle_of_imports_is_found(tree: Path) -> None:
+    written(tree, "routerd/io/logs/one.py", "if TYPE_CHECKING:\n    from . import two")
+    written(tree, "routerd/io/logs/two.py", "from routerd.io.logs.three import X")
+    written(tree, "routerd/io/logs/three.py", "def late():\n    import routerd.io.logs.one")
+    modules = ["routerd.io.logs.one", "routerd.io.logs.two", "routerd.io.logs.three"]
+    assert {*circle_in(graph_of(tree, "routerd"))} == {*modules}
 
 
 def test_the_tree_has_imports_to_read() -> None:

@@ -10,9 +10,10 @@ from pathlib import Path
 from routerd.cli.manage.bus import DEFAULT_HOST, Bus, parse_bus
 from routerd.cli.manage.client import ManagementClient
 from routerd.cli.manage.credentials import Credentials, sasl_client
+from routerd.cli.manage.dialing import connect
 from routerd.cli.manage.failures import WrongUse
 from routerd.cli.manage.node import node_address
-from routerd.cli.manage.stream import TlsOptions, connect
+from routerd.cli.manage.stream import TlsOptions
 
 DEFAULT_TIMEOUT_S = 5.0
 

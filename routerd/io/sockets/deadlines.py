@@ -3,26 +3,39 @@
 import heapq
 from collections.abc import Iterator
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import Any, Generic, Protocol, TypeVar
 
-if TYPE_CHECKING:
-    from routerd.io.sockets.transport import Transport
+from routerd.wire import Connection
 
 NEVER = float("inf")
 BLANKS_MIN = 64
 """So many entries without a connection are kept whatever happens."""
 
 
-class Deadlines:
+class Watched(Protocol):
+    """Whose connection has deadlines."""
+
+    deadline: float
+    """The one that is entered, infinity for none."""
+
+    @property
+    def connection(self) -> Connection:
+        """Says when it wants to be asked."""
+
+
+T = TypeVar("T", bound=Watched)
+
+
+class Deadlines(Generic[T]):
     """A heap of deadlines; one that moved to a later time is only found out when the earlier one is due."""
 
     def __init__(self) -> None:
         # Deadline, order of entry, connection; no connection where it is over or has another entry now.
         self._heap: list[list[Any]] = []
-        self._entries: dict[Transport, list[Any]] = {}
+        self._entries: dict[T, list[Any]] = {}
         self._order = count()
 
-    def watch(self, transport: "Transport") -> None:
+    def watch(self, transport: T) -> None:
         """Enter the deadline of a connection, unless an earlier one is entered already."""
         deadline = transport.connection.next_deadline()
         if deadline < transport.deadline:
@@ -31,7 +44,7 @@ class Deadlines:
             entry = self._entries[transport] = [deadline, next(self._order), transport]
             heapq.heappush(self._heap, entry)
 
-    def forget(self, transport: "Transport") -> None:
+    def forget(self, transport: T) -> None:
         """Keep nothing of a connection."""
         transport.deadline = NEVER
         entry = self._entries.pop(transport, None)
@@ -47,7 +60,7 @@ class Deadlines:
         """Return when to ask for what is due, infinity for never."""
         return self._heap[0][0] if self._heap else NEVER
 
-    def due(self, now: float) -> "Iterator[Transport]":
+    def due(self, now: float) -> Iterator[T]:
         """Take out and yield the connections whose deadline has come; `watch` them again."""
         heap = self._heap
         while heap and heap[0][0] <= now:

@@ -115,7 +115,7 @@ class Worker(WorkerCalls):
         entrance = Entrance(self._gate, self.turn.due)
         self.listeners = Listeners(self, config, entrance, self.authentication, self.profiles, self._loop)
         self._fabric = Fabric(self, config, self._loop, self.turn.due)
-        self._deadlines = Deadlines()
+        self._deadlines: Deadlines[Transport] = Deadlines()
         self._deadline = NEVER
         self._timer: asyncio.TimerHandle | None = None
         self._core_keeper: CoreKeeper | None = None

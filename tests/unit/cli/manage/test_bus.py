@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from routerd.cli.manage.bus import Bus, parse_bus
+from routerd.cli.manage.dialing import unreachable
 from routerd.cli.manage.failures import WrongUse
-from routerd.cli.manage.stream import unreachable
 
 
 @pytest.mark.parametrize(
