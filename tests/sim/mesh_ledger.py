@@ -79,7 +79,8 @@ class MeshLedger(Ledger):
         if sent.is_multicast and self._mesh.had_trouble_since(sent) and self._has_it(sent, consumer):
             # While routers are of two minds about the paths, a copy may come by either.
             self.count("duplicates")
-            return Receipt(sent, consumer)
+            sent.receipts.append(Receipt(sent, consumer))
+            return sent.receipts[-1]
         receipt = super().started(consumer, number)
         if not sent.is_multicast:
             self.hops[len(self._passed.get(number, ()))] += 1
