@@ -30,6 +30,8 @@ cdef class Multicast(Recorded):
         Py_ssize_t end,
         Passage passage,
     )
+    @cython.locals(link=Outlet)
+    cdef void _send_beside(self, FanOut fan, Way way, object data, Py_ssize_t start, Py_ssize_t end)
     @cython.locals(link=Sender, is_settled=bint, out=Delivery, address=Address, flow="long long")
     cdef void send_copy(
         self, FanOut fan, Outlet outlet, Way way, object data, Py_ssize_t start, Py_ssize_t end, bint more

@@ -68,7 +68,9 @@ class Multicast(Recorded):
             if inlet.trunk is not None and outlet.peer is inlet.peer:
                 # An edge router has given its own consumers theirs.
                 continue
-            if outlet.waiting or not outlet.can_send():
+            if more and outlet.side is not None:
+                self._send_beside(fan, outlet.side, data, start, end)
+            elif outlet.waiting or not outlet.can_send():
                 self._wait_for(fan, outlet)
             else:
                 self.send_copy(fan, outlet, None, data, start, end, more)
@@ -84,6 +86,16 @@ class Multicast(Recorded):
             self._keep(fan, data, start, end)
         if fan.is_complete:
             self._all_sent(fan)
+
+    def _send_beside(
+        self, fan: FanOut, way: "Way", data: bytes | bytearray, start: int, end: int
+    ) -> None:
+        """Begin a copy for an edge router on a link for large messages, as soon as one is free."""
+        link = None if way.waiting else way.pick(0, True)
+        if link is None:
+            self._wait_for_way(fan, way, 0)
+        else:
+            self.send_copy(fan, link, way, data, start, end, True)
 
     def send_copy(
         self,

@@ -11,7 +11,7 @@ from tests.unit.core.joined_routers import marked, neighbour, routes, to_router
 MAYBE_SEEN = Modified(delivery_failed=True)
 OCTETS = message(b"x" * 300)
 PARTS = [OCTETS[:100], OCTETS[100:200], OCTETS[200:]]
-ADDRESSES = ["orders", "closest/a"]
+ADDRESSES = ["orders", "closest/a", "multicast/a"]
 
 
 @pytest.fixture
@@ -268,6 +268,25 @@ class TestWaiting:
             [],
         )
 
+    def test_a_router_that_ends_waits_for_copies_that_wait(self, router):
+        streaming = Streaming(router, "multicast/a", stream_credit=0)
+        streaming.client.stream(streaming.large, PARTS[0], PARTS[1], settled=True)
+        streaming.consumer.set_credit(0)
+        router.pump()
+        streaming.begin()
+        router.router.drain()
+        router.pump(5.0)
+        assert not router.router.is_drained()
+
+    def test_settled_copies_beyond_what_may_wait_are_dropped_and_counted(self, router):
+        streaming = Streaming(router, "multicast/a", stream_credit=0)
+        streaming.consumer.set_credit(0)
+        router.pump()
+        for _ in range(CAPACITY + 2):
+            streaming.client.stream(streaming.large, *PARTS, settled=True)
+        [outlet] = router.router.addresses["M0multicast/a"].outlets
+        assert outlet.dropped_presettled == 2
+
     def test_a_balanced_address_counts_what_is_under_way_on_them(self, router):
         streaming = Streaming(router)
         there = router.client()
@@ -300,7 +319,7 @@ class TestWaiting:
 class TestMeshes:
     """Routers of ours at both ends."""
 
-    @pytest.mark.parametrize("address", ADDRESSES)
+    @pytest.mark.parametrize("address", ADDRESSES[:2])
     @pytest.mark.parametrize("is_down", [True, False])
     def test_a_large_message_that_stalls_holds_up_no_other(self, address, is_down):
         mesh = EdgeMesh("I")
@@ -320,6 +339,22 @@ class TestMeshes:
         for one in (*receivers, client, other):
             one.leave()
         assert {key: one for key, one in mesh.left_over().items() if "links" not in key and "sessions" not in key} == {}
+
+    @pytest.mark.parametrize("is_down", [True, False])
+    def test_copies_of_one_that_stalls_hold_up_none_for_those_who_come_later(self, is_down):
+        mesh = EdgeMesh("I")
+        mesh.hang("E", "I")
+        near, far = (mesh["I"], mesh["E"]) if is_down else (mesh["E"], mesh["I"])
+        first, second, client, other = far.client(), far.client(), near.client(), near.client()
+        early = first.consumer("multicast/a", credit=20)
+        delivery = client.stream(client.producer("multicast/a"), PARTS[0], ends=False)
+        late = second.consumer("multicast/a", credit=20)
+        small = other.producer("multicast/a")
+        for _ in range(10):
+            other.send(small, message())
+        assert (len(first.received(early)), len(second.received(late))) == (0, 10)
+        client.go_on(delivery, PARTS[1], more=False)
+        assert (len(first.received(early)), len(second.received(late))) == (11, 10)
 
     def test_a_large_message_passes_a_network_between_two_edge_routers(self):
         mesh = EdgeMesh("A", "B")
