@@ -41,8 +41,6 @@ class Endings(Flows):
             if out.is_tracked and outlet.link.is_over:
                 # A link that is detached and not closed could be resumed; here nothing is kept for that (2.6.13).
                 out.settle()
-        if outlet.side is not None:
-            self.way_lost(outlet.side)
         waiting, outlet.waiting = outlet.waiting, None
         for fan in [] if waiting is None else waiting:
             self.copy_lost(fan, outlet.address, outlet, CONSUMER_LOST)

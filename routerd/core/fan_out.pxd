@@ -22,10 +22,12 @@ cdef class FanOut:
     cdef public bytearray octets
     cdef public list under_way
     cdef public Py_ssize_t frames
+    cdef public list ways
     cdef public Passage passage
 
     @cython.locals(rank=int)
     cpdef void combine(self, object outcome)
+    cpdef void note_way(self, object way)
     cpdef bint is_decided(self) noexcept
 
 

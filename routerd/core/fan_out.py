@@ -7,6 +7,7 @@ from routerd.wire import ACCEPTED, RELEASED, Modified, Rejected
 if TYPE_CHECKING:
     from routerd.core.inlet import Inlet
     from routerd.core.passage import Passage
+    from routerd.core.way import Way
     from routerd.wire.delivery import Delivery
 
 MAYBE_SEEN = Modified(delivery_failed=True)
@@ -22,6 +23,7 @@ class FanOut:
     delivery: "Delivery | None"
     outcome: Any
     passage: "Passage | None"
+    ways: "list[Way] | None"
 
     def __init__(self, inlet: "Inlet", delivery: "Delivery") -> None:
         self.inlet = inlet
@@ -39,6 +41,8 @@ class FanOut:
         self.octets = bytearray()
         self.under_way: list[Delivery] = []
         self.frames = 0
+        # Where it may leave otherwise once it is complete.
+        self.ways = None
         # The way that it has come, for the recorder.
         self.passage = None
 
@@ -49,6 +53,12 @@ class FanOut:
         if rank > self.rank:
             self.rank = rank
             self.outcome = outcome
+
+    def note_way(self, way: "Way") -> None:
+        """Note where a copy waits for a link for large messages."""
+        if self.ways is None:
+            self.ways = []
+        self.ways.append(way)
 
     def is_decided(self) -> bool:
         """Whether every copy has its outcome and nothing more is to be sent."""

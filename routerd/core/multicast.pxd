@@ -30,13 +30,13 @@ cdef class Multicast(Recorded):
         Py_ssize_t end,
         Passage passage,
     )
-    @cython.locals(link=Outlet)
-    cdef void _send_beside(self, FanOut fan, Way way, object data, Py_ssize_t start, Py_ssize_t end)
     @cython.locals(link=Sender, is_settled=bint, out=Delivery, address=Address, flow="long long")
     cdef void send_copy(
         self, FanOut fan, Outlet outlet, Way way, object data, Py_ssize_t start, Py_ssize_t end, bint more
     )
-    @cython.locals(fan=FanOut, outlet=Outlet)
+    @cython.locals(fan=FanOut, link=Outlet, way=Way)
+    cpdef void serve_copies(self, Outlet outlet)
+    @cython.locals(fan=FanOut, outlet=Outlet, priority=int)
     cpdef void serve_way(self, Way way)
     cpdef void way_lost(self, Way way)
     cdef void copy_lost(self, FanOut fan, Address address, Outlet outlet, int cause)
@@ -52,7 +52,11 @@ cdef class Multicast(Recorded):
     cdef void continue_copies(self, Inlet inlet, FanOut fan, object data, Py_ssize_t start, Py_ssize_t end)
     @cython.locals(out=Delivery, outlet=Outlet, delivery=Delivery)
     cdef void abort_copies(self, FanOut fan)
+    @cython.locals(ways=list, way=Way)
+    cdef void _serve_ways(self, FanOut fan)
     cdef void _all_sent(self, FanOut fan)
 
 
+cdef Outlet _link_for(Outlet outlet, bint is_partial)
+cdef bint _is_alive(FanOut fan) except -1
 cdef long long _size_of(FanOut fan) except -1

@@ -68,12 +68,11 @@ class Multicast(Recorded):
             if inlet.trunk is not None and outlet.peer is inlet.peer:
                 # An edge router has given its own consumers theirs.
                 continue
-            if more and outlet.side is not None:
-                self._send_beside(fan, outlet.side, data, start, end)
-            elif outlet.waiting or not outlet.can_send():
+            link = None if outlet.waiting else _link_for(outlet, more)
+            if link is None:
                 self._wait_for(fan, outlet)
             else:
-                self.send_copy(fan, outlet, None, data, start, end, more)
+                self.send_copy(fan, link, None if link is outlet else outlet.side, data, start, end, more)
         if ways:
             priority = self.priority_of(address, data, start, end)
             for way in ways:
@@ -86,16 +85,6 @@ class Multicast(Recorded):
             self._keep(fan, data, start, end)
         if fan.is_complete:
             self._all_sent(fan)
-
-    def _send_beside(
-        self, fan: FanOut, way: "Way", data: bytes | bytearray, start: int, end: int
-    ) -> None:
-        """Begin a copy for an edge router on a link for large messages, as soon as one is free."""
-        link = None if way.waiting else way.pick(0, True)
-        if link is None:
-            self._wait_for_way(fan, way, 0)
-        else:
-            self.send_copy(fan, link, way, data, start, end, True)
 
     def send_copy(
         self,
@@ -180,17 +169,40 @@ class Multicast(Recorded):
             octets = fan.octets
             self.note_stay(fan.inlet, address, fan.passage, fan.stamp, size, octets, 0, len(octets), number, cause)
 
+    def serve_copies(self, outlet: "Outlet") -> None:
+        """Send the copies that wait for an outlet, or for a link for large messages beside it."""
+        waiting = outlet.waiting
+        while waiting:
+            fan: FanOut = waiting[0]
+            link = None
+            if _is_alive(fan):
+                link = _link_for(outlet, not fan.is_complete)
+                if link is None:
+                    return
+            waiting.popleft()
+            self.leave_wait(fan)
+            if link is not None:
+                way = None if link is outlet else outlet.side
+                self.send_copy(fan, link, way, fan.octets, 0, len(fan.octets), not fan.is_complete)
+            self.check_copies(fan)
+
     def serve_way(self, way: "Way") -> None:
         """Send the copies that wait for a way."""
+        if way.beside is not None:
+            self.serve_copies(way.beside)
+            return
         waiting = way.waiting
         while waiting:
             fan: FanOut = waiting[0]
-            outlet = way.pick(self.priority_of(way.address, fan.octets, 0, len(fan.octets)), not fan.is_complete)
-            if outlet is None:
-                return
+            outlet = None
+            if _is_alive(fan):
+                priority = self.priority_of(way.address, fan.octets, 0, len(fan.octets))
+                outlet = way.pick(priority, not fan.is_complete)
+                if outlet is None:
+                    return
             waiting.popleft()
             self.leave_wait(fan)
-            if fan.delivery is not None or (fan.is_settled and fan.is_complete):
+            if outlet is not None:
                 self.send_copy(fan, outlet, way, fan.octets, 0, len(fan.octets), not fan.is_complete)
             self.check_copies(fan)
 
@@ -213,14 +225,14 @@ class Multicast(Recorded):
             way.waiting = deque()
         if fan.is_settled and len(way.waiting) >= fan.inlet.capacity:
             outlet = way.outlet if way.end is None else way.end.link_of(priority)
-            if way.beside is not None:
-                outlet = way.beside
             self._note_unsent(fan, way.address, outlet, RECORDED_DROPPED, TOO_MANY_WAIT)
             return
         if self.recorder is not None and way.address.hungry_in is not self.recorder.events:
             self.recorder.events.waits(way.address)
         way.waiting.append(fan)
         fan.waiting += 1
+        if not fan.is_complete:
+            fan.note_way(way)
         if not fan.is_settled:
             fan.open_copies += 1
 
@@ -235,6 +247,8 @@ class Multicast(Recorded):
             self.recorder.events.waits(outlet.address)
         outlet.waiting.append(fan)
         fan.waiting += 1
+        if outlet.side is not None and not fan.is_complete:
+            fan.note_way(outlet.side)
         if not fan.is_settled:
             fan.open_copies += 1
 
@@ -301,6 +315,7 @@ class Multicast(Recorded):
             self._all_sent(fan)
             for out in under_way:
                 self.serve_outlet(out.link.context)
+            self._serve_ways(fan)
 
     def abort_copies(self, fan: FanOut) -> None:
         for out in fan.under_way:
@@ -318,6 +333,13 @@ class Multicast(Recorded):
             delivery.context = None
             fan.delivery = None
         self.check_copies(fan)
+        self._serve_ways(fan)
+
+    def _serve_ways(self, fan: FanOut) -> None:
+        """Go on where a copy waits for a link for large messages: a whole or an aborted one needs none."""
+        ways, fan.ways = fan.ways, None
+        for way in [] if ways is None else ways:
+            self.serve_way(way)
 
     def _all_sent(self, fan: FanOut) -> None:
         if fan.is_settled:
@@ -327,6 +349,18 @@ class Multicast(Recorded):
             fan.inlet.top_up()
         else:
             self.check_copies(fan)
+
+
+def _link_for(outlet: "Outlet", is_partial: bool) -> "Outlet | None":
+    """Return the link for a copy, or None when it cannot leave now; beside that of an edge router there are others."""
+    if is_partial and outlet.side is not None:
+        return outlet.side.pick(0, True)
+    return outlet if outlet.can_send() else None
+
+
+def _is_alive(fan: FanOut) -> bool:
+    """Whether a message is still to be sent; its producer may be gone, or have aborted it."""
+    return fan.delivery is not None or (fan.is_settled and fan.is_complete)
 
 
 def _size_of(fan: FanOut) -> int:

@@ -401,7 +401,7 @@ class Router(Clients):
         is_late = self.now >= self._quiet_at
         for peer in self.peers.values():
             for outlet in peer.outlets:
-                if outlet.link.unsettled_count or outlet.waiting or (outlet.side is not None and outlet.side.waiting):
+                if outlet.link.unsettled_count or outlet.waiting:
                     is_drained = False
             for inlet in peer.inlets:
                 if inlet.link.unsettled_count or inlet.waiting or inlet.current is not None:

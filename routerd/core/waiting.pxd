@@ -1,6 +1,5 @@
 import cython
 from routerd.core.address cimport Address
-from routerd.core.fan_out cimport FanOut
 from routerd.core.halting cimport Halting
 from routerd.core.inlet cimport Inlet
 from routerd.core.outlet cimport Outlet
@@ -48,7 +47,6 @@ cdef class Waiting(Halting):
     cpdef void release_parked(self, Address address)
     @cython.locals(inlet=Inlet, octets=object, passage=Passage, number=int, stamp=double, size="long long")
     cdef void note_unsent_parked(self, Parked parked, int cause)
-    @cython.locals(fan=FanOut)
     cpdef void serve_outlet(self, Outlet outlet)
     @cython.locals(address=Address, way=Way)
     cpdef void serve_trunk(self, Trunk trunk)

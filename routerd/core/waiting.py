@@ -11,7 +11,6 @@ from routerd.wire import RELEASED, DecodeError, Error, NeedsMore, Rejected
 
 if TYPE_CHECKING:
     from routerd.core.address import Address
-    from routerd.core.fan_out import FanOut
     from routerd.core.inlet import Inlet
     from routerd.core.outlet import Outlet
     from routerd.core.passage import Passage
@@ -230,20 +229,12 @@ class Waiting(Halting):
 
     def serve_outlet(self, outlet: "Outlet") -> None:
         """Send what waits for an outlet, its copies of multicast messages first."""
-        waiting = outlet.waiting
-        while waiting and outlet.can_send():
-            fan: FanOut = waiting.popleft()
-            self.leave_wait(fan)
-            if fan.delivery is not None or (fan.is_settled and fan.is_complete):
-                self.send_copy(fan, outlet, None, fan.octets, 0, len(fan.octets), not fan.is_complete)
-            self.check_copies(fan)
+        self.serve_copies(outlet)
         if outlet.trunk is not None:
             self.serve_trunk(outlet.trunk)
             return
         if outlet.way is not None:
             self.serve_way(outlet.way)
-        if outlet.side is not None:
-            self.serve_way(outlet.side)
         is_of_clients = outlet.way is None and outlet.side is None and not outlet.address.is_multicast
         if is_of_clients and not outlet.can_send():
             # Nothing can leave by it, and for the others nothing has changed.

@@ -268,6 +268,30 @@ class TestWaiting:
             [],
         )
 
+    def test_copies_behind_one_that_waits_for_its_link_do_not_overtake_it(self, router):
+        streaming = Streaming(router, "multicast/a", stream_credit=0)
+        streaming.begin()
+        streaming.client.send(streaming.small, message(), settled=True)
+        assert streaming.came() == (0, [0])
+        streaming.far.streams[0].grant(1)
+        router.pump()
+        assert (streaming.came(), len(streaming.far.partial)) == ((1, [0]), 1)
+
+    def test_copies_leave_as_soon_as_one_that_waits_for_its_link_is_whole(self, router):
+        streaming = Streaming(router, "multicast/a", stream_credit=0)
+        streaming.begin()
+        streaming.client.send(streaming.small, message(), settled=True)
+        streaming.end()
+        assert streaming.came() == (2, [0])
+
+    def test_a_copy_that_its_producer_aborts_while_it_waits_holds_up_none(self, router):
+        streaming = Streaming(router, "multicast/a", stream_credit=0)
+        streaming.begin()
+        streaming.client.send(streaming.small, message(), settled=True)
+        streaming.large.abort(streaming.delivery)
+        router.pump()
+        assert streaming.came() == (1, [0])
+
     def test_a_router_that_ends_waits_for_copies_that_wait(self, router):
         streaming = Streaming(router, "multicast/a", stream_credit=0)
         streaming.client.stream(streaming.large, PARTS[0], PARTS[1], settled=True)
