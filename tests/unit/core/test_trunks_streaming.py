@@ -111,8 +111,9 @@ class TestLinks:
         streaming.client.send(streaming.sender, message())
         assert (streaming.streams(), sum(streaming.far.priorities())) == ([0], 1)
 
-    def test_a_message_that_waited_until_it_was_whole_needs_none(self, router):
-        streaming = Streaming(router)
+    @pytest.mark.parametrize("address", ADDRESSES)
+    def test_a_message_that_waited_until_it_was_whole_needs_none(self, router, address):
+        streaming = Streaming(router, address)
         for link in streaming.far.data_in:
             link.set_credit(0)
         streaming.far.stream_credit = 0
@@ -131,14 +132,12 @@ class TestLinks:
         router.pump()
         assert len(b"".join(streaming.far.bodies)) > 200
 
-    def test_a_neighbour_that_takes_no_more_sessions_gets_it_when_it_is_whole(self, router):
-        streaming = Streaming(router, channel_max=0)
+    @pytest.mark.parametrize("address", ADDRESSES)
+    def test_a_neighbour_that_takes_no_more_sessions_gets_it_when_it_is_whole(self, router, address):
+        streaming = Streaming(router, address, channel_max=0)
         delivery = streaming.client.stream(streaming.sender, *PARTS[:-1], ends=False)
         assert streaming.far.arrived() == []
         streaming.client.go_on(delivery, PARTS[-1], more=False)
-        # It is looked at again whenever the trunk moves, as it does by a greeting each second.
-        streaming.far.control_in.grant(1)
-        router.pump()
         assert sum(streaming.far.priorities()) == 1
 
     def test_there_is_an_end_to_how_many_are_opened_at_a_time(self, router):
