@@ -65,13 +65,13 @@ class FilteredTransport(Transport):
             return
         if not self._filters:
             self.turn.received(self, nbytes)
-        elif not self.is_ready:
-            self._filters[0].receive(self._view[:nbytes])
         else:
+            # The turn itself sees only what the engine takes; what filters take counts from the first octets on.
             began, used_s = time.monotonic(), self.turn.used_by(self)
             self._filters[0].receive(self._view[:nbytes])
             taken_s = time.monotonic() - began
-            self._fit_reads(nbytes, taken_s)
+            if self._filters:
+                self._fit_reads(nbytes, taken_s)
             self.turn.charge(self, used_s + taken_s)
 
     def _fit_reads(self, octets: int, taken_s: float) -> None:

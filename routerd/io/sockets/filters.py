@@ -2,7 +2,8 @@
 
 Filters are a stack, the first one at the socket and the last one at the engine. Each takes octets from below and hands
 octets on, and takes octets from above and writes octets below. They become ready one after the other, from the socket
-up; the worker is told of the connection when all are. A filter knows neither its neighbours nor the engine.
+up; the worker is told of the connection when all are. A filter knows neither its neighbours nor the engine. It has a
+limit for all that a peer can make it keep, and fails the connection beyond that.
 """
 
 from collections.abc import Callable

@@ -4,6 +4,7 @@ import asyncio
 import socket
 import struct
 from collections.abc import Awaitable, Callable, Iterator
+from time import monotonic
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,7 +15,7 @@ from routerd.core import Router, RouterSettings
 from routerd.io.scheduling.busy_poll import BusyPoll
 from routerd.io.sockets.filtered_transport import FilteredTransport
 from routerd.io.sockets.filters import Filter, FilterBuffers
-from routerd.io.sockets.worker_turn import READ_SIZE, Turn
+from routerd.io.sockets.worker_turn import READ_SIZE, SHARE_S, Turn
 from routerd.io.tls.filter import TlsFilter
 from routerd.io.tls.handshakes import Handshakes
 from routerd.io.tls.session import TlsSession
@@ -99,6 +100,23 @@ class Held(Filter):
     @property
     def waiting_octets(self) -> int:
         return len(self._kept)
+
+
+class Busy(Filter):
+    """Takes long for what comes, and is never ready."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.taken = b""
+
+    def begin(self) -> None:
+        """Wait."""
+
+    def receive(self, octets: memoryview) -> None:
+        done_at = monotonic() + SHARE_S
+        while monotonic() <= done_at:
+            pass
+        self.taken += octets
 
 
 class Keeping(Connection):
@@ -315,6 +333,13 @@ def test_the_filter_that_was_not_ready_says_what_the_loss_of_the_socket_means(ma
     line.far.close()
     line.until(lambda: line.transport.is_over)
     assert line.transport.failure == "TLS failed: the connection was closed during the handshake"
+
+
+def test_what_a_filter_takes_counts_before_it_is_ready(make_line: Any) -> None:
+    line = make_line(lambda handshakes: [Busy()])
+    line.send(b"x")
+    line.until(lambda: line.filters[0].taken == b"x")
+    assert line.transport.used_s >= SHARE_S
 
 
 def test_what_a_filter_holds_back_waits_to_be_written(make_line: Any) -> None:
