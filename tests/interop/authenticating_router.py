@@ -10,8 +10,9 @@ from typing import Any
 
 from tests.interop.conftest import StartPeer
 from tests.interop.scenarios import in_order
-from tests.system.launched import Launched, eventually
+from tests.system.launched import Launched
 from tests.system.raw_client import RawClient
+from tests.waiting import eventually
 
 HOST = " host: 127.0.0.1\n port: 0\n"
 MANAGE = (sys.executable, "-m", "routerd.cli.routermanage")

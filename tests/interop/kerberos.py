@@ -4,8 +4,9 @@ import os
 import shutil
 import socket
 import subprocess
-import time
 from pathlib import Path
+
+from tests.waiting import eventually
 
 REALM = "MOBULA.TEST"
 HOST = "localhost"
@@ -92,15 +93,15 @@ class Realm:
         self._process.wait(WITHIN_S)
 
     def _await_start(self) -> None:
-        deadline = time.monotonic() + WITHIN_S
-        while True:
-            try:
-                socket.create_connection(("127.0.0.1", self._port), WITHIN_S).close()
-                return
-            except ConnectionRefusedError:
-                assert self._process.poll() is None, "the KDC has ended"
-                assert time.monotonic() < deadline, "the KDC does not answer"
-                time.sleep(0.01)
+        eventually(self._answers, "the KDC answers", WITHIN_S)
+
+    def _answers(self) -> bool:
+        assert self._process.poll() is None, "the KDC has ended"
+        try:
+            socket.create_connection(("127.0.0.1", self._port), WITHIN_S).close()
+        except ConnectionRefusedError:
+            return False
+        return True
 
     def _run(self, name: str, *arguments: str, given: str = "") -> None:
         done = subprocess.run(

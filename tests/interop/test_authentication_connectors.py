@@ -9,8 +9,8 @@ from routerd.config import editing
 from tests.interop.authenticating_router import Authenticating, listener, router, running
 from tests.interop.conftest import StartPeer
 from tests.interop.scenarios import in_order
-from tests.system.launched import eventually
 from tests.system.management_client import ManagementClient
+from tests.waiting import eventually
 
 MECHANISMS = ["SCRAM-SHA-512", "SCRAM-SHA-256", "SCRAM-SHA-1", "PLAIN", "ANONYMOUS"]
 

@@ -13,9 +13,9 @@ from tests.interop import kerberos
 from tests.interop.authenticating_router import Authenticating, listener, router, running
 from tests.interop.kerberos import HOST, Realm
 from tests.interop.test_authentication_connectors import connector, fails_with, state
-from tests.system.launched import eventually
 from tests.system.management_client import ManagementClient
 from tests.system.proton_client import ProtonClient
+from tests.waiting import eventually
 
 PLUGIN = "libgssapiv2.so"
 

@@ -18,9 +18,9 @@ from tests.interop.authenticating_router import (
 )
 from tests.interop.authentication_service import AuthenticationService
 from tests.interop.conftest import StartPeer
-from tests.system.launched import eventually
 from tests.system.management_client import ManagementClient
 from tests.system.raw_client import RawClient
+from tests.waiting import eventually
 
 KINDS = ["proton", "rhea"]
 

@@ -19,9 +19,9 @@ from tests.interop.authenticating_router import (
     running,
 )
 from tests.interop.conftest import StartPeer
-from tests.system.launched import eventually
 from tests.system.management_client import ManagementClient
 from tests.system.raw_client import RawClient
+from tests.waiting import eventually
 
 KINDS = ["engine", "proton", "rhea"]
 UNAUTHORIZED = "amqp:unauthorized-access"

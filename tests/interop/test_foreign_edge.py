@@ -72,10 +72,10 @@ from tests.interop.foreign_octets import (
     written,
 )
 from tests.interop.foreign_router import Pair
-from tests.system.launched import eventually
 from tests.system.management_client import ManagementClient
 from tests.system.proton_client import ProtonClient
 from tests.system.routers import RunningRouter
+from tests.waiting import eventually
 
 RELEASED = described(0x26, LIST0)
 MODIFIED = 0x27

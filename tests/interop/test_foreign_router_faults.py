@@ -54,10 +54,10 @@ from tests.interop.foreign_octets import (
     written,
 )
 from tests.interop.foreign_router import ForeignRouter
-from tests.system.launched import eventually
 from tests.system.management_client import ManagementClient
 from tests.system.proton_client import ProtonClient
 from tests.system.routers import RunningRouter
+from tests.waiting import eventually
 
 ALL, ALL_MA = "amqp:/_topo/0/all/qdrouter", "_topo/0/all/qdrouter.ma"
 OURS, OURS_MA, NEIGHBOURS = "amqp:/_topo/0/A/qdrouter", "amqp:/_topo/0/A/qdrouter.ma", "amqp:/_local/qdhello"

@@ -14,10 +14,10 @@ import pytest
 
 from tests.interop.certificates import CLIENT_SUBJECT, Authority, Identity, absence
 from tests.interop.tls_routers import AMQP_HEADER, SASL_HEADER, profile, running
-from tests.system.launched import WITHIN_S, eventually
 from tests.system.management_client import ManagementClient
 from tests.system.proton_client import ProtonClient
 from tests.system.routers import RunningRouter, listener, section
+from tests.waiting import WITHIN_S, eventually
 
 pytestmark = pytest.mark.skipif(absence() is not None, reason=str(absence()))
 

@@ -32,10 +32,11 @@ from tests.interop.tls_routers import (
     secured,
     tls_router,
 )
-from tests.system.launched import ROOT, WITHIN_S, environment, eventually, run
+from tests.system.launched import ROOT, environment, run
 from tests.system.management_client import ManagementClient
 from tests.system.proton_client import ProtonClient
 from tests.system.routers import RunningRouter, listener
+from tests.waiting import WITHIN_S, eventually
 
 pytestmark = pytest.mark.skipif(absence() is not None, reason=str(absence()))
 

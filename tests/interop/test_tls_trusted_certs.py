@@ -10,9 +10,9 @@ import pytest
 
 from tests.interop.certificates import CLIENT_SUBJECT, Authority, Identity, absence
 from tests.interop.tls_routers import SASL_HEADER, client_context, profile, running, secured
-from tests.system.launched import eventually
 from tests.system.management_client import ManagementClient
 from tests.system.routers import RunningRouter, listener
+from tests.waiting import eventually
 
 pytestmark = pytest.mark.skipif(absence() is not None, reason=str(absence()))
 ASKS = {"sslProfile": "tls", "requireSsl": "yes", "saslMechanisms": "EXTERNAL ANONYMOUS"}

@@ -12,8 +12,8 @@ from pathlib import Path
 import proton
 
 from tests.interop.certificates import Authority, Identity
-from tests.system.launched import WITHIN_S
 from tests.system.routers import IN_PROCESS, RunningRouter, listener, section
+from tests.waiting import WITHIN_S
 
 TLS_HEADER = b"AMQP\x02\x01\x00\x00"
 AMQP_HEADER = b"AMQP\x00\x01\x00\x00"

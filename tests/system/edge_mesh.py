@@ -5,11 +5,11 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from routerd.wire import AmqpValue, Attach, Flow, Header, Int, Message, Source, Symbol, Target, Transfer
-from tests.system.launched import eventually
 from tests.system.mesh import ADDRESSES, LISTENERS, Mesh, To
 from tests.system.proxy import Proxy
 from tests.system.raw_client import WINDOW, RawClient
 from tests.system.routers import IN_PROCESS, Form, RunningRouter, listener, section
+from tests.waiting import eventually
 
 EDGES, PATIENT = "edges", "patient"
 """The listeners of an interior router for edge routers; the second one for those that say nothing for long."""

@@ -6,12 +6,10 @@ import signal
 import socket
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
-WITHIN_S = 60.0
-"""Much more than anything takes on a machine that has nothing else to do."""
+from tests.waiting import WITHIN_S, eventually
+
 ROOT = Path(__file__).resolve().parents[2]
 COMMAND = (sys.executable, "-m", "routerd.cli.routerd")
 AMQP_HEADER = b"AMQP\x00\x01\x00\x00"
@@ -21,14 +19,6 @@ def router_conf(*listeners: str, more: str = "") -> str:
     """Return a configuration with these listeners, each the text of its section."""
     sections = [f"listener {{\n{one}\n}}" for one in listeners]
     return "\n".join(["router {\n mode: standalone\n id: QDR.A\n}", *sections, more, ""])
-
-
-def eventually(claim: Callable[[], object], what: str) -> None:
-    """Wait until a claim holds."""
-    deadline = time.monotonic() + WITHIN_S
-    while not claim():
-        assert time.monotonic() < deadline, f"not within {WITHIN_S:g} s: {what}"
-        time.sleep(0.01)
 
 
 def environment(root: Path = ROOT) -> dict[str, str]:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 
 from tests.system.proton_client import ProtonClient
 from tests.system.proton_links import Sent
+from tests.waiting import eventually
 
 LOST = "lost"
 RETRY_S = 0.05
@@ -19,7 +20,6 @@ IN_FLIGHT_MAX = 50
 CREDIT = 100
 PACE_S = 0.001
 """Between two messages of a producer: the rest of the processor is for whoever has to be started again."""
-POLL_S = 0.02
 JOIN_S = 30.0
 
 Failures = (OSError, AssertionError)
@@ -165,9 +165,11 @@ class Load:
         """Return how long it takes until everybody has sent or received some more."""
         begun = time.monotonic()
         before = {party.name: party.progress for party in self.parties}
-        while late := [party.name for party in self.parties if party.progress < before[party.name] + count]:
-            assert time.monotonic() - begun < within_s, f"no progress within {within_s:g} s: {', '.join(late)}"
-            time.sleep(POLL_S)
+
+        def late() -> list[str]:
+            return [party.name for party in self.parties if party.progress < before[party.name] + count]
+
+        eventually(lambda: not late(), lambda: f"progress of {', '.join(late())}", within_s)
         return time.monotonic() - begun
 
     def stop(self) -> None:

@@ -8,9 +8,10 @@ from typing import Any, Self
 from proton import ConnectionException, Message, Timeout
 from proton.utils import BlockingConnection
 
+from tests.waiting import WITHIN_S
+
 PREFIX = "org.apache.qpid.dispatch."
 NODE = {"type": "org.amqp.management", "name": "self"}
-WITHIN_S = 60.0
 CLOSED_WITHIN_S = 5.0
 """A client whose router died under it would wait for the answer to its close, and use the processor for it."""
 

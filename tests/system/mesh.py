@@ -7,7 +7,6 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
-from tests.system.launched import eventually
 from tests.system.load import Load, LoadConsumer, LoadProducer
 from tests.system.management_client import ManagementClient
 from tests.system.processes import end_all, family_of
@@ -15,6 +14,7 @@ from tests.system.proton_client import ProtonClient
 from tests.system.proton_links import Consumer, Producer
 from tests.system.proxy import Proxy
 from tests.system.routers import ENDING_S, Form, RunningRouter, address_section, listener, section
+from tests.waiting import eventually
 
 ADDRESSES = (
     *(address_section("prefix", kind, kind) for kind in ("multicast", "closest", "balanced")),

@@ -17,8 +17,8 @@ import proton
 from proton import Collector, Connection, Endpoint, Event, Handler, Link, Session, Transport
 
 from tests.system.proton_links import Consumer, Producer, Sink
+from tests.waiting import WITHIN_S
 
-WITHIN_S = 60.0
 CLOSE_S = 5.0
 READ_SIZE = 1 << 16
 

@@ -10,8 +10,8 @@ from typing import Any, Self, TypeVar
 
 from routerd.wire import Attach, Begin, Close, Detach, Disposition, End, Flow, Open, Source, Target, Transfer
 from tests.conformance.raw_peer import AMQP_HEADER, EMPTY_FRAME, Frame, framed, parsed
+from tests.waiting import WITHIN_S
 
-WITHIN_S = 60.0
 READ_SIZE = 1 << 16
 WINDOW = 1 << 16
 SIZE_SIZE = 4

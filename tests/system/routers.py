@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from actors.pulse import read_sign
-from tests.system.launched import COMMAND, WITHIN_S, environment, eventually
+from tests.system.launched import COMMAND, environment
 from tests.system.processes import Process, end_all, family_of, process
+from tests.waiting import WITHIN_S, eventually
 
 ROUTER_ID = "R.1"
 DRAIN_S = 30.0

@@ -24,7 +24,7 @@ from routerd.config import ListenerConfig, RouterConfig
 from routerd.core import AddressSettings, Distribution, RouterSettings
 from routerd.io import ListenFailed, reserve
 from tests.system.conftest import running
-from tests.system.launched import COMMAND, WITHIN_S, environment, eventually, run
+from tests.system.launched import COMMAND, environment, run
 from tests.system.management_client import ManagementClient
 from tests.system.processes import Process, end_all, family_of, process
 from tests.system.proton_client import ProtonClient
@@ -38,6 +38,7 @@ from tests.system.routers import (
     address_section,
     configuration,
 )
+from tests.waiting import WITHIN_S, eventually
 
 GONE_WITHIN_S = 10.0
 ANSWER_S = 0.5

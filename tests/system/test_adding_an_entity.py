@@ -16,9 +16,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.system.launched import ROOT, WITHIN_S, Launched, environment
+from tests.system.launched import ROOT, Launched, environment
 from tests.system.management_client import ManagementClient
 from tests.system.proton_client import ProtonClient
+from tests.waiting import WITHIN_S
 
 PAGE = ROOT / "docs" / "adding-an-entity.md"
 COPIED = ("actors", "docs", "routerd", "tests", "pyproject.toml")

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.system.launched import COMMAND, ROOT, WITHIN_S, Launched, answers_amqp, environment, eventually
+from tests.system.launched import COMMAND, ROOT, Launched, answers_amqp, environment
+from tests.waiting import WITHIN_S, eventually
 
 CONFIGS = ROOT / "configs"
 SECURED = "secured.conf"

@@ -20,8 +20,8 @@ from routerd.config import ListenerConfig
 from routerd.core import Changes, Delta, Interest, RouterSettings, Sibling, StaleMember, TrunkEvent
 from routerd.io import ListenFailed, WorkerConfig, reserve
 from routerd.management import Configuration
-from tests.system.launched import eventually
 from tests.system.proton_client import ProtonClient
+from tests.waiting import eventually
 
 T = TypeVar("T")
 Version = tuple[int, int]

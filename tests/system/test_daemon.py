@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.system.launched import answers_amqp, eventually, router_conf, run
+from tests.system.launched import answers_amqp, router_conf, run
+from tests.waiting import eventually
 
 NOBODY = "nobody"
 

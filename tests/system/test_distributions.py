@@ -5,8 +5,8 @@ from itertools import combinations_with_replacement
 import pytest
 
 from tests.system.conftest import Connect
-from tests.system.launched import eventually
 from tests.system.proton_links import Sent
+from tests.waiting import eventually
 
 RANKS = ("released", "modified", "accepted", "rejected")
 """Of several outcomes of a multicast message, the last one here prevails."""

@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from itertools import count
 
 import pytest
 from proton import symbol
@@ -15,13 +16,14 @@ from proton import symbol
 from routerd.wire import AmqpValue, Close, Message, Source, Symbol, Target
 from tests.system.conftest import Manage, running
 from tests.system.edge_mesh import PATIENT, EdgeMesh, RawEdge
-from tests.system.launched import ROOT, WITHIN_S, environment, eventually
+from tests.system.launched import ROOT, environment
 from tests.system.load import Load, LoadConsumer, LoadProducer
 from tests.system.mesh import To, wait_for_copies
 from tests.system.proton_links import Consumer
 from tests.system.raw_client import RawClient
 from tests.system.routers import IN_PROCESS, ONE_ACTOR, Form, RunningRouter
 from tests.system.test_large_messages import MIB, Checksum, checksum_of, large
+from tests.waiting import WITHIN_S, eventually
 
 KINDS = ("closest", "balanced", "multicast")
 ENDS = [("E", "A"), ("A", "E"), ("E", "B"), ("B", "E"), ("E", "F"), ("F", "E"), ("E", "E")]
@@ -507,17 +509,19 @@ def test_an_edge_router_that_is_silent_is_told_so_and_cut_off_and_no_other(netwo
     with ExitStack() as at_exit:
         silent, heard = raw_edges(network, 2, at_exit, beats=True)
         begun = time.monotonic()
-        beats = 0
-        while "HX0" in network.keys("A"):
-            heard.beat(beats)
-            beats += 1
-            assert time.monotonic() - begun < SILENCE_S + LOOKED_AFTER_S + LINGER_S + 4
-            time.sleep(0.5)
+        beats = count()
+
+        def is_cut_off() -> bool:
+            heard.beat(next(beats))
+            return "HX0" not in network.keys("A")
+
+        within_s = SILENCE_S + LOOKED_AFTER_S + LINGER_S + 4
+        eventually(is_cut_off, "the silent one is cut off", within_s, every_s=0.5)
         assert time.monotonic() - begun > SILENCE_S - 1
         [close] = [one for one in silent.rest() if isinstance(one, Close)]
         assert str(close.error.condition) == "amqp:connection:forced"
         assert "HX1" in network.keys("A")
-        heard.beat(beats)
+        heard.beat(next(beats))
     assert network.connect("F").producer(address).send("one").outcome() == "accepted"
     assert consumer.bodies == ["one"]
     assert network.hangs("E", "A")

@@ -7,10 +7,10 @@ import pytest
 
 from routerd.wire import Close, Detach
 from tests.system.conftest import Connect, Start
-from tests.system.launched import eventually
 from tests.system.load import IN_FLIGHT_MAX, LOST, Load
 from tests.system.raw_client import RawClient
 from tests.system.routers import IN_PROCESS, ONE_ACTOR, THREE_ACTORS, configuration
+from tests.waiting import eventually
 
 in_two_forms = pytest.mark.parametrize(
     "form", [IN_PROCESS, THREE_ACTORS], indirect=True, ids=["in-process", "ray-3"], scope="session"
@@ -127,7 +127,6 @@ def test_a_second_signal_ends_a_router_at_once(start: Start, connect_to: Connect
     connect_to(router.port).producer(address).send("one")
     consumer.take()
     router.launcher.terminate()
-    while "deliveries have 60 s" not in router.log():
-        time.sleep(0.01)
+    eventually(lambda: "deliveries have 60 s" in router.log(), "it waits for what is under way")
     router.launcher.terminate()
     assert router.launcher.wait(5) == 1

@@ -16,7 +16,7 @@ from routerd.wire.sasl import AnonymousClient, SaslClient
 from tests.conformance.raw_peer import AMQP_HEADER
 from tests.interop.certificates import absence
 from tests.system.fabric_workers import AWAY_ADDRESS, TwoWorkers
-from tests.system.launched import WITHIN_S, eventually
+from tests.waiting import WITHIN_S, eventually
 
 TLS_HEADER = b"AMQP\x02\x01\x00\x00"
 LARGE = 3 << 20

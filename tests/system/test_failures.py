@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import pytest
 
 from tests.system.conftest import Connect, running
-from tests.system.launched import eventually
 from tests.system.load import Load
 from tests.system.management_client import NODE, ManagementClient
 from tests.system.processes import family_of
 from tests.system.routers import ONE_ACTOR, THREE_ACTORS, Form, RunningRouter, configuration
+from tests.waiting import eventually
 
 WHOLE_WITHIN_S = 30.0
 """For a machine under any load; `python -m bench life` measures how long it takes."""

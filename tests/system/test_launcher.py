@@ -13,7 +13,8 @@ import pytest
 
 from routerd.cli.version import build
 from routerd.compiled_form import why_untrained
-from tests.system.launched import ROOT, Launched, answers_amqp, environment, eventually, router_conf, run
+from tests.system.launched import ROOT, Launched, answers_amqp, environment, router_conf, run
+from tests.waiting import eventually
 
 MAIN = " host: 127.0.0.1\n port: 0\n name: main"
 Launch = Callable[..., Launched]

@@ -9,7 +9,8 @@ import pytest
 
 from routerd.io import Level, LogReceiver
 from routerd.io.logs.receiver import PENDING_MAX_BYTES, STDERR, STDOUT, ForwardedOutput, LogForwarder
-from tests.system.launched import ROOT, WITHIN_S, environment, eventually
+from tests.system.launched import ROOT, environment
+from tests.waiting import WITHIN_S, eventually
 
 Capture = pytest.CaptureFixture[str]
 

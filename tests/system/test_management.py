@@ -11,9 +11,9 @@ from proton.utils import SendException
 
 from tests.interop.peer_process import HERE, absence
 from tests.system.conftest import Connect, Manage, Start, running
-from tests.system.launched import WITHIN_S, eventually
 from tests.system.management_client import NODE, PREFIX, ManagementClient
 from tests.system.routers import IN_PROCESS, ROUTER_ID, RunningRouter, configuration, listener
+from tests.waiting import WITHIN_S, eventually
 
 CLIENTS = 6
 RHEA = HERE / "rhea"

@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 
 from tests.system.conftest import meshing
-from tests.system.launched import ROOT, WITHIN_S, environment, eventually
+from tests.system.launched import ROOT, environment
 from tests.system.mesh import Mesh, To
 from tests.system.routers import IN_PROCESS
+from tests.waiting import WITHIN_S, eventually
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 
 from tests.system.conftest import joined_in_a_line
-from tests.system.launched import eventually
 from tests.system.load import Load
 from tests.system.mesh import TWO_ACTORS, Mesh, Span, load_across, wait_for_copies
 from tests.system.routers import RayHead, RunningRouter
@@ -66,6 +65,7 @@ from tests.system.test_mesh_streaming import (
     test_several_large_messages_pass_at_once_and_small_ones_between,
     test_the_rest_is_swallowed_when_the_consumer_vanishes,
 )
+from tests.waiting import eventually
 
 WATCHED_S = 4.0
 """Longer than a neighbour is believed that is not heard."""

@@ -11,12 +11,12 @@ from routerd.io.routing.control_messages import encoded
 from routerd.mesh import ControlMessage
 from routerd.wire import AmqpValue, Detach, Message, Properties, Released, Source, Symbol, Target, encode
 from tests.system.conftest import meshing
-from tests.system.launched import eventually
 from tests.system.mesh import Mesh
 from tests.system.proton_links import Consumer, Producer
 from tests.system.raw_client import RawClient
 from tests.system.raw_router import COMMON, DATA_OUT, TO_NEIGHBOURS, RawRouter
 from tests.system.routers import IN_PROCESS, section
+from tests.waiting import eventually
 
 
 @pytest.fixture(scope="module")

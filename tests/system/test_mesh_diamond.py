@@ -9,12 +9,12 @@ from collections.abc import Iterator
 import pytest
 
 from tests.system.conftest import meshing
-from tests.system.launched import eventually
 from tests.system.load import Load
 from tests.system.mesh import Mesh, To, load_across, wait_for_copies
 from tests.system.proton_links import Producer
 from tests.system.routers import IN_PROCESS, ONE_ACTOR
 from tests.system.test_large_messages import CHUNK, MIB, Checksum, checksum_of, large
+from tests.waiting import eventually
 
 SIZE = 5 * MIB
 AGAIN_WITHIN_S = 5.0

@@ -9,10 +9,11 @@ from collections import Counter
 import pytest
 
 from tests.system.conftest import Manage
-from tests.system.launched import ROOT, WITHIN_S, environment, eventually
+from tests.system.launched import ROOT, environment
 from tests.system.management_client import NODE
 from tests.system.mesh import Mesh, wait_for_copies
 from tests.system.proton_links import Consumer, Producer, Sent
+from tests.waiting import WITHIN_S, eventually
 
 
 def consumers_at(line: Mesh, address: str, routers: str = "ABC", **options: object) -> dict[str, Consumer]:

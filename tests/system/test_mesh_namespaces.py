@@ -6,11 +6,11 @@ from contextlib import ExitStack
 import pytest
 
 from tests.system.conftest import running
-from tests.system.launched import eventually
 from tests.system.management_client import ManagementClient
 from tests.system.namespaces import Cable, inside, why_not
 from tests.system.proton_client import ProtonClient
 from tests.system.routers import IN_PROCESS, RunningRouter, listener, section
+from tests.waiting import eventually
 
 PORT = 5671
 IDLE_S = 4

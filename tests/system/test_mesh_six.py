@@ -7,10 +7,10 @@ from random import Random
 import pytest
 
 from tests.system.conftest import meshing
-from tests.system.launched import eventually
 from tests.system.mesh import Mesh, To, load_across, wait_for_copies
 from tests.system.proton_links import Producer
 from tests.system.routers import IN_PROCESS, ONE_ACTOR
+from tests.waiting import eventually
 
 ROUTERS = "ABCDEF"
 SEED = 5

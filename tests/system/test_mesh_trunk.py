@@ -6,12 +6,12 @@ from collections.abc import Iterator
 import pytest
 
 from tests.system.conftest import Manage, meshing
-from tests.system.launched import eventually
 from tests.system.mesh import Mesh, To, load_across
 from tests.system.processes import process
 from tests.system.proton_links import Sent
 from tests.system.routers import IN_PROCESS
 from tests.system.test_large_messages import CHUNK, MIB, Checksum, large
+from tests.waiting import eventually
 
 KINDS = ("closest", "balanced", "multicast")
 

@@ -15,9 +15,10 @@ from proton.reactor import Container
 
 from tests.system.conftest import running
 from tests.system.guest import Capabilities, Guest, refusal, refused
-from tests.system.launched import ROOT, WITHIN_S, environment, eventually
+from tests.system.launched import ROOT, environment
 from tests.system.management_client import ManagementClient
 from tests.system.routers import IN_PROCESS, RunningRouter, configuration, listener, section
+from tests.waiting import WITHIN_S, eventually
 
 CONNECTION_DENIED = ("amqp:resource-limit-exceeded", "connection disallowed by local policy")
 LINK_DENIED = ("amqp:unauthorized-access", "link disallowed by local policy")

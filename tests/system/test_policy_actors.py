@@ -11,9 +11,9 @@ import pytest
 
 from tests.system.conftest import running
 from tests.system.guest import Guest, refused
-from tests.system.launched import eventually
 from tests.system.management_client import ManagementClient
 from tests.system.routers import Form, RayHead, RunningRouter, configuration, listener, section
+from tests.waiting import eventually
 
 DENIED = ("amqp:resource-limit-exceeded", "connection disallowed by local policy")
 TWO_ACTORS = Form("ray-2", 2)

@@ -11,11 +11,11 @@ from pyarrow import parquet
 from routerd.records import RecordFile, message_key
 from routerd.records.parquet import read_footer
 from tests.system.conftest import running
-from tests.system.launched import eventually
 from tests.system.management_client import ManagementClient
 from tests.system.mesh import TWO_ACTORS, Mesh, To
 from tests.system.proton_client import ProtonClient
 from tests.system.routers import IN_PROCESS, Form, address_section, configuration, section
+from tests.waiting import eventually
 
 RECORD = "org.mobula.record"
 OUTCOMES = ("accepted", "released", "rejected", "modified")

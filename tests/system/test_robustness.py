@@ -19,11 +19,12 @@ import pytest
 from routerd.wire import Attach, Detach, Disposition, Open, Source, Target, Transfer
 from tests.conformance.raw_peer import AMQP_HEADER, EMPTY_FRAME, framed
 from tests.system.conftest import Connect, Start, running
-from tests.system.launched import ROOT, environment, eventually
+from tests.system.launched import ROOT, environment
 from tests.system.management_client import ManagementClient
 from tests.system.processes import Process, process
 from tests.system.raw_client import WITHIN_S, RawClient
 from tests.system.routers import IN_PROCESS, RunningRouter, configuration, listener, section
+from tests.waiting import eventually
 
 MIB = 1 << 20
 CHUNK = 1 << 16

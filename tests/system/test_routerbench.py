@@ -6,7 +6,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,8 +13,9 @@ from typing import Any
 
 import pytest
 
+from tests.waiting import WITHIN_S, eventually
+
 ROOT = Path(__file__).resolve().parents[2]
-WITHIN_S = 60.0
 PROCESSES = pytest.mark.parametrize("processes", ["0", "1", "2"])
 
 
@@ -178,10 +178,7 @@ def test_no_process_outlives_one_that_is_killed() -> None:
         assert len(children) == 2
         process.kill()
         process.wait()
-        deadline = time.monotonic() + WITHIN_S
-        while any(Path("/proc", child).exists() for child in children):
-            assert time.monotonic() < deadline, f"of {children} some are left"
-            time.sleep(0.01)
+        eventually(lambda: not any(Path("/proc", child).exists() for child in children), f"all of {children} are gone")
 
 
 def test_the_benchmark_of_a_router_runs_one_of_its_cases() -> None:

@@ -10,8 +10,8 @@ import pytest
 from tests.interop.certificates import Authority, absence
 from tests.interop.tls_routers import profile, proton_domain
 from tests.system.conftest import Connect, Manage, Start
-from tests.system.launched import eventually
 from tests.system.routers import THREE_ACTORS, configuration, listener
+from tests.waiting import eventually
 
 pytestmark = [
     pytest.mark.skipif(absence() is not None, reason=str(absence())),

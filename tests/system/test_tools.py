@@ -15,8 +15,9 @@ from typing import Any
 import pytest
 
 from tests.system.conftest import Connect
-from tests.system.launched import ROOT, WITHIN_S, environment, eventually
+from tests.system.launched import ROOT, environment
 from tests.system.routers import ROUTER_ID, RunningRouter
+from tests.waiting import WITHIN_S, eventually
 
 VIEWS = (
     *("-g", "-c", "-l", "-n", "-e", "-a", "-m", "-p", "--autolinks", "--linkroutes", "--vhosts", "--vhostgroups"),

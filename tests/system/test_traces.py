@@ -10,9 +10,9 @@ from routerd.config import ListenerConfig
 from routerd.core import RouterSettings
 from routerd.io import Level, Worker, WorkerConfig, module_log
 from tests.system.conftest import Connect, Start
-from tests.system.launched import eventually
 from tests.system.proton_client import ProtonClient
 from tests.system.routers import configuration, listener, section
+from tests.waiting import eventually
 
 PREFIX = "org.apache.qpid.dispatch.router/test/"
 TRACED = configuration(

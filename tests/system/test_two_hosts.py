@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.system.launched import WITHIN_S, environment, eventually, run
+from tests.system.launched import environment, run
 from tests.system.namespaces import Cable, why_not
 from tests.system.open_sockets import TcpSocket, tcp_sockets
 from tests.system.processes import end_all, process
@@ -22,9 +22,9 @@ from tests.system.two_hosts import (
     TwoHosts,
     actors_of,
     away_folders,
-    wait_until,
     workers_at,
 )
+from tests.waiting import WITHIN_S, eventually
 
 TWO_ACTORS = Form("ray-2", 2)
 CONFIGURATION = configuration(address_section("prefix", "multicast", "multicast"))
@@ -239,7 +239,7 @@ def test_an_actor_whose_node_dies_is_placed_on_another(hosts: TwoHosts, tmp_path
             consumer = client.consumer("queue.here")
             assert client.producer("queue.here").send("goes on").outcome() == "accepted"
             assert consumer.take().body == "goes on"
-        wait_until(lambda: workers_at(router, HOME) == [0, 1], "both actors are at home", RECOVERS_WITHIN_S)
+        eventually(lambda: workers_at(router, HOME) == [0, 1], "both actors are at home", RECOVERS_WITHIN_S)
         with router.manage() as management:
             rows = management.query("org.mobula.connectionActor", "siblingCount", "restarts")
         assert [(row["siblingCount"], row["restarts"]) for row in rows] == [(1, 0), (1, 1)]
@@ -260,5 +260,5 @@ def test_a_host_that_falls_silent_holds_nobody_up(hosts: TwoHosts, tmp_path: Pat
                 assert client.producer("queue.here").send("goes on").outcome() == "accepted"
                 assert consumer.take().body == "goes on"
                 assert time.monotonic() - begun < LOST_WITHIN_S
-                wait_until(lambda: workers_at(router, HOME) == [0, 1], "both actors are at home", RECOVERS_WITHIN_S)
+                eventually(lambda: workers_at(router, HOME) == [0, 1], "both actors are at home", RECOVERS_WITHIN_S)
         assert end_all([away], RECOVERS_WITHIN_S) == []

@@ -3,8 +3,7 @@
 import shutil
 import subprocess
 import tempfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -12,13 +11,14 @@ from typing import Any
 from actors.processes import condition_of
 from actors.pulse import read_sign
 from tests.system.conftest import running
-from tests.system.launched import WITHIN_S, environment, eventually
+from tests.system.launched import environment
 from tests.system.load import Load, LoadConsumer, LoadProducer
 from tests.system.management_client import ManagementClient
 from tests.system.namespaces import Cable, inside, ip
 from tests.system.processes import Process, end_all, family_of, process
 from tests.system.proton_client import ProtonClient
 from tests.system.routers import ENDING_S, RAY_START, Form, RunningRouter
+from tests.waiting import WITHIN_S, eventually
 
 GCS_PORT = 6379
 ACTOR = "org.mobula.connectionActor"
@@ -30,14 +30,6 @@ BELIEVES_SOON = {
     "RAY_health_check_failure_threshold": "3",
 }
 """How soon Ray's head believes that a node has gone; half a minute otherwise."""
-
-
-def wait_until(claim: Callable[[], object], what: str, within_s: float) -> None:
-    """Wait until a claim holds."""
-    deadline = time.monotonic() + within_s
-    while not claim():
-        assert time.monotonic() < deadline, f"not within {within_s:g} s: {what}"
-        time.sleep(0.1)
 
 
 class ProducerThere(LoadProducer):

@@ -16,7 +16,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -25,8 +24,8 @@ from pathlib import Path
 import pytest
 
 from tests.interop.peer_process import absence
-from tests.system.launched import eventually
 from tests.system.processes import end_all, family_of
+from tests.waiting import eventually
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [
@@ -213,20 +212,22 @@ def configurations(block: Block) -> list[str]:
     return [(ROOT / name).read_text() for command in block.commands for name in re.findall(r"-c (\S+)", command.line)]
 
 
+def failure_of(command: Command) -> str:
+    """Return what is wrong with a command, or nothing."""
+    try:
+        check_command(command)
+    except AssertionError as error:
+        return str(error) or repr(error)
+    return ""
+
+
 @with_environment
 @pytest.mark.parametrize("place", GO_ON)
 def test_the_commands_beside_those_that_go_on_work(place: str, tmp_path: Path) -> None:
     block, others = GO_ON[place]
     with going_on(block, tmp_path):
         for command in (command for other in others for command in other.commands):
-            deadline = time.monotonic() + WITHIN_S
-            while True:
-                try:
-                    check_command(command)
-                    break
-                except AssertionError:
-                    if time.monotonic() > deadline:
-                        raise
+            eventually(lambda: not failure_of(command), lambda: failure_of(command), WITHIN_S)  # noqa: B023
 
 
 def test_a_command_may_go_on_in_further_lines() -> None:

@@ -22,6 +22,7 @@ from routerd.core import (
     TrunkOpened,
 )
 from routerd.io import NetworkView, RoutingHost
+from tests.waiting import eventually_beside
 
 WITHIN_S = 10.0
 BETWEEN_HELLOS_S = 1.1
@@ -115,11 +116,14 @@ class System:
 
     async def until(self, claim: Callable[[], object]) -> None:
         """Go on until a claim holds."""
-        deadline = self.now() + WITHIN_S
-        while not claim():
-            assert self.now() < deadline
-            self.exchange()
-            await asyncio.sleep(0.001)
+
+        def exchanged() -> object:
+            found = claim()
+            if not found:
+                self.exchange()
+            return found
+
+        await eventually_beside(exchanged, "it comes to hold", WITHIN_S)
 
 
 def run(test: Callable[[], Awaitable[None]]) -> None:
@@ -310,11 +314,9 @@ def test_reports_keep_the_state_of_trunks_for_an_engine_that_is_away() -> None:
         controls = [ControlArrived(7, b"%d" % number) for number in range(CONTROLS_KEPT + 2)]
         reports.take([TrunkOpened(7, 1), *controls, TrunkClosed(7)])
         telling = asyncio.ensure_future(reports.keep_telling())
-        while len(engine.taken) < CONTROLS_KEPT + 2:
-            await asyncio.sleep(0.001)
+        await eventually_beside(lambda: len(engine.taken) == CONTROLS_KEPT + 2, "the latest are told")
         reports.take([ControlArrived(8, b"told")])
-        while len(engine.taken) < CONTROLS_KEPT + 3:
-            await asyncio.sleep(0.001)
+        await eventually_beside(lambda: len(engine.taken) == CONTROLS_KEPT + 3, "one more is told")
         telling.cancel()
         assert engine.taken == [TrunkOpened(7, 1), *controls[2:], TrunkClosed(7), ControlArrived(8, b"told")]
 

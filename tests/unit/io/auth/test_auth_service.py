@@ -10,6 +10,7 @@ from routerd.config import AuthServiceConfig
 from routerd.io.auth.auth_service import GRANTED_MAX, ServiceExchange, read_grants
 from routerd.wire import Array, Connection, ConnectionConfig, Handler, Open, Symbol
 from routerd.wire.sasl import AnonymousServer, Failure, SaslCode, SaslServer, Success
+from tests.waiting import eventually_beside
 
 SERVICE = AuthServiceConfig(name="identity", host="127.0.0.1", port=1)
 
@@ -86,9 +87,7 @@ def told(
         one = ServiceExchange(SERVICE, "router", asked)
         symbols = None if properties is None else {Symbol(key): value for key, value in properties.items()}
         one.connection_made(Socket(one, Service(symbols, capabilities, asks=asks)))  # type: ignore[arg-type]
-        async with asyncio.timeout(20):
-            while not asked.answers:
-                await asyncio.sleep(0)
+        await eventually_beside(lambda: asked.answers, "there is an answer")
         return asked
 
     return asyncio.run(exchange())

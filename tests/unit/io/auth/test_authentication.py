@@ -34,8 +34,7 @@ from routerd.wire.sasl import (
 )
 from routerd.wire.sasl_frames import SaslChallenge, SaslInit, SaslMechanisms, SaslOutcome, SaslResponse
 from routerd.wire.types import Symbol
-
-WITHIN_S = 60.0
+from tests.waiting import WITHIN_S, eventually_beside
 
 
 class Place:
@@ -70,9 +69,7 @@ class Place:
 
     async def next_frames(self) -> list[SaslFrame]:
         """Wait for what is sent."""
-        async with asyncio.timeout(WITHIN_S):
-            while not self.sent:
-                await asyncio.sleep(0.001)
+        await eventually_beside(lambda: self.sent, "something is sent")
         frames, self.sent = self.sent, []
         return frames
 
@@ -182,9 +179,7 @@ def test_who_fails_keeps_out_no_other_user_and_no_other_host(users: str) -> None
         for server in wrong:
             server.start()
             server.receive(init("PLAIN", b"\0bob\0wrong"))
-        async with asyncio.timeout(WITHIN_S):
-            while place.authentication.failures < len(wrong):
-                await asyncio.sleep(0.001)
+        await eventually_beside(lambda: place.authentication.failures == len(wrong), "all have failed")
         for host in ("10.0.0.1", "10.0.0.2"):
             place.sent.clear()
             server = place.server(place.peer(host))
@@ -371,9 +366,7 @@ def test_what_a_server_asks_of_a_connector_is_bounded_and_done_in_a_thread(itera
             first = server_first(iterations, init_frame.initial_response)
             assert sasl.receive(SaslChallenge(challenge=first)) == []
             assert len(taken) == 1
-        async with asyncio.timeout(WITHIN_S):
-            while not (place.sent or reasons):
-                await asyncio.sleep(0.001)
+        await eventually_beside(lambda: place.sent or reasons, "the challenge is answered")
         if iterations > SCRAM_ITERATIONS_MOST:
             asked = f"the server asks for {iterations} iterations; {SCRAM_ITERATIONS_MOST} is the most"
             assert (place.sent, reasons) == ([], [f"SCRAM-SHA-256: {asked}"])

@@ -5,8 +5,7 @@ import signal
 import socket
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +20,9 @@ from routerd.io.recording.line import Line
 from routerd.io.recording.parcels import Packer
 from routerd.io.recording.process import USAGE
 from routerd.io.recording.task import RecordTask
+from tests.waiting import WITHIN_S, eventually
 
 NOW_US = 1_795_270_000_000_000
-WITHIN_S = 30.0
 
 
 class Desk:
@@ -63,14 +62,6 @@ def rows_in(directory: Path) -> list[dict[str, Any]]:
     return [row for path in paths for row in parquet.ParquetFile(path).read().to_pylist()]
 
 
-def eventually(condition: Callable[[], Any]) -> Any:
-    end = time.monotonic() + WITHIN_S
-    while not (found := condition()):
-        assert time.monotonic() < end, "it does not come"
-        time.sleep(0.01)
-    return found
-
-
 def test_the_task_names_the_files(desk: Desk) -> None:
     assert (desk.courier.task.writer_prefix, desk.courier.task.writer) == ("w2.", "w2.11")
 
@@ -89,9 +80,9 @@ def test_what_a_process_that_is_killed_had_is_lost_and_another_goes_on(
 ) -> None:
     monkeypatch.setattr(recording_courier, "RESTART_S", 0.0)
     desk.submit(10)
-    first = eventually(lambda: desk.counters.rows_pending == 10 and desk.courier.process_id)
+    first = eventually(lambda: desk.counters.rows_pending == 10 and desk.courier.process_id, "ten rows are under way")
     os.kill(first, signal.SIGKILL)
-    eventually(lambda: desk.courier.process_id not in (first, None))
+    eventually(lambda: desk.courier.process_id not in (first, None), "there is another process")
     assert (desk.counters.rows_lost, desk.counters.errors) == (10, 1)
     desk.submit(4)
     desk.close()
@@ -104,9 +95,9 @@ def test_what_a_process_that_is_killed_had_is_lost_and_another_goes_on(
 
 def test_while_there_is_no_process_it_says_why(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recording_courier, "RESTART_S", 2 * WITHIN_S)
-    os.kill(eventually(lambda: desk.courier.process_id), signal.SIGKILL)
+    os.kill(eventually(lambda: desk.courier.process_id, "there is a process"), signal.SIGKILL)
     said = "stopped: the process that writes has ended: signal SIGKILL"
-    eventually(lambda: desk.courier.status == said)
+    eventually(lambda: desk.courier.status == said, f"the status is: {said}")
     desk.submit(3)
     # Whoever ends the recording does not wait for the time to be over.
     desk.close()
@@ -117,7 +108,7 @@ def test_a_process_that_is_killed_at_the_end_does_not_keep_the_courier(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     desk.submit(2)
-    process = eventually(lambda: desk.counters.rows_pending == 2 and desk.courier.process_id)
+    process = eventually(lambda: desk.counters.rows_pending == 2 and desk.courier.process_id, "two rows are under way")
     end = Line.end
 
     def kill_first(line: Line) -> None:
@@ -133,7 +124,7 @@ def test_a_process_that_is_killed_at_the_end_does_not_keep_the_courier(
 
 def test_who_interrupts_the_router_does_not_interrupt_the_writing(desk: Desk) -> None:
     desk.submit(5)
-    process = eventually(lambda: desk.counters.rows_pending == 5 and desk.courier.process_id)
+    process = eventually(lambda: desk.counters.rows_pending == 5 and desk.courier.process_id, "five rows are under way")
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         os.kill(process, number)
     desk.close()
