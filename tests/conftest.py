@@ -26,6 +26,12 @@ OF_THE_SHARED_ROUTER = re.compile(
 OF_ONE_SPARK = re.compile("tests/analytics/")
 
 
+@pytest.fixture
+def address(request: pytest.FixtureRequest) -> str:
+    """An address that no other test uses."""
+    return f"test.{request.node.name}".translate(str.maketrans("[]/ ", "....")).strip(".")
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Have one process run all tests that share a router in one form, or Spark; all others go by module."""

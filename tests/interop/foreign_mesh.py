@@ -8,8 +8,6 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tests.interop.foreign_router import ForeignRouter
 from tests.system.routers import IN_PROCESS, RunningRouter, address_section, listener, section
 
@@ -57,11 +55,6 @@ def joining(router: RunningRouter) -> Iterator[Join]:
             return foreign.join(**options)
 
         yield join
-
-
-def address_of(request: pytest.FixtureRequest) -> str:
-    """Return an address that no other test uses."""
-    return f"test.{request.node.name}".translate(str.maketrans("[]/ ", "....")).strip(".")
 
 
 @contextmanager

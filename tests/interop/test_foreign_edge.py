@@ -113,12 +113,6 @@ def edge(hanging: ForeignEdge) -> ForeignEdge:
     return hanging
 
 
-@pytest.fixture
-def client(router: RunningRouter) -> Iterator[ProtonClient]:
-    with ProtonClient(router.port) as client:
-        yield client
-
-
 def keys(router: RunningRouter) -> set[str]:
     with ManagementClient(router.port) as management:
         return {row["key"] for row in management.query("router.address", "key")}

@@ -1,6 +1,6 @@
 """What a router of ours does about others that break the protocol: one line in the log, and nothing else changes."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 
@@ -14,7 +14,7 @@ from tests.interop.foreign_frames import (
     flow_frame,
     open_properties,
 )
-from tests.interop.foreign_mesh import Join, address_of, joining, running_router
+from tests.interop.foreign_mesh import Join
 from tests.interop.foreign_messages import (
     AMQP_VALUE,
     advertisement,
@@ -62,29 +62,6 @@ from tests.waiting import eventually
 ALL, ALL_MA = "amqp:/_topo/0/all/qdrouter", "_topo/0/all/qdrouter.ma"
 OURS, OURS_MA, NEIGHBOURS = "amqp:/_topo/0/A/qdrouter", "amqp:/_topo/0/A/qdrouter.ma", "amqp:/_local/qdhello"
 Wrong = Callable[[ForeignRouter], bytes]
-
-
-@pytest.fixture(scope="module")
-def router() -> Iterator[RunningRouter]:
-    with running_router("A") as router:
-        yield router
-
-
-@pytest.fixture
-def join(router: RunningRouter) -> Iterator[Join]:
-    with joining(router) as join:
-        yield join
-
-
-@pytest.fixture
-def client(router: RunningRouter) -> Iterator[ProtonClient]:
-    with ProtonClient(router.port) as client:
-        yield client
-
-
-@pytest.fixture
-def address(request: pytest.FixtureRequest) -> str:
-    return address_of(request)
 
 
 def known(router: RunningRouter, *others: ForeignRouter) -> list[dict[str, object]]:

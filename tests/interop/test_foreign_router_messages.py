@@ -7,7 +7,7 @@ from proton import Message, symbol
 
 from routerd.wire import Symbol, Target
 from tests.interop.foreign_frames import ACCEPTED, CREDIT, DATA, SENDER, attach_frame, begin_frame, detach_frame
-from tests.interop.foreign_mesh import Join, address_of, joining, running_router
+from tests.interop.foreign_mesh import Join, joining, running_router
 from tests.interop.foreign_messages import (
     AMQP_VALUE,
     HEADER,
@@ -58,26 +58,8 @@ def router() -> Iterator[RunningRouter]:
 
 
 @pytest.fixture
-def join(router: RunningRouter) -> Iterator[Join]:
-    """Have a foreign router connect, with an id of its own."""
-    with joining(router) as join:
-        yield join
-
-
-@pytest.fixture
 def foreign(join: Join) -> ForeignRouter:
     return join()
-
-
-@pytest.fixture
-def client(router: RunningRouter) -> Iterator[ProtonClient]:
-    with ProtonClient(router.port) as client:
-        yield client
-
-
-@pytest.fixture
-def address(request: pytest.FixtureRequest) -> str:
-    return address_of(request)
 
 
 # --- priorities

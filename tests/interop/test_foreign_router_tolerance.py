@@ -1,11 +1,11 @@
 """What a router of ours lets other routers do differently (inter-router protocol 1.3 to 1.5, 3.1, 3.6, 3.9, 8)."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 
 from tests.interop.foreign_frames import ACCEPTED, CONTROL, DATA, begin_frame, detach_frame, open_properties
-from tests.interop.foreign_mesh import Join, address_of, joining, running_router
+from tests.interop.foreign_mesh import Join
 from tests.interop.foreign_messages import (
     AMQP_VALUE,
     APPLICATION_PROPERTIES,
@@ -35,30 +35,6 @@ from tests.interop.foreign_octets import (
 )
 from tests.interop.foreign_router import ForeignRouter
 from tests.system.proton_client import ProtonClient
-from tests.system.routers import RunningRouter
-
-
-@pytest.fixture(scope="module")
-def router() -> Iterator[RunningRouter]:
-    with running_router("A") as router:
-        yield router
-
-
-@pytest.fixture
-def join(router: RunningRouter) -> Iterator[Join]:
-    with joining(router) as join:
-        yield join
-
-
-@pytest.fixture
-def client(router: RunningRouter) -> Iterator[ProtonClient]:
-    with ProtonClient(router.port) as client:
-        yield client
-
-
-@pytest.fixture
-def address(request: pytest.FixtureRequest) -> str:
-    return address_of(request)
 
 
 def check_both_ways(foreign: ForeignRouter, client: ProtonClient, address: str) -> None:

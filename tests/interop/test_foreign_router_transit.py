@@ -1,11 +1,10 @@
 """What a router of ours passes on between others: messages and control messages (2.2, 2.3, 3.1 of the protocol)."""
 
-from collections.abc import Iterator
 
 import pytest
 
 from tests.interop.foreign_frames import ACCEPTED
-from tests.interop.foreign_mesh import Join, address_of, joining, running_router
+from tests.interop.foreign_mesh import Join
 from tests.interop.foreign_messages import (
     AMQP_VALUE,
     ANNOTATIONS,
@@ -38,26 +37,8 @@ from tests.interop.foreign_octets import (
     ubyte,
     uint,
 )
-from tests.system.routers import RunningRouter
 
 ALL, ALL_MA = "amqp:/_topo/0/all/qdrouter", "_topo/0/all/qdrouter.ma"
-
-
-@pytest.fixture(scope="module")
-def router() -> Iterator[RunningRouter]:
-    with running_router("A") as router:
-        yield router
-
-
-@pytest.fixture
-def join(router: RunningRouter) -> Iterator[Join]:
-    with joining(router) as join:
-        yield join
-
-
-@pytest.fixture
-def address(request: pytest.FixtureRequest) -> str:
-    return address_of(request)
 
 
 # --- messages

@@ -87,12 +87,6 @@ def start(form: Form, place: tuple[str, ...], tmp_path_factory: pytest.TempPathF
 
 
 @pytest.fixture
-def address(request: pytest.FixtureRequest) -> str:
-    """An address that no other test uses."""
-    return f"test.{request.node.name}".translate(str.maketrans("[]/ ", "...."))
-
-
-@pytest.fixture
 def connect_to() -> Iterator[Connect]:
     """Connect to the port that is given."""
     clients: list[ProtonClient] = []

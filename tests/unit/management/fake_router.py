@@ -313,6 +313,11 @@ class Client:
         return rows
 
 
+def client_of(*sections: tuple[str, Mapping[str, Any]], settings: RouterSettings | None = None) -> Client:
+    """Return a client of a router whose file has these sections."""
+    return Client(FakeRouter(*sections, settings=settings))
+
+
 def refusal(answer: Answer) -> tuple[int, str]:
     """Return what a client reads of an answer that says no."""
     return answer.status, answer.description

@@ -5,20 +5,16 @@ from typing import Any
 import pytest
 
 from routerd.management import ChangeRefused, Unanswered
-from tests.unit.management.fake_router import SECTIONS, Client, FakeRouter, connection, link, refusal, run
+from tests.unit.management.fake_router import SECTIONS, Client, FakeRouter, client_of, connection, link, refusal, run
 
 P = "org.apache.qpid.dispatch."
-
-
-def client() -> Client:
-    return Client(FakeRouter(*SECTIONS))
 
 
 # --- the log
 
 
 def test_the_levels_of_a_module_are_changed() -> None:
-    found = client()
+    found = client_of(*SECTIONS)
     answer = found.ask("UPDATE", {"enable": "debug+"}, identity="log/AGENT")
     assert (answer.status, answer.description) == (200, "OK")
     assert answer.body == {
@@ -45,7 +41,7 @@ def test_the_levels_of_a_module_are_changed() -> None:
     ],
 )
 def test_other_attributes_stay_as_they_are(body: dict[str, Any], changed: dict[str, Any]) -> None:
-    found = client()
+    found = client_of(*SECTIONS)
     answer = found.ask("update", body, type="log", name="log/SERVER")
     named = {"module": "SERVER", "name": "log/SERVER", "identity": "log/SERVER", "type": f"{P}log"}
     rest = {"enable": "debug+"} if "enable" not in body else {}
@@ -86,14 +82,14 @@ _LEVELS = "{none, trace, debug, info, notice, warning, error, critical}"
     ],
 )
 def test_a_change_of_the_log_that_is_wrong_is_refused(body: Any, status: int, sentence: str) -> None:
-    found = client()
+    found = client_of(*SECTIONS)
     answer = found.ask("UPDATE", body, identity="log/AGENT")
     assert (refusal(answer), answer.body) == ((status, sentence), {})
     assert found.router.asked == []
 
 
 def test_a_change_that_the_router_refuses_changes_nothing() -> None:
-    found = client()
+    found = client_of(*SECTIONS)
     found.router.failure = ChangeRefused("Failed to open log file '/x'")
     answer = found.ask("UPDATE", {"outputFile": "/x"}, identity="log/AGENT")
     assert (refusal(answer), answer.body) == ((400, "Failed to open log file '/x'"), {})
@@ -102,7 +98,7 @@ def test_a_change_that_the_router_refuses_changes_nothing() -> None:
 
 
 def test_two_changes_of_one_module_do_not_mix() -> None:
-    found = client()
+    found = client_of(*SECTIONS)
     found.router.is_slow = True
     first = found.begun("UPDATE", {"enable": "info"}, identity="log/AGENT")
     first.send(None)
@@ -112,18 +108,18 @@ def test_two_changes_of_one_module_do_not_mix() -> None:
 
 
 def test_a_change_of_nothing_that_is_there_is_not_found() -> None:
-    assert refusal(client().ask("UPDATE", {"enable": "info"}, identity="log/NOPE")) == (
+    assert refusal(client_of(*SECTIONS).ask("UPDATE", {"enable": "info"}, identity="log/NOPE")) == (
         404,
         "No entity with identity=log/NOPE",
     )
-    assert refusal(client().ask("UPDATE", {"enable": "info"}, type="P.log")) == (
+    assert refusal(client_of(*SECTIONS).ask("UPDATE", {"enable": "info"}, type="P.log")) == (
         400,
         f"{P}log: No name or identity provided",
     )
 
 
 def test_what_has_no_update_is_not_changed() -> None:
-    assert refusal(client().ask("UPDATE", {"host": "h"}, identity="listener/127.0.0.1:5672:L1")) == (
+    assert refusal(client_of(*SECTIONS).ask("UPDATE", {"host": "h"}, identity="listener/127.0.0.1:5672:L1")) == (
         501,
         f"Operation 'UPDATE' not implemented for '{P}listener' {['CREATE', 'DELETE', 'READ']}",
     )
@@ -133,7 +129,7 @@ def test_what_has_no_update_is_not_changed() -> None:
 
 
 def connected() -> Client:
-    found = client()
+    found = client_of(*SECTIONS)
     found.router.connection_rows = [connection(7), connection(8, role="inter-router"), connection(9, role="fabric")]
     found.router.link_rows = [link(3)]
     return found
@@ -245,7 +241,7 @@ def test_another_change_of_a_link_is_refused(body: Any, target: dict[str, str], 
     ],
 )
 def test_an_entity_is_deleted_by_all_it_is_called(target: dict[str, str], identity: str) -> None:
-    found = client()
+    found = client_of(*SECTIONS)
     before = [one.identity for one in found.router.entities]
     answer = found.ask("DELETE", **target)
     assert (answer.status, answer.description, answer.body) == (204, "No Content", {})
@@ -273,7 +269,7 @@ def test_an_entity_is_deleted_by_all_it_is_called(target: dict[str, str], identi
     ],
 )
 def test_what_cannot_be_deleted_is_told(target: dict[str, str], status: int, sentence: str) -> None:
-    found = client()
+    found = client_of(*SECTIONS)
     answer = found.ask("DELETE", **target)
     assert (refusal(answer), answer.body) == ((status, sentence), {})
 
@@ -286,7 +282,7 @@ def test_what_cannot_be_deleted_is_told(target: dict[str, str], status: int, sen
     ],
 )
 def test_what_the_router_does_not_delete_stays(failure: Exception, status: int, sentence: str) -> None:
-    found = client()
+    found = client_of(*SECTIONS)
     found.router.failure = failure
     assert refusal(found.ask("DELETE", type="P.listener", name="L1")) == (status, sentence)
     found.router.failure = None
@@ -294,7 +290,7 @@ def test_what_the_router_does_not_delete_stays(failure: Exception, status: int, 
 
 
 def test_of_two_deletions_at_once_only_one_finds_the_entity() -> None:
-    found = client()
+    found = client_of(*SECTIONS)
     found.router.is_slow = True
     first = found.begun("DELETE", None, type="P.listener", name="L1")
     first.send(None)
@@ -303,7 +299,7 @@ def test_of_two_deletions_at_once_only_one_finds_the_entity() -> None:
 
 
 def test_thousands_of_addresses_come_and_go() -> None:
-    found = client()
+    found = client_of(*SECTIONS)
     kind = "P.router.config.address"
     for number in range(3000):
         assert found.ask("CREATE", {"prefix": f"a.{number}"}, type=kind, name=f"n{number}").status == 201

@@ -11,14 +11,10 @@ from routerd.management.agent.entity_index import EntityIndex
 from routerd.management.agent.numbered_creation import create_numbered
 from routerd.management.agent.refusals import BadRequest
 from routerd.wire import Symbol
-from tests.unit.management.fake_router import SECTIONS, Client, FakeRouter, refusal, run
+from tests.unit.management.fake_router import SECTIONS, Client, FakeRouter, client_of, refusal, run
 
 P = "org.apache.qpid.dispatch."
 ADDRESS = "P.router.config.address"
-
-
-def client() -> Client:
-    return Client(FakeRouter(*SECTIONS))
 
 
 def create(found: Client, kind: str, body: Any, **properties: Any) -> tuple[int, str]:
@@ -30,7 +26,7 @@ def create(found: Client, kind: str, body: Any, **properties: Any) -> tuple[int,
 
 
 def test_an_address_is_created_and_shown_with_all_it_has() -> None:
-    found = client()
+    found = client_of(*SECTIONS)
     answer = found.ask("CREATE", {"prefix": "x1", "distribution": "closest"}, type=ADDRESS, name="x1")
     assert (answer.status, answer.description) == (201, "Created")
     assert answer.body == {
@@ -71,7 +67,7 @@ def test_a_type_with_numbers_needs_no_sentences_of_its_own() -> None:
 
 
 def test_the_router_gets_the_entity_with_all_attributes() -> None:
-    found = client()
+    found = client_of(*SECTIONS)
     found.ask("CREATE", {"prefix": "x1", "name": "x1"}, type=ADDRESS)
     entity = found.router.entities[-1]
     assert (entity.identity, entity.name, entity.file_index) == ("4", "x1", None)
@@ -107,7 +103,7 @@ def test_the_router_gets_the_entity_with_all_attributes() -> None:
     ],
 )
 def test_an_address_is_shown_as_it_is_understood(body: dict[str, Any], shown: dict[str, Any]) -> None:
-    answer = client().ask("CREATE", body, type=ADDRESS)
+    answer = client_of(*SECTIONS).ask("CREATE", body, type=ADDRESS)
     assert answer.status == 201
     assert {name: answer.body[name] for name in shown} == shown
 
@@ -115,7 +111,7 @@ def test_an_address_is_shown_as_it_is_understood(body: dict[str, Any], shown: di
 @pytest.mark.parametrize("operation", ["create", "Create"])
 @pytest.mark.parametrize("kind", ["address", "router.config.address", ADDRESS])
 def test_an_address_is_created_however_it_is_asked_for(operation: str, kind: str) -> None:
-    assert client().ask(operation, {"prefix": "x"}, type=kind).body["identity"] == "4"
+    assert client_of(*SECTIONS).ask(operation, {"prefix": "x"}, type=kind).body["identity"] == "4"
 
 
 _PHASES = "Phase values must be between 0 and 9"
@@ -180,28 +176,28 @@ _DISTRIBUTIONS = "['multicast', 'closest', 'balanced', 'unavailable']"
     ],
 )
 def test_an_address_that_is_wrong_is_refused(body: Any, sentence: str) -> None:
-    found = client()
+    found = client_of(*SECTIONS)
     answer = found.ask("CREATE", body, type=ADDRESS)
     assert (refusal(answer), answer.body) == ((400, sentence), None)
     assert found.router.asked == []
 
 
 def test_names_of_the_properties_and_of_the_body_have_to_agree() -> None:
-    found = client()
+    found = client_of(*SECTIONS)
     assert create(found, ADDRESS, {"prefix": "x", "name": "b"}, name="a") == (400, "Conflicting values for 'name'")
     assert create(found, ADDRESS, {"prefix": "x", "name": "a"}, name="a") == (201, "Created")
     assert create(found, ADDRESS, None, name="a") == (400, "Name conflicts with an existing entity")
 
 
 def test_a_pattern_is_free_again_once_its_address_is_deleted() -> None:
-    found = client()
+    found = client_of(*SECTIONS)
     assert refusal(found.ask("DELETE", type=ADDRESS, identity="1")) == (204, "No Content")
     assert create(found, ADDRESS, {"prefix": "multicast"}, name="address/0") == (201, "Created")
     assert found.rows(ADDRESS, "identity") == [["2"], ["3"], ["4"]]
 
 
 def test_what_the_router_refuses_is_told_and_not_there() -> None:
-    found = client()
+    found = client_of(*SECTIONS)
     found.router.failure = ChangeRefused("no room for it")
     answer = found.ask("CREATE", {"prefix": "x"}, type=ADDRESS, name="x")
     assert (refusal(answer), answer.body) == ((400, "no room for it"), None)
@@ -210,7 +206,7 @@ def test_what_the_router_refuses_is_told_and_not_there() -> None:
 
 
 def test_of_two_creations_at_once_only_one_has_the_name_and_the_pattern() -> None:
-    found = client()
+    found = client_of(*SECTIONS)
     found.router.is_slow = True
     first = found.begun("CREATE", {"prefix": "x"}, type=ADDRESS, name="x")
     first.send(None)
@@ -226,7 +222,7 @@ LISTENER = {"host": "127.0.0.1", "port": "6210"}
 
 
 def test_a_listener_is_created_and_shown_without_what_is_null() -> None:
-    found = client()
+    found = client_of(*SECTIONS)
     answer = found.ask("CREATE", dict(LISTENER), type="P.listener", name="n2")
     assert (answer.status, answer.description) == (201, "Created")
     assert answer.body == {
@@ -271,7 +267,7 @@ def test_a_listener_is_created_and_shown_without_what_is_null() -> None:
 def test_a_listener_has_its_identity_from_host_port_and_name(
     body: Any, properties: dict[str, str], identity: str, name: str
 ) -> None:
-    answer = client().ask("CREATE", body, type="listener", **properties)
+    answer = client_of(*SECTIONS).ask("CREATE", body, type="listener", **properties)
     assert (answer.status, answer.body["identity"], answer.body["name"]) == (201, identity, name)
 
 
@@ -296,14 +292,14 @@ _ROLES = "['normal', 'inter-router', 'route-container', 'edge']"
     ],
 )
 def test_a_listener_that_is_wrong_is_refused(body: Any, sentence: str) -> None:
-    found = client()
+    found = client_of(*SECTIONS)
     answer = found.ask("CREATE", body, type="P.listener", name="n3")
     assert (refusal(answer), answer.body) == ((400, sentence), {})
     assert found.router.asked == []
 
 
 def test_the_name_of_a_listener_is_its_own() -> None:
-    found = client()
+    found = client_of(*SECTIONS)
     existing = "ListenerEntity(name=L1, identity=listener/127.0.0.1:5672:L1)"
     adding = "adding ListenerEntity(name=L1, identity=listener/:1:L1)"
     sentence = f"{adding} duplicates unique attribute 'name' from existing {existing}"
@@ -319,7 +315,7 @@ def test_the_name_of_a_listener_is_its_own() -> None:
 
 
 def test_the_identity_of_a_listener_is_its_own() -> None:
-    found = client()
+    found = client_of(*SECTIONS)
     same = "ListenerEntity(name=listener/:amqps, identity=listener/:amqps)"
     sentence = f"adding {same} duplicates unique attribute 'name' from existing {same}"
     assert create(found, "P.listener", {"port": "amqps"}) == (400, sentence)
@@ -335,7 +331,7 @@ def test_the_identity_of_a_listener_is_its_own() -> None:
 
 
 def test_of_two_listeners_at_once_only_one_has_the_name() -> None:
-    found = client()
+    found = client_of(*SECTIONS)
     found.router.is_slow = True
     first = found.begun("CREATE", dict(LISTENER), type="listener", name="n2")
     first.send(None)
@@ -346,7 +342,7 @@ def test_of_two_listeners_at_once_only_one_has_the_name() -> None:
 
 
 def test_a_connector_is_created_and_deleted() -> None:
-    found = client()
+    found = client_of(*SECTIONS)
     body = {"host": "b", "port": "5673", "saslUsername": "ann", "saslPassword": "hunter2"}
     answer = found.ask("CREATE", body, type="P.connector", name="B")
     assert refusal(answer) == (201, "Created")
@@ -363,7 +359,7 @@ def test_a_connector_is_created_and_deleted() -> None:
 
 
 def test_no_two_connectors_are_called_the_same() -> None:
-    found = client()
+    found = client_of(*SECTIONS)
     assert create(found, "P.connector", {"host": "b"}) == (201, "Created")
     same = "ConnectorEntity(name=connector/b:amqp, identity=connector/b:amqp)"
     sentence = f"adding {same} duplicates unique attribute 'name' from existing {same}"
@@ -382,21 +378,21 @@ def test_no_two_connectors_are_called_the_same() -> None:
     ],
 )
 def test_a_connector_that_is_wrong_is_refused(body: Any, sentence: str) -> None:
-    found = client()
+    found = client_of(*SECTIONS)
     answer = found.ask("CREATE", body, type="P.connector", name="B")
     assert (refusal(answer), answer.body) == ((400, sentence), {})
     assert found.router.asked == []
 
 
 def test_a_connector_cannot_be_changed() -> None:
-    found = client()
+    found = client_of(*SECTIONS)
     assert create(found, "P.connector", {"host": "b"}, name="B") == (201, "Created")
     sentence = f"Operation 'UPDATE' not implemented for '{P}connector' ['CREATE', 'DELETE', 'READ']"
     assert refusal(found.ask("UPDATE", {"cost": 2}, type="P.connector", name="B")) == (501, sentence)
 
 
 def test_a_creation_without_a_type_is_refused() -> None:
-    answer = client().ask("CREATE", {"type": "listener"}, name="n3")
+    answer = client_of(*SECTIONS).ask("CREATE", {"type": "listener"}, name="n3")
     assert (refusal(answer), answer.body) == ((400, "No 'type' attribute in {'type': None, 'name': 'n3'}"), {})
 
 
@@ -405,7 +401,7 @@ def test_a_creation_without_a_type_is_refused() -> None:
     [("log", ["UPDATE", "READ"]), ("policy", ["READ"]), ("logStats", ["READ"]), ("router", ["READ"])],
 )
 def test_a_type_that_is_not_made_by_clients_is_not_implemented(kind: str, operations: list[str]) -> None:
-    answer = client().ask("CREATE", {}, type=kind)
+    answer = client_of(*SECTIONS).ask("CREATE", {}, type=kind)
     sentence = f"Operation 'CREATE' not implemented for '{P}{kind}' {operations}"
     assert (refusal(answer), answer.body) == ((501, sentence), {})
 
@@ -454,7 +450,7 @@ _LATER_TOO = f"is not supported yet; allowed: {_SUPPORTED}"
     ],
 )
 def test_what_is_not_supported_yet_is_checked_and_refused(kind: str, body: Any, sentence: str) -> None:
-    found = client()
+    found = client_of(*SECTIONS)
     answer = found.ask("CREATE", body, type=f"P.{kind}", name="x")
     assert (refusal(answer), answer.body) == ((400, sentence), None if kind.startswith("router.") else {})
     assert found.router.asked == []

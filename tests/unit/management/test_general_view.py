@@ -6,17 +6,13 @@ import pytest
 
 from routerd.management import ENTITY_TYPES, LOG_MODULES, ConfiguredEntity, ConnectorRow, LogRow, PoolRow
 from routerd.wire import Int
-from tests.unit.management.fake_router import SECTIONS, Client, FakeRouter, connection, link, node, refusal, worker
+from tests.unit.management.fake_router import SECTIONS, Client, client_of, connection, link, node, refusal, worker
 
 LEVELS = ("trace", "debug", "info", "notice", "warning", "error", "critical")
 
 
-def client() -> Client:
-    return Client(FakeRouter(*SECTIONS))
-
-
 def test_listeners_are_shown_with_the_columns_that_are_asked_for() -> None:
-    assert client().rows("P.listener", "name", "identity", "port", "role") == [
+    assert client_of(*SECTIONS).rows("P.listener", "name", "identity", "port", "role") == [
         ["L1", "listener/127.0.0.1:5672:L1", "5672", "normal"],
         ["listener/:amqps", "listener/:amqps", "amqps", "normal"],
     ]
@@ -24,16 +20,16 @@ def test_listeners_are_shown_with_the_columns_that_are_asked_for() -> None:
 
 @pytest.mark.parametrize("name", ["listener", "P.listener"])
 def test_a_query_without_names_has_all_attributes_of_the_type(name: str) -> None:
-    names = client().query(name).body["attributeNames"]
+    names = client_of(*SECTIONS).query(name).body["attributeNames"]
     assert names == list(ENTITY_TYPES["listener"].attributes)
     assert names[-3:] == ["name", "identity", "type"]
 
 
 def test_an_attribute_that_the_type_has_not_is_not_found() -> None:
-    answer = client().query("P.listener", ["port", "bogus"])
+    answer = client_of(*SECTIONS).query("P.listener", ["port", "bogus"])
     sentence = "Unknown attributes ['bogus'] for type org.apache.qpid.dispatch.listener."
     assert (refusal(answer), answer.body) == ((404, sentence), {})
-    assert refusal(client().query(None, ["bogus"])) == (404, "Unknown attributes ['bogus'].")
+    assert refusal(client_of(*SECTIONS).query(None, ["bogus"])) == (404, "Unknown attributes ['bogus'].")
 
 
 @pytest.mark.parametrize(
@@ -45,29 +41,30 @@ def test_an_attribute_that_the_type_has_not_is_not_found() -> None:
     ],
 )
 def test_a_type_that_there_is_not_is_refused(given: str, told: str) -> None:
-    answer = client().query(given)
+    answer = client_of(*SECTIONS).query(given)
     assert (refusal(answer), answer.body) == ((400, f"No such entity type '{told}'"), {})
     for operation in ("READ", "CREATE", "UPDATE", "DELETE"):
-        refused = client().ask(operation, {}, type=given, name="x")
+        refused = client_of(*SECTIONS).ask(operation, {}, type=given, name="x")
         assert refusal(refused) == (400, f"No such entity type '{told}'")
 
 
 def test_entities_with_nothing_to_show_are_left_out() -> None:
-    assert client().rows("P.log", "identity", "enable")[:2] == [["log/SERVER", "debug+"], ["log/ROUTER", None]]
-    assert client().rows("P.log", "enable") == [["debug+"]]
+    found = client_of(*SECTIONS)
+    assert found.rows("P.log", "identity", "enable")[:2] == [["log/SERVER", "debug+"], ["log/ROUTER", None]]
+    assert found.rows("P.log", "enable") == [["debug+"]]
 
 
 def test_types_stand_for_those_that_are_built_on_them() -> None:
-    kinds = {row[0] for row in client().rows("P.configurationEntity", "type")}
+    kinds = {row[0] for row in client_of(*SECTIONS).rows("P.configurationEntity", "type")}
     assert kinds == {f"org.apache.qpid.dispatch.{name}" for name in ("router", "listener", "log", "policy")} | {
         "org.apache.qpid.dispatch.router.config.address",
         "org.mobula.record",
     }
-    assert client().rows("org.amqp.management", "identity") == [["self"]]
+    assert client_of(*SECTIONS).rows("org.amqp.management", "identity") == [["self"]]
 
 
 def test_a_query_without_a_type_is_for_all_that_has_a_name() -> None:
-    found = client()
+    found = client_of(*SECTIONS)
     found.router.pool_rows = [PoolRow(name="Delivery", object_octets=8, in_use=1, allocated=2)]
     answer = found.query(None, ["identity"])
     identities = [row[0] for row in answer.body["results"]]
@@ -91,7 +88,7 @@ def test_a_query_without_a_type_is_for_all_that_has_a_name() -> None:
 
 @pytest.mark.parametrize("operation", ["query", "Query", "qUERY"])
 def test_in_small_letters_a_query_is_for_what_the_file_has(operation: str) -> None:
-    found = client()
+    found = client_of(*SECTIONS)
     found.ask("CREATE", {"prefix": "x"}, type="P.router.config.address")
     answer = found.ask(operation, {"attributeNames": ["identity", "name"]}, entityType="P.router.config.address")
     assert answer.body["results"] == [["address/0", "address/0"], ["address/1", "starry"], ["address/2", "address/2"]]
@@ -99,7 +96,7 @@ def test_in_small_letters_a_query_is_for_what_the_file_has(operation: str) -> No
 
 
 def test_the_router_without_its_prefix_is_what_is_configured_and_what_is_counted() -> None:
-    found = client()
+    found = client_of(*SECTIONS)
     found.router.worker_rows = [worker(0, connections=3, links_blocked=2)]
     columns = ("identity", "name", "id", "helloIntervalSeconds", "connectionCount", "blockedLinkCount", "area")
     row = ["router/R1", "router/R1", "R1", Int(1), Int(3), Int(2), "0"]
@@ -111,7 +108,7 @@ def test_the_router_without_its_prefix_is_what_is_configured_and_what_is_counted
 
 
 def test_all_numbers_are_ints_or_longs_that_are_too_large() -> None:
-    found = client()
+    found = client_of(*SECTIONS)
     found.router.worker_rows = [worker(0, memory_octets=5_000_000_000)]
     [[small, large]] = found.rows("org.mobula.connectionActor", "pid", "memoryUsage")
     assert (type(small), small) == (Int, 100)
@@ -124,7 +121,7 @@ def test_all_numbers_are_ints_or_longs_that_are_too_large() -> None:
     "target", [{}, {"name": "self"}, {"identity": "self"}, {"type": "org.amqp.management"}, {"type": "P.management"}]
 )
 def test_the_node_is_read_by_itself(target: dict[str, str]) -> None:
-    answer = client().ask("READ", **target)
+    answer = client_of(*SECTIONS).ask("READ", **target)
     body = {"identity": "self", "name": "self", "type": "org.apache.qpid.dispatch.management"}
     assert (answer.status, answer.description, answer.body) == (200, "OK", body)
 
@@ -139,7 +136,7 @@ def test_the_node_is_read_by_itself(target: dict[str, str]) -> None:
     ],
 )
 def test_a_listener_is_read_without_what_is_null(target: dict[str, str]) -> None:
-    answer = client().ask("READ", **target)
+    answer = client_of(*SECTIONS).ask("READ", **target)
     assert (answer.status, answer.description) == (200, "OK")
     assert answer.body == {
         "host": "127.0.0.1",
@@ -196,18 +193,18 @@ P = "org.apache.qpid.dispatch."
     ],
 )
 def test_what_cannot_be_read_is_told(target: dict[str, str], status: int, sentence: str) -> None:
-    answer = client().ask("READ", **target)
+    answer = client_of(*SECTIONS).ask("READ", **target)
     assert (refusal(answer), answer.body) == ((status, sentence), {})
 
 
 def test_of_two_with_one_name_that_of_the_type_is_read() -> None:
-    found = Client(FakeRouter(("listener", {"port": "1", "name": "a"}), ("address", {"prefix": "a", "name": "a"})))
+    found = client_of(("listener", {"port": "1", "name": "a"}), ("address", {"prefix": "a", "name": "a"}))
     assert found.ask("read", type="P.router.config.address", name="a").body["identity"] == "address/0"
     assert found.ask("READ", type="P.listener", name="a").body["identity"] == "listener/:1:a"
 
 
 def test_a_secret_is_not_shown() -> None:
-    found = client()
+    found = client_of(*SECTIONS)
     connector = ENTITY_TYPES["connector"]
     values: dict[str, Any] = {name: one.default for name, one in connector.attributes.items()}
     values |= {"saslUsername": "ann", "saslPassword": "hunter2"}
@@ -220,7 +217,7 @@ def test_a_secret_is_not_shown() -> None:
 
 
 def test_lines_of_the_log_are_counted_by_module() -> None:
-    found = client()
+    found = client_of(*SECTIONS)
     found.router.counts = {"AGENT": {"info": 4, "error": 1}, "MAIN": {"critical": 1}}
     rows = found.rows("P.logStats", "identity", "name", *(f"{level}Count" for level in LEVELS))
     assert [row[1] for row in rows] == [*LOG_MODULES, "MAIN"]
@@ -229,7 +226,7 @@ def test_lines_of_the_log_are_counted_by_module() -> None:
 
 
 def test_pools_are_allocators() -> None:
-    found = client()
+    found = client_of(*SECTIONS)
     found.router.pool_rows = [PoolRow(name="Delivery", object_octets=200, in_use=3, allocated=10)]
     assert found.ask("READ", identity="allocator/Delivery").body == {
         "typeName": "Delivery",
@@ -249,7 +246,7 @@ def test_pools_are_allocators() -> None:
 
 
 def test_the_policy_is_that_of_a_router_without_one() -> None:
-    found = client()
+    found = client_of(*SECTIONS)
     assert found.ask("READ", type="P.policy", name="policy/None").body == {
         "maxConnections": 65535,
         "maxMessageSize": 0,
@@ -271,11 +268,11 @@ def test_the_policy_is_that_of_a_router_without_one() -> None:
 
 @pytest.mark.parametrize("name", ["router.node", "vhost", "vhostStats", "dummy", "sslProfile", "connector"])
 def test_of_other_types_there_is_nothing(name: str) -> None:
-    assert client().query(f"P.{name}").body["results"] == []
+    assert client_of(*SECTIONS).query(f"P.{name}").body["results"] == []
 
 
 def connectors() -> Client:
-    found = Client(FakeRouter(("connector", {"host": "b", "name": "B"}), ("connector", {"host": "c", "port": "1"})))
+    found = client_of(("connector", {"host": "b", "name": "B"}), ("connector", {"host": "c", "port": "1"}))
     found.router.connector_rows = [
         ConnectorRow(identity="connector/b:amqp:B", status="FAILED", message="refused", failover_urls="amqp://d:5672")
     ]
@@ -308,13 +305,13 @@ def test_a_connector_is_read_with_how_it_fares() -> None:
 
 
 def test_nobody_is_asked_for_connectors_where_there_are_none() -> None:
-    found = client()
+    found = client_of(*SECTIONS)
     assert found.query().status == 200
     assert "connectors" not in found.router.asked
 
 
 def test_the_routers_of_the_network_are_shown() -> None:
-    found = client()
+    found = client_of(*SECTIONS)
     found.router.node_rows = [
         node(0, "A", link_state=("B",), last_topology_change=1_795_176_862.5),
         node(1, "B", link_state=("A", "C"), router_link=7, cost=2),
@@ -345,7 +342,7 @@ def test_the_routers_of_the_network_are_shown() -> None:
 
 
 def test_a_connection_actor_is_shown() -> None:
-    found = client()
+    found = client_of(*SECTIONS)
     sums = dict.fromkeys(worker(0).ingress, 0)
     found.router.worker_rows = [
         worker(0),
@@ -409,7 +406,7 @@ def test_a_connection_actor_is_shown() -> None:
 
 
 def test_a_link_between_actors_is_shown_at_both_its_ends() -> None:
-    found = client()
+    found = client_of(*SECTIONS)
     found.router.connection_rows = [
         connection(1),
         connection(2, role="fabric", properties={"worker": 1}, is_encrypted=True),
@@ -459,16 +456,16 @@ def test_a_link_between_actors_is_shown_at_both_its_ends() -> None:
 
 
 def test_links_are_gathered_only_for_who_asks_for_them() -> None:
-    found = client()
+    found = client_of(*SECTIONS)
     found.ask("READ", name="nope")
     assert found.router.asked == ["log_counts", "workers"]
 
 
 def test_an_operation_that_a_type_has_not_is_not_implemented() -> None:
-    answer = client().ask("UPDATE", {"port": "6299"}, name="L1")
+    answer = client_of(*SECTIONS).ask("UPDATE", {"port": "6299"}, name="L1")
     listener = "Operation 'UPDATE' not implemented for 'org.apache.qpid.dispatch.listener' ['CREATE', 'DELETE', 'READ']"
     assert (refusal(answer), answer.body) == ((501, listener), {})
-    bogus = client().ask("bogus_thing")
+    bogus = client_of(*SECTIONS).ask("bogus_thing")
     operations = [
         *("GET-SCHEMA", "GET-JSON-SCHEMA", "GET-LOG", "PROFILE", "QUERY", "GET-TYPES", "GET-ANNOTATIONS"),
         *("GET-OPERATIONS", "GET-ATTRIBUTES", "GET-MGMT-NODES", "READ"),
@@ -478,13 +475,13 @@ def test_an_operation_that_a_type_has_not_is_not_implemented() -> None:
 
 
 def test_a_request_without_an_operation_is_refused() -> None:
-    answer = client().ask(color="red")
+    answer = client_of(*SECTIONS).ask(color="red")
     sentence = "No 'operation' property: Message(address=None, properties={'color': 'red'})"
     assert (refusal(answer), answer.body) == ((400, sentence), {})
 
 
 def test_the_log_is_told_with_its_rows() -> None:
-    found = client()
+    found = client_of(*SECTIONS)
     found.router.log_rows = [
         LogRow(module="AGENT", level="info", text="a", file=None, line=None, time=1_795_176_862.7),
         LogRow(module="SERVER", level="error", text="b", file="f.py", line=12, time=3_000_000_000.0),

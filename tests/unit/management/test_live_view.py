@@ -12,6 +12,7 @@ from tests.unit.management.fake_router import (
     Client,
     FakeRouter,
     address,
+    client_of,
     connection,
     counters,
     link,
@@ -64,12 +65,12 @@ def only_row(client: Client, entity_type: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", COLUMNS)
 def test_a_query_without_names_has_the_columns_of_the_live_view(name: str) -> None:
-    assert Client(FakeRouter()).query(f"P.{name}").body["attributeNames"] == COLUMNS[name].split()
+    assert client_of().query(f"P.{name}").body["attributeNames"] == COLUMNS[name].split()
 
 
 @pytest.mark.parametrize("name", list(COLUMNS)[5:])
 def test_there_is_nothing_of_the_types_that_are_not_supported_yet(name: str) -> None:
-    client = Client(FakeRouter())
+    client = client_of()
     assert client.query(f"P.{name}").body["results"] == []
     assert refusal(client.ask("READ", type=f"P.{name}", identity="1")) == (404, "Not Found")
     assert refusal(client.ask("DELETE", type=f"P.{name}", name="x")) == (404, "Not Found")
@@ -77,7 +78,7 @@ def test_there_is_nothing_of_the_types_that_are_not_supported_yet(name: str) -> 
 
 def test_what_is_configured_with_a_number_is_shown_and_ends() -> None:
     route = {"prefix": "b", "direction": "in", "containerId": "broker"}
-    client = Client(FakeRouter(("address", {"prefix": "a"}), ("linkRoute", {"name": "r", **route})))
+    client = client_of(("address", {"prefix": "a"}), ("linkRoute", {"name": "r", **route}))
     name = "P.router.config.linkRoute"
     told = only_row(client, name)
     assert told == dict.fromkeys(told) | route | {
@@ -379,7 +380,7 @@ def test_what_goes_to_endpoints_inside_the_router_does_not_leave_it() -> None:
 
 
 def test_configured_addresses_are_shown_as_they_run() -> None:
-    body = Client(FakeRouter(*SECTIONS)).query("P.router.config.address").body
+    body = client_of(*SECTIONS).query("P.router.config.address").body
     full_name = ENTITY_TYPES["router.config.address"].full_name
     assert [list(map(typed_cell, row)) for row in body["results"]] == [
         list(map(typed_cell, row))
@@ -397,30 +398,30 @@ def typed_cell(value: Any) -> tuple[type, Any]:
 
 @pytest.mark.parametrize("name", ["router.config.address", "address", "P.router.config.address"])
 def test_a_short_name_of_a_type_is_as_good_as_the_full_one(name: str) -> None:
-    rows = Client(FakeRouter(*SECTIONS)).rows(name, "identity")
+    rows = client_of(*SECTIONS).rows(name, "identity")
     assert rows == [["1"], ["2"], ["3"]]
 
 
 def test_a_column_that_there_is_not_is_null() -> None:
     names = ["id", "bogus", "mode", 5, "id"]
-    answer = Client(FakeRouter()).query("P.router", names)
+    answer = client_of().query("P.router", names)
     assert answer.body == {"attributeNames": names, "results": [["R1", None, "standalone", None, "R1"]]}
 
 
 def test_names_may_come_as_an_array() -> None:
-    client = Client(FakeRouter())
+    client = client_of()
     answer = client.ask("QUERY", {"attributeNames": Array("string", ["id"])}, entityType="P.router")
     assert answer.body == {"attributeNames": ["id"], "results": [["R1"]]}
 
 
 @pytest.mark.parametrize("body", [None, {}, {"attributeNames": None}, {"attributeNames": []}, "no map"])
 def test_without_names_all_columns_come(body: object) -> None:
-    answer = Client(FakeRouter()).ask("QUERY", body, entityType="P.connection")
+    answer = client_of().ask("QUERY", body, entityType="P.connection")
     assert answer.body == {"attributeNames": COLUMNS["connection"].split(), "results": []}
 
 
 def test_names_that_are_no_list_or_too_many_are_refused() -> None:
-    client = Client(FakeRouter())
+    client = client_of()
     wrong = client.ask("QUERY", {"attributeNames": "id"}, entityType="P.router")
     assert refusal(wrong) == (400, "attributeNames: 'id' is no list of names")
     assert wrong.body == {"attributeNames": [], "results": []}
@@ -455,12 +456,12 @@ def test_a_link_is_read_by_identity_before_name() -> None:
 
 @pytest.mark.parametrize("target", [{}, {"name": "M0nope"}, {"identity": "M0nope"}])
 def test_an_address_that_is_not_there_is_not_found(target: dict[str, str]) -> None:
-    answer = Client(FakeRouter()).ask("READ", type="P.router.address", **target)
+    answer = client_of().ask("READ", type="P.router.address", **target)
     assert (refusal(answer), answer.body) == ((404, "Not Found"), {})
 
 
 def test_a_configured_address_is_read_by_identity_before_name() -> None:
-    client = Client(FakeRouter(*SECTIONS))
+    client = client_of(*SECTIONS)
     kind = "P.router.config.address"
     assert client.ask("READ", type=kind, identity="2").body["name"] == "starry"
     assert client.ask("READ", type=kind, name="address/0").body["identity"] == "1"
@@ -484,7 +485,7 @@ def test_a_configured_address_is_read_by_identity_before_name() -> None:
     ],
 )
 def test_what_nobody_may_do_is_forbidden(operation: str, kind: str, body: object) -> None:
-    answer = Client(FakeRouter()).ask(operation, {"a": 1}, type=kind, identity="1")
+    answer = client_of().ask(operation, {"a": 1}, type=kind, identity="1")
     assert (refusal(answer), answer.body) == ((403, "Forbidden"), body)
 
 
@@ -498,19 +499,19 @@ def test_what_nobody_may_do_is_forbidden(operation: str, kind: str, body: object
     ],
 )
 def test_what_a_type_does_not_have_is_not_implemented(operation: str, name: str) -> None:
-    answer = Client(FakeRouter()).ask(operation, {"a": 1}, type=f"P.{name}", identity="1")
+    answer = client_of().ask(operation, {"a": 1}, type=f"P.{name}", identity="1")
     operations = list(ENTITY_TYPES[name].operations)
     sentence = f"Operation '{operation}' not implemented for 'org.apache.qpid.dispatch.{name}' {operations}"
     assert (refusal(answer), answer.body) == ((501, sentence), None if operation == "CREATE" else {})
 
 
 def test_the_filter_says_the_type_before_the_type_does() -> None:
-    answer = Client(FakeRouter()).ask("QUERY", {"attributeNames": ["id"]}, entityType="P.router", type="P.listener")
+    answer = client_of().ask("QUERY", {"attributeNames": ["id"]}, entityType="P.router", type="P.listener")
     assert answer.body["results"] == [["R1"]]
 
 
 def test_other_routers_are_counted_when_they_are_asked_for() -> None:
-    client = Client(FakeRouter(settings=RouterSettings(id="R1", mode=RouterMode.INTERIOR)))
+    client = client_of(settings=RouterSettings(id="R1", mode=RouterMode.INTERIOR))
     client.router.node_rows = [node(0, "R1"), node(1, "R2"), node(2, "R3")]
     assert client.rows("P.router", "nodeCount") == [[ULong(2)]]
     assert client.ask("READ", type="router", name="router/None").body["nodeCount"] == 2
@@ -522,7 +523,7 @@ def test_other_routers_are_counted_when_they_are_asked_for() -> None:
 @pytest.mark.parametrize("kind", ["endpoint", "router-control", "inter-router", "edge-downlink"])
 @pytest.mark.parametrize("is_outgoing", [False, True])
 def test_a_link_says_what_it_is_for_and_where_its_messages_came_from(kind: str, is_outgoing: bool) -> None:
-    client = Client(FakeRouter())
+    client = client_of()
     client.router.link_rows = [link(1, kind=kind, is_outgoing=is_outgoing, accepted=3)]
     [[found, histogram]] = client.rows("P.router.link", "linkType", "ingressHistogram")
     assert found == kind
@@ -531,7 +532,7 @@ def test_a_link_says_what_it_is_for_and_where_its_messages_came_from(kind: str, 
 
 @pytest.mark.parametrize("role", ["inter-router", "edge"])
 def test_a_connection_to_a_router_is_shown_and_kept(role: str) -> None:
-    client = Client(FakeRouter())
+    client = client_of()
     client.router.connection_rows = [connection(4, role=role, is_incoming=False, host="b.example.com:amqp")]
     assert client.rows("P.connection", "name", "host", "role", "dir") == [
         ["connection/b.example.com:amqp", "b.example.com:amqp", role, "out"]
@@ -541,5 +542,5 @@ def test_a_connection_to_a_router_is_shown_and_kept(role: str) -> None:
 
 
 def test_the_mode_is_shown() -> None:
-    client = Client(FakeRouter(settings=RouterSettings(id="R1", mode=RouterMode.INTERIOR)))
+    client = client_of(settings=RouterSettings(id="R1", mode=RouterMode.INTERIOR))
     assert client.rows("P.router", "mode", "metadata") == [["interior", None]]

@@ -6,18 +6,14 @@ import pytest
 
 from routerd.core import RouterMode, RouterSettings
 from routerd.management import ENTITY_TYPES
-from tests.unit.management.fake_router import Client, FakeRouter, node, refusal
+from tests.unit.management.fake_router import client_of, node, refusal
 
 P = "org.apache.qpid.dispatch."
 BASES = {"entity", "configurationEntity", "operationalEntity", "org.amqp.management"}
 
 
-def client() -> Client:
-    return Client(FakeRouter())
-
-
 def test_the_types_are_told_with_those_they_are_built_on() -> None:
-    types = client().ask("GET-TYPES").body
+    types = client_of().ask("GET-TYPES").body
     own = ["org.mobula.connectionActor", "org.mobula.fabricLink", "org.mobula.record"]
     assert list(types) == [*(P + name for name in ENTITY_TYPES), *own]
     assert types[f"{P}management"] == [f"{P}org.amqp.management", f"{P}operationalEntity", f"{P}entity"]
@@ -26,7 +22,7 @@ def test_the_types_are_told_with_those_they_are_built_on() -> None:
 
 
 def test_the_types_of_a_filter_are_it_and_those_built_on_it() -> None:
-    assert client().ask("GET-TYPES", entityType="org.amqp.management").body == {
+    assert client_of().ask("GET-TYPES", entityType="org.amqp.management").body == {
         f"{P}org.amqp.management": [f"{P}operationalEntity", f"{P}entity"],
         f"{P}management": [f"{P}org.amqp.management", f"{P}operationalEntity", f"{P}entity"],
     }
@@ -34,17 +30,17 @@ def test_the_types_of_a_filter_are_it_and_those_built_on_it() -> None:
 
 @pytest.mark.parametrize("operation", ["GET-ATTRIBUTES", "get_attributes", "Get-Attributes"])
 def test_the_attributes_of_a_type_are_told(operation: str) -> None:
-    assert client().ask(operation, entityType="P.logStats").body == {
+    assert client_of().ask(operation, entityType="P.logStats").body == {
         f"{P}logStats": [
             *("traceCount", "debugCount", "infoCount", "noticeCount", "warningCount", "errorCount", "criticalCount"),
             *("name", "identity", "type"),
         ]
     }
-    assert len(client().ask(operation).body) == 32
+    assert len(client_of().ask(operation).body) == 32
 
 
 def test_the_operations_of_a_type_are_told() -> None:
-    found = client()
+    found = client_of()
     assert found.ask("GET-OPERATIONS", entityType="listener").body == {f"{P}listener": ["CREATE", "DELETE", "READ"]}
     assert found.ask("GET-OPERATIONS", entityType="connection").body == {f"{P}connection": ["READ"]}
     assert found.ask("GET-OPERATIONS", entityType="connectionActor").body == {"org.mobula.connectionActor": ["READ"]}
@@ -53,11 +49,11 @@ def test_the_operations_of_a_type_are_told() -> None:
 
 @pytest.mark.parametrize("operation", ["GET-TYPES", "GET-ATTRIBUTES", "GET-OPERATIONS"])
 def test_a_filter_that_is_no_type_is_refused(operation: str) -> None:
-    assert refusal(client().ask(operation, entityType="bogus")) == (400, f"No such entity type '{P}bogus'")
+    assert refusal(client_of().ask(operation, entityType="bogus")) == (400, f"No such entity type '{P}bogus'")
 
 
 def test_there_are_no_annotations_of_whatever() -> None:
-    answer = client().ask("GET-ANNOTATIONS", entityType="bogus")
+    answer = client_of().ask("GET-ANNOTATIONS", entityType="bogus")
     assert (answer.status, answer.body) == (200, {})
 
 
@@ -70,13 +66,13 @@ def test_there_are_no_annotations_of_whatever() -> None:
     ],
 )
 def test_an_interior_router_tells_the_nodes_of_its_network(mode: RouterMode, nodes: list[str]) -> None:
-    found = Client(FakeRouter(settings=RouterSettings(id="R.1", mode=mode)))
+    found = client_of(settings=RouterSettings(id="R.1", mode=mode))
     found.router.node_rows = [node(0, "R.1"), node(1, "R.0", next_hop="R.2")]
     assert found.ask("GET-MGMT-NODES", type="org.amqp.management", name="self").body == nodes
 
 
 def test_the_schema_has_all_types_by_their_short_names() -> None:
-    schema = client().ask("GET-SCHEMA").body
+    schema = client_of().ask("GET-SCHEMA").body
     assert schema["prefix"] == "org.apache.qpid.dispatch"
     assert list(schema["entityTypes"]) == [
         *(one.section or one.name for one in ENTITY_TYPES.values()),
@@ -89,7 +85,7 @@ def test_the_schema_has_all_types_by_their_short_names() -> None:
 
 
 def test_the_schema_leaves_out_what_is_empty() -> None:
-    types = client().ask("GET-SCHEMA").body["entityTypes"]
+    types = client_of().ask("GET-SCHEMA").body["entityTypes"]
     assert types["log"] == {
         "attributes": {
             "module": {
@@ -126,17 +122,17 @@ def test_the_schema_leaves_out_what_is_empty() -> None:
 
 
 def test_the_schema_has_the_defaults_that_tools_show() -> None:
-    settings = client().ask("GET-SCHEMA").body["entityTypes"]["vhostUserGroupSettings"]["attributes"]
+    settings = client_of().ask("GET-SCHEMA").body["entityTypes"]["vhostUserGroupSettings"]["attributes"]
     assert settings["allowWaypointLinks"]["default"] is True
     assert "default" not in settings["allowDynamicSource"]
-    assert client().ask("GET-SCHEMA").body["entityTypes"]["router"]["attributes"]["addrCount"]["graph"] is True
+    assert client_of().ask("GET-SCHEMA").body["entityTypes"]["router"]["attributes"]["addrCount"]["graph"] is True
 
 
 @pytest.mark.parametrize(("indent", "start"), [(None, '{"prefix": '), ("2", '{\n  "prefix": '), (0, '{\n"prefix": ')])
 def test_the_schema_is_told_as_text(indent: object, start: str) -> None:
-    text = client().ask("GET-JSON-SCHEMA", indent=indent).body
+    text = client_of().ask("GET-JSON-SCHEMA", indent=indent).body
     assert text.startswith(start)
-    assert json.loads(text) == client().ask("GET-SCHEMA").body
+    assert json.loads(text) == client_of().ask("GET-SCHEMA").body
 
 
 @pytest.mark.parametrize(
@@ -148,15 +144,15 @@ def test_the_schema_is_told_as_text(indent: object, start: str) -> None:
     ],
 )
 def test_an_indent_that_is_too_deep_is_refused(indent: object, sentence: str) -> None:
-    assert refusal(client().ask("GET-JSON-SCHEMA", indent=indent)) == (400, sentence)
+    assert refusal(client_of().ask("GET-JSON-SCHEMA", indent=indent)) == (400, sentence)
 
 
 def test_another_name_of_the_schema_is_not_implemented() -> None:
-    assert client().ask("GET-SCHEMA-JSON").status == 501
+    assert client_of().ask("GET-SCHEMA-JSON").status == 501
 
 
 def test_there_is_no_profiler() -> None:
-    found = client()
+    found = client_of()
     status, sentence = refusal(found.ask("PROFILE", start=""))
     assert (status, sentence.partition(":")[0]) == (501, "No profiler is built in")
     assert refusal(found.ask("PROFILE", stop="kgrind")) == (400, "Profiler not started")
@@ -164,7 +160,7 @@ def test_there_is_no_profiler() -> None:
 
 
 def test_an_operation_of_the_node_is_not_one_of_other_entities() -> None:
-    found = Client(FakeRouter(("listener", {"name": "L1"})))
+    found = client_of(("listener", {"name": "L1"}))
     answer = found.ask("GET-TYPES", type="listener", name="L1")
     sentence = f"Operation 'GET-TYPES' not implemented for '{P}listener' ['CREATE', 'DELETE', 'READ']"
     assert refusal(answer) == (501, sentence)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.management.fake_router import Client, FakeRouter, connection, refusal
+from tests.unit.management.fake_router import Client, FakeRouter, client_of, connection, refusal
 
 CONNECTION = "P.connection"
 
@@ -119,7 +119,7 @@ def test_no_more_than_eight_results_are_kept() -> None:
 
 
 def test_the_general_view_has_pages_too() -> None:
-    client = Client(FakeRouter(("listener", {"port": "1"}), ("listener", {"port": "2"}), ("listener", {"port": "3"})))
+    client = client_of(("listener", {"port": "1"}), ("listener", {"port": "2"}), ("listener", {"port": "3"}))
     assert client.rows("P.listener", "port", offset=1, count=1) == [["2"]]
     assert client.rows("P.listener", "port", offset=2, count=1) == [["3"]]
     assert client.rows("P.listener", "port", offset=5) == []

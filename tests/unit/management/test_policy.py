@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from routerd.management import ChangeRefused, PolicyRow, VhostRow
-from tests.unit.management.fake_router import Client, FakeRouter, refusal
+from tests.unit.management.fake_router import Client, client_of, refusal
 
 VHOST = "org.apache.qpid.dispatch.vhost"
 ROWS = [
@@ -41,20 +41,21 @@ ROWS = [
 ]
 
 
-def client(*sections: tuple[str, dict[str, Any]]) -> Client:
-    router = FakeRouter(("router", {"id": "R1"}), *sections)
-    router.policy_rows = ROWS
-    return Client(router)
+def client_with(*sections: tuple[str, dict[str, Any]]) -> Client:
+    found = client_of(("router", {"id": "R1"}), *sections)
+    found.router.policy_rows = ROWS
+    return found
 
 
 VHOSTS = (("vhost", {"hostname": "a", "groups": {"g": {"users": "*"}}}), ("vhost", {"hostname": "b"}))
 
 
 def test_there_is_one_policy_with_the_sums_of_all_workers() -> None:
-    for found in (client(), client(("policy", {"maxConnections": 7}))):
+    for found in (client_with(), client_with(("policy", {"maxConnections": 7}))):
         [row] = found.rows("policy", "identity", "name", "connectionsProcessed", "connectionsDenied", "linksDenied")
         assert row == ["policy/None", "policy/None", 15, 1, 2]
-    answer = client(("policy", {"maxConnections": 7, "enableVhostPolicy": True})).ask("READ", identity="policy/None")
+    found = client_with(("policy", {"maxConnections": 7, "enableVhostPolicy": True}))
+    answer = found.ask("READ", identity="policy/None")
     assert answer.body == {
         "maxConnections": 7,
         "maxMessageSize": 0,
@@ -75,7 +76,7 @@ def test_there_is_one_policy_with_the_sums_of_all_workers() -> None:
 
 
 def test_the_statistics_of_vhosts_are_sums_and_stay_when_they_are_gone() -> None:
-    found = client(*VHOSTS)
+    found = client_with(*VHOSTS)
     names = ("hostname", "connectionsApproved", "connectionsCurrent", "sessionDenied", "maxMessageSizeDenied")
     assert found.rows("vhostStats", *names) == [["a", 4, 2, 1, 4], ["b", 0, 0, 0, 0], ["gone", 7, 0, 0, 0]]
     answer = found.ask("READ", identity="vhostStats/a")
@@ -85,7 +86,7 @@ def test_the_statistics_of_vhosts_are_sums_and_stay_when_they_are_gone() -> None
 
 
 def test_vhosts_are_known_by_their_hostnames_and_have_groups() -> None:
-    found = client(*VHOSTS)
+    found = client_with(*VHOSTS)
     assert found.rows("vhost", "identity", "name", "groups") == [
         ["vhost/a", "vhost/a", {"g": {"users": "*"}}],
         ["vhost/b", "vhost/b", {}],
@@ -93,7 +94,7 @@ def test_vhosts_are_known_by_their_hostnames_and_have_groups() -> None:
 
 
 def test_a_vhost_is_created_changed_and_deleted() -> None:
-    found = client(*VHOSTS)
+    found = client_with(*VHOSTS)
     answer = found.ask("CREATE", {"id": "c", "maxMessageSize": 5}, type="vhost")
     assert (answer.status, answer.body["identity"], answer.body["maxMessageSize"]) == (201, "vhost/c", 5)
     update = {"maxConnections": 3, "hostname": "c", "type": "vhost", "name": None}
@@ -116,26 +117,26 @@ def test_a_vhost_is_created_changed_and_deleted() -> None:
     ],
 )
 def test_a_wrong_change_is_refused(body: Any, sentence: str) -> None:
-    assert refusal(client(*VHOSTS).ask("UPDATE", body, identity="vhost/a")) == (400, sentence)
+    assert refusal(client_with(*VHOSTS).ask("UPDATE", body, identity="vhost/a")) == (400, sentence)
 
 
 def test_a_change_that_the_router_refuses_is_told() -> None:
-    found = client(*VHOSTS)
+    found = client_with(*VHOSTS)
     found.router.failure = ChangeRefused("aliases: no")
     assert refusal(found.ask("UPDATE", {"aliases": "b"}, identity="vhost/a")) == (400, "aliases: no")
 
 
 def test_two_vhosts_of_one_name_are_refused() -> None:
-    assert client(*VHOSTS).ask("CREATE", {"hostname": "a"}, type="vhost", name="other").status == 400
+    assert client_with(*VHOSTS).ask("CREATE", {"hostname": "a"}, type="vhost", name="other").status == 400
 
 
 def test_policy_is_only_read() -> None:
-    assert client().ask("UPDATE", {"maxConnections": 1}, identity="policy/None").status == 501
-    assert client().ask("CREATE", {}, type="policy").status == 501
+    assert client_with().ask("UPDATE", {"maxConnections": 1}, identity="policy/None").status == 501
+    assert client_with().ask("CREATE", {}, type="policy").status == 501
 
 
 def test_while_a_vhost_is_changed_no_other_request_changes_it() -> None:
-    found = client(*VHOSTS)
+    found = client_with(*VHOSTS)
     found.router.is_slow = True
     first = found.begun("UPDATE", {"maxConnections": 1}, identity="vhost/a")
     first.send(None)

@@ -5,19 +5,15 @@ from typing import Any
 import pytest
 
 from routerd.management import RECORD_COUNTERS
-from tests.unit.management.fake_router import Client, FakeRouter, refusal, worker
+from tests.unit.management.fake_router import client_of, refusal, worker
 
 RECORD = "org.mobula.record"
 WHERE = {"type": RECORD, "identity": "record/decisions"}
 COUNTERS = dict.fromkeys(RECORD_COUNTERS.values(), 0)
 
 
-def client(*sections: tuple[str, dict[str, Any]]) -> Client:
-    return Client(FakeRouter(*sections))
-
-
 def test_a_router_without_a_section_records_nothing() -> None:
-    assert client().ask("READ", **WHERE).body == {
+    assert client_of().ask("READ", **WHERE).body == {
         "level": "off",
         "sample": 100,
         "rotateSeconds": 60,
@@ -33,7 +29,7 @@ def test_a_router_without_a_section_records_nothing() -> None:
 
 
 def test_counters_are_those_of_all_workers() -> None:
-    found = client(("record", {"level": "all", "directory": "/records"}))
+    found = client_of(("record", {"level": "all", "directory": "/records"}))
     found.router.worker_rows = [
         worker(0, recording_status="recording", recording=COUNTERS | {"rows_written": 5, "errors": 1}),
         worker(1, recording_status="stopped: the disk is full", recording=COUNTERS | {"rows_written": 7}),
@@ -43,7 +39,7 @@ def test_counters_are_those_of_all_workers() -> None:
 
 
 def test_it_is_changed_as_a_whole_or_in_part() -> None:
-    found = client(("record", {"level": "sampled", "directory": "/records", "sample": 10}))
+    found = client_of(("record", {"level": "sampled", "directory": "/records", "sample": 10}))
     told = found.ask("UPDATE", {"level": "all", "sample": None, "retentionHours": 0, "type": RECORD}, **WHERE)
     assert told.status == 200
     assert {name: told.body[name] for name in ("level", "sample", "directory", "retentionHours")} == {
@@ -68,12 +64,12 @@ def test_it_is_changed_as_a_whole_or_in_part() -> None:
     ],
 )
 def test_what_does_not_fit_is_refused(body: Any, sentence: str) -> None:
-    status, description = refusal(client().ask("UPDATE", body, **WHERE))
+    status, description = refusal(client_of().ask("UPDATE", body, **WHERE))
     assert (status, sentence in description) == (400, True), description
 
 
 @pytest.mark.parametrize("operation", ["CREATE", "DELETE"])
 def test_there_is_always_one(operation: str) -> None:
-    found = client()
+    found = client_of()
     assert found.ask(operation, {}, **WHERE).status in (400, 501)
     assert found.ask("READ", **WHERE).status == 200
