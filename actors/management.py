@@ -8,7 +8,7 @@ from actors.process import Background, ProcessConfig, settle, stand_back
 from actors.ray_internals import token_files
 from actors.watch import Watch
 from routerd.core import RouterMode, RouterSettings
-from routerd.io import ManagementMessages, Member, RouterBacking, Turns, collect_seldom, module_log, own_log_rows
+from routerd.io import ManagementMessages, Member, RouterBacking, YieldTimer, collect_seldom, module_log, own_log_rows
 from routerd.management import Agent, Configuration, Unanswered
 
 RESTORE_AGAIN_S = 0.5
@@ -57,7 +57,7 @@ class ManagementActor:
         pulse = settle(self._process)
         # An answer of thousands of rows is much work, and messages are not to wait for it.
         stand_back()
-        self._turns = Turns()
+        self._yield_timer = YieldTimer()
         collect_seldom()
         self._background.start("The watch", Watch(self._process, pulse).keep)
         self._background.run("Asking for the configuration", self._restore)
@@ -69,7 +69,7 @@ class ManagementActor:
     async def answer(self, request: bytes) -> bytes | None:
         """Return the answer to a request, both as messages; None for one that asks for none."""
         await self._is_restored.wait()
-        with self._turns:
+        with self._yield_timer:
             return await self._messages.answer(request)
 
     async def current(self, worker: int) -> Configuration:

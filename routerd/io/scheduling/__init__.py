@@ -1,7 +1,7 @@
 """When a thread works, on which core, and with what memory.
 
 `busy_poll` keeps a loop awake, `core_keeper` keeps it on a core, and `loop_calls` hands calls over to it. `peer_timers`
-judge nobody before the sockets were read. `processor_share` and `turns` keep long work out of the way of others.
+judge nobody before the sockets were read. `processor_share` and `yield_timer` keep long work out of the way of others.
 `process_settings` and `heap` hold what a process asks of Python and of the C library.
 """
 
@@ -12,7 +12,7 @@ from routerd.io.scheduling.loop_calls import LoopCalls
 from routerd.io.scheduling.peer_timers import PeerTimer, Standstill, after_reading, all_is_read
 from routerd.io.scheduling.process_settings import be_quick, collect_seldom
 from routerd.io.scheduling.processor_share import Leisure, let_others_go_first
-from routerd.io.scheduling.turns import Turns
+from routerd.io.scheduling.yield_timer import YieldTimer
 
 __all__ = [
     "SPAN_S",
@@ -23,7 +23,7 @@ __all__ = [
     "PeerTimer",
     "Standstill",
     "SystemCores",
-    "Turns",
+    "YieldTimer",
     "after_reading",
     "all_is_read",
     "be_quick",

@@ -37,7 +37,7 @@ class _Times(ctypes.Structure):
     )
 
 
-class Turns:
+class YieldTimer:
     """Has the thread that makes it step aside while it is in a `with`, of which there may be several at a time.
 
     Where the system has no such timer, or no signal for it, work goes on without.
