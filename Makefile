@@ -3,7 +3,8 @@
 PYTHON ?= python3
 ROUTERD_CYTHON ?= auto
 ROUTERD_TRAINING ?= auto
-export PYTHON ROUTERD_CYTHON ROUTERD_TRAINING
+ROUTERD_RETURN_CODES ?= auto
+export PYTHON ROUTERD_CYTHON ROUTERD_TRAINING ROUTERD_RETURN_CODES
 
 BIN := .venv/bin
 PIP := $(BIN)/pip --disable-pip-version-check install --quiet --constraint constraints.txt
@@ -19,7 +20,7 @@ COMPILING := setup.py $(wildcard compiling/*.py)
 SOURCES := $(shell find routerd actors bench -name '*.py' -o -name '*.pxd' -o -name '*.c')
 
 ENVIRONMENT := .venv/.environment
-BUILT := .venv/.built-$(ROUTERD_CYTHON)-$(ROUTERD_TRAINING)
+BUILT := .venv/.built-$(ROUTERD_CYTHON)-$(ROUTERD_TRAINING)-$(ROUTERD_RETURN_CODES)
 TEST_TOOLS := .venv/.test-tools
 FUZZ_TOOLS := .venv/.fuzz-tools
 ANALYTICS := .venv/.analytics

@@ -15,7 +15,7 @@ import sysconfig
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 
 from actors.cluster import RAYLET_ENDED, enter_ray, leave_ray
@@ -80,12 +80,16 @@ class OwnRay:
 
     ends_with_us = True
 
-    def __init__(self, folder: str, *, is_private: bool = False) -> None:
-        """`is_private` says that all of the folder is to be removed after this process has been killed."""
+    def __init__(self, folder: str, *, is_private: bool = False, uses_tricks: bool = True) -> None:
+        """`is_private` says that all of the folder is to be removed after this process has been killed.
+
+        Without tricks its processes are those that Ray itself starts, agents included.
+        """
         self._routers_folder = folder
         self._remove = _REMOVE_FOLDER if is_private else _CLEAR_FOLDER
         self._folder = f"{folder}/ray"
-        self._node = HeadNode(self._folder)
+        self._uses_tricks = uses_tricks
+        self._node = HeadNode(self._folder, is_lean=uses_tricks)
         self._guard: subprocess.Popen[bytes] | None = None
         self._environment: dict[str, str] = {}
         self._head_started_at = 0.0
@@ -101,7 +105,7 @@ class OwnRay:
             raise NoRoom(shortage)
         os.makedirs(self._folder, mode=0o700)
         self._configure()
-        with quiet_timers():
+        with quiet_timers() if self._uses_tricks else nullcontext():
             # Its workers have the environment of its servers.
             self._node.start()
         self._head_started_at = time.monotonic()

@@ -14,7 +14,7 @@ from actors.errors import FolderRefused
 from actors.plan import is_connection, worker_of
 from actors.pulse import Pulse
 from routerd.config import LogConfig
-from routerd.io import LogFileError, configure_logs, forward_logs, let_others_go_first, module_log
+from routerd.io import LogFileError, configure_logs, forward_logs, let_others_go_first, module_log, use_tricks
 
 _OTHERS_CAN_WRITE = stat.S_IWGRP | stat.S_IWOTH
 STANDS_BACK = 15
@@ -49,6 +49,8 @@ class ProcessConfig:
     """Whether the process is on another node."""
     away_folder: str = ""
     """What the folder on other nodes is called, up to their names."""
+    uses_tricks: bool = True
+    """Whether the process may use platform tricks."""
     began_ns: int = 0
     """When the launcher began, by its clock; what is numbered from there is the same on all hosts."""
 
@@ -110,6 +112,7 @@ def make_folder(folder: str) -> None:
 
 def settle(config: ProcessConfig) -> Pulse:
     """Make this process one of the router's: its folder, its pulse, its log, its share of the processor."""
+    use_tricks(config.uses_tricks)
     make_folder(config.folder)
     # Ray gives its workers a low one, which can be taken back where that is allowed.
     _set_priority(0)

@@ -63,7 +63,9 @@ class HeadNode(Node):
     The kernel ends its servers when the thread ends that started them.
     """
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, *, is_lean: bool = True) -> None:
+        """One that is not lean has the agents, and starts its workers by a script of Ray."""
+        self._is_lean = is_lean
         self.all_processes: dict[str, list[Any]] = {}
         self._held: list[int] = []
         """What the raylet takes for its agents, see `agents`."""
@@ -79,8 +81,9 @@ class HeadNode(Node):
             session_name="s",
             include_dashboard=False,
             no_monitor=True,
-            setup_worker_path=str(Path(__file__).with_name("worker_process.py")),
         )
+        if is_lean:
+            parameters.setup_worker_path = str(Path(__file__).with_name("worker_process.py"))
         parameters.include_log_monitor = False
         self._parameters = parameters
 
@@ -95,7 +98,10 @@ class HeadNode(Node):
         self._webui_url = ""
 
     def start_raylet(self, *arguments: Any, **named: Any) -> None:
-        """Start the raylet without its agents."""
+        """Start the raylet, without its agents where the node is lean."""
+        if not self._is_lean:
+            super().start_raylet(*arguments, **named)
+            return
         for name in _AGENT_PORTS:
             _raylet_names.persist_port(self._session_dir, self._node_id, name, NO_PORT)
         start_process = _service_names.start_ray_process

@@ -66,6 +66,8 @@ class RouterOptions:
     """For how long a connection actor looks for more work before it sleeps."""
     keeps_core: bool = True
     """Whether a busy connection actor keeps to a core of its own."""
+    uses_tricks: bool = True
+    """Whether processes of the router may use platform tricks."""
     log_socket: str | None = None
     logs_as_json: bool = False
     is_detached: bool = False
@@ -109,7 +111,7 @@ class Router:
         self._cluster = (
             JoinedRay(options.ray_address)
             if options.ray_address
-            else OwnRay(options.folder, is_private=options.is_folder_private)
+            else OwnRay(options.folder, is_private=options.is_folder_private, uses_tricks=options.uses_tricks)
         )
         try:
             self._cluster.start(options.ray_namespace)
@@ -225,6 +227,7 @@ class Router:
             home=self._nodes[0],
             away_folder=self._away_folder,
             began_ns=self._began_ns,
+            uses_tricks=self._options.uses_tricks,
         )
 
     def _worker_config(self, place: Place, workers: int) -> WorkerConfig:

@@ -3,7 +3,8 @@
 `auto` (the default) compiles when a C compiler works, and otherwise says so once and leaves the modules uncompiled;
 `require` fails where `auto` would say so; `off` compiles nothing. It is all or nothing: compiled modules share C types,
 so a build never mixes both forms. `ROUTERD_TRAINING` decides in the same way whether they are trained
-(`shared_object`). Run as a program, this prints the form that a build would have.
+(`shared_object`). `ROUTERD_RETURN_CODES=off` leaves Cython unpatched (`return_codes`). Run as a program, this prints
+the form that a build would have.
 """
 
 import os
@@ -120,6 +121,8 @@ FREE_OBJECTS = 4096
 MODES = ("off", "auto", "require")
 DIRECTIVES = {"language_level": 3, "annotation_typing": False}
 C_FILES = "build/cython"
+CODES_STAMP = "return_codes"
+"""Says beside the C files whether their functions return codes: both forms must not be mixed."""
 
 
 class BuildRefused(SystemExit):
@@ -280,14 +283,17 @@ class BuildCompiled(build_ext):
         sources = [source for module in self.extensions for source in module.sources if source not in PRELOADED]
         if shared := shared_object.shared_names(name_of(source) for source in sources):
             raise BuildRefused(f"several compiled modules have the name {', '.join(shared)}, and one object is for all")
-        return_codes()
+        has_codes = chosen_mode("ROUTERD_RETURN_CODES") != "off"
+        if has_codes:
+            return_codes()
         recycled = [extension(source) for source in sources if source in RECYCLED]
         others = [extension(source) for source in sources if source not in RECYCLED]
         try:
-            force = self.force or self._settings_changed(sources)
+            force = self.force or self._settings_changed(sources) or not _are_translated(has_codes)
             translated = [*_translate(others, force, self.parallel), *_translate_recycled(recycled, force)]
         except CompileError as error:
             raise BuildRefused(f"Cython cannot translate {error}, for the reasons above") from error
+        Path(C_FILES, CODES_STAMP).write_text(str(has_codes))
         c_files = {module.name: module.sources[0] for module in translated}
         for module in self.extensions:
             module.sources = [c_files.get(name_of(source), source) for source in module.sources]
@@ -322,6 +328,12 @@ class BuildCompiled(build_ext):
         settings = Path(__file__).stat().st_mtime
         c_files = [Path(C_FILES, source).with_suffix(".c") for source in sources]
         return any(file.is_file() and file.stat().st_mtime < settings for file in c_files)
+
+
+def _are_translated(has_codes: bool) -> bool:
+    """Return whether the C files that may be there are of this form; without a stamp they have codes."""
+    stamp = Path(C_FILES, CODES_STAMP)
+    return has_codes == (not stamp.is_file() or stamp.read_text() == str(True))
 
 
 def _translate(modules: list[Extension], force: bool, threads: int, **directives: int) -> list[Extension]:

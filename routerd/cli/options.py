@@ -82,6 +82,12 @@ OPTIONS: tuple[cfg.Opt, ...] = (
         help="A busy actor that has to wait for its core goes to the one that is used least, and keeps to it while it "
         "is busy. Not where something else decides who runs on which core.",
     ),
+    cfg.BoolOpt(
+        "tricks",
+        default=True,
+        help="Use what makes the router faster, smaller or quieter by private or unusual means of Linux, Python and "
+        "Ray. docs/tricks.md names each. Switch it off to find out whether one of them is at fault.",
+    ),
     cfg.StrOpt(
         "log_format",
         choices=[
@@ -136,6 +142,7 @@ class Options:
     shutdown_grace: float
     busy_poll: int
     keep_core: bool
+    tricks: bool
     log_format: str
     log_level: str | None
     in_process: bool

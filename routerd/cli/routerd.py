@@ -42,6 +42,7 @@ from routerd.io import (
     finish_logs,
     module_log,
     reserve,
+    use_tricks,
 )
 from routerd.management import ChangeRefused
 
@@ -203,6 +204,7 @@ def _workers(config: RouterConfig, options: Options) -> int:
 
 
 def _router(config: RouterConfig, options: Options, at_exit: ExitStack) -> Router:
+    use_tricks(options.tricks)
     if options.in_process:
         return InProcessRouter(config, busy_poll_s=options.busy_poll / 1e6, keeps_core=options.keep_core)
     from actors import start
@@ -220,6 +222,7 @@ def _router(config: RouterConfig, options: Options, at_exit: ExitStack) -> Route
             placement=options.placement,
             busy_poll_s=options.busy_poll / 1e6,
             keeps_core=options.keep_core,
+            uses_tricks=options.tricks,
             folder=folder,
             is_folder_private=options.runtime_directory is None,
             log_socket=receiver.path,

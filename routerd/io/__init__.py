@@ -31,7 +31,7 @@ from routerd.io.logs import (
 )
 from routerd.io.management import ManagementAway, ManagementMessages, is_repeatable
 from routerd.io.routing import NetworkView, RoutingHost, new_instance
-from routerd.io.scheduling import Standstill, YieldTimer, collect_seldom, let_others_go_first
+from routerd.io.scheduling import Standstill, YieldTimer, collect_seldom, let_others_go_first, use_tricks
 from routerd.io.settings import FabricKeys, Node, WorkerConfig, fabric_name
 from routerd.io.sockets import Endpoint, ListenFailed, Reservation, bind, endpoints_of, reserve
 from routerd.io.standalone import InProcessRouter
@@ -90,5 +90,6 @@ __all__ = [
     "own_log_rows",
     "recent_log_entries",
     "reserve",
+    "use_tricks",
     "warn_if_open",
 ]

@@ -120,23 +120,21 @@ def test_with_a_compiler_the_module_is_compiled(project: Project, mode: str) -> 
     assert project.file_of_the_imported_module().suffix == ".so"
 
 
-@needs_a_compiler
-def test_functions_without_a_result_say_by_a_code_that_they_raised(project: Project) -> None:
-    wire = project.folder / "routerd/wire"
-    (wire / "count.py").write_text(
-        "def check(number: int) -> None:\n"
-        "    if number > 1:\n"
-        "        raise ValueError(number)\n"
-        "    if number > 0:\n"
-        "        return\n"
-        "\n"
-        "def checked(number: int) -> int:\n"
-        "    check(number)\n"
-        "    return number\n"
-    )
-    (wire / "count.pxd").write_text("cpdef void check(int number)\ncpdef int checked(int number) except -1\n")
-    done = project.build("require")
-    assert (done.returncode, done.stderr) == (0, "")
+RAISING = """\
+def check(number: int) -> None:
+    if number > 1:
+        raise ValueError(number)
+    if number > 0:
+        return
+
+def checked(number: int) -> int:
+    check(number)
+    return number
+"""
+
+
+def calls_of_check(project: Project) -> list[str]:
+    """Return the lines of C that call a function without a result, once it has been seen to work."""
     program = (
         "from routerd.wire.count import check, checked\n"
         "print(check(0), check(1), checked(1))\n"
@@ -145,9 +143,22 @@ def test_functions_without_a_result_say_by_a_code_that_they_raised(project: Proj
     )
     assert project.said(program).splitlines() == ["None None 1", "2"]
     c_code = (project.folder / "build/cython/routerd/wire/count.c").read_text()
-    calls = [line for line in c_code.splitlines() if "count_check(" in line and "__PYX_ERR" in line]
-    assert calls
-    assert all("== ((int)-1)" in call and "PyErr_Occurred" not in call for call in calls)
+    return [line for line in c_code.splitlines() if "count_check(" in line and "__PYX_ERR" in line]
+
+
+@needs_a_compiler
+def test_functions_without_a_result_say_by_a_code_that_they_raised_unless_that_is_off(project: Project) -> None:
+    wire = project.folder / "routerd/wire"
+    (wire / "count.py").write_text(RAISING)
+    (wire / "count.pxd").write_text("cpdef void check(int number)\ncpdef int checked(int number) except -1\n")
+    has_codes = []
+    for mode in ("auto", "off", "off", "auto"):
+        done = project.build("require", ROUTERD_RETURN_CODES=mode)
+        assert (done.returncode, done.stderr) == (0, "")
+        calls = calls_of_check(project)
+        assert calls
+        has_codes.append(all("== ((int)-1)" in call and "PyErr_Occurred" not in call for call in calls))
+    assert has_codes == [True, False, False, True]
 
 
 @needs_a_compiler

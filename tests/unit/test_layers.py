@@ -32,7 +32,7 @@ ROOMS = {
     "recording": ("logs", "scheduling"),
     "routing": ("logs",),
     "management": ("logs",),
-    "reports": ("recording",),
+    "reports": ("scheduling", "recording"),
     "sockets": ("logs", "scheduling"),
     "tls": ("logs", "scheduling", "sockets"),
     "auth": ("logs", "scheduling", "tls", "sockets"),

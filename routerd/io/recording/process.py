@@ -18,7 +18,7 @@ from routerd.io.recording.line import Line
 from routerd.io.recording.parcels import Reply, Unpacker
 from routerd.io.recording.task import RecordingCounters, RecordTask
 from routerd.io.recording.writer import RecordWriting
-from routerd.io.scheduling import Leisure, keep_freed_memory, let_others_go_first
+from routerd.io.scheduling import Leisure, keep_freed_memory, let_others_go_first, uses_tricks
 
 NICENESS = 5
 USAGE = "This process is started by a router that records, and by nobody else."
@@ -51,11 +51,12 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _serve(line: Line, task: RecordTask) -> None:
-    # Compiled modules look for it to tell its arrays from other views; here are none, and it is large.
-    sys.modules.setdefault("numpy", None)  # type: ignore[arg-type]
+    if uses_tricks():
+        # Compiled modules look for it to tell its arrays from other views; here are none, and it is large.
+        sys.modules.setdefault("numpy", None)  # type: ignore[arg-type]
+        gc.freeze()
     keep_freed_memory()
-    gc.freeze()
-    leisure = Leisure() if task.stands_back else None
+    leisure = Leisure() if task.stands_back and uses_tricks() else None
     writing = RecordWriting(task, at_leisure=None if leisure is None else leisure.do)
     unpacker = Unpacker()
 

@@ -23,6 +23,7 @@ from routerd.io.reports.reports import (
     pool_rows,
     worker_row,
 )
+from routerd.io.scheduling import uses_tricks
 from routerd.management import AddressRow, ConnectionRow, LinkRow, PoolRow, WorkerRow
 
 T = TypeVar("T")
@@ -159,6 +160,7 @@ class WorkerReports:
             if some:
                 yield some
             if not is_over:
-                # Clients may wait for this core, not for the loop.
-                os.sched_yield()
+                if uses_tricks():
+                    # Clients may wait for this core, not for the loop.
+                    os.sched_yield()
                 await asyncio.sleep(RESTS * (now - begun) if self._is_busy(now) else 0)

@@ -3,6 +3,8 @@
 import contextlib
 import ctypes
 
+from routerd.io.scheduling.tricks import uses_tricks
+
 M_TRIM_THRESHOLD = -1
 M_MMAP_THRESHOLD = -3
 KEPT_OCTETS = 64 << 20
@@ -15,6 +17,8 @@ def keep_freed_memory() -> None:
     Output buffers come and go with each turn of the loop. By default those of 128 KiB and more are mapped and
     unmapped each time, and what is free at the top of the heap is given back, so all their pages are faulted in again.
     """
+    if not uses_tricks():
+        return
     with contextlib.suppress(AttributeError, OSError):  # another C library than GNU's has no such setting
         mallopt = ctypes.CDLL(None).mallopt
         mallopt(M_MMAP_THRESHOLD, MAPPED_FROM_OCTETS)

@@ -6,6 +6,7 @@ import resource
 import sys
 
 from routerd.io.scheduling.heap import keep_freed_memory
+from routerd.io.scheduling.tricks import uses_tricks
 
 GC_THRESHOLD = 50_000
 """New objects between two garbage collections: a delivery leaves none behind, only links and connections do."""
@@ -18,13 +19,15 @@ def be_quick() -> None:
     _allow_many_connections()
     keep_freed_memory()
     collect_seldom()
-    sys.setswitchinterval(SWITCH_S)
+    if uses_tricks():
+        sys.setswitchinterval(SWITCH_S)
 
 
 def collect_seldom() -> None:
     """Have garbage collections be few, and leave out what there is now; to be called when everything is loaded."""
-    gc.freeze()
-    gc.set_threshold(GC_THRESHOLD, *gc.get_threshold()[1:])
+    if uses_tricks():
+        gc.freeze()
+        gc.set_threshold(GC_THRESHOLD, *gc.get_threshold()[1:])
 
 
 def _allow_many_connections() -> None:

@@ -13,6 +13,8 @@ import struct
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 
+from routerd.io.scheduling.tricks import uses_tricks
+
 PATIENCE_S = 1.0
 """How long work may wait for a core to idle."""
 SLICE_NS = 100_000
@@ -25,7 +27,7 @@ _NORMAL = 0
 
 def let_others_go_first(niceness: int, thread: int = 0) -> None:
     """Give a thread a low priority and short slices; 0 is the one that calls. Without the right to it, nothing."""
-    if not _set_attributes(thread, niceness):
+    if not uses_tricks() or not _set_attributes(thread, niceness):
         with contextlib.suppress(OSError):
             os.setpriority(os.PRIO_PROCESS, thread, niceness)
 

@@ -12,6 +12,8 @@ import signal
 import threading
 from types import TracebackType
 
+from routerd.io.scheduling.tricks import uses_tricks
+
 TURN_NS = 100_000
 _THREAD_SIGNAL = 4
 """SIGEV_THREAD_ID: the signal goes to one thread."""
@@ -40,7 +42,7 @@ class _Times(ctypes.Structure):
 class YieldTimer:
     """Has the thread that makes it step aside while it is in a `with`, of which there may be several at a time.
 
-    Where the system has no such timer, or no signal for it, work goes on without.
+    Where the system has no such timer, or no signal for it, or tricks are off, work goes on without.
     """
 
     def __init__(self, turn_ns: int = TURN_NS) -> None:
@@ -49,6 +51,8 @@ class YieldTimer:
         self._turn_ns = turn_ns
         self._begun = 0
         self._timer = ctypes.c_void_p()
+        if not uses_tricks():
+            return
         with contextlib.suppress(OSError, AttributeError):
             self._library = ctypes.CDLL(None, use_errno=True)
             self._library.signal.argtypes = (ctypes.c_int, ctypes.c_void_p)

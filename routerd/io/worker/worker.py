@@ -45,7 +45,7 @@ from routerd.io.management import Ask, ManagementEndpoint
 from routerd.io.recording import Recording, RecordingClock
 from routerd.io.reports import STUCK_IN_TESTS_S, STUCK_S, Lag, WorkerHost, WorkerReports
 from routerd.io.routing import NetworkView
-from routerd.io.scheduling import BusyPoll, CoreKeeper, LoopCalls, SystemCores, after_reading, be_quick
+from routerd.io.scheduling import BusyPoll, CoreKeeper, LoopCalls, SystemCores, after_reading, be_quick, uses_tricks
 from routerd.io.settings import WorkerConfig
 from routerd.io.sockets import NEVER, READ_SIZE, Deadlines, FilterBuffers, StuckOutputs, Transport, Turn
 from routerd.io.sockets import STUCK_S as UNREAD_S
@@ -102,7 +102,7 @@ class Worker(WorkerCalls):
         )
         self.router.gate = self._gate
         self._loop: asyncio.AbstractEventLoop = uvloop.new_event_loop()
-        self._busy_poll = BusyPoll(self._loop.call_soon, config.busy_poll_s)
+        self._busy_poll = BusyPoll(self._loop.call_soon, config.busy_poll_s if uses_tricks() else 0.0)
         self.turn = Turn(self, self.router, self._loop.call_soon, self._busy_poll)
         self._calls = LoopCalls(self._loop, self.turn.begin, self.turn.due)
         self._on_changes = on_changes
@@ -178,7 +178,7 @@ class Worker(WorkerCalls):
                 started.set_exception(error)
                 return
             be_quick()
-            if self.config.keeps_core:
+            if self.config.keeps_core and uses_tricks():
                 # In the thread that it is about.
                 self._core_keeper = CoreKeeper(SystemCores())
             self._beat(time.monotonic())

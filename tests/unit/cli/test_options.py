@@ -18,6 +18,7 @@ DEFAULTS = Options(
     shutdown_grace=10.0,
     busy_poll=200,
     keep_core=True,
+    tricks=True,
     log_format="text",
     log_level=None,
     in_process=False,
