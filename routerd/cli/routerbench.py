@@ -139,7 +139,7 @@ def option_parser() -> argparse.ArgumentParser:
         type=float,
         default=0,
         metavar="N",
-        help="messages a second of all senders; 0, the default, is no bound",
+        help="messages a second of all senders; 0, the default, means no limit",
     )
 
     how_long = parser.add_argument_group("how long; 5 seconds by default")

@@ -20,7 +20,7 @@ def read_text(path: str | os.PathLike[str]) -> str:
         raise _rejected(name, reason, None) from error
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
-        raise _rejected(name, "An octet that is no UTF-8", line) from error
+        raise _rejected(name, "An octet that is not UTF-8", line) from error
 
 
 def read_sections(text: str, name: str) -> Sections:
@@ -32,7 +32,7 @@ def read_sections(text: str, name: str) -> Sections:
         text.encode()
         return read_json_form(text) if name.endswith(".json") else read_conf_form(text)
     except UnicodeEncodeError as error:
-        raise _rejected(name, "A character that is no text", text.count("\n", 0, error.start) + 1) from error
+        raise _rejected(name, "A character that is not text", text.count("\n", 0, error.start) + 1) from error
     except SyntaxFault as fault:
         raise _rejected(name, fault.reason, fault.line, fault.hint) from fault
 

@@ -40,7 +40,7 @@ def host_range(text: str, resolve: Resolve) -> HostRange:
 
 def _range(text: str, lowest: tuple[int, int] | None, highest: tuple[int, int] | None) -> HostRange:
     if lowest is None or highest is None:
-        raise ValueRefused(f"{shown(text)} is no range of addresses")
+        raise ValueRefused(f"{shown(text)} is not a range of addresses")
     if lowest[0] != highest[0]:
         raise ValueRefused(f"{shown(text)} is a range from one family of addresses to the other")
     if lowest[1] > highest[1]:

@@ -100,8 +100,8 @@ class Users:
         _check_iterations(iterations)
         if not is_alone:
             raise ValueRangeError(
-                f"all users of a file have the same number of iterations, {self.decoys.iterations} in this one, so that"
-                f" nobody finds out by it who there is: to have {iterations}, make a new file with all users"
+                f"all users of a file have the same number of iterations, {self.decoys.iterations} in this one;"
+                f" different numbers would tell which users exist. To have {iterations}, make a new file with all users"
             )
         self.decoys = ScramDecoys(self.decoys.secret, iterations, SALT_OCTETS)
 
@@ -125,7 +125,7 @@ def read_users(path: str) -> Users:
         with open(path, "rb") as file:
             found = os.fstat(file.fileno())
             if not stat.S_ISREG(found.st_mode):
-                raise UserFileError(path, "is no file")
+                raise UserFileError(path, "is not a regular file")
             if stat.S_IMODE(found.st_mode) & 0o077:
                 raise UserFileError(path, f"others than its owner may read or write it: chmod 600 {path}")
             text = file.read(FILE_MAX + 1)
@@ -199,7 +199,7 @@ def _parsed(path: str, text: bytes) -> Users:
         _check_iterations(iterations)
         return Users(ScramDecoys(secret, iterations, SALT_OCTETS), users)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError, binascii.Error, ValueRangeError) as error:
-        raise UserFileError(path, f"is no file of `routermanage user`: {error}") from None
+        raise UserFileError(path, f"was not written by `routermanage user`: {error}") from None
 
 
 def _derived(mechanism: str, password: str, iterations: int) -> ScramCredentials:

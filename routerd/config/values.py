@@ -51,7 +51,7 @@ def port_number(text: str, service_port: ServicePort = system_port) -> int:
         except OSError:
             raise ValueRefused(f"{shown(text)} is neither a number nor the name of a service") from None
     if not 0 <= number <= PORT_MAX:
-        raise ValueRefused(f"{shown(text)} is no port")
+        raise ValueRefused(f"port {number} is out of range (0 to {PORT_MAX})")
     return number
 
 
@@ -63,7 +63,7 @@ def failover_urls(text: str) -> tuple[FailoverUrl, ...]:
 def _failover_url(text: str) -> FailoverUrl:
     found = _URL.fullmatch(text)
     if found is None:
-        raise ValueRefused(f"{shown(text)} is no URL")
+        raise ValueRefused(f"{shown(text)} is not a URL")
     scheme, host, port = found.groups()
     number = port_number(port or "amqp")
     if number == 0:

@@ -26,7 +26,7 @@ class NotAdvertisable(MeshError):
     """Our caller wants an address that no other router may be told of."""
 
     def __init__(self, key: str) -> None:
-        super().__init__(f"{key[:80]!r} is no key of a mobile address, a link route or an edge router")
+        super().__init__(f"{key[:80]!r} is not the key of a mobile address, a link route or an edge router")
         self.key = key
 
 

@@ -20,7 +20,7 @@ class Fields:
 
     def __init__(self, body: object, name: str = "body") -> None:
         if not isinstance(body, Mapping):
-            raise MalformedControl(f"the {name} is no map")
+            raise MalformedControl(f"the {name} is not a map")
         # A map with keys that only AMQP tells apart is no dict.
         self._values: Mapping[str, Any] = (
             body if type(body) is dict else {str(key): value for key, value in body.items() if isinstance(key, str)}
@@ -72,26 +72,26 @@ class Fields:
     def _list(self, name: str) -> list[Any]:
         value = self._values.get(name)
         if not isinstance(value, list):
-            raise MalformedControl(f"{name} is no list")
+            raise MalformedControl(f"{name} is not a list")
         return value
 
 
 def _text(value: object, name: str) -> str:
     if not isinstance(value, str):
-        raise MalformedControl(f"{name} is no text")
+        raise MalformedControl(f"{name} is not text")
     return str(value)
 
 
 def _router(value: object, name: str) -> str:
     text = _text(value, name)
     if not text or "/" in text or len(text) > ROUTER_ID_MAX:
-        raise MalformedControl(f"{name} is no id of a router")
+        raise MalformedControl(f"{name} is not the id of a router")
     return text
 
 
 def _number(value: object, name: str, low: int, high: int = SEQUENCE_MAX) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
-        raise MalformedControl(f"{name} is no integer")
+        raise MalformedControl(f"{name} is not an integer")
     if not low <= value <= high:
         raise MalformedControl(f"{name} is {value:d}, not from {low} to {high}")
     return int(value)

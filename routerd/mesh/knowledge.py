@@ -76,7 +76,7 @@ class Knowledge:
                 # Its end may not have noticed, so nobody announces anything; but what was sent there may be lost.
                 self.ask_all(now + RESUME_WAIT_S)
         for router in before.keys() - links.keys():
-            self.outbox.remark("info", f"router {router} is no neighbour any more")
+            self.outbox.remark("info", f"router {router} is not a neighbour any more")
             self._lost[router] = now
         if links != before:
             self.own.change(links, now)

@@ -171,7 +171,7 @@ def test_more_frames_than_the_window_has_room_for_end_the_session(
 WRONG_LINKS: dict[str, tuple[dict[str, Any], str]] = {
     "a transaction coordinator": ({"target": Coordinator()}, "amqp:precondition-failed"),
     "no target": ({"target": None}, "amqp:invalid-field"),
-    "an address that is no text": ({"target": Target(address=7)}, "amqp:invalid-field"),
+    "an address that is not text": ({"target": Target(address=7)}, "amqp:invalid-field"),
 }
 
 

@@ -79,7 +79,7 @@ def test_one_family_leaves_the_other_to_others() -> None:
     [
         ("no-such-host.invalid", 5672, "Name or service not known"),
         ("127.0.0.1", "no-such-service", "Servname not supported for ai_socktype"),
-        ("127.0.0.1", 65536, "there is no port 65536"),
+        ("127.0.0.1", 65536, "port 65536 is out of range (0 to 65535)"),
         ("192.0.2.1", 0, "Cannot assign requested address"),
     ],
 )

@@ -346,7 +346,7 @@ class ManagementClient(Handler):
         try:
             self._replies.append(Message.decode(octets, _REPLY_LIMITS))
         except DecodeError as error:
-            self._fail(BadAnswer(f"an answer that is no message: {error}"))
+            self._fail(BadAnswer(f"the answer is not a message: {error}"))
 
     def on_disposition(self, delivery: "Delivery") -> None:
         """Remember what became of a request."""

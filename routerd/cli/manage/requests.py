@@ -185,4 +185,4 @@ def parse_json(text: str, what: str) -> Any:
     try:
         return json.loads(text)
     except ValueError as error:
-        raise WrongUse(f"{what} is no JSON: {error}") from None
+        raise WrongUse(f"{what} is not JSON: {error}") from None

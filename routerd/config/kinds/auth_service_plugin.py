@@ -114,5 +114,5 @@ def _port(entity: Entity, place: _Place) -> int:
         entity.refuse(place.port_attribute, str(refused), *PORTS_ALLOWED)
         return NO_PORT
     if port == 0:
-        entity.refuse(place.port_attribute, "0 is no port to connect to", "1 to 65535", "the name of a service")
+        entity.refuse(place.port_attribute, "0 is not a port to connect to", "1 to 65535", "the name of a service")
     return port

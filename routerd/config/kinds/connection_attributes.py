@@ -17,7 +17,7 @@ _UINT_MAX = 0xFFFF_FFFF
 ROLES = ("normal", "inter-router", "route-container", "edge")
 PORT = "The port's number, or the name of its service."
 _COST = "What a message that takes this way to another router is charged."
-_SESSION_FRAMES = "Frames that a session may have under way; 0, as if not given, is no bound."
+_SESSION_FRAMES = "Frames that a session may have under way; 0 means no limit, and so does no value."
 _LOG_COMPONENTS = "Parts of messages that the log of module MESSAGE has at level trace; `all`, `none`, or some of them."
 _STRIP = "Where the router's own annotations are taken from messages: entering, leaving, both or never."
 _OPEN_PROPERTIES = "Properties to add to those in the router's open."
@@ -142,7 +142,7 @@ def _mechanisms(text: str) -> tuple[str, ...] | None:
     names = tuple(name.upper() for name in members_of(text, " "))
     for name in names:
         if not _MECHANISM.fullmatch(name):
-            raise ValueRefused(f"{shown(name)} is no name of a SASL mechanism")
+            raise ValueRefused(f"{shown(name)} is not the name of a SASL mechanism")
     return names or None
 
 
@@ -150,7 +150,7 @@ def check_host(entity: Entity, family_attribute: str) -> None:
     """Hold the host against what there is, and against the family of addresses if one is given."""
     host, family = entity.values["host"], entity.values[family_attribute]
     if any(one.isspace() or not one.isprintable() for one in host):
-        entity.refuse("host", "a host has no blanks in its name", "an address", "the name of a host")
+        entity.refuse("host", "the name of the host contains a blank", "an address", "the name of a host")
     if host.startswith("["):
         entity.refuse("host", "an address stands here without brackets", host.strip("[]"))
     try:
@@ -184,7 +184,7 @@ def logged_parts(entity: Entity) -> tuple[str, ...]:
     for name in names:
         if name not in MESSAGE_COMPONENTS:
             meant = meant_among(name, MESSAGE_COMPONENTS)
-            reason = f"{shown(name)} is no part of a message"
+            reason = f"{shown(name)} is not a part of a message"
             entity.refuse("messageLoggingComponents", reason, "all", "none", *MESSAGE_COMPONENTS, meant=meant)
     return names
 

@@ -295,7 +295,7 @@ def _connector(entity: Entity, environment: Mapping[str, str]) -> ConnectorConfi
     strip = values["stripAnnotations"]
     port = port_of(entity)
     if port == 0:
-        entity.refuse("port", "0 is no port to connect to", "1 to 65535", "the name of a service")
+        entity.refuse("port", "0 is not a port to connect to", "1 to 65535", "the name of a service")
     if not values["host"]:
         entity.refuse("host", "is empty", "an address", "the name of a host")
     check_host(entity, "protocolFamily")

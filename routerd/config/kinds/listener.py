@@ -173,7 +173,7 @@ LISTENER = EntityType(
         Attribute(
             "maxLinks",
             INTEGER,
-            "Links that a connection may have; 0 is no bound. If not given: 10000 for clients, no bound for routers.",
+            "Links that a connection may have; 0 means no limit. Default: 10000 for clients, no limit for routers.",
             CREATE,
             least=0,
             most=0x7FFF_FFFF,
@@ -377,7 +377,7 @@ def _check_mechanisms(entity: Entity, names: tuple[str, ...]) -> None:
     unknown = [one for one in names if one not in known]
     if not unknown or entity.values["saslPlugin"] is not None:
         return
-    text = f"{unknown[0]} is no mechanism that this router can offer"
+    text = f"{unknown[0]} is not a mechanism that this router can offer"
     meant = GSSAPI if "KERB" in unknown[0] else meant_among(unknown[0], OFFERED_MECHANISMS)
     if len(unknown) == len(names) and entity.values["authenticatePeer"]:
         reason = f"nobody can connect: {text}, and 'authenticatePeer' is set"
@@ -399,7 +399,7 @@ def _trusted_file(entity: Entity, mechanisms: tuple[str, ...] | None) -> str | N
     if file is None:
         return None
     if entity.values["sslProfile"] is None or EXTERNAL not in (mechanisms or ()):
-        reason = "nobody is asked for a certificate: that takes an 'sslProfile', and EXTERNAL in 'saslMechanisms'"
+        reason = "no client is asked for a certificate: add an 'sslProfile', and EXTERNAL to 'saslMechanisms'"
         entity.warn("trustedCertsFile", reason)
     return os.path.abspath(file)
 

@@ -17,7 +17,7 @@ POLICY = EntityType(
     is_supported=True,
     own_attributes=(
         limit("maxConnections", "Connections from clients at a time.", CREATE, 65535),
-        limit("maxMessageSize", "The largest message; 0 is no bound.", CREATE, 0, "octets"),
+        limit("maxMessageSize", "The largest message; 0 means no limit.", CREATE, 0, "octets"),
         Attribute("enableVhostPolicy", BOOLEAN, "Whether the policies of virtual hosts hold.", CREATE, False),
         Attribute(
             "enableVhostNamePatterns", BOOLEAN, "Whether the names of virtual hosts are patterns.", CREATE, False

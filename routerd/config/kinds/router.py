@@ -267,7 +267,7 @@ def _management_file_dir(entity: Entity) -> str | None:
     if not folder:
         entity.refuse("managementFileDir", "has no name", "the name of a folder")
     elif not os.path.isdir(folder):
-        entity.warn("managementFileDir", "there is no such folder: requests to management can name no file yet")
+        entity.warn("managementFileDir", "the folder does not exist: management requests cannot name files yet")
     return os.path.abspath(folder)
 
 

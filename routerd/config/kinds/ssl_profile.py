@@ -196,7 +196,7 @@ def _protocols(entity: Entity) -> tuple[str, ...]:
     for name in names:
         if name not in PROTOCOLS:
             meant = meant_among(name, PROTOCOLS)
-            entity.refuse("protocols", f"{shown(name)} is no version of TLS", *PROTOCOLS, meant=meant)
+            entity.refuse("protocols", f"{shown(name)} is not a version of TLS", *PROTOCOLS, meant=meant)
     for name in names:
         if name in PROTOCOLS and name not in DEFAULT_PROTOCOLS:
             entity.warn("protocols", f"{name} is not safe any more, and systems may be set to refuse it")
@@ -207,5 +207,5 @@ def _uid_format(entity: Entity) -> str | None:
     text: str | None = entity.values["uidFormat"]
     if text is not None and (len(text) > UID_LETTERS_MAX or set(text) - set(UID_LETTERS)):
         allowed = f"up to {UID_LETTERS_MAX} of {', '.join(UID_LETTERS)}"
-        entity.warn("uidFormat", f"{shown(text)} is not {allowed}: nobody has a user by it")
+        entity.warn("uidFormat", f"{shown(text)} is not {allowed}: no connection gets a user from it")
     return text or None

@@ -35,7 +35,7 @@ VHOST = EntityType(
         Attribute("hostname", STRING, "The name of the virtual host.", CREATE, is_required=True, old_name="id"),
         Attribute("aliases", STRING, "Other names of it.", CREATE | UPDATE, separator=","),
         limit("maxConnections", "Connections at a time.", CREATE | UPDATE, 65535),
-        limit("maxMessageSize", "The largest message; 0 is no bound.", CREATE | UPDATE, unit="octets"),
+        limit("maxMessageSize", "The largest message; 0 means no limit.", CREATE | UPDATE, unit="octets"),
         limit("maxConnectionsPerUser", "Connections of one user at a time.", CREATE | UPDATE, 65535),
         limit("maxConnectionsPerHost", "Connections from one host at a time.", CREATE | UPDATE, 65535),
         Attribute(

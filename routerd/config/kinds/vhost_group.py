@@ -72,7 +72,7 @@ class _Group:
 
     def settings(self, given: object) -> GroupSettings | None:
         if not isinstance(given, Mapping):
-            self._refuse("is no map", "a map")
+            self._refuse("is not a map", "a map")
             return None
         values = self._values(given)
         self._check_conflicts(values)

@@ -26,7 +26,7 @@ def _string(attribute: Attribute, value: object) -> str:
     text = _as_text(attribute, value)
     # What texts end up in, names of files and services above all, ends at such a character or fails.
     if "\0" in text:
-        raise ValueRefused("a text has no NUL in it")
+        raise ValueRefused("the text contains NUL")
     return text
 
 
@@ -39,7 +39,7 @@ def _as_text(attribute: Attribute, value: object) -> str:
         return str(value)
     if isinstance(value, list) and attribute.separator and all(isinstance(one, str) for one in value):
         return attribute.separator.join(value)
-    raise ValueRefused(f"{_kind_of(value)} is no text")
+    raise ValueRefused(f"{_kind_of(value)} is not text")
 
 
 def _integer(attribute: Attribute, value: object) -> int:
@@ -90,7 +90,7 @@ def _enumeration(attribute: Attribute, value: object) -> str:
 
 def _properties(_attribute: Attribute, value: object) -> Mapping[str, object]:
     if not isinstance(value, dict):
-        raise ValueRefused(f"{_kind_of(value)} is no map")
+        raise ValueRefused(f"{_kind_of(value)} is not a map")
     for key in value:
         if not (isinstance(key, str) and key.isascii()):
             raise ValueRefused(f"the key {shown(key)} is not ASCII")
@@ -99,13 +99,13 @@ def _properties(_attribute: Attribute, value: object) -> Mapping[str, object]:
 
 def _map(_attribute: Attribute, value: object) -> Mapping[str, object]:
     if not isinstance(value, dict):
-        raise ValueRefused(f"{_kind_of(value)} is no map")
+        raise ValueRefused(f"{_kind_of(value)} is not a map")
     return value
 
 
 def _list(_attribute: Attribute, value: object) -> list[object]:
     if not isinstance(value, list):
-        raise ValueRefused(f"{_kind_of(value)} is no list")
+        raise ValueRefused(f"{_kind_of(value)} is not a list")
     return value
 
 

@@ -298,7 +298,7 @@ def read_grants(found: object) -> tuple[Grants, list[str]]:
         if not isinstance(address, str):
             faults.append(f"{_words(address)} is no address")
         elif not isinstance(rights, list | tuple):
-            faults.append(f"{_words(rights)} of {_words(address)} is no list of rights")
+            faults.append(f"{_words(rights)} of {_words(address)} is not a list of rights")
         elif len(grants) == GRANTED_MAX:
             faults.append(f"{_words(address)} is beyond {GRANTED_MAX} addresses")
         else:

@@ -43,7 +43,7 @@ class ManagementMessages:
             # Once for each fault: clients could fill the log.
             if str(error) not in self._faults and len(self._faults) < FAULTS_REMEMBERED:
                 self._faults.add(str(error))
-                _log.warning("What came as a request is no message: %s", error)
+                _log.warning("A request is not a message: %s", error)
             return None
         properties = message.properties
         if properties is None or not isinstance(properties.reply_to, str):

@@ -57,7 +57,7 @@ def decoded(octets: bytes) -> ControlMessage:
         raise MalformedControl(f"{opcode} without a `to` or a map")
     ingress, trace = annotations.get(_INGRESS), annotations.get(_TRACE, [])
     if not isinstance(trace, list) or not all(isinstance(step, str) for step in trace):
-        raise MalformedControl(f"{opcode} with a trace that is no list of strings")
+        raise MalformedControl(f"{opcode} with a trace that is not a list of strings")
     return ControlMessage(to, opcode, value, ingress if isinstance(ingress, str) else None, tuple(map(str, trace)))
 
 

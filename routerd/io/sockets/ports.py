@@ -48,7 +48,7 @@ def endpoints_of(host: str, port: int | str, family: str | None = None) -> list[
     """
     if isinstance(port, int) and not 0 <= port <= PORT_MAX:
         # The system would take it modulo 65536.
-        raise OSError(f"there is no port {port}")
+        raise OSError(f"port {port} is out of range (0 to {PORT_MAX})")
     if not host and family is None and (everywhere := _both_families(port)):
         return [everywhere]
     found = socket.getaddrinfo(host or None, port, _FAMILIES[family], socket.SOCK_STREAM, 0, socket.AI_PASSIVE)

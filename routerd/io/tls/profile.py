@@ -237,11 +237,11 @@ class TlsProfile:
             with open(file, encoding="utf-8") as text:
                 names = json.load(text)
         except ValueError as error:
-            raise self._broken("uidNameMappingFile", file, f"this is no JSON: {error}") from error
+            raise self._broken("uidNameMappingFile", file, f"this is not JSON: {error}") from error
         except RecursionError as error:
-            raise self._broken("uidNameMappingFile", file, "this is no map of names") from error
+            raise self._broken("uidNameMappingFile", file, "this is not a map of names") from error
         if not isinstance(names, dict) or not all(isinstance(name, str) for name in names.values()):
-            raise self._broken("uidNameMappingFile", file, "this is no map of names")
+            raise self._broken("uidNameMappingFile", file, "this is not a map of names")
         return names
 
     def _broken(self, attribute: str, what: str | None, reason: str) -> TlsProfileBroken:

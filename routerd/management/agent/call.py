@@ -51,7 +51,7 @@ class Call:
         if names is None:
             return []
         if not isinstance(names, list | tuple):
-            raise BadRequest(f"attributeNames: {shown(names)} is no list of names")
+            raise BadRequest(f"attributeNames: {shown(names)} is not a list of names")
         if len(names) > NAMES_MAX:
             raise BadRequest(f"attributeNames: {len(names)} names are more than {NAMES_MAX}")
         return list(names)
@@ -71,7 +71,7 @@ class Call:
             with suppress(ValueError):
                 value = int(value)
         if not isinstance(value, int) or isinstance(value, bool):
-            raise BadRequest(f"{name}: {shown(value)} is no whole number")
+            raise BadRequest(f"{name}: {shown(value)} is not a whole number")
         return int(value)
 
 

@@ -34,7 +34,7 @@ def test_the_new_attributes_come_before_the_old_one() -> None:
     [
         (("host: h",), "name: Missing required attribute 'name'; allowed: what listeners call it"),
         (("name: a",), "host: the service has to be somewhere; allowed: an address, the name of a host"),
-        (("name: a", "host: h", "port: 0"), "port: 0 is no port to connect to"),
+        (("name: a", "host: h", "port: 0"), "port: 0 is not a port to connect to"),
         (("name: a", "authService: h:x"), "authService: 'x' is neither a number nor the name of a service"),
         (("name: a", "host: h", "sslProfile: p"), "sslProfile: there is no sslProfile with the name 'p'"),
     ],

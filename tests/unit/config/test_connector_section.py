@@ -96,12 +96,13 @@ def test_what_is_set_by_the_router_is_warned_of() -> None:
 
 
 WRONG = [
-    ("port: 0", "port: 0 is no port to connect to; allowed: 1 to 65535, the name of a service"),
+    ("port: 0", "port: 0 is not a port to connect to; allowed: 1 to 65535, the name of a service"),
     (
         "port: 65536",
-        "port: '65536' is no port; allowed: 0 to 65535, the name of a service, such as amqp for 5672 or amqps for 5671",
+        "port: port 65536 is out of range (0 to 65535);"
+        " allowed: 0 to 65535, the name of a service, such as amqp for 5672 or amqps for 5671",
     ),
-    ("host: a b", "host: a host has no blanks in its name (got 'a b'); allowed: an address, the name of a host"),
+    ("host: a b", "host: the name of the host contains a blank (got 'a b'); allowed: an address, the name of a host"),
     ("cost: 0", "cost: 0 is too small; allowed: 1 to 2147483647"),
     ("role: route-container", "role: 'route-container' is not supported yet; allowed: normal, inter-router, edge"),
     (
@@ -127,13 +128,13 @@ WRONG = [
     ),
     (
         "saslMechanisms: PLAIN,EXTERNAL",
-        "saslMechanisms: 'PLAIN,EXTERNAL' is no name of a SASL mechanism;"
+        "saslMechanisms: 'PLAIN,EXTERNAL' is not the name of a SASL mechanism;"
         " allowed: names of mechanisms with blanks between them",
     ),
-    ("logMessage: subjct", "logMessage: 'subjct' is no part of a message; did you mean 'subject'?"),
+    ("logMessage: subjct", "logMessage: 'subjct' is not a part of a message; did you mean 'subject'?"),
     (
         "messageLoggingComponents: zzz",
-        "messageLoggingComponents: 'zzz' is no part of a message;"
+        "messageLoggingComponents: 'zzz' is not a part of a message;"
         f" allowed: all, none, {', '.join(MESSAGE_COMPONENTS)}",
     ),
     ('openProperties: {"é": 1}', "openProperties: the key 'é' is not ASCII; allowed: a map"),

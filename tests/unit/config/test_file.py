@@ -57,13 +57,13 @@ def test_an_empty_file_is_refused(tmp_path: Path) -> None:
 def test_octets_that_are_no_text_are_told_with_their_line(tmp_path: Path) -> None:
     path = tmp_path / "r.conf"
     path.write_bytes(b"router {\n id: \xff\n}\n")
-    assert rejection(path) == f"Cannot load configuration file {path}: line 2: An octet that is no UTF-8"
+    assert rejection(path) == f"Cannot load configuration file {path}: line 2: An octet that is not UTF-8"
 
 
 def test_half_a_character_is_told_with_its_line() -> None:
     with pytest.raises(ConfigErrors) as rejected:
         read_sections("router {\n id: \ud800\n}\n", "r.conf")
-    assert str(rejected.value) == "Cannot load configuration file r.conf: line 2: A character that is no text"
+    assert str(rejected.value) == "Cannot load configuration file r.conf: line 2: A character that is not text"
 
 
 def test_a_fault_of_syntax_is_told_with_what_would_be_right() -> None:

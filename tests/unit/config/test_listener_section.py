@@ -126,10 +126,10 @@ KEYS = (
 TOO_LARGE = "is too large for AMQP; allowed: whole numbers from -2**63 to 2**63 - 1"
 
 WRONG = [
-    ("port: 65536", f"port: '65536' is no port; {PORTS}"),
-    ("port: -1", f"port: '-1' is no port; {PORTS}"),
+    ("port: 65536", f"port: port 65536 is out of range (0 to 65535); {PORTS}"),
+    ("port: -1", f"port: port -1 is out of range (0 to 65535); {PORTS}"),
     ("port: no such service", f"port: 'no such service' is neither a number nor the name of a service; {PORTS}"),
-    ("host: a b", "host: a host has no blanks in its name (got 'a b'); allowed: an address, the name of a host"),
+    ("host: a b", "host: the name of the host contains a blank (got 'a b'); allowed: an address, the name of a host"),
     ("host: [::1]", "host: an address stands here without brackets (got '[::1]'); allowed: ::1"),
     (
         "socketAddressFamily: IPv5",
@@ -160,12 +160,12 @@ WRONG = [
     ("http: yes", "http: 'http' is not supported yet (got 'yes'); allowed: leave it out, or no"),
     (
         "saslMechanisms: PLAIN,EXTERNAL",
-        "saslMechanisms: 'PLAIN,EXTERNAL' is no name of a SASL mechanism;"
+        "saslMechanisms: 'PLAIN,EXTERNAL' is not the name of a SASL mechanism;"
         " allowed: names of mechanisms with blanks between them",
     ),
     (
         "failoverUrls: a, b:c:d",
-        "failoverUrls: 'b:c:d' is no URL (got 'a, b:c:d'); allowed: " + URLS,
+        "failoverUrls: 'b:c:d' is not a URL (got 'a, b:c:d'); allowed: " + URLS,
     ),
     (
         "failoverUrls: a:0",
@@ -173,11 +173,11 @@ WRONG = [
     ),
     (
         "logMessage: subjct",
-        "logMessage: 'subjct' is no part of a message; did you mean 'subject'?",
+        "logMessage: 'subjct' is not a part of a message; did you mean 'subject'?",
     ),
     (
         "messageLoggingComponents: all, zzz",
-        "messageLoggingComponents: 'all' is no part of a message (got 'all, zzz');"
+        "messageLoggingComponents: 'all' is not a part of a message (got 'all, zzz');"
         f" allowed: all, none, {', '.join(MESSAGE_COMPONENTS)}",
     ),
     ('openProperties: {"é": 1}', "openProperties: the key 'é' is not ASCII; allowed: a map"),
@@ -200,8 +200,8 @@ def test_a_wrong_attribute_is_told(line: str, error: str) -> None:
 def test_every_wrong_part_of_a_list_is_told() -> None:
     allowed = f"allowed: all, none, {', '.join(MESSAGE_COMPONENTS)}"
     assert errors_in(section("listener", "messageLoggingComponents: none, zzz")) == [
-        f"line 2: listener.messageLoggingComponents: 'none' is no part of a message (got 'none, zzz'); {allowed}",
-        f"line 2: listener.messageLoggingComponents: 'zzz' is no part of a message (got 'none, zzz'); {allowed}",
+        f"line 2: listener.messageLoggingComponents: 'none' is not a part of a message (got 'none, zzz'); {allowed}",
+        f"line 2: listener.messageLoggingComponents: 'zzz' is not a part of a message (got 'none, zzz'); {allowed}",
     ]
 
 
@@ -304,7 +304,7 @@ class TestTrustedFile:
         config = read("sslProfile {\n name: tls\n}\n" + section("listener", *lines))
         assert [warning.partition(" listener.")[2] for warning in config.warnings] == [
             "",
-            "trustedCertsFile: nobody is asked for a certificate: that takes an 'sslProfile', and EXTERNAL in"
+            "trustedCertsFile: no client is asked for a certificate: add an 'sslProfile', and EXTERNAL to"
             " 'saslMechanisms'",
         ]
 
@@ -316,19 +316,19 @@ class TestMechanisms:
 
     def test_where_nobody_could_connect_that_is_an_error(self) -> None:
         assert errors_in(section("listener", "saslMechanisms: KERBEROS", "authenticatePeer: yes")) == [
-            "line 2: listener.saslMechanisms: nobody can connect: KERBEROS is no mechanism that this router can offer,"
-            f" and 'authenticatePeer' is set; did you mean 'GSSAPI'?; allowed: {self.OFFERED}"
+            "line 2: listener.saslMechanisms: nobody can connect: KERBEROS is not a mechanism that this router can"
+            f" offer, and 'authenticatePeer' is set; did you mean 'GSSAPI'?; allowed: {self.OFFERED}"
         ]
 
     def test_one_that_is_written_wrong_is_told(self) -> None:
         config = read(section("listener", "saslMechanisms: SCRAM-SHA256 PLAIN", "authenticatePeer: yes"))
         assert config.warnings == (
-            "r.conf: line 2: listener.saslMechanisms: SCRAM-SHA256 is no mechanism that this router can offer,"
+            "r.conf: line 2: listener.saslMechanisms: SCRAM-SHA256 is not a mechanism that this router can offer,"
             " and is passed over; did you mean SCRAM-SHA-256?",
         )
         config = read(section("listener", "saslMechanisms: FOO"))
         assert config.warnings == (
-            "r.conf: line 2: listener.saslMechanisms: FOO is no mechanism that this router can offer,"
+            "r.conf: line 2: listener.saslMechanisms: FOO is not a mechanism that this router can offer,"
             f" and is passed over; it has {self.OFFERED}",
         )
 

@@ -96,7 +96,7 @@ def test_a_folder_for_files_has_a_name() -> None:
 def test_a_folder_for_files_that_is_not_there_is_warned_of() -> None:
     [warning] = read(section("router", "managementFileDir: /no/such")).warnings
     assert warning.endswith(
-        "router.managementFileDir: there is no such folder: requests to management can name no file yet"
+        "router.managementFileDir: the folder does not exist: management requests cannot name files yet"
     )
 
 

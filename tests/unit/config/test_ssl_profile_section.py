@@ -94,7 +94,7 @@ WRONG = [
     ),
     (
         ("name: p", "protocols: TLSv1.2 TLSv12"),
-        "line 3: sslProfile.protocols: 'TLSv12' is no version of TLS (got 'TLSv1.2 TLSv12');"
+        "line 3: sslProfile.protocols: 'TLSv12' is not a version of TLS (got 'TLSv1.2 TLSv12');"
         " did you mean 'TLSv1.2'?; allowed: TLSv1, TLSv1.1, TLSv1.2, TLSv1.3",
     ),
     (
@@ -115,7 +115,7 @@ def test_what_is_odd_is_warned_of() -> None:
     assert read(section("sslProfile", *lines)).warnings == (
         "r.conf: line 3: sslProfile.protocols: TLSv1.1 is not safe any more, and systems may be set to refuse it",
         "r.conf: line 4: sslProfile.uidFormat: 'nx' is not up to 7 of c, s, l, o, n, u, 1, 2, 5:"
-        " nobody has a user by it",
+        " no connection gets a user from it",
         "r.conf: line 5: sslProfile.password: It is unsafe to provide plain text passwords in the config file",
     )
 

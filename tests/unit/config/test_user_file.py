@@ -124,14 +124,14 @@ def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
 )
 def test_a_file_of_another_kind_is_refused(path: str, text: str) -> None:
     Path(path).write_bytes(text.encode(errors="surrogateescape"))
-    with pytest.raises(UserFileError, match="is no file of `routermanage user`"):
+    with pytest.raises(UserFileError, match="was not written by `routermanage user`"):
         read_users(path)
 
 
 @pytest.mark.parametrize("change", [{"iterations": 10}, {"iterations": "x"}, {"users": []}, {"users": {"a": 1}}])
 def test_a_file_with_a_wrong_member_is_refused(path: str, change: dict[str, object]) -> None:
     Path(path).write_text(json.dumps(json.loads(Path(path).read_text()) | change))
-    with pytest.raises(UserFileError, match="is no file of `routermanage user`"):
+    with pytest.raises(UserFileError, match="was not written by `routermanage user`"):
         read_users(path)
 
 

@@ -35,7 +35,7 @@ def test_the_system_has_no_port_for_nonsense() -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("70000", "'70000' is no port"),
+        ("70000", "port 70000 is out of range (0 to 65535)"),
         ("nonsense", "'nonsense' is neither a number nor the name of a service"),
         ("", "'' is neither a number nor the name of a service"),
     ],
@@ -59,4 +59,4 @@ def test_urls_may_leave_out_scheme_and_port() -> None:
 def test_what_is_no_url_is_refused(text: str) -> None:
     with pytest.raises(ValueRefused) as refused:
         failover_urls(text)
-    assert str(refused.value) == f"'{text}' is no URL"
+    assert str(refused.value) == f"'{text}' is not a URL"

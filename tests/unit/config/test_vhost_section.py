@@ -206,12 +206,12 @@ PATTERNS_ALLOWED = "; allowed: patterns with commas between them; ${user} is the
 @pytest.mark.parametrize(
     ("groups", "error"),
     [
-        ({"g": "x"}, GROUP + "is no map; allowed: a map"),
+        ({"g": "x"}, GROUP + "is not a map; allowed: a map"),
         ({"g": {"maxSenders": "x"}}, GROUP + "option 'maxSenders': 'x' is not a whole number; "
          "allowed: 0 or more"),
         ({"g": {"maxSessions": -1}}, GROUP + "option 'maxSessions': -1 is too small; allowed: 0 or more"),
         ({"g": {"maxSessions": 1 << 32}}, GROUP + "option 'maxSessions': 4294967296 is too large; allowed: 0 or more"),
-        ({"g": {"users": {}}}, GROUP + "option 'users': a map is no text"),
+        ({"g": {"users": {}}}, GROUP + "option 'users': a map is not text"),
         (
             {"g": {"sources": "a", "sourcePattern": "a"}},
             GROUP + "specifies conflicting 'sources' and 'sourcePattern' attributes; allowed: one of them",
@@ -235,7 +235,7 @@ PATTERNS_ALLOWED = "; allowed: patterns with commas between them; ${user} is the
             GROUP + "option 'remoteHosts': 'two.example' is the name of 2 addresses, and has to be of one"
             + HOSTS_ALLOWED,
         ),
-        ({"g": {"remoteHosts": "10.0.0.1-x"}}, GROUP + "option 'remoteHosts': '10.0.0.1-x' is no range of addresses"
+        ({"g": {"remoteHosts": "10.0.0.1-x"}}, GROUP + "option 'remoteHosts': '10.0.0.1-x' is not a range of addresses"
          + HOSTS_ALLOWED),
         ({"g": {"remoteHosts": "10.0.0.1-::1"}}, GROUP + "option 'remoteHosts': '10.0.0.1-::1' is a range from one "
          "family of addresses to the other" + HOSTS_ALLOWED),

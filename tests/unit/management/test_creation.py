@@ -130,7 +130,7 @@ _DISTRIBUTIONS = "['multicast', 'closest', 'balanced', 'unavailable']"
         ({"prefix": "a", "pattern": "b"}, "Cannot specify both a 'prefix' and a 'pattern' attribute"),
         ({"prefix": "/."}, "Prefix invalid - no tokens"),
         ({"pattern": ""}, "Pattern invalid - no tokens"),
-        ({"prefix": [1]}, f"{P}router.config.address: a list is no text"),
+        ({"prefix": [1]}, f"{P}router.config.address: a list is not text"),
         ({"prefix": "multicast"}, "Already exists"),
         ({"pattern": "/multicast/#"}, "Already exists"),
         ({"pattern": "a/*/b.#"}, "Already exists"),

@@ -489,4 +489,4 @@ def test_the_log_is_told_with_its_rows() -> None:
     lines = [["AGENT", "info", "a", None, None, 1_795_176_862], ["SERVER", "error", "b", "f.py", 12, 3_000_000_000]]
     for limit, expected in ((None, lines), (1, lines[1:]), ("1", lines[1:]), (0, []), (5, lines), (-1, lines)):
         assert found.ask("GET-LOG", limit=limit).body == expected
-    assert refusal(found.ask("get-log", limit="many")) == (400, "limit: 'many' is no whole number")
+    assert refusal(found.ask("get-log", limit="many")) == (400, "limit: 'many' is not a whole number")

@@ -423,7 +423,7 @@ def test_without_names_all_columns_come(body: object) -> None:
 def test_names_that_are_no_list_or_too_many_are_refused() -> None:
     client = client_of()
     wrong = client.ask("QUERY", {"attributeNames": "id"}, entityType="P.router")
-    assert refusal(wrong) == (400, "attributeNames: 'id' is no list of names")
+    assert refusal(wrong) == (400, "attributeNames: 'id' is not a list of names")
     assert wrong.body == {"attributeNames": [], "results": []}
     assert refusal(client.query("P.router", ["id"] * 301)) == (400, "attributeNames: 301 names are more than 300")
 

@@ -140,7 +140,7 @@ def test_the_schema_is_told_as_text(indent: object, start: str) -> None:
     [
         (17, "indent: 17 is not from 0 to 16"),
         (-1, "indent: -1 is not from 0 to 16"),
-        ("x", "indent: 'x' is no whole number"),
+        ("x", "indent: 'x' is not a whole number"),
     ],
 )
 def test_an_indent_that_is_too_deep_is_refused(indent: object, sentence: str) -> None:

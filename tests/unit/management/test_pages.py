@@ -46,7 +46,7 @@ def test_offset_and_count_say_which_rows(offset: object, count: object, expected
 @pytest.mark.parametrize("wrong", ["two", 1.5, True, b"1"])
 def test_what_is_no_number_of_rows_is_refused(wrong: object) -> None:
     answer = client_with(4).query(CONNECTION, ["identity"], offset=0, count=wrong)
-    assert refusal(answer) == (400, f"count: {wrong!r} is no whole number")
+    assert refusal(answer) == (400, f"count: {wrong!r} is not a whole number")
 
 
 def test_later_pages_are_of_the_rows_of_the_first() -> None:

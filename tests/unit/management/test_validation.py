@@ -153,7 +153,7 @@ def test_an_entity_that_is_not_supported_yet_is_checked_and_refused() -> None:
 def test_a_secret_is_in_no_problem() -> None:
     connector = ENTITY_TYPES["connector"]
     [problem] = check_entity(connector, {"saslPassword": "hunter2\0"}).problems
-    assert problem == Problem(reason="a text has no NUL in it", attribute="saslPassword")
+    assert problem == Problem(reason="the text contains NUL", attribute="saslPassword")
 
 
 def test_the_type_may_be_given_in_each_of_its_forms() -> None:

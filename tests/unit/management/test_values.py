@@ -50,10 +50,10 @@ def test_a_fitting_value_is_taken(attribute: Attribute, given: object, value: ob
 
 
 REFUSED = [
-    (STRING, ["a"], "a list is no text"),
-    (STRING, {"a": 1}, "a map is no text"),
-    (LIST_IN_STRING, ["a", 1], "a list is no text"),
-    (PATH, "a\0b", "a text has no NUL in it"),
+    (STRING, ["a"], "a list is not text"),
+    (STRING, {"a": 1}, "a map is not text"),
+    (LIST_IN_STRING, ["a", 1], "a list is not text"),
+    (PATH, "a\0b", "the text contains NUL"),
     (INTEGER, "abc", "'abc' is not a whole number"),
     (INTEGER, "5s", "'5s' is not a whole number: write the number alone, without a unit"),
     (INTEGER, "10 ms", "'10 ms' is not a whole number: write the number alone, without a unit"),
@@ -72,10 +72,10 @@ REFUSED = [
     (MODE, "2", "Invalid value for enum['standalone', 'interior']: '2'"),
     (MODE, -1, "Invalid value for enum['standalone', 'interior']: -1"),
     (MODE, ["interior"], "Invalid value for enum['standalone', 'interior']: a list"),
-    (PROPERTIES, "a", "'a' is no map"),
+    (PROPERTIES, "a", "'a' is not a map"),
     (PROPERTIES, {"é": 1}, "the key 'é' is not ASCII"),
-    (MAP, [1], "a list is no map"),
-    (LIST, "a", "'a' is no list"),
+    (MAP, [1], "a list is not a map"),
+    (LIST, "a", "'a' is not a list"),
 ]
 
 

@@ -98,7 +98,7 @@ def test_the_loss_of_a_neighbour_is_acted_on_at_once():
     fed.adjoin(1, "B")
     fed.adjoin(2, "C")
     assert fed.close(1) == [
-        Remark("info", "router B is no neighbour any more"),
+        Remark("info", "router B is not a neighbour any more"),
         RoutesChanged(Routes(3, 1, {"C": Route("C", "C", 2, 1, 1)}, {"C": (2,)})),
         OriginsChanged(3, {}),
         SendControl(2, ra(3, 0)),

@@ -69,17 +69,17 @@ def test_a_later_version_of_the_protocol_is_told_once_for_each_router(fed):
 @pytest.mark.parametrize(
     ("opcode", "body", "reason"),
     [
-        ("HELLO", {"id": "B"}, "seen is no list"),
-        ("RA", {"id": "B", "ls_seq": 1}, "mobile_seq is no integer"),
-        ("LSR", {}, "id is no text"),
+        ("HELLO", {"id": "B"}, "seen is not a list"),
+        ("RA", {"id": "B", "ls_seq": 1}, "mobile_seq is not an integer"),
+        ("LSR", {}, "id is not text"),
         (
             "LSU",
             {"id": "B", "ls_seq": 9, "ls": {"id": "B", "ls_seq": 9, "peers": {"A": -1}}},
             "peers is -1, not from 1 to 2147483647",
         ),
-        ("MAR", {"id": "B"}, "have_seq is no integer"),
-        ("MAU", {"id": "B", "mobile_seq": 1}, "add is no list"),
-        ("MAU", None, "the body is no map"),
+        ("MAR", {"id": "B"}, "have_seq is not an integer"),
+        ("MAU", {"id": "B", "mobile_seq": 1}, "add is not a list"),
+        ("MAU", None, "the body is not a map"),
     ],
 )
 def test_a_malformed_message_is_told_once(fed, opcode, body, reason):

@@ -29,7 +29,7 @@ def test_mobile_addresses_link_routes_and_edge_routers_are_told(key):
 @pytest.mark.parametrize("key", ["", "M", "Mxa", "C", "H", "L_x", "Tx", "RB", "A1", "G"])
 def test_no_other_key_is_told(key):
     assert not is_advertisable(key)
-    with pytest.raises(NotAdvertisable, match=r"is no key of a mobile address, a link route or an edge router$"):
+    with pytest.raises(NotAdvertisable, match=r"is not the key of a mobile address, a link route or an edge router$"):
         own().want(key, 3, 0.0)
     addresses = own()
     with pytest.raises(NotAdvertisable):

@@ -112,7 +112,7 @@ def _fetch(node: Node, ask: Ask, entity_type: str, title: str, columns: Sequence
     except Refused as refusal:
         if refusal.status not in _UNKNOWN_TYPE:
             raise
-        return [Message((f"No {entity_type} here: this is no Mobula router, or an older one",), title)]
+        return [Message((f"No {entity_type} here: this is not a Mobula router, or it is an older one",), title)]
     return [workers_table(title, columns, entities, is_verbose=ask.is_verbose)]
 
 

@@ -183,7 +183,7 @@ def test_stdin_makes_many() -> None:
         (["read"], "read needs --name or --identity"),
         (["delete", "x"], "delete takes no arguments, and there is 'x'"),
         (["get-types", "a", "b"], "get-types takes one type"),
-        (["x", "--body", "{"], "--body is no JSON"),
+        (["x", "--body", "{"], "--body is not JSON"),
         (["x", "--properties", "[]"], "--properties has to be a JSON map"),
     ],
 )

@@ -52,7 +52,7 @@ def test_a_new_file_has_as_many_iterations_as_are_asked_for(path: str, capsys: p
     assert [one and one.iterations for one in found] == [20_000] * 3
     with pytest.raises(SystemExit):
         main([*add, "dave", "--iterations", "30000"])
-    told = "all users of a file have the same number of iterations, 20000 in this one, so that nobody finds out by it"
+    told = "all users of a file have the same number of iterations, 20000 in this one; different numbers would tell"
     assert told in capsys.readouterr().err
     assert read_users(path).names() == ["alice", "bob", "carol"]
 

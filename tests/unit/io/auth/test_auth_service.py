@@ -125,8 +125,8 @@ def test_a_grant_counts_whatever_the_service_offers(capabilities: tuple[str, ...
         ({"a": Array("symbol", [Symbol("sender"), Symbol("recv-all")])}, {"a": ("send", "recv")}, None),
         ({"a": ["sen", "", "SEND", "recv"]}, {"a": ("recv",)}, "'sen' of 'a' is neither send nor recv"),
         ({"a": [5, None]}, {"a": ()}, "5 of 'a' is neither send nor recv"),
-        ({"a": "send"}, {}, "'send' of 'a' is no list of rights"),
-        ({"a": {"send": True}, "b": ["send"]}, {"b": ("send",)}, "a map of 'a' is no list of rights"),
+        ({"a": "send"}, {}, "'send' of 'a' is not a list of rights"),
+        ({"a": {"send": True}, "b": ["send"]}, {"b": ("send",)}, "a map of 'a' is not a list of rights"),
         ({5: ["send"], "b": ["send"]}, {"b": ("send",)}, "5 is no address"),
     ],
 )

@@ -126,11 +126,11 @@ def test_where_it_entered_may_not_be_said(annotations):
         (written(body=AmqpValue([])), "HELLO without a `to` or a map"),
         (written(body=AmqpValue(None)), "HELLO without a `to` or a map"),
         (written(body=Data([b"x"])), "HELLO without a `to` or a map"),
-        (written(message_annotations={Symbol("x-opt-qd.trace"): "0/N"}), "trace that is no list of strings"),
-        (written(message_annotations={Symbol("x-opt-qd.trace"): [1]}), "trace that is no list of strings"),
+        (written(message_annotations={Symbol("x-opt-qd.trace"): "0/N"}), "trace that is not a list of strings"),
+        (written(message_annotations={Symbol("x-opt-qd.trace"): [1]}), "trace that is not a list of strings"),
         (
             written(message_annotations={Symbol("x-opt-qd.trace"): Array("string", ["0/N"])}),
-            "trace that is no list of strings",
+            "trace that is not a list of strings",
         ),
     ],
 )

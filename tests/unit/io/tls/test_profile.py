@@ -49,9 +49,9 @@ BROKEN = [
     ({"ca_file": "/nowhere"}, "caCertFile /nowhere: No such file or directory"),
     ({"ciphers": "NONE-AT-ALL"}, "ciphers NONE-AT-ALL: this names no cipher that OpenSSL has"),
     ({"names_file": "/nowhere"}, "uidNameMappingFile /nowhere: No such file or directory"),
-    ({"names_file": "TEXT"}, "uidNameMappingFile TEXT: this is no JSON: Expecting value: line 1 column 1 (char 0)"),
-    ({"names_file": "LIST"}, "uidNameMappingFile LIST: this is no map of names"),
-    ({"names_file": "DEEP"}, "uidNameMappingFile DEEP: this is no map of names"),
+    ({"names_file": "TEXT"}, "uidNameMappingFile TEXT: this is not JSON: Expecting value: line 1 column 1 (char 0)"),
+    ({"names_file": "LIST"}, "uidNameMappingFile LIST: this is not a map of names"),
+    ({"names_file": "DEEP"}, "uidNameMappingFile DEEP: this is not a map of names"),
 ]
 
 
