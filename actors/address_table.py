@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+from actors.away_log import LogSink
 from actors.errors import CallFailed, PeerGone
-from actors.ledger_desk import LedgerDesk
-from actors.log_relay import LogOutlet
+from actors.ledger_host import LedgerHost
 from actors.peers import Engine, Member, TableNews, Version
 from actors.plan import connection_role
 from actors.process import Background, ProcessConfig, pulse_path, settle
@@ -64,10 +64,10 @@ class AddressTableActor:
         self._table = AddressTable(epoch, awaited=members if is_restart else ())
         self._process = process
         self._reachable = members
-        self._desk = LedgerDesk(max_connections, members)
+        self._ledger_host = LedgerHost(max_connections, members)
         self._engine = engine
         self._background = Background()
-        self._log_outlet = LogOutlet(process.log_socket)
+        self._log_outlet = LogSink(process.log_socket)
         self._incarnations: dict[int, int] = {}
         self._told: set[tuple[int, int]] = set()
         """Workers and incarnations that are being told of a delta."""
@@ -84,7 +84,7 @@ class AddressTableActor:
     def begin(self) -> None:
         """Invite the workers, and watch over the other actors. To be called in the event loop."""
         pulse = settle(self._process)
-        self._desk.begin()
+        self._ledger_host.begin()
         self._background.start("The watch", Watch(self._process, pulse).keep)
         self._background.start("Telling the routing engine", self._tell_engine)
         for worker in self._reachable:
@@ -120,7 +120,7 @@ class AddressTableActor:
 
     async def report(self, worker: int, incarnation: int, report: Report) -> Verdict:
         """Take what a worker reports of the connections that count against limits, and answer what it asks."""
-        return await self._desk.answer(worker, incarnation, report)
+        return await self._ledger_host.answer(worker, incarnation, report)
 
     async def everything(self) -> TableNews:
         """Return what a routing engine that has just been started has to know; it is told of changes from then on."""
@@ -188,7 +188,7 @@ class AddressTableActor:
             return
         _log.warning("Worker %d has left: %s", worker, error)
         del self._incarnations[worker]
-        self._desk.lose(worker)
+        self._ledger_host.lose(worker)
         self._table.leave(worker, incarnation)
         self._engine_news.set()
         self._invite(worker)

@@ -8,9 +8,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from actors.away_log import AwayLog
 from actors.errors import CallFailed
 from actors.ledger_reports import LedgerReports
-from actors.log_relay import LogRelay
 from actors.management_requests import ManagementRequests
 from actors.peers import Engine, Management, Table, Version
 from actors.process import Background, ProcessConfig, clear_sockets, settle
@@ -79,7 +79,7 @@ class ConnectionActor:
     def begin(self) -> None:
         """Start to listen and to take part. To be called in the event loop, which both go on in for ever."""
         if self._process.is_away and self._process.log_socket is not None:
-            self._background.run("Passing on the log", LogRelay(self._process, self._table).relay)
+            self._background.run("Passing on the log", AwayLog(self._process, self._table).forward)
         pulse = settle(self._process)
         self._loop = asyncio.get_running_loop()
         self._background.start("The watch", Watch(self._process, pulse, lambda: self._worker).keep)

@@ -168,9 +168,9 @@ class RouterManagement(Hosted, ManagementActor):
         namespace: str,
     ) -> None:
         members = _each(ManagedMember, process.router_id, workers, namespace)
-        keeper = ManagedMember(actor_name(process.router_id, ENGINE), namespace)
+        configuration_copy = ManagedMember(actor_name(process.router_id, ENGINE), namespace)
         engine = RemoteEngine(actor_name(process.router_id, ENGINE), namespace)
         ManagementActor.__init__(
-            self, router, configuration, started_at, here(process), members, keeper, engine, now=time.time
+            self, router, configuration, started_at, here(process), members, configuration_copy, engine, now=time.time
         )
         self.begin()

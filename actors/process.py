@@ -42,7 +42,7 @@ class ProcessConfig:
     logs: LogConfig = field(default_factory=LogConfig)
     logs_as_json: bool = False
     log_socket: str | None = None
-    """Where the launcher takes lines for its standard output and error, or on other nodes the actor's own relay."""
+    """Where the launcher takes lines for its standard output and error, or on other nodes the actor's log forwarder."""
     home: str = ""
     """The node of the launcher; empty where there is no other."""
     is_away: bool = False
@@ -59,8 +59,8 @@ class ProcessConfig:
         if node == self.home or not self.home:
             return self
         folder = f"{self.away_folder}-{node[:_NODE_LETTERS]}"
-        has_relay = self.log_socket is not None and is_connection(self.role)
-        log_socket = f"{folder}/{self.role}{_LOG}" if has_relay else None
+        has_forwarder = self.log_socket is not None and is_connection(self.role)
+        log_socket = f"{folder}/{self.role}{_LOG}" if has_forwarder else None
         return replace(self, folder=folder, log_socket=log_socket, is_away=True)
 
     def number_of(self, restarts: int) -> int:

@@ -10,7 +10,7 @@ from actors.peers import NetworkMember, Table, TableNews, Version
 from actors.process import Background, ProcessConfig, settle
 from actors.watch import Watch
 from routerd.core import RouterMode, RouterSettings, Sibling, TrunkEvent
-from routerd.io import ConfigurationKeeper, module_log, new_instance
+from routerd.io import ConfigurationCopy, module_log, new_instance
 from routerd.management import Configuration, NodeRow
 
 ASK_AGAIN_S = 0.5
@@ -45,7 +45,7 @@ class RoutingEngineActor:
         self._process = process
         self._table = table
         self._now = now
-        self._keeper = ConfigurationKeeper(configuration)
+        self._configuration_copy = ConfigurationCopy(configuration)
         self._background = Background()
         self._version: Version = (0, 0)
         self._members: tuple[Sibling, ...] = ()
@@ -87,8 +87,8 @@ class RoutingEngineActor:
         return [] if self._feed is None else self._feed.nodes()
 
     async def manage(self, what: str, *arguments: Any) -> Any:
-        """Do what the management actor asks for; see `routerd.io.ConfigurationKeeper`."""
-        return self._keeper.ask(what, *arguments)
+        """Do what the management actor asks for; see `routerd.io.ConfigurationCopy`."""
+        return self._configuration_copy.ask(what, *arguments)
 
     async def describe(self) -> dict[str, Any]:
         """Return what the router is and how it is."""

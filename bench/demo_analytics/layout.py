@@ -1,4 +1,4 @@
-"""Three routers in a line, A - B - C, of which each records all that it decides; one trunk passes through a relay."""
+"""Three routers in a line, A - B - C, of which each records all that it decides; one trunk passes through a proxy."""
 
 import socket
 from dataclasses import dataclass
@@ -18,15 +18,15 @@ class Layout:
     texts: dict[str, str]
     client_ports: dict[str, int]
     cut_port: int
-    """Where the relay has to lead."""
+    """Where the proxy has to lead."""
 
 
-def layout(relay_port: int, records: Path) -> Layout:
+def layout(proxy_port: int, records: Path) -> Layout:
     """Choose ports, and write what each router is told."""
     ports = _free_ports(2 * len(ROUTERS))
     clients, trunks = dict(zip(ROUTERS, ports, strict=False)), dict(zip(ROUTERS, ports[len(ROUTERS) :], strict=True))
     texts = {name: _router(name, clients[name], trunks[name], records) for name in ROUTERS}
-    texts["B"] += _section("connector", name="A", role="inter-router", host="127.0.0.1", port=relay_port)
+    texts["B"] += _section("connector", name="A", role="inter-router", host="127.0.0.1", port=proxy_port)
     texts["C"] += _section("connector", name="B", role="inter-router", host="127.0.0.1", port=trunks["B"])
     return Layout(texts, clients, trunks["A"])
 

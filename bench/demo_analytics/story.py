@@ -12,7 +12,7 @@ from bench.demo_analytics.layout import ADDRESS, CUT, ROUTERS, layout
 from bench.demo_analytics.parts import Consumer, Producer
 from bench.demo_analytics.verdict import findings, make_report
 from bench.demo_mesh.parts import Router, await_that
-from bench.demo_mesh.relay import Relay
+from bench.demo_mesh.proxy import Proxy
 from routerd.records import TABLES
 
 RATE = 150.0
@@ -40,9 +40,9 @@ class Story:
         self._tell = tell
         self._began = time.monotonic()
         self._records = wishes.folder / "records"
-        self._relay = Relay()
-        self._layout = layout(self._relay.port, self._records)
-        self._relay.target = self._layout.cut_port
+        self._proxy = Proxy()
+        self._layout = layout(self._proxy.port, self._records)
+        self._proxy.target = self._layout.cut_port
         ports = self._layout.client_ports
         self._consumers = [
             Consumer("quick", ports["B"], service_s=FAST_S, credit=20),
@@ -57,7 +57,7 @@ class Story:
         for table in TABLES:
             shutil.rmtree(self._records / table.name, ignore_errors=True)
         with ExitStack() as at_exit:
-            at_exit.callback(self._relay.close)
+            at_exit.callback(self._proxy.close)
             folder = Path(at_exit.enter_context(tempfile.TemporaryDirectory(prefix="demo-analytics-")))
             self._start_routers(folder, at_exit)
             at_exit.callback(self._stop_clients)
@@ -82,10 +82,10 @@ class Story:
         self._happens(f"three routers record all that they decide in {self._records}")
 
     def _cut_the_trunk(self) -> None:
-        self._relay.cut()
+        self._proxy.cut()
         self._go_on(f"the trunk {CUT[0]} - {CUT[1]} is cut")
         before = self._producer.outcomes
-        self._relay.mend()
+        self._proxy.mend()
         await_that(lambda: self._producer.outcomes > before + 10, f"{ADDRESS} are taken again")
         self._go_on(f"the trunk {CUT[0]} - {CUT[1]} is back, and orders go on")
 

@@ -1,4 +1,4 @@
-"""What the demo is made of: the files in configs/, with a relay in one trunk, and at other ports if that is wished."""
+"""What the demo is made of: the files in configs/, with a proxy in one trunk, and at other ports if that is wished."""
 
 import re
 import socket
@@ -24,11 +24,11 @@ class Layout:
     texts: dict[str, str]
     client_ports: dict[str, int]
     cut_port: int
-    """Where the relay has to lead."""
+    """Where the proxy has to lead."""
 
 
-def layout(relay_port: int, *, has_free_ports: bool) -> Layout:
-    """Read the files, and change what the demo has to: one connector leads to the relay."""
+def layout(proxy_port: int, *, has_free_ports: bool) -> Layout:
+    """Read the files, and change what the demo has to: one connector leads to the proxy."""
     texts = {name: (CONFIGS / f"mesh-{name.lower()}.conf").read_text() for name in ROUTERS}
     listening = {
         name: [int(_PORT.search(section)[2]) for section in _sections(text, "listener")]  # type: ignore[index]
@@ -41,7 +41,7 @@ def layout(relay_port: int, *, has_free_ports: bool) -> Layout:
     for name, text in texts.items():
         texts[name] = _PORT.sub(lambda found: f"{found[1]}{ports[int(found[2])]}", text)
     [connector] = [one for one in _sections(texts[here], "connector") if f"name: {there}\n" in one]
-    texts[here] = texts[here].replace(connector, _PORT.sub(rf"\g<1>{relay_port}", connector))
+    texts[here] = texts[here].replace(connector, _PORT.sub(rf"\g<1>{proxy_port}", connector))
     return Layout(texts, {name: ports[found[0]] for name, found in listening.items()}, ports[listening[there][1]])
 
 

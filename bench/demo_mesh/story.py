@@ -11,7 +11,7 @@ from bench.demo_mesh.account import WHAT_IS_COUNTED, Account
 from bench.demo_mesh.caller import Caller
 from bench.demo_mesh.layout import CALLERS, CUT, ROUTERS, SERVERS, Layout, layout
 from bench.demo_mesh.parts import Ray, Router, ServerProcess, await_that
-from bench.demo_mesh.relay import Relay
+from bench.demo_mesh.proxy import Proxy
 from routerd.cli.manage.bus import Bus
 from routerd.cli.manage.connecting import Place, open_client
 from routerd.cli.manage.credentials import Credentials
@@ -46,9 +46,9 @@ class Story:
         self._wishes = wishes
         self._tell = tell
         self._began = time.monotonic()
-        self._relay = Relay()
-        self._layout: Layout = layout(self._relay.port, has_free_ports=wishes.has_free_ports)
-        self._relay.target = self._layout.cut_port
+        self._proxy = Proxy()
+        self._layout: Layout = layout(self._proxy.port, has_free_ports=wishes.has_free_ports)
+        self._proxy.target = self._layout.cut_port
         self._routers: dict[str, Router] = {}
         ports = self._layout.client_ports
         self._servers = {name: ServerProcess(name, ports[name]) for name in SERVERS}
@@ -57,7 +57,7 @@ class Story:
     def happen(self) -> bool:
         """Let it all happen; return whether nothing was lost."""
         with ExitStack() as at_exit:
-            at_exit.callback(self._relay.close)
+            at_exit.callback(self._proxy.close)
             folder = Path(at_exit.enter_context(tempfile.TemporaryDirectory(prefix="demo-mesh-")))
             self._start_routers(folder, at_exit)
             self._tell("\n".join(as_text(map_blocks(self._look()))))
@@ -102,9 +102,9 @@ class Story:
         self._go_on(f"the server at {server.router} is started again")
 
     def _fail_a_trunk(self) -> None:
-        self._relay.cut()
+        self._proxy.cut()
         self._go_on(f"the trunk {CUT[0]}-{CUT[1]} is cut")
-        self._relay.mend()
+        self._proxy.mend()
         self._await_whole()
         self._go_on(f"the trunk {CUT[0]}-{CUT[1]} is back")
 

@@ -2,7 +2,7 @@
 
 from routerd.io.auth import AuthenticationUnusable, warn_if_open
 from routerd.io.backing import (
-    ConfigurationKeeper,
+    ConfigurationCopy,
     ManagedWorker,
     Member,
     MemberGone,
@@ -40,7 +40,7 @@ from routerd.io.worker import Worker
 
 __all__ = [
     "AuthenticationUnusable",
-    "ConfigurationKeeper",
+    "ConfigurationCopy",
     "Endpoint",
     "FabricKeys",
     "InProcessRouter",

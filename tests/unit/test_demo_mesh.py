@@ -10,29 +10,29 @@ from bench.demo_mesh.layout import CONFIGS, CUT, ROUTERS, layout
 from routerd.config import load_config
 from routerd.wire import ACCEPTED, RELEASED, Modified, Rejected
 
-RELAY_PORT = 4711
+PROXY_PORT = 4711
 
 
 def test_the_routers_are_those_of_the_files_but_for_one_connector() -> None:
-    made = layout(RELAY_PORT, has_free_ports=False)
+    made = layout(PROXY_PORT, has_free_ports=False)
     for name in ROUTERS:
         text = (CONFIGS / f"mesh-{name.lower()}.conf").read_text()
         if name == CUT[0]:
-            assert made.texts[name] == text.replace(f"port: {made.cut_port}", f"port: {RELAY_PORT}")
+            assert made.texts[name] == text.replace(f"port: {made.cut_port}", f"port: {PROXY_PORT}")
         else:
             assert made.texts[name] == text
     assert made.client_ports == {"A": 5681, "B": 5682, "C": 5683, "D": 5684}
 
 
 def test_free_ports_lead_to_the_same_routers(tmp_path: Path) -> None:
-    made = layout(RELAY_PORT, has_free_ports=True)
+    made = layout(PROXY_PORT, has_free_ports=True)
     configs = {}
     for name, text in made.texts.items():
         file = tmp_path / f"{name}.conf"
         file.write_text(text)
         configs[name] = load_config(file)
     routers = {listener.port: name for name, config in configs.items() for listener in config.listeners[1:]}
-    routers[RELAY_PORT] = CUT[1]
+    routers[PROXY_PORT] = CUT[1]
     assert len(routers) == len(ROUTERS)
     assert not {5681, 5682, 5683, 5684} & set(made.client_ports.values())
     for name, config in configs.items():

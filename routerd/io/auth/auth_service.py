@@ -66,17 +66,17 @@ class ServedPeer(Protocol):
 
 
 @dataclass(slots=True)
-class _Relayed:
+class _Forwarded:
     """A mechanism of the service's, as it is offered to the peer; it is good for one exchange."""
 
     name: str
     exchange: "ServiceExchange" = field(repr=False)
 
-    def start(self, hostname: str | None) -> "_RelayedSteps":
-        return _RelayedSteps(self.name, self.exchange)
+    def start(self, hostname: str | None) -> "_ForwardedSteps":
+        return _ForwardedSteps(self.name, self.exchange)
 
 
-class _RelayedSteps:
+class _ForwardedSteps:
     def __init__(self, name: str, exchange: "ServiceExchange") -> None:
         self._name = name
         self._exchange = exchange
@@ -160,7 +160,7 @@ class ServiceExchange(Handler, asyncio.Protocol):
     def offered(self, mechanisms: tuple[str, ...]) -> None:
         """Offer the same."""
         self._was_offered = True
-        self._peer.offer([_Relayed(name, self) for name in dict.fromkeys(mechanisms)])
+        self._peer.offer([_Forwarded(name, self) for name in dict.fromkeys(mechanisms)])
 
     def challenged(self, challenge: bytes) -> None:
         """Pass it on."""

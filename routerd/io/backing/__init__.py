@@ -1,15 +1,15 @@
 """The router as its management sees it.
 
 `managed_worker` is one worker with its configuration, `router_backing` is all of them together, and
-`configuration_keeper` keeps a second copy of what is configured.
+`configuration_copy` keeps a second copy of what is configured.
 """
 
-from routerd.io.backing.configuration_keeper import ConfigurationKeeper
+from routerd.io.backing.configuration_copy import ConfigurationCopy
 from routerd.io.backing.managed_worker import ManagedWorker, own_log_rows
 from routerd.io.backing.router_backing import LocalMember, Member, MemberGone, RouterBacking, configuration_of
 
 __all__ = [
-    "ConfigurationKeeper",
+    "ConfigurationCopy",
     "LocalMember",
     "ManagedWorker",
     "Member",

@@ -37,7 +37,7 @@ R = TypeVar("R", ConnectionRow, LinkRow, AddressRow)
 LOG_MAX = 1000
 """Lines of the log that are told."""
 TELL_AGAIN_S = 0.5
-KEEPER = -1
+CONFIGURATION_COPY = -1
 """Stands in for the number of a worker."""
 
 _log = module_log("AGENT")
@@ -71,12 +71,13 @@ class RouterBacking:
         now: Callable[[], float],
         started_at: float,
         *,
-        keeper: Member | None = None,
+        configuration_copy: Member | None = None,
         own_logs: Callable[[], list[LogRow]] = list,
         nodes: Callable[[], Awaitable[Sequence[NodeRow]]] | None = None,
         kept_files: Sequence[str] = (),
     ) -> None:
-        """`keeper` has the configuration beside the workers; `own_logs` the lines of this process, if no worker has.
+        """`configuration_copy` has the configuration beside the workers. `own_logs` has the lines of this process
+        where no worker has them.
 
         `nodes` tells the routers of the network, the own one first; without it there is no other. No request names a
         file of `kept_files`, or one below such a folder: they are the router's own.
@@ -84,7 +85,9 @@ class RouterBacking:
         self.settings = settings
         self.configuration = configuration
         self._members = members
-        self._holders = dict(members) if keeper is None else {**members, KEEPER: keeper}
+        self._holders = dict(members)
+        if configuration_copy is not None:
+            self._holders[CONFIGURATION_COPY] = configuration_copy
         """Who has to know what is configured."""
         self._now = now
         self._started_at = started_at

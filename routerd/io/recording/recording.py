@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from routerd.config import RecordConfig
 from routerd.core import Recorder, Router
-from routerd.io.recording.desk import RecordDesk
+from routerd.io.recording.courier_pool import CourierPool
 from routerd.io.recording.memory import shared_memory
 from routerd.io.recording.task import RecordingCounters, RecordTask
 
@@ -28,24 +28,24 @@ class Recording:
         self._incarnation = incarnation
         self._clock = clock
         self._config = RecordConfig()
-        self._desk = RecordDesk()
+        self._couriers = CourierPool()
         self._starts = 0
         self._lost_told = 0
 
     @property
     def is_on(self) -> bool:
         """Whether anything is recorded."""
-        return self._desk.is_open
+        return self._couriers.is_open
 
     @property
     def status(self) -> str:
         """How it fares, in words."""
-        return self._desk.status
+        return self._couriers.status
 
     @property
     def counters(self) -> RecordingCounters:
         """What has been written, and what has not."""
-        return self._desk.counters
+        return self._couriers.counters
 
     def apply(self, config: RecordConfig, now: float) -> None:
         """Record as a configuration says."""
@@ -54,12 +54,12 @@ class Recording:
         self.hand_over(now)
         before, self._config = self._config, config
         if not _writes_alike(before, config):
-            self._desk.close()
+            self._couriers.close()
         if not config.is_on:
             self._router.recorder = None
             return
-        if not self._desk.is_open:
-            self._desk.open(self._next_task)
+        if not self._couriers.is_open:
+            self._couriers.open(self._next_task)
         if self._router.recorder is None or self._router.recorder.every != config.every:
             self._lost_told = 0
             offset = self._clock() - now
@@ -85,7 +85,7 @@ class Recording:
         self._begin_second(recorder, now + offset)
         self._tell_lost(recorder, now)
         self.hand_over(now)
-        self._desk.tidy(now)
+        self._couriers.tidy(now)
 
     def seconds_left(self, now: float) -> float:
         """Return how much of the second is left, by the clock of the world."""
@@ -97,16 +97,16 @@ class Recording:
         if recorder is None:
             return
         records = recorder.take(is_all)
-        if records.rows and not self._desk.submit(records, now):
-            self._desk.lose(records.rows)
+        if records.rows and not self._couriers.submit(records, now):
+            self._couriers.lose(records.rows)
             recorder.events.rows_lost(records.rows, "files: they are written too slowly", now)
 
     def close(self, now: float) -> None:
         """Complete all files, within some seconds."""
         self.close_second(now)
         self._router.recorder = None
-        self._desk.close()
-        self._desk.wait(CLOSE_S)
+        self._couriers.close()
+        self._couriers.wait(CLOSE_S)
 
     def _next_task(self, stands_back: bool) -> RecordTask:
         # Two couriers of one worker never write under the same name.
@@ -125,7 +125,7 @@ class Recording:
     def _tell_lost(self, recorder: Recorder, now: float) -> None:
         lost = recorder.lost_decisions + recorder.lost_flows + recorder.events.lost
         if lost > self._lost_told:
-            self._desk.lose(lost - self._lost_told)
+            self._couriers.lose(lost - self._lost_told)
             recorder.events.rows_lost(lost - self._lost_told, "memory: more than was to be kept in a second", now)
             self._lost_told = lost
 

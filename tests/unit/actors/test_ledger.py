@@ -1,4 +1,4 @@
-"""The ledger's desk, and the reports of workers to it, in one event loop and without Ray."""
+"""The host of the ledger, and the reports of workers to it, in one event loop and without Ray."""
 
 import asyncio
 from collections.abc import Awaitable
@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from actors import ledger_desk
+from actors import ledger_host
 from actors.errors import PeerGone
-from actors.ledger_desk import LedgerDesk
+from actors.ledger_host import LedgerHost
 from routerd.core import Report, Seat, SeatLimits, StaleMember, UnknownMember
 
 ALL = Report(is_full=True)
@@ -36,16 +36,16 @@ def run(test: Awaitable[None]) -> None:
     asyncio.run(within_a_while())
 
 
-def desk(max_connections: int, **workers: Worker) -> LedgerDesk:
+def a_host(max_connections: int, **workers: Worker) -> LedgerHost:
     members: dict[int, Any] = {int(name[1:]): worker for name, worker in workers.items()}
-    found = LedgerDesk(max_connections, members)
+    found = LedgerHost(max_connections, members)
     found.begin()
     return found
 
 
 def test_nothing_is_decided_before_all_workers_have_reported() -> None:
     async def test() -> None:
-        at = desk(9, w0=Worker(), w1=Worker())
+        at = a_host(9, w0=Worker(), w1=Worker())
         first = asyncio.ensure_future(at.answer(0, 1, Report(is_full=True, asked=((SEAT, SeatLimits(1, 1, 1)),))))
         await asyncio.sleep(0)
         assert not first.done()
@@ -56,10 +56,10 @@ def test_nothing_is_decided_before_all_workers_have_reported() -> None:
 
 
 def test_a_worker_that_does_not_report_is_not_waited_for_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ledger_desk, "COMPLETE_WITHIN_S", 0.01)
+    monkeypatch.setattr(ledger_host, "COMPLETE_WITHIN_S", 0.01)
 
     async def test() -> None:
-        verdict = await desk(9, w0=Worker(), w1=Worker()).answer(
+        verdict = await a_host(9, w0=Worker(), w1=Worker()).answer(
             0, 1, Report(is_full=True, asked=((SEAT, SeatLimits(1, 1, 1)),))
         )
         assert verdict.refused == {}
@@ -71,7 +71,7 @@ def test_a_worker_that_does_not_report_is_not_waited_for_for_ever(monkeypatch: p
 def test_what_others_do_not_use_is_called_in(kept: int | None, allowed: int) -> None:
     async def test() -> None:
         lender = Worker(kept)
-        at = desk(3, w0=Worker(), w1=lender)
+        at = a_host(3, w0=Worker(), w1=lender)
         waiting = asyncio.ensure_future(at.answer(0, 1, ALL))
         await at.answer(1, 1, Report(is_full=True, allowance=3))
         await waiting
@@ -83,7 +83,7 @@ def test_what_others_do_not_use_is_called_in(kept: int | None, allowed: int) -> 
 
 def test_a_worker_that_is_lost_has_to_report_everything() -> None:
     async def test() -> None:
-        at = desk(3, w0=Worker())
+        at = a_host(3, w0=Worker())
         await at.answer(0, 1, ALL)
         at.lose(0)
         with pytest.raises(UnknownMember):

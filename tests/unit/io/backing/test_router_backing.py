@@ -11,7 +11,7 @@ import pytest
 
 from routerd.config import INTER_ROUTER_MAX, parse_config
 from routerd.core import RouterMode, RouterSettings
-from routerd.io import ConfigurationKeeper, MemberGone, RouterBacking, configuration_of
+from routerd.io import ConfigurationCopy, MemberGone, RouterBacking, configuration_of
 from routerd.io.backing.managed_worker import StaleConfiguration
 from routerd.management import (
     AddressRow,
@@ -44,7 +44,7 @@ class Kept:
     """A worker that has nothing but its copy of the configuration."""
 
     def __init__(self, configuration: Configuration = START) -> None:
-        self.keeper = ConfigurationKeeper(configuration)
+        self.second = ConfigurationCopy(configuration)
         self.answers: dict[str, Any] = {}
         self.failures: dict[str, Exception] = {}
         self.asked: list[str] = []
@@ -53,17 +53,18 @@ class Kept:
         self.asked.append(what)
         if what in self.failures:
             raise self.failures[what]
-        return self.answers[what] if what in self.answers else self.keeper.ask(what, *arguments)
+        return self.answers[what] if what in self.answers else self.second.ask(what, *arguments)
 
     @property
     def configuration(self) -> Configuration:
-        found = self.keeper.ask("configuration")
+        found = self.second.ask("configuration")
         assert found is not None
         return found
 
 
-def backing(members: Mapping[int, Kept], keeper: Kept | None = None, **settings: Any) -> RouterBacking:
-    return RouterBacking(RouterSettings(id="R", **settings), members, START, lambda: 160.0, 100.0, keeper=keeper)
+def backing(members: Mapping[int, Kept], second: Kept | None = None, **settings: Any) -> RouterBacking:
+    of_router = RouterSettings(id="R", **settings)
+    return RouterBacking(of_router, members, START, lambda: 160.0, 100.0, configuration_copy=second)
 
 
 def address(name: str) -> ConfiguredEntity:
@@ -108,13 +109,13 @@ def told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_change_is_made_by_all() -> None:
     new = address("new")
-    members, keeper = {0: Kept(), 1: Kept()}, Kept()
-    router = backing(members, keeper)
+    members, second = {0: Kept(), 1: Kept()}, Kept()
+    router = backing(members, second)
     run(lambda: router.create(new))
-    assert [names(member) for member in (*members.values(), keeper)] == [[None, "new"]] * 3
+    assert [names(member) for member in (*members.values(), second)] == [[None, "new"]] * 3
     assert router.configuration.version == 1
     run(lambda: router.delete(new))
-    assert [names(member) for member in (*members.values(), keeper)] == [[None]] * 3
+    assert [names(member) for member in (*members.values(), second)] == [[None]] * 3
 
 
 def test_what_one_cannot_do_nobody_does() -> None:
@@ -160,9 +161,9 @@ def test_one_that_fails_between_the_phases_is_told_everything() -> None:
 
 def test_the_newest_configuration_is_taken_over_and_told_to_all() -> None:
     newer = Configuration(7, (*START.entities, address("new")))
-    members, keeper = {0: Kept(), 1: Kept()}, Kept(newer)
+    members, second = {0: Kept(), 1: Kept()}, Kept(newer)
     members[1].failures["configuration"] = MemberGone("it has ended")
-    router = backing(members, keeper)
+    router = backing(members, second)
     run(router.restore, lambda: all(names(member) == [None, "new"] for member in members.values()))
     assert router.configuration == newer
     assert router.new_number() > 7
@@ -216,12 +217,12 @@ def test_the_log_and_pools_are_joined() -> None:
     assert router.uptime_s() == 60.0
 
 
-def test_the_keeper_is_no_worker() -> None:
-    keeper = Kept()
-    router = backing({}, keeper)
+def test_the_second_copy_is_no_worker() -> None:
+    second = Kept()
+    router = backing({}, second)
     assert run(router.log) == []
     run(lambda: router.create(address("new")))
-    assert keeper.asked == ["prepare", "commit"]
+    assert second.asked == ["prepare", "commit"]
 
 
 def test_a_connector_is_made_with_its_password_by_all(tmp_path: Path) -> None:

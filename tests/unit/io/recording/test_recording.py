@@ -10,7 +10,7 @@ from pyarrow import parquet
 
 from routerd.config import RecordConfig, RecordLevel
 from routerd.io.recording.courier import PENDING_ROWS_MAX, RecordCourier
-from routerd.io.recording.desk import HELPER_REST_S
+from routerd.io.recording.courier_pool import HELPER_REST_S
 from routerd.io.recording.recording import Recording
 from tests.routers import Workers, message
 
@@ -128,12 +128,12 @@ def test_what_is_not_written_quickly_enough_is_lost(host: Host, monkeypatch: pyt
 
 def test_one_that_falls_behind_is_helped(host: Host) -> None:
     host.apply("all")
-    first = host.recording._desk._first
+    first = host.recording._couriers._first
     assert first is not None
     first.pending_rows = PENDING_ROWS_MAX
     host.send(3)
     host.pass_second()
-    helper = host.recording._desk._helper
+    helper = host.recording._couriers._helper
     assert helper is not None
     assert (first.task.stands_back, helper.task.stands_back, host.recording.status) == (True, False, "recording")
     first.pending_rows = 0
@@ -141,7 +141,7 @@ def test_one_that_falls_behind_is_helped(host: Host) -> None:
     host.pass_second()
     for _ in range(int(HELPER_REST_S) + 1):
         host.pass_second()
-    assert host.recording._desk._helper is None
+    assert host.recording._couriers._helper is None
     helper.join(30.0)
     host.pass_second()
     host.recording.close(host.workers.now)

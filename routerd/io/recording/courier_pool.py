@@ -18,7 +18,7 @@ NextTask = Callable[[bool], RecordTask]
 """Makes the task of another courier; whether it stands back."""
 
 
-class RecordDesk:
+class CourierPool:
     """The couriers of one worker, and what they have counted."""
 
     def __init__(self) -> None:

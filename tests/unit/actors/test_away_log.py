@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from actors.away_log import AwayLog, LogSink
 from actors.errors import FolderRefused, NoAnswer
-from actors.log_relay import LogOutlet, LogRelay
 from actors.process import ProcessConfig
 from routerd.io.logs.receiver import STDERR, LogForwarder
 
@@ -18,7 +18,7 @@ class Table:
     """Has an outlet, and fails as often as it is told to."""
 
     def __init__(self, path: str | None, failures: int = 0) -> None:
-        self._outlet = LogOutlet(path)
+        self._outlet = LogSink(path)
         self._failures = failures
 
     async def take_log(self, role: str, octets: bytes) -> bool:
@@ -51,12 +51,12 @@ def launcher(folder: Path) -> socket.socket:
 def test_lines_come_to_the_launcher_in_their_order(
     tmp_path: Path, failures: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("actors.log_relay.AGAIN_S", 0.001)
+    monkeypatch.setattr("actors.away_log.AGAIN_S", 0.001)
     at = config(tmp_path)
 
     async def test() -> None:
         table: Any = Table(str(tmp_path / "log"), failures)
-        relay = asyncio.ensure_future(LogRelay(at, table).relay())
+        forwarding = asyncio.ensure_future(AwayLog(at, table).forward())
         forwarder = LogForwarder(str(at.log_socket))
         assert [forwarder.send(STDERR, f"line {number}\n") for number in range(3)] == [True] * 3
         source, _ = await asyncio.to_thread(server.accept)
@@ -66,7 +66,7 @@ def test_lines_come_to_the_launcher_in_their_order(
                 got += await asyncio.to_thread(source.recv, 100)
         assert got == b"2line 0\n2line 1\n2line 2\n"
         await asyncio.to_thread(forwarder.close)
-        await relay
+        await forwarding
         await table._outlet.close()
 
     with launcher(tmp_path) as server:
@@ -79,10 +79,10 @@ def test_without_a_launcher_lines_go_elsewhere(tmp_path: Path, has_been: bool) -
 
     async def test() -> None:
         table: Any = Table(str(tmp_path / "log") if has_been else None)
-        relay = asyncio.ensure_future(LogRelay(at, table).relay())
+        forwarding = asyncio.ensure_future(AwayLog(at, table).forward())
         forwarder = LogForwarder(str(at.log_socket))
         assert forwarder.send(STDERR, "one\n")
-        await relay
+        await forwarding
         assert not forwarder.send(STDERR, "two\n")
 
     asyncio.run(test())
@@ -94,4 +94,4 @@ def test_a_folder_that_is_not_ours_alone_is_refused(tmp_path: Path) -> None:
     os.chmod(at.folder, 0o777)
     table: Any = Table(None)
     with pytest.raises(FolderRefused):
-        LogRelay(at, table)
+        AwayLog(at, table)

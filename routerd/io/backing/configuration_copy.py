@@ -6,7 +6,7 @@ from routerd.io.backing.managed_worker import StaleConfiguration
 from routerd.management import Change, Configuration
 
 
-class ConfigurationKeeper:
+class ConfigurationCopy:
     """Answers as `ManagedWorker` does where the configuration is concerned."""
 
     def __init__(self, configuration: Configuration) -> None:

@@ -20,12 +20,12 @@ GIVE_UP_S = 30.0
 """A table that is away for longer is no way to the launcher: lines go to a stream of the actor's own."""
 
 
-class LogRelay:
+class AwayLog:
     """The end on the other node."""
 
     def __init__(self, config: ProcessConfig, table: Table) -> None:
         """`config` names the socket; raises FolderRefused."""
-        assert config.log_socket is not None, "there is a log to be relayed"
+        assert config.log_socket is not None, "there is a log to be forwarded"
         self._role = config.role
         self._table = table
         make_folder(config.folder)
@@ -36,7 +36,7 @@ class LogRelay:
         self._server.listen()
         self._server.setblocking(False)
 
-    async def relay(self) -> None:
+    async def forward(self) -> None:
         """Pass on what comes, until the launcher is gone."""
         loop = asyncio.get_running_loop()
         source, _ = await loop.sock_accept(self._server)
@@ -56,7 +56,7 @@ class LogRelay:
         return False
 
 
-class LogOutlet:
+class LogSink:
     """The end at the launcher's node."""
 
     def __init__(self, path: str | None) -> None:

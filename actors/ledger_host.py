@@ -14,7 +14,7 @@ COMPLETE_WITHIN_S = 5.0
 _log = module_log("POLICY")
 
 
-class LedgerDesk:
+class LedgerHost:
     """Hosts the ledger, in the event loop of its actor."""
 
     def __init__(self, max_connections: int, members: Mapping[int, Member]) -> None:

@@ -7,7 +7,7 @@ import threading
 _READ_SIZE = 1 << 16
 
 
-class Relay:
+class Proxy:
     """Listens at a port of its own for connections to another one."""
 
     def __init__(self) -> None:
