@@ -19,8 +19,8 @@ settings.register_profile(
 settings.load_profile("repeatable")
 
 OF_THE_SHARED_ROUTER = re.compile(
-    r"tests/system/test_(?:addresses|bad_peers|credit|distributions|large_messages|management|management_sentences"
-    r"|pairings|robustness|tools)\.py::.*\[(in-process|ray-1|ray-3)\b"
+    r"tests/system/test_(?:addresses|bad_peers|credit|distributions|large_messages|management|robustness|tools)\.py::"
+    r".*[\[-](in-process|ray-3)[\]-]"
 )
 """Tests that are run with the router of `tests/system/conftest.py`, once in each of its forms."""
 OF_ONE_SPARK = re.compile("tests/analytics/")

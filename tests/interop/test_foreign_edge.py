@@ -4,7 +4,6 @@ Sections in parentheses are those of the protocol's description: inter-router pr
 """
 
 import re
-import time
 from collections.abc import Iterator
 from itertools import count
 
@@ -51,7 +50,6 @@ from tests.interop.foreign_messages import (
 from tests.interop.foreign_octets import (
     ATTACH,
     BEGIN,
-    CLOSE,
     DETACH,
     DISPOSITION,
     FLOW,
@@ -79,8 +77,6 @@ from tests.waiting import eventually
 
 RELEASED = described(0x26, LIST0)
 MODIFIED = 0x27
-BEAT_S = 2.0
-LONGER_THAN_SILENCE_S = 11.0
 _names = count(1)
 
 
@@ -420,30 +416,11 @@ def test_they_are_refused_to_clients(router: RunningRouter, address_of_core: str
         assert foreign.wait_for(DETACH)["closed"] is True
 
 
-def test_an_edge_router_that_is_heard_every_two_seconds_stays(
-    edge: ForeignEdge, client: ProtonClient, address: str
-) -> None:
+def test_each_heartbeat_has_its_credit_back(edge: ForeignEdge) -> None:
     # 6.6: one flow lets a qdrouterd beat once.
-    began = time.monotonic()
-    beats = 0
-    while time.monotonic() - began < LONGER_THAN_SILENCE_S:
+    for beats in range(3):
         edge.beat(beats)
         assert edge.credit_of(edge.heartbeat.channel, edge.heartbeat.sending) == 2
-        beats += 1
-        time.sleep(BEAT_S)
-    consumer = client.consumer(address)
-    edge.send(edge.uplink, message(str8("hi"), annotations=routers_annotations(to=address)), settled=True)
-    assert consumer.take().body == "hi"
-
-
-def test_one_that_is_not_heard_is_told_so_and_logged(router: RunningRouter) -> None:
-    # 6.6
-    with ForeignEdge.to(router.port_of("edges"), "Y") as foreign:
-        foreign.hang()
-        condition, description = foreign.wait_for(CLOSE)["error"][1][:2]
-        assert (condition, HEARTBEAT in description) == ("amqp:connection:forced", True)
-    assert "HY" not in keys(router)
-    assert "Lost heartbeat from edge router Y at 127.0.0.1:" in router.log()
 
 
 # --- a foreign interior router
@@ -539,19 +516,16 @@ def test_the_links_that_it_receives_on_have_credit(uplink: Uplink) -> None:
     assert uplink.granted["tracking"] >= 32
 
 
-def test_heartbeats_come_every_two_seconds(uplink: Uplink, interior: ForeignInterior) -> None:
+def test_heartbeats_are_counted(uplink: Uplink, interior: ForeignInterior) -> None:
     # 6.6
     beats = []
-    times = []
-    for _ in range(3):
+    for _ in range(2):
         arrival = interior.come_on(uplink.heartbeat)
-        times.append(time.monotonic())
         sections = section_map(arrival.octets)
         assert (sections.keys(), arrival.settled) == ({HEADER, AMQP_VALUE}, True)
         assert sections[AMQP_VALUE].code in (0x54, 0x71), "it is an int"
         beats.append(plain(sections[AMQP_VALUE]))
-    assert beats == [beats[0], beats[0] + 1, beats[0] + 2]
-    assert times[2] - times[1] == pytest.approx(BEAT_S, abs=1.5)
+    assert beats == [beats[0], beats[0] + 1]
 
 
 def test_a_consumer_brings_a_link_and_takes_it_away(

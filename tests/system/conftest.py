@@ -27,6 +27,8 @@ EVERYTHING = configuration(
 LOG_MAX = 4_000
 SPANS = {"next": "AB", "across": "AC"}
 """Pairs of routers between which the same holds."""
+next_and_across = pytest.mark.parametrize("span", SPANS.values(), ids=SPANS, indirect=True)
+"""For what a router does in another way for its neighbour than for those behind it."""
 Start = Callable[..., RunningRouter]
 Connect = Callable[..., ProtonClient]
 Manage = Callable[..., ManagementClient]
@@ -49,9 +51,18 @@ def running(form: Form, folder: Path, text: str, *arguments: str) -> Iterator[Ru
 
 @pytest.fixture(scope="session", params=FORMS, ids=[form.name for form in FORMS])
 def form(request: pytest.FixtureRequest) -> Form:
-    """Every form of a router, one after another."""
+    """The form of a router: in one process, and as several actors, between which messages have to pass."""
     found: Form = request.param
     return found
+
+
+def in_forms(*forms: Form) -> pytest.MarkDecorator:
+    """Have a test run with routers of these forms and no others."""
+    return pytest.mark.parametrize("form", forms, indirect=True, ids=[form.name for form in forms], scope="session")
+
+
+in_process = in_forms(IN_PROCESS)
+"""For what does not depend on the form: nothing of it passes between actors."""
 
 
 @pytest.fixture(scope="session")
@@ -163,10 +174,10 @@ def line(shared_line: Mesh) -> Iterator[Mesh]:
     shared_line.close_clients()
 
 
-@pytest.fixture(params=SPANS.values(), ids=SPANS)
+@pytest.fixture
 def span(request: pytest.FixtureRequest, line: Mesh) -> Span:
-    """Two routers of a network, next to each other or with another between."""
-    return Span(line, *request.param)
+    """Two routers of a network with another between, or next to each other where a test asks for it."""
+    return Span(line, *getattr(request, "param", SPANS["across"]))
 
 
 @pytest.hookimpl(wrapper=True)

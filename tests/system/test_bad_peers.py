@@ -7,7 +7,7 @@ import pytest
 
 from routerd.wire import Attach, Close, Coordinator, Detach, End, Flow, Open, Rejected, Source, Target, Transfer
 from tests.conformance.raw_peer import AMQP_HEADER, body, framed
-from tests.system.conftest import Connect
+from tests.system.conftest import Connect, in_process
 from tests.system.proton_links import Consumer, Producer
 from tests.system.raw_client import RawClient
 from tests.system.routers import RunningRouter
@@ -87,6 +87,7 @@ WRONG_CONNECTIONS: dict[str, tuple[Wrong, str]] = {
 }
 
 
+@in_process
 @pytest.mark.parametrize("name", WRONG_CONNECTIONS)
 def test_the_connection_is_closed_with_the_reason(client: RawClient, bystander: Bystander, name: str) -> None:
     do_wrong, condition = WRONG_CONNECTIONS[name]
@@ -97,6 +98,7 @@ def test_the_connection_is_closed_with_the_reason(client: RawClient, bystander: 
     bystander.check()
 
 
+@in_process
 @pytest.mark.parametrize("text", ["GET / HTTP/1.1\r\n\r\n", "\0" * 100, "AMQP\0\0\x09\x01", "AMQP\x02\x01\0\0"])
 def test_what_does_not_speak_amqp_1_0_is_told_so(router: RunningRouter, bystander: Bystander, text: str) -> None:
     with RawClient(router.port) as client:
@@ -106,6 +108,7 @@ def test_what_does_not_speak_amqp_1_0_is_told_so(router: RunningRouter, bystande
     bystander.check()
 
 
+@in_process
 def test_a_producer_that_sends_without_credit_loses_its_link_only(client: RawClient, bystander: Bystander) -> None:
     client.attach_producer("bad.peers.nobody")
     for _ in range(10):
@@ -121,6 +124,7 @@ def test_a_producer_that_sends_without_credit_loses_its_link_only(client: RawCli
     bystander.check()
 
 
+@in_process
 def test_more_than_was_granted_costs_the_link_and_what_was_on_credit_arrives(
     connect: Connect, client: RawClient, address: str, bystander: Bystander
 ) -> None:
@@ -147,6 +151,7 @@ WRONG_SESSIONS: dict[str, tuple[Wrong, str]] = {
 }
 
 
+@in_process
 @pytest.mark.parametrize("name", WRONG_SESSIONS)
 def test_the_session_is_ended_with_the_reason(client: RawClient, bystander: Bystander, name: str) -> None:
     do_wrong, condition = WRONG_SESSIONS[name]
@@ -155,6 +160,7 @@ def test_the_session_is_ended_with_the_reason(client: RawClient, bystander: Byst
     bystander.check()
 
 
+@in_process
 def test_more_frames_than_the_window_has_room_for_end_the_session(
     connect: Connect, client: RawClient, address: str, bystander: Bystander
 ) -> None:
@@ -175,6 +181,7 @@ WRONG_LINKS: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
+@in_process
 @pytest.mark.parametrize("name", WRONG_LINKS)
 def test_a_link_that_cannot_be_is_refused_with_the_reason(client: RawClient, bystander: Bystander, name: str) -> None:
     fields, condition = WRONG_LINKS[name]
@@ -193,6 +200,7 @@ def test_a_consumer_that_may_be_sent_nothing_new_is_refused_and_no_message_goes_
     bystander.check()
 
 
+@in_process
 def test_a_message_that_says_nowhere_readable_where_it_goes_is_rejected(
     client: RawClient, bystander: Bystander
 ) -> None:

@@ -520,6 +520,8 @@ def test_an_edge_router_that_is_silent_is_told_so_and_cut_off_and_no_other(netwo
         assert time.monotonic() - begun > SILENCE_S - 1
         [close] = [one for one in silent.rest() if isinstance(one, Close)]
         assert str(close.error.condition) == "amqp:connection:forced"
+        assert "_$qd.edge_heartbeat" in close.error.description
+        assert "Lost heartbeat from edge router X0 at 127.0.0.1:" in network.routers["A"].log()
         assert "HX1" in network.keys("A")
         heard.beat(next(beats))
     assert network.connect("F").producer(address).send("one").outcome() == "accepted"

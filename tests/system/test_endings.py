@@ -12,10 +12,6 @@ from tests.system.raw_client import RawClient
 from tests.system.routers import IN_PROCESS, ONE_ACTOR, THREE_ACTORS, configuration
 from tests.waiting import eventually
 
-in_two_forms = pytest.mark.parametrize(
-    "form", [IN_PROCESS, THREE_ACTORS], indirect=True, ids=["in-process", "ray-3"], scope="session"
-)
-"""Each of these tests needs a router of its own, which takes a while to start on Ray."""
 GRACE = ("--shutdown-grace", "10")
 SHORT_GRACE = ("--shutdown-grace", "2")
 
@@ -45,7 +41,6 @@ def test_a_router_under_load_ends_in_order_and_loses_nothing(
     assert "Router ended in order" in router.log()
 
 
-@in_two_forms
 def test_what_is_under_way_may_be_settled_before_a_router_ends(start: Start, connect_to: Connect, address: str) -> None:
     router = start(configuration(), *SHORT_GRACE)
     consumer = connect_to(router.port).consumer(address, outcome=None, credit=2, is_renewed=False)
@@ -62,7 +57,6 @@ def test_what_is_under_way_may_be_settled_before_a_router_ends(start: Start, con
     assert router.launcher.wait(10) == 0
 
 
-@in_two_forms
 def test_who_does_not_settle_is_waited_for_no_longer_than_the_grace(
     start: Start, connect_to: Connect, address: str
 ) -> None:
@@ -76,7 +70,6 @@ def test_who_does_not_settle_is_waited_for_no_longer_than_the_grace(
     assert sent.outcome() == "modified"
 
 
-@in_two_forms
 def test_everybody_is_told_why(start: Start, address: str) -> None:
     router = start(configuration(), *GRACE)
     with RawClient(router.port) as client:
@@ -104,7 +97,6 @@ def is_refused(port: int) -> bool:
     return False
 
 
-@in_two_forms
 def test_nobody_can_come_while_a_router_ends(start: Start, connect_to: Connect, address: str) -> None:
     router = start(configuration(), *GRACE)
     client = connect_to(router.port)
@@ -120,7 +112,6 @@ def test_nobody_can_come_while_a_router_ends(start: Start, connect_to: Connect, 
     assert router.launcher.wait(10) == 0
 
 
-@in_two_forms
 def test_a_second_signal_ends_a_router_at_once(start: Start, connect_to: Connect, address: str) -> None:
     router = start(configuration(), "--shutdown-grace", "60")
     consumer = connect_to(router.port).consumer(address, outcome=None)

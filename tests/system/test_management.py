@@ -10,9 +10,9 @@ import pytest
 from proton.utils import SendException
 
 from tests.interop.peer_process import HERE, absence
-from tests.system.conftest import Connect, Manage, Start, running
+from tests.system.conftest import Connect, Manage, Start, in_forms, in_process, running
 from tests.system.management_client import NODE, PREFIX, ManagementClient
-from tests.system.routers import IN_PROCESS, ROUTER_ID, RunningRouter, configuration, listener
+from tests.system.routers import IN_PROCESS, ROUTER_ID, THREE_ACTORS, RunningRouter, configuration, listener
 from tests.waiting import WITHIN_S, eventually
 
 CLIENTS = 6
@@ -44,6 +44,7 @@ def test_the_agent_is_at_each_of_its_addresses(router: RunningRouter, manage_at:
     assert told.body == {"identity": "self", "name": "self", "type": f"{PREFIX}management"}
 
 
+@in_process
 @pytest.mark.parametrize("correlation_id", [7, "seven", b"\x07"], ids=["number", "text", "octets"])
 def test_an_answer_has_the_correlation_id_of_the_request(manage: ManagementClient, correlation_id: object) -> None:
     told = manage.ask({"operation": "GET-MGMT-NODES", **NODE}, correlation_id=correlation_id)
@@ -121,6 +122,7 @@ def test_every_connection_actor_shows_itself(manage: ManagementClient, router: R
     assert {row["restarts"] for row in rows} == {0}
 
 
+@in_process
 def test_rhea_asks_as_well(router: RunningRouter, address: str) -> None:
     if reason := absence("rhea"):
         pytest.skip(reason)
@@ -207,6 +209,7 @@ def test_a_port_that_others_have_is_refused_and_nothing_is_left(manage: Manageme
     assert manage.delete("listener", address).status == 204
 
 
+@in_process
 def test_of_two_creates_with_one_name_one_succeeds(manage: ManagementClient, address: str) -> None:
     request = {"operation": "CREATE", "type": PREFIX + ADDRESS, "name": address}
     for number in range(5):
@@ -246,6 +249,7 @@ def test_a_connection_is_closed_by_management(manage: ManagementClient, connect:
     assert client.closed_with == "amqp:connection:forced"
 
 
+@in_process
 def test_what_is_not_there_or_not_right_is_said_and_changes_nothing(manage: ManagementClient, address: str) -> None:
     before = manage.query(ADDRESS)
     kind = PREFIX + ADDRESS
@@ -261,6 +265,7 @@ def test_what_is_not_there_or_not_right_is_said_and_changes_nothing(manage: Mana
     assert manage.query(ADDRESS) == before
 
 
+@in_process
 def test_a_request_that_is_too_large_is_rejected(
     router: RunningRouter, manage: ManagementClient, manage_at: Manage
 ) -> None:
@@ -283,12 +288,11 @@ def test_a_client_that_is_gone_before_its_answer_disturbs_nobody(
 # --- after deaths
 
 
+@in_forms(THREE_ACTORS)
 def test_what_is_configured_survives_the_deaths_of_actors(
     start: Start, manage_at: Manage, connect_to: Connect, address: str
 ) -> None:
     router = start(configuration(listener()))
-    if not router.form.actors:
-        pytest.skip("a router in one process has no actors")
     manage = manage_at(router.port)
     port = free_port()
     assert manage.create(ADDRESS, "all", prefix="all", distribution="multicast").status == 201

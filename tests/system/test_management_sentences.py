@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.system.conftest import Manage
+from tests.system.conftest import Manage, in_process
 from tests.system.management_client import NODE, PREFIX, ManagementClient
 from tests.system.routers import ROUTER_ID, RunningRouter
 
@@ -122,6 +122,8 @@ ANSWERED: list[tuple[str, dict[str, Any], Any, int, str]] = [
     ("unknown", of("BOGUS", **NODE), None, 501, f"Operation 'BOGUS' not implemented for '{PREFIX}management'"),
     ("nothing", {}, None, 400, "No 'operation' property"),
 ]
+
+pytestmark = in_process
 
 
 @pytest.mark.parametrize(

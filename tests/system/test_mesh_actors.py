@@ -1,7 +1,7 @@
 """Three routers on Ray, each with two connection actors, a trunk at one and clients at another if there is one left.
 
-What holds for routers in one process holds for these: those tests are done again here. And their actors die under load:
-the network does not notice, or is soon whole again.
+Tests of routers in one process are done again here where something has to pass between actors, too: one or two of each
+kind. And the actors die under load: the network does not notice, or is soon whole again.
 """
 
 # What is imported but not used are those tests; pytest finds them here, with the fixtures of this module.
@@ -19,40 +19,25 @@ from tests.system.load import Load
 from tests.system.mesh import TWO_ACTORS, Mesh, Span, load_across, wait_for_copies
 from tests.system.routers import RayHead, RunningRouter
 from tests.system.test_mesh_credit import (
-    test_a_consumer_gets_no_more_than_its_credit,
-    test_a_consumer_that_drains_gets_its_credit_back,
     test_a_producer_has_credit_while_there_is_a_consumer_anywhere,
     test_a_producer_that_vanishes_leaves_nothing_behind,
     test_credit_comes_back_as_messages_are_settled,
-    test_credit_stays_while_there_is_another_consumer,
     test_what_a_consumer_may_have_seen_is_modified_when_it_vanishes,
-    test_what_no_consumer_has_seen_is_released_when_the_last_one_leaves,
-    test_what_nobody_gets_is_released,
-    test_what_waits_for_a_consumer_that_vanishes_goes_to_another_one_or_comes_back,
 )
 from tests.system.test_mesh_line import (
     test_a_message_passes_a_router_that_has_nobody_for_it,
-    test_balanced_gives_those_that_are_quick_more,
-    test_balanced_stays_here_until_much_is_to_be_done_here,
-    test_closest_goes_on_to_the_next_when_the_nearest_consumer_leaves,
-    test_closest_is_the_nearest_router_with_a_consumer,
     test_connections_and_links_between_routers_are_shown,
     test_consumers_that_come_and_go_everywhere_leave_nothing_behind,
-    test_each_consumer_gets_one_copy,
     test_each_router_answers_for_itself_through_the_others,
     test_each_router_shows_the_way_to_the_others,
     test_what_is_configured_through_another_router_holds,
 )
 from tests.system.test_mesh_messages import (
-    test_a_message_passes_a_waypoint_on_its_way,
-    test_an_address_of_a_certain_router_is_reached_from_all,
-    test_an_anonymous_producer_reaches_every_address,
     test_annotations_of_routers_reach_only_those_who_want_them,
     test_requests_from_anywhere_get_their_replies_anywhere,
     test_tenants_are_among_themselves,
 )
 from tests.system.test_mesh_outcomes import (
-    test_a_consumer_that_wants_settled_messages_gets_them_settled,
     test_an_outcome_comes_back_with_all_that_belongs_to_it,
     test_many_producers_and_consumers_lose_and_double_nothing,
     test_messages_arrive_in_their_order_and_settled_or_not_as_they_were_sent,
@@ -61,8 +46,6 @@ from tests.system.test_mesh_streaming import (
     test_a_consumer_that_stalls_in_a_large_message_stalls_its_own_link_only,
     test_a_large_message_is_copied_to_all_routers,
     test_a_large_message_passes,
-    test_a_message_that_is_given_up_is_given_up_at_its_consumer,
-    test_several_large_messages_pass_at_once_and_small_ones_between,
     test_the_rest_is_swallowed_when_the_consumer_vanishes,
 )
 from tests.waiting import eventually
@@ -78,12 +61,6 @@ def shared_line(request: pytest.FixtureRequest, ray_head: RayHead) -> Iterator[M
     """The routers A, B and C on one Ray, joined in a line."""
     with joined_in_a_line(TWO_ACTORS, request) as mesh:
         yield mesh
-
-
-@pytest.fixture
-def span(line: Mesh) -> Span:
-    """Two routers of a network, with another between."""
-    return Span(line, "A", "C")
 
 
 def topology(line: Mesh, victims: str) -> dict[str, list[dict[str, Any]]]:

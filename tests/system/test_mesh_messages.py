@@ -8,6 +8,7 @@ import pytest
 from proton import Message, symbol
 
 from routerd.wire import Attach, Source, Symbol, Target
+from tests.system.conftest import next_and_across
 from tests.system.mesh import Mesh, Span
 from tests.system.raw_client import RawClient
 
@@ -32,6 +33,7 @@ def whole(address: str, **fields: Any) -> Message:
     )
 
 
+@next_and_across
 @pytest.mark.parametrize("kind", ["closest", "balanced", "multicast"])
 @pytest.mark.parametrize("annotations", [None, {symbol("x-opt-ours"): "kept"}], ids=["plain", "annotated"])
 def test_every_section_of_a_message_passes_unchanged(

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.system.conftest import next_and_across
 from tests.system.mesh import Mesh, Span, wait_for_copies
 from tests.system.proton_links import Streamed
 from tests.system.test_large_messages import CHUNK, MIB, Checksum, checksum_of, in_background, large
@@ -98,6 +99,7 @@ def test_a_message_arrives_as_it_is_sent(span: Span, address: str) -> None:
     assert arrived.octets == octets
 
 
+@next_and_across
 def test_a_message_that_is_given_up_is_given_up_at_its_consumer(span: Span, address: str) -> None:
     arrived = Checksum()
     receiving = span.there()

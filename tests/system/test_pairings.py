@@ -7,9 +7,12 @@ import pytest
 
 from tests.interop.conftest import StartPeer, start_peer
 from tests.interop.scenarios import TRANSFERS, in_order, link_names, receiver_facts, sender_facts
+from tests.system.conftest import in_process
 from tests.system.routers import RunningRouter
 
 __all__ = ["start_peer"]
+
+pytestmark = in_process
 
 KINDS = ("engine", "proton", "rhea")
 SCENARIOS: dict[str, dict[str, Any]] = {

@@ -18,7 +18,7 @@ import pytest
 
 from routerd.wire import Attach, Detach, Disposition, Open, Source, Target, Transfer
 from tests.conformance.raw_peer import AMQP_HEADER, EMPTY_FRAME, framed
-from tests.system.conftest import Connect, Start, running
+from tests.system.conftest import Connect, Start, in_process, running
 from tests.system.launched import ROOT, environment
 from tests.system.management_client import ManagementClient
 from tests.system.processes import Process, process
@@ -156,6 +156,7 @@ def test_peers_that_have_sent_in_time_stay_when_the_router_stood_still(
             peer.attach_consumer(address)
 
 
+@in_process
 def test_a_peer_that_falls_silent_is_given_up_and_its_deliveries_with_it(
     start: Start, connect_to: Connect, address: str
 ) -> None:
@@ -175,6 +176,7 @@ def test_a_peer_that_falls_silent_is_given_up_and_its_deliveries_with_it(
         assert client.is_open
 
 
+@in_process
 def test_a_peer_hears_from_the_router_as_often_as_it_asks(router: RunningRouter) -> None:
     with RawClient(router.port) as client:
         client.open(idle_time_out=400)
@@ -227,6 +229,7 @@ def test_connections_wait_while_there_are_no_files_for_them_and_the_log_says_so(
 # --- limits
 
 
+@in_process
 def test_no_frame_is_larger_than_a_peer_takes(connect: Connect, router: RunningRouter, address: str) -> None:
     with RawClient(router.port) as client:
         client.open(max_frame_size=512)
@@ -240,6 +243,7 @@ def test_no_frame_is_larger_than_a_peer_takes(connect: Connect, router: RunningR
         assert 500 < max(sizes) <= 512
 
 
+@in_process
 def test_frames_as_large_as_the_router_takes_are_taken(connect: Connect, router: RunningRouter, address: str) -> None:
     consumer = connect().consumer(address)
     with RawClient(router.port) as client:
@@ -368,6 +372,7 @@ def test_many_clients_at_once_are_served(router: RunningRouter) -> None:
     bench(*place, "--requesters", "5", "--responders", "2", "--address", "requests", "--count", "2000")
 
 
+@in_process
 def test_what_connects_and_says_nothing_harms_nobody(router: RunningRouter, connect: Connect, address: str) -> None:
     silent = [RawClient(router.port) for _ in range(50)]
     for client in silent[:25]:
@@ -379,6 +384,7 @@ def test_what_connects_and_says_nothing_harms_nobody(router: RunningRouter, conn
         client.close()
 
 
+@in_process
 def test_an_open_says_what_the_router_is(router: RunningRouter) -> None:
     with RawClient(router.port) as client:
         opened: Open = client.open(hostname="any.host")

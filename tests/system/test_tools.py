@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.system.conftest import Connect
+from tests.system.conftest import Connect, in_process
 from tests.system.launched import ROOT, environment
 from tests.system.routers import ROUTER_ID, RunningRouter
 from tests.waiting import WITHIN_S, eventually
@@ -50,9 +50,10 @@ def manage(router: RunningRouter, *arguments: str, stdin: str = "") -> Any:
     return json.loads(done.stdout) if done.stdout.strip() else None
 
 
-@pytest.mark.parametrize("shape", ["", "--json", "--csv", "-v"])
-@pytest.mark.parametrize("view", VIEWS)
-def test_every_view_is_shown_in_every_shape(router: RunningRouter, view: str, shape: str) -> None:
+@pytest.mark.parametrize(
+    ("view", "shape"), [*((view, "") for view in VIEWS), ("-c", "--json"), ("-c", "--csv"), ("-c", "-v")]
+)
+def test_every_view_and_every_shape_is_shown(router: RunningRouter, view: str, shape: str) -> None:
     output = stat(router, view, *filter(None, [shape]))
     if shape == "--json":
         assert [one["router"] for one in json.loads(output)["routers"]] == [ROUTER_ID]
@@ -88,6 +89,7 @@ def test_the_actors_are_those_that_run(router: RunningRouter) -> None:
     assert {row["pid"] for row in table["rows"]} == {process.pid for process in router.serving()}
 
 
+@in_process
 def test_entities_are_created_read_updated_and_deleted(router: RunningRouter, address: str) -> None:
     prefix = f"{address}all"
     name = ("--type", "address", "--name", address)
@@ -110,6 +112,7 @@ def test_entities_are_created_read_updated_and_deleted(router: RunningRouter, ad
     assert address not in json.dumps(manage(router, "query", "--type", "address"))
 
 
+@in_process
 @pytest.mark.parametrize(
     ("operation", "expected"),
     [
@@ -127,6 +130,7 @@ def test_the_node_is_asked(router: RunningRouter, operation: str, expected: str)
     assert expected in json.dumps(manage(router, operation))
 
 
+@in_process
 def test_a_router_that_does_not_exist_is_named(router: RunningRouter) -> None:
     done = tool("routerstat", router, "-r", "NOPE", "-t", "1")
     assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (1, "", 1)
@@ -170,6 +174,7 @@ def on_a_terminal(*command: str) -> Iterator[tuple[Screen, subprocess.Popen[byte
             os.close(ours)
 
 
+@in_process
 def test_the_live_view_is_drawn_again_and_ends_with_q(router: RunningRouter, connect: Connect, address: str) -> None:
     place = f"127.0.0.1:{router.port}"
     program = (sys.executable, "-m", "routerd.cli.routerstat")

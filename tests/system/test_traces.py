@@ -9,7 +9,7 @@ import pytest
 from routerd.config import ListenerConfig
 from routerd.core import RouterSettings
 from routerd.io import Level, Worker, WorkerConfig, module_log
-from tests.system.conftest import Connect, Start
+from tests.system.conftest import Connect, Start, in_process
 from tests.system.proton_client import ProtonClient
 from tests.system.routers import configuration, listener, section
 from tests.waiting import eventually
@@ -23,6 +23,7 @@ TRACED = configuration(
 PERFORMATIVES = ("open(16)", "begin(17)", "attach(18)", "transfer(20)", "disposition(21)", "detach(22)", "close(24)")
 
 
+@in_process
 def test_frames_and_messages_are_in_the_log(start: Start, connect_to: Connect) -> None:
     router = start(TRACED)
     with connect_to(router.port) as client:
@@ -45,6 +46,7 @@ def test_frames_and_messages_are_in_the_log(start: Start, connect_to: Connect) -
     assert len(re.findall(r"\]: Sent Message{subject=\"sub\", ", router.log())) == 1
 
 
+@in_process
 def test_octets_that_are_no_amqp_are_traced_and_nothing_breaks(start: Start, connect_to: Connect) -> None:
     router = start(TRACED)
     with socket.create_connection(("127.0.0.1", router.port)) as other:
@@ -72,6 +74,7 @@ def test_a_router_has_endpoints_for_tests_of_clients(start: Start, connect_to: C
     assert router.end() == 0
 
 
+@in_process
 def test_without_being_asked_it_has_none(start: Start, connect_to: Connect) -> None:
     assert connect_to(start(configuration()).port).producer(f"{PREFIX}deny").credit == 0
 
