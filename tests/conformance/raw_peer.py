@@ -10,7 +10,7 @@ from routerd.wire.decoder import Decoder
 from routerd.wire.delivery import Delivery
 from routerd.wire.handler import Handler
 from routerd.wire.link import Link
-from routerd.wire.performatives import Attach, Begin, Flow, Open, Transfer
+from routerd.wire.performatives import Attach, Begin, Close, Flow, Open, Transfer
 from routerd.wire.receiver import Receiver
 from routerd.wire.sender import Sender
 from routerd.wire.session import Session
@@ -19,6 +19,7 @@ from routerd.wire.terminus import Source, Target
 AMQP_HEADER = bytes.fromhex("414d5150 00 010000")
 SASL_HEADER = bytes.fromhex("414d5150 03 010000")
 EMPTY_FRAME = bytes.fromhex("00000008 02 00 0000")
+OPEN = Open(container_id="peer")
 SOURCE, TARGET = Source(address="here"), Target(address="there")
 
 
@@ -190,6 +191,24 @@ class Peer:
         return [frame.performative for frame in self.frames_sent()]
 
 
+def opened(peers_open: Open = OPEN, **config: Any) -> Peer:
+    """A peer whose connection is open both ways."""
+    peer = Peer(**config)
+    peer.send(AMQP_HEADER, peers_open)
+    peer.engine.open()
+    peer.octets_sent()
+    return peer
+
+
+def check_closed_with(peer: Peer, condition: str) -> None:
+    """All that the engine sends is a close with this condition."""
+    (close,) = peer.sent()
+    assert isinstance(close, Close)
+    assert close.error is not None
+    assert close.error.condition == condition
+    assert peer.events.violations == [condition]
+
+
 class SessionPeer(Peer):
     """A peer with a session of ours, answered by the engine; both use channel 0."""
 
@@ -197,7 +216,7 @@ class SessionPeer(Peer):
 
     def __init__(self, *, begin: Begin | None = None, peers_open: Open | None = None, **config: Any) -> None:
         super().__init__(**config)
-        self.send(AMQP_HEADER, peers_open or Open(container_id="peer"))
+        self.send(AMQP_HEADER, peers_open or OPEN)
         self.engine.open()
         self.send(begin or Begin(next_outgoing_id=0, incoming_window=100, outgoing_window=100))
         self.session = self.events.sessions[-1]

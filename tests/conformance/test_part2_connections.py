@@ -9,6 +9,7 @@ from routerd.wire.types import Symbol, UInt
 from tests.conformance.raw_peer import (
     AMQP_HEADER,
     EMPTY_FRAME,
+    OPEN,
     SASL_HEADER,
     SOURCE,
     TARGET,
@@ -16,34 +17,17 @@ from tests.conformance.raw_peer import (
     Peer,
     SessionPeer,
     body,
+    check_closed_with,
     framed,
     octets,
+    opened,
     parsed,
     split,
     transfer,
 )
 
-OPEN = Open(container_id="peer")
 BEGIN = Begin(next_outgoing_id=0, incoming_window=100, outgoing_window=100)
 WRONG_VERSIONS = ["00 010100", "00 000901", "00 020000", "00 010001", "01 010000", "02 010000", "ff 010000"]
-
-
-def opened(peers_open: Open = OPEN, **config) -> Peer:
-    """A peer whose connection is open both ways."""
-    peer = Peer(**config)
-    peer.send(AMQP_HEADER, peers_open)
-    peer.engine.open()
-    peer.octets_sent()
-    return peer
-
-
-def check_closed_with(peer: Peer, condition: str) -> None:
-    """All that the engine sends is a close with this condition."""
-    (close,) = peer.sent()
-    assert isinstance(close, Close)
-    assert close.error is not None
-    assert close.error.condition == condition
-    assert peer.events.violations == [condition]
 
 
 # 2.1.3 and 2.7: performatives

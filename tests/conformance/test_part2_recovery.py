@@ -9,9 +9,19 @@ from routerd.wire.performatives import Attach, Detach, Disposition, Open, Transf
 from routerd.wire.receiver import Receiver
 from routerd.wire.recovery import Recovery, plan_recovery
 from routerd.wire.sender import Sender
-from tests.conformance.raw_peer import SOURCE, TARGET, SessionPeer, framed, octets, parsed, split, transfer
+from tests.conformance.raw_peer import (
+    SOURCE,
+    TARGET,
+    SessionPeer,
+    check_closed_with,
+    framed,
+    octets,
+    parsed,
+    split,
+    transfer,
+)
 from tests.conformance.test_part2_links import attach
-from tests.conformance.test_part2_sessions import check_closed_with, flow
+from tests.conformance.test_part2_sessions import flow
 
 PART = Received(section_number=0, section_offset=100)
 

@@ -56,16 +56,6 @@ def test_a_link_is_found_by_the_handle_of_the_peer():
     assert set(peer.session.links()) == {a, b}
 
 
-def test_a_handle_is_given_again_when_it_is_free():
-    link = attached()
-    session = link.sender.session
-    second = attached("m", pair=link.pair, session=session).sender
-    link.sender.detach()
-    link.pair.pump()
-    third = attached("n", pair=link.pair, session=session).sender
-    assert (second.handle, third.handle) == (1, 0)
-
-
 def test_our_links_stay_within_the_peers_handle_max():
     pair = Pair(server={"handle_max": 1}).open()
     session = pair.session()
@@ -86,26 +76,6 @@ def test_the_peers_handle_max_bounds_the_links_that_it_attaches():
     assert [(name, error) for name, _, error in peer.events.detached] == []
     peer.send(End())
     assert [name for name, _, _ in peer.events.detached] == ["a"]
-
-
-@pytest.mark.parametrize("handle", [2, 2**32 - 1])
-def test_a_handle_above_ours_closes_the_connection(handle):
-    peer = SessionPeer(handle_max=1)
-    peer.send(attach("l", handle))
-    assert peer.events.violations == ["amqp:connection:framing-error"]
-
-
-def test_a_handle_in_use_closes_the_connection():
-    peer = SessionPeer()
-    peer.send(attach("a", 0), attach("b", 0))
-    assert peer.events.violations == ["amqp:session:handle-in-use"]
-    assert [name for name, _, _ in peer.events.detached] == ["a"]
-
-
-def test_a_handle_without_link_ends_the_session():
-    peer = SessionPeer()
-    peer.send(Detach(handle=4))
-    assert [str(end.error.condition) for end in peer.sent()] == ["amqp:session:unattached-handle"]
 
 
 # Limits

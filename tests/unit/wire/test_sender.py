@@ -188,14 +188,6 @@ def test_a_delivery_to_be_settled_second_needs_a_link_of_that_mode():
     assert second.begin(rcv_settle_mode=1).rcv_settle_mode == 1
 
 
-def test_nothing_is_sent_without_credit():
-    peer = SessionPeer()
-    sender = peer.attached_sender(credit=1)
-    sender.send(b"m")
-    with pytest.raises(StateError, match=r"^link 'out' has no credit$"):
-        sender.send(b"m")
-
-
 def test_nothing_is_sent_on_a_link_that_is_not_attached():
     peer = SessionPeer()
     sender = peer.attached_sender(credit=5)
@@ -511,19 +503,6 @@ def test_an_abort_waits_behind_what_waits():
 
 
 # Flow
-
-
-def test_credit_is_what_the_receiver_grants_less_what_it_has_not_seen():
-    peer = SessionPeer()
-    sender = peer.attached_sender(credit=10)
-    for _ in range(3):
-        sender.send(b"m")
-    peer.send(peer.credit(10, delivery_count=1))
-    assert sender.credit == 8
-    peer.send(peer.credit(1, delivery_count=1))
-    assert sender.credit == 0
-    peer.send(peer.credit(2**32 - 1, delivery_count=3))
-    assert sender.credit == 2**32 - 1
 
 
 def test_a_flow_without_credit_changes_none():

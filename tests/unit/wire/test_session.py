@@ -109,15 +109,6 @@ def test_an_end_is_told_once_at_each_end_after_the_links(by_client, error):
         assert end.connection.sessions() == []
 
 
-def test_ends_that_cross_end_the_session():
-    link = attached()
-    link.sender.session.end()
-    link.receiver.session.end(WRONG)
-    link.pair.pump()
-    assert (link.pair.client.sessions(), link.pair.server.sessions()) == ([], [])
-    assert [events[-1] for events in told(link.pair)] == [("session ended", 0, "x:wrong"), ("session ended", 0, None)]
-
-
 def test_an_end_that_does_not_fit_a_frame_leaves_the_session_as_it_was():
     link = attached(pair=Pair(server={"max_frame_size": 512}).open(), credit=1)
     session = link.sender.session
@@ -393,17 +384,6 @@ def test_the_peers_outgoing_window_counts_down():
     peer.send(Flow(next_incoming_id=0, incoming_window=9, next_outgoing_id=0, outgoing_window=1))
     peer.send(transfer(0), transfer(1))
     assert peer.session.remote_outgoing_window == 0
-
-
-def test_an_echo_is_answered():
-    peer = SessionPeer()
-    sender = peer.attached_sender(credit=2)
-    peer.send(session_flow(echo=True))
-    (answer,) = peer.sent()
-    assert (answer.handle, answer.echo) == (None, False)
-    peer.send(session_flow(handle=0, echo=True, link_credit=2, delivery_count=0))
-    (answer,) = peer.sent()
-    assert (answer.handle, answer.link_credit) == (sender.handle, 2)
 
 
 def test_echoes_are_answered_once_for_all_that_came_together():
