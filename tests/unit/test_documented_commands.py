@@ -29,7 +29,8 @@ from tests.waiting import eventually
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [
-    *(ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md")), ROOT / "tests/interop/README.md"),
+    *(ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("**/*.md"))),
+    ROOT / "tests/interop/README.md",
     *(ROOT / "driver/README.md", *sorted((ROOT / "driver/docs").glob("*.md"))),
 ]
 
