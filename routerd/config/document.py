@@ -33,7 +33,7 @@ listener {
 }
 ```
 
-* A section begins with `name {` and ends with `}`, an attribute is `name: value`, each in a line of its own.
+* A section begins with `name {` and ends with `}`, an attribute is `name: value`, each on a separate line.
 * Blanks around `:` and before `{` do not matter. Values stand without quotes, from the first character to the last that
   is no blank. There is no empty value.
 * `#` begins a comment, in the midst of a value too. Only `pattern`, `bindingKey` and `hostname` can have it in their

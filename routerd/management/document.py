@@ -20,9 +20,9 @@ _INTRODUCTION = f"""# Management
 
 <!-- Written by `python -m routerd.management.document` from the management schema; a test compares. -->
 
-A router is watched and changed by AMQP messages: requests to its management node, and answers. This is what
-`routerstat` and `routermanage` do, and `qdstat` and `qdmanage`; programs can do the same with any AMQP client. What
-can be configured is told in [configuration.md](configuration.md).
+AMQP messages watch and change a router: requests to its management node, and answers. `routerstat`, `routermanage`,
+`qdstat` and `qdmanage` work like this, and programs can do the same with any AMQP client.
+[configuration.md](configuration.md) describes all attributes that can be configured.
 
 ## Addresses
 
@@ -101,10 +101,10 @@ The types that this router does not have yet are in the schema. A request to mak
 
 Of some types there are two views, as in other routers of this kind.
 
-* The **live view** has what runs now, by numbers: the identity of a connection or link is the number that the log has
-  for it, `[C7]` or `[L12]`. It answers for `router`, `connection`, `router.link`, `router.address`, `router.config.*`
-  and `router.connection.linkRoute`, if QUERY and READ are written in capitals. A map has all columns, those that are
-  null too. A column that there is not is null.
+* The **live view** has the connections, links and addresses of now, by numbers. The identity of a connection or link
+  is its number in the log, `[C7]` or `[L12]`. The view answers for `router`, `connection`, `router.link`,
+  `router.address`, `router.config.*` and `router.connection.linkRoute`, if QUERY and READ are written in capitals. A
+  map has all columns, those that are null too. A column that there is not is null.
 * The **general view** has what has a name: listeners, connectors, modules of the log, `logStats/AGENT`, the routers of
   the network as `router.node/ID`. It answers for all other types; for those above if the operation is in small letters,
   and then has what the configuration file says, as `address/0`; and for all that it has if there is no type. A map
@@ -123,10 +123,10 @@ Passwords are shown to nobody.
 
 ## Pages
 
-A client that asks for page after page with `offset` and `count` gets the rows that there were when it asked for the
-first: as long as it asks for the next one within {SNAPSHOT_AGE_S:.0f} s, with the same type and attributes, where the
-last one ended. So nothing is left out or told twice because something else came or went. The rows are in the order in
-which things were made.
+A client that asks for page after page with `offset` and `count` gets the rows of the moment of its first request. It
+has to ask for the next page within {SNAPSHOT_AGE_S:.0f} s, with the same type and attributes, where the last one ended.
+No row is left out or told twice because an entity came or went. The rows are in the order in which the entities were
+made.
 """
 
 _OPERATIONS = """## Operations

@@ -15,7 +15,7 @@ _INTRODUCTION = """# Records
 
 <!-- Written by `python -m routerd.records.document` from the tables; a test compares. -->
 
-What routers record of their decisions: three tables as Parquet, which any tool that knows Parquet can read.
+Routers record their decisions in three tables, as Parquet, which many tools can read.
 [analytics.md](analytics.md) says how to study them with `routeranalyze`.
 
 ## Files
@@ -24,17 +24,17 @@ What routers record of their decisions: three tables as Parquet, which any tool 
 RECORDS/decisions/day=2026-11-21/hour=14/router=A/1795270800000000-w0.1-000001.v1.parquet
 ```
 
-* A folder for each table, day, hour and router. Day and hour are UTC, by the router's clock. What is no letter, digit
-  or one of `_.-~` in the id of a router is written as `%` and two digits.
-* The name of a file: the least time of its rows in microseconds since 1970, who wrote it (worker and incarnation, or
-  `compact`), the number of the file among those of this writer, the version of the table.
-* A file is there completely or not at all: it is written as `.NAME.part` and renamed. What ends in `.part` can be
+* Each table, day, hour and router has a folder. Day and hour are UTC, by the router's clock. Characters of a router's
+  id other than letters, digits and `_.-~` are written as `%` and two digits.
+* The name of a file has four parts. They are the least time of its rows in microseconds since 1970, the writer (worker
+  and incarnation, or `compact`), the number of the file at this writer, and the version of the table.
+* A file is complete or does not exist: it is written as `.NAME.part` and renamed. A file that ends in `.part` can be
   deleted once its writer is gone.
 * A file that replaces others of its folder names them in the metadata `mobula.replaces` (a list in JSON). Rows of a
   file that is named there must not be read twice: whoever wrote the new one deletes it, and may have been
   interrupted. `mobula.table` and `mobula.version` say what a file is.
-* Pages have check sums. Names are kept by dictionary, times and most numbers by their differences. What routers write
-  is compressed besides where there are many names, with gzip, and all that `routeranalyze` writes, with Snappy.
+* Pages have check sums. Names are kept by dictionary, times and most numbers by their differences. Routers
+  also compress columns of many names with gzip. `routeranalyze` compresses its files with Snappy.
 
 ## Versions
 
@@ -44,8 +44,8 @@ and takes those that a file lacks for null; so files of several versions can be 
 ## Clocks
 
 A row has the time of the router that wrote it, and no row compares the clocks of two: `latency_us` is measured where
-it is recorded. What compares rows of two routers has to allow for clocks that disagree; `routeranalyze clocks` says
-by how much they do.
+it is recorded. A comparison of rows of two routers has to allow for clocks that disagree. `routeranalyze clocks`
+measures the difference.
 """
 
 

@@ -30,7 +30,7 @@ FLOWS = Table(
 DECISIONS = Table(
     "decisions",
     1,
-    "Where messages were sent, and what became of them: a row for each sampled message at each router that it passed, "
+    "The ways of messages and their outcomes. A sampled message has a row at each router that it passed, "
     "written once its outcome is known.",
     (
         Column("time", Kind.TIME, "when the message began to come in"),

@@ -125,7 +125,7 @@ GROUP_ROWS
   `${user}` is the user; in a pattern it is the first or the last word.
 * 0 is no bound for `maxSenders`, `maxReceivers` and `maxMessageSize`, and as the listener has it for the sizes of
   frames, windows and sessions. Limits of connections are as they are: 0 lets nobody in.
-* What is no setting is passed over with a warning. Of words only `true` is yes."""
+* An unknown setting is passed over with a warning. Of words only `true` is yes."""
     change_notes = "A change holds for what begins after it."
     inner_types: ClassVar = {"GROUP_ROWS": VHOST_USER_GROUP_SETTINGS}
     fixed = ("hostname",)
