@@ -1,10 +1,19 @@
 """A router without I/O: addresses, forwarding, deliveries, and what the workers of a router know of each other."""
 
-from routerd.core.address import Address
-from routerd.core.address_table import AddressTable
-from routerd.core.addresses import FALLBACK_PHASE, UPLINK, AddressClass, AddressSpace, KeyParts, canonical, parts_of
-from routerd.core.built_in_endpoints import add_built_in_endpoints
-from routerd.core.edges import HEARTBEAT_S
+from routerd.core.directory.address_table import AddressTable
+from routerd.core.directory.addresses import (
+    FALLBACK_PHASE,
+    UPLINK,
+    AddressClass,
+    AddressSpace,
+    KeyParts,
+    canonical,
+    parts_of,
+)
+from routerd.core.directory.membership import Changes, Delta, Interest, Sibling
+from routerd.core.directory.network import MappedAddresses, Network, NetworkNews, RouteTo
+from routerd.core.directory.pattern_tree import PatternTree
+from routerd.core.directory.treatment import HINTS, Treatment, Treatments
 from routerd.core.errors import (
     ChangesMissed,
     CoreError,
@@ -21,17 +30,15 @@ from routerd.core.errors import (
     UnknownMember,
     UnknownPattern,
 )
-from routerd.core.fan_out import FanOut
-from routerd.core.forwarder import Forwarder
-from routerd.core.inlet import Inlet
-from routerd.core.inner_endpoints import InnerConsumer, InnerProducer, LoopBack
-from routerd.core.link_keeper import LinkKeeper
-from routerd.core.membership import Changes, Delta, Interest, Sibling
-from routerd.core.network import MappedAddresses, Network, NetworkNews, RouteTo
+from routerd.core.inside.built_in_endpoints import add_built_in_endpoints
+from routerd.core.inside.inner_endpoints import InnerConsumer, InnerProducer, LoopBack
+from routerd.core.inside.link_keeper import LinkKeeper
+from routerd.core.links.address import Address
+from routerd.core.links.fan_out import FanOut
+from routerd.core.links.inlet import Inlet
+from routerd.core.links.outlet import Outlet
+from routerd.core.links.peer import EDGE, FABRIC, INNER, INTER_ROUTER, NORMAL, Peer
 from routerd.core.observer import Observer
-from routerd.core.outlet import Outlet
-from routerd.core.pattern_tree import PatternTree
-from routerd.core.peer import EDGE, FABRIC, INNER, INTER_ROUTER, NORMAL, Peer
 from routerd.core.policy import (
     CONNECTOR_GROUP,
     DEFAULT_GROUP,
@@ -55,8 +62,7 @@ from routerd.core.policy import (
     host_of,
     is_pattern_of_user,
 )
-from routerd.core.recorder import Recorder
-from routerd.core.recorder_columns import (
+from routerd.core.recording.columns import (
     COUNTERS_OF_FLOW,
     COUNTS,
     DecisionColumns,
@@ -68,7 +74,11 @@ from routerd.core.recorder_columns import (
     Room,
     private_memory,
 )
-from routerd.core.recorder_names import CAUSE_WORDS, OUTCOME_WORDS
+from routerd.core.recording.names import CAUSE_WORDS, OUTCOME_WORDS
+from routerd.core.recording.recorder import Recorder
+from routerd.core.roles.edges import HEARTBEAT_S
+from routerd.core.roles.trunks import ControlArrived, TrunkClosed, TrunkEvent, TrunkOpened
+from routerd.core.roles.ways import RELAY
 from routerd.core.router import Router
 from routerd.core.settings import (
     DEFAULT_LINK_CAPACITY,
@@ -81,10 +91,7 @@ from routerd.core.settings import (
     RouterMode,
     RouterSettings,
 )
-from routerd.core.siblings import RELAY
 from routerd.core.totals import COUNTERS, Totals
-from routerd.core.treatment import HINTS, Treatment, Treatments
-from routerd.core.trunks import ControlArrived, TrunkClosed, TrunkEvent, TrunkOpened
 
 __all__ = [
     "CAUSE_WORDS",
@@ -125,7 +132,6 @@ __all__ = [
     "FanOut",
     "FlowNames",
     "FlowRows",
-    "Forwarder",
     "FullDeltaMissing",
     "Gate",
     "Grant",

@@ -3,9 +3,9 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from routerd.core.inlet import Inlet
-    from routerd.core.outlet import Outlet
-    from routerd.core.peer import Peer
+    from routerd.core.links.inlet import Inlet
+    from routerd.core.links.outlet import Outlet
+    from routerd.core.links.peer import Peer
     from routerd.core.policy.grant import Grant
     from routerd.wire import Error, Link, Open, RemoteError
 

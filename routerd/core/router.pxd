@@ -1,30 +1,87 @@
 import cython
-from routerd.core.address cimport Address
-from routerd.core.clients cimport Clients
-from routerd.core.inlet cimport Inlet
-from routerd.core.outlet cimport Outlet
-from routerd.core.peer cimport Peer
-from routerd.core.policy.grant cimport Grant
+from routerd.core.clock cimport Clock
+from routerd.core.delivery.batches cimport Batches
+from routerd.core.delivery.copies cimport Copies
+from routerd.core.delivery.credit cimport Credit
+from routerd.core.delivery.destinations cimport Destinations
+from routerd.core.delivery.endings cimport Endings
+from routerd.core.delivery.intake cimport Intake
+from routerd.core.delivery.marking cimport Marking
+from routerd.core.delivery.queues cimport Queues
+from routerd.core.delivery.sending cimport Sending
+from routerd.core.delivery.settlement cimport Settlement
+from routerd.core.directory.directory cimport Directory
+from routerd.core.directory.path_rules cimport PathRules
+from routerd.core.links.end cimport End
+from routerd.core.links.inlet cimport Inlet
+from routerd.core.links.peer cimport Peer
+from routerd.core.links.role cimport ConnectionRole
+from routerd.core.recording.journal cimport Journal
+from routerd.core.roles.attaching cimport Attaching
+from routerd.core.roles.clients cimport Clients
+from routerd.core.roles.edges cimport Edges
+from routerd.core.roles.keeping cimport Keeping
+from routerd.core.roles.leaving cimport Leaving
+from routerd.core.roles.refusals cimport PolicyClaim
+from routerd.core.roles.siblings cimport Siblings
+from routerd.core.roles.trunks cimport Trunks
+from routerd.core.roles.uplinks cimport Uplinks
+from routerd.core.roles.ways cimport Ways
 from routerd.wire.connection cimport Connection
+from routerd.wire.convoy cimport Convoy
+from routerd.wire.delivery cimport Delivery
+from routerd.wire.halt cimport Halt
+from routerd.wire.handler cimport Handler
 from routerd.wire.link cimport Link
 from routerd.wire.session cimport Session
 
-cdef object _SHUTTING_DOWN
+cdef object _INCOMPLETE
 cdef object _BEGIN_RCVD
 cdef object _OPEN_RCVD
 cdef object _OPENED
 cdef object _CLOSED_BY_OPERATOR
 
 
-cdef class Router(Clients):
+cdef class Router(Handler):
+    cdef readonly object settings
+    cdef readonly str router_id
+    cdef readonly object observer
+    cdef readonly int worker
+    cdef readonly int workers
     cdef readonly dict peers
     cdef readonly object totals
-    cdef double _quiet_at
-    cdef readonly dict keepers
-    cdef dict _kept
+    cdef public list awake
     cdef long long _last_peer
+    cdef Clock _clock
+    cdef readonly Directory directory
+    cdef PathRules _rules
+    cdef Marking _marking
+    cdef Journal _journal
+    cdef Settlement _settlement
+    cdef Sending _sending
+    cdef Copies _copies
+    cdef Batches _batches
+    cdef Queues _queues
+    cdef Credit _credit
+    cdef Endings _endings
+    cdef Destinations _destinations
+    cdef Intake _intake
+    cdef Attaching _attaching
+    cdef Ways _ways
+    cdef Siblings _siblings
+    cdef Trunks _trunks
+    cdef Uplinks _uplinks
+    cdef Edges _edges
+    cdef PolicyClaim _policy
+    cdef Keeping _keeping
+    cdef Clients _clients
+    cdef Leaving _leaving
+    cdef ConnectionRole _client_role
+    cdef dict _roles
 
+    cpdef void set_clock(self, double now)
     cpdef bint has_news(self) except -1
+    cpdef void end_turn(self)
     @cython.locals(peer=Peer)
     cpdef void on_opened(self, Connection connection, object performative)
     @cython.locals(connection=Connection)
@@ -38,15 +95,25 @@ cdef class Router(Clients):
     @cython.locals(peer=Peer)
     cpdef void on_session_begun(self, Session session, object performative)
     cpdef void on_session_ended(self, Session session, object error)
+    cpdef void on_session_flow(self, Session session)
+    cpdef void on_output(self, Connection connection)
     cpdef void set_blocked(self, Peer peer, bint is_blocked)
+    cpdef void written(self, Peer peer)
 
-    @cython.locals(peer=Peer)
+    @cython.locals(peer=Peer, end=End)
     cpdef void on_link_attached(self, Link link, object performative)
-    @cython.locals(grant=Grant)
-    cdef bint _is_denied(self, Peer peer, Link link, object performative) except -1
-    cdef bint _is_taken(self, Peer peer, Link link, object performative) except -1
+    @cython.locals(end=End)
     cpdef void on_link_detached(self, Link link, bint closed, object error)
-    @cython.locals(was_open=bint, address=Address, peer=Peer)
-    cdef void _outlet_ended(self, Outlet outlet, object error)
-    @cython.locals(address=Address)
-    cdef void _inlet_ended(self, Inlet inlet, object error)
+    @cython.locals(end=End)
+    cpdef void on_link_flow(self, Link link)
+
+    @cython.locals(inlet=Inlet)
+    cpdef void on_transfer(self, Link receiver, Delivery delivery, object data, Py_ssize_t start, Py_ssize_t end)
+    cpdef void on_relayed(
+        self, Link receiver, Link sender, Py_ssize_t count, Convoy convoy, object data, Py_ssize_t start
+    )
+    cpdef void on_halted(self, Halt halt)
+    cpdef void on_halt_over(self, Halt halt)
+    cpdef void on_accepted(self, Convoy convoy, Py_ssize_t count)
+    cpdef void on_parting(self, Convoy convoy, Delivery delivery)
+    cpdef void on_disposition(self, Delivery delivery)

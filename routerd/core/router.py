@@ -1,23 +1,54 @@
-"""One worker's part of a router: its connections, what each of their links is for, and the end of both.
+"""One worker's part of a router: its parts are made here, and the engine's events go from here to the right one.
 
-The floors below, each in a module: `clients` (consumers and producers), `edges` (edge routers), `uplink` (what an edge
-router is to an interior one), `trunks` (other routers), `ways` (how addresses are reached there), `siblings`
-(addresses, other workers), `forwarder` (messages in), `endings` (what links leave behind), `flows` (credit), `waiting`
-(messages that wait), `multicast` (copies out), `departures` (ways to other routers), `settlement` (outcomes back). Each
-is a class that adds to the one below it: the engine tells one handler.
+`docs/architecture.md` draws who uses whom. Each part is made once and has those it uses as typed members.
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from routerd.core.clients import Clients
-from routerd.core.inlet import Inlet
-from routerd.core.link_keeper import LinkKeeper
+from routerd.core.clock import Clock
+from routerd.core.delivery.batches import Batches
+from routerd.core.delivery.copies import Copies
+from routerd.core.delivery.credit import Credit
+from routerd.core.delivery.destinations import Destinations
+from routerd.core.delivery.endings import Endings
+from routerd.core.delivery.intake import Intake
+from routerd.core.delivery.marking import Marking
+from routerd.core.delivery.queues import Queues
+from routerd.core.delivery.remainders import Remainders
+from routerd.core.delivery.routing import Routing
+from routerd.core.delivery.sending import Sending
+from routerd.core.delivery.settlement import Settlement
+from routerd.core.directory.directory import Directory
+from routerd.core.directory.path_rules import PathRules
+from routerd.core.links.end import End
+from routerd.core.links.inlet import Inlet
+from routerd.core.links.peer import EDGE, FABRIC, INTER_ROUTER, NORMAL, Peer
+from routerd.core.links.role import ConnectionRole, LinkRole
 from routerd.core.observer import Observer
-from routerd.core.outlet import Outlet
-from routerd.core.peer import FABRIC, NORMAL, Peer
-from routerd.core.policy.gate import LINK_DENIED, MESSAGE_TOO_LARGE
-from routerd.core.policy.grant import Grant
+from routerd.core.policy.gate import MESSAGE_TOO_LARGE, Gate
+from routerd.core.recording.journal import Journal
+from routerd.core.roles.attaching import Attaching
+from routerd.core.roles.claims import Claims
+from routerd.core.roles.clients import ClientRole, Clients, ConsumerRole, EdgeProducerRole, ProducerRole
+from routerd.core.roles.demand import Demand
+from routerd.core.roles.edges import LOOKUP, EdgeClaim, EdgeRole, Edges, HeartbeatRole, LookupRole, TrackerRole
+from routerd.core.roles.ends import Ends
+from routerd.core.roles.fabric import Fabric
+from routerd.core.roles.keeping import KeeperClaim, Keeping, KeptClaim
+from routerd.core.roles.leaving import Leaving
+from routerd.core.roles.refusals import DrainingClaim, PolicyClaim, RouterLinkClaim
+from routerd.core.roles.siblings import FabricInletRole, FabricOutletRole, FabricRole, Siblings
+from routerd.core.roles.trunks import TrunkControlRole, TrunkInletRole, TrunkOutletRole, TrunkRole, Trunks
+from routerd.core.roles.uplinks import (
+    HEARTBEAT,
+    NoticeRole,
+    UplinkInletRole,
+    UplinkOutletRole,
+    UplinkRole,
+    Uplinks,
+)
+from routerd.core.roles.ways import Ways
 from routerd.core.settings import DEFAULT_LINK_CAPACITY, AddressSettings, RouterSettings
 from routerd.core.totals import Totals
 from routerd.wire import (
@@ -26,20 +57,32 @@ from routerd.wire import (
     Error,
     MessageSizeExceeded,
     Open,
+    Receiver,
     RemoteError,
     Scope,
     SessionState,
 )
 from routerd.wire.connection import Connection
+from routerd.wire.delivery import Delivery
+from routerd.wire.handler import Handler
 from routerd.wire.link import Link
 from routerd.wire.session import Session
 
+if TYPE_CHECKING:
+    from routerd.core.directory.membership import Changes, Delta
+    from routerd.core.directory.network import Network, NetworkNews
+    from routerd.core.directory.treatment import Treatment
+    from routerd.core.inside.link_keeper import LinkKeeper
+    from routerd.core.links.outlet import Outlet
+    from routerd.core.recording.recorder import Recorder
+    from routerd.core.roles.trunks import TrunkEvent
+    from routerd.core.roles.uplinks import Uplink
+    from routerd.wire.convoy import Convoy
+    from routerd.wire.halt import Halt
+
 FABRIC_CAPACITY = 2000
 """Deliveries that may be under way on one link between siblings: more than of a producer, who is not to wait for it."""
-QUIET_S = 1.0
-"""How long a producer is waited for to say that it has seen its credit withdrawn, when the router ends."""
 
-_SHUTTING_DOWN = Error(condition="amqp:connection:forced", description="the router is shutting down")
 _INCOMPLETE = Error(
     condition="amqp:precondition-failed",
     description="the unsettled map is incomplete, and none of its deliveries is known here: attach without it",
@@ -52,8 +95,10 @@ _CLOSED_BY_OPERATOR = Error(
 )
 
 
-class Router(Clients):
-    """Handles the events of all connections of a worker."""
+class Router(Handler):
+    """Builds the parts, owns them, and hands the events of all connections of a worker to them."""
+
+    awake: list[Connection]
 
     def __init__(
         self,
@@ -66,22 +111,180 @@ class Router(Clients):
         is_alone: bool = True,
     ) -> None:
         """Be the worker of this index, one of so many: no two of them number connections or links alike."""
-        Clients.__init__(
-            self, settings, Observer() if observer is None else observer, worker, workers, token, is_alone
-        )
+        self.settings = settings
+        self.router_id = settings.id
+        self.observer = observer = Observer() if observer is None else observer
+        self.worker = worker
+        self.workers = workers
         self.peers: dict[int, Peer] = {}
         self.totals = Totals()
-        self._quiet_at = 0.0
-        # By address key: who may take links out of our hands; and the links that were taken.
-        self.keepers: dict[str, LinkKeeper] = {}
-        self._kept: dict[Link, LinkKeeper] = {}
+        # Connections with output, for the shell to flush at the end of its turn.
+        self.awake = []
         self._last_peer = worker + 1 - workers
+        self._make_delivery()
+        self._make_roles(token, is_alone)
+
+    def _make_delivery(self) -> None:
+        """Make what messages pass through, those below first."""
+        settings, observer = self.settings, self.observer
+        clock = self._clock = Clock()
+        directory = self.directory = Directory(settings)
+        is_edge = directory.is_edge
+        rules = self._rules = PathRules(clock, directory.network, settings.id, is_edge)
+        marking = self._marking = Marking(directory.treatments, settings.id, is_edge)
+        journal = self._journal = Journal(clock, rules, marking.passages)
+        settlement = self._settlement = Settlement(clock, journal)
+        routing = Routing(rules)
+        sending = self._sending = Sending(clock, observer, marking, journal, settlement)
+        copies = self._copies = Copies(rules, journal, settlement, sending)
+        batches = self._batches = Batches(clock, journal)
+        queues = self._queues = Queues(
+            clock, directory, rules, journal, marking, settlement, routing, sending, copies, batches
+        )
+        remainders = Remainders(journal, settlement, sending, copies, queues)
+        self._credit = Credit(clock, journal, queues)
+        self._endings = Endings(clock, journal, settlement, copies, queues, remainders)
+        guards_requests = not (settings.has_policy or settings.allows_management_changes)
+        self._destinations = Destinations(clock, directory, guards_requests)
+        self._intake = Intake(
+            clock,
+            observer,
+            rules,
+            self._destinations,
+            journal,
+            marking,
+            settlement,
+            routing,
+            sending,
+            copies,
+            batches,
+            queues,
+            remainders,
+        )
+
+    def _make_roles(self, token: Callable[[], str], is_alone: bool) -> None:
+        """Make what connections and links are for."""
+        clock, directory, observer = self._clock, self.directory, self.observer
+        journal, copies, queues, credit = self._journal, self._copies, self._queues, self._credit
+        intake, settlement, passages = self._intake, self._settlement, self._marking.passages
+        ends = Ends(clock, observer, journal, self._endings, self.totals)
+        attaching = self._attaching = Attaching(observer, token, self.worker, self.workers)
+        claims = Claims(attaching)
+        demand = Demand(clock, directory, queues)
+        fabric = Fabric(passages, attaching)
+        ways = self._ways = Ways(
+            clock,
+            directory,
+            self._rules,
+            journal,
+            copies,
+            queues,
+            attaching,
+            demand,
+            fabric,
+            self.worker,
+            self.workers,
+        )
+        siblings = self._siblings = Siblings(directory, queues, attaching, demand, fabric, ways, self.worker)
+        fabric.outlet_role = FabricOutletRole(directory, credit, ends, ways, siblings)
+        fabric.inlet_role = FabricInletRole(directory, intake, credit, ends)
+
+        trunks = self._trunks = Trunks(clock, self.settings, observer, directory, queues, attaching, ways)
+        trunks.outlet_role = TrunkOutletRole(credit, ends, trunks)
+        trunks.inlet_role = TrunkInletRole(intake, credit, ends)
+        trunks.control_role = TrunkControlRole(clock, observer, settlement, credit, ends, trunks)
+
+        uplinks = self._uplinks = Uplinks(self.router_id, directory, attaching, ways, trunks)
+        uplinks.outlet_role = UplinkOutletRole(credit, ends, trunks, uplinks)
+        uplinks.inlet_role = UplinkInletRole(directory, intake, credit, ends, uplinks)
+        uplinks.notice_role = NoticeRole(clock, observer, settlement, credit, ends, uplinks)
+
+        edges = self._edges = Edges(clock, observer, directory, trunks)
+        edge_roles: dict[str, LinkRole] = {
+            HEARTBEAT: HeartbeatRole(clock, observer, settlement, credit, ends, edges),
+            LOOKUP: LookupRole(clock, observer, settlement, credit, ends, edges),
+        }
+        tracker_role = TrackerRole(directory, credit, ends)
+
+        policy = self._policy = PolicyClaim()
+        keeping = self._keeping = Keeping()
+        clients = self._clients = Clients(
+            clock,
+            observer,
+            directory,
+            journal,
+            passages,
+            self._destinations,
+            queues,
+            credit,
+            attaching,
+            demand,
+            siblings,
+            uplinks,
+            edges,
+            policy,
+            is_alone,
+        )
+        clients.consumer_role = ConsumerRole(credit, ends, clients)
+        clients.producer_role = ProducerRole(intake, credit, ends, clients)
+        clients.edge_producer_role = EdgeProducerRole(directory, intake, credit, ends, clients)
+
+        claims.rows.extend(
+            (
+                ("kept", KeptClaim(keeping)),
+                ("policy", policy),
+                ("edge", EdgeClaim(clock, directory, attaching, trunks, edges, edge_roles, tracker_role)),
+                ("draining", DrainingClaim(attaching)),
+                ("keepers", KeeperClaim(keeping, directory.space)),
+                ("router links", RouterLinkClaim()),
+                ("addresses", clients),
+            )
+        )
+        self._leaving = Leaving(clock, directory, copies, queues, self._endings, attaching, trunks, self.peers)
+        self._client_role: ConnectionRole = ClientRole(claims)
+        self._roles: dict[str, ConnectionRole] = {
+            FABRIC: FabricRole(siblings),
+            INTER_ROUTER: TrunkRole(trunks),
+            EDGE: UplinkRole(uplinks, claims) if directory.is_edge else EdgeRole(edges, claims),
+        }
+
+    # --- the clock, and turns
+
+    @property
+    def now(self) -> float:
+        """What time it is."""
+        return self._clock.now
+
+    def set_clock(self, now: float) -> None:
+        """Say what time it is. What is decided until the next call happens at this time."""
+        self._clock.now = now
 
     def has_news(self) -> bool:
         """Whether the shell has to ask for more than octets when its turn ends."""
-        return bool(self._changed or self._events or self.trunks or self.wanting) or (
-            self.recorder is not None and self.recorder.is_pressed
-        )
+        recorder = self._journal.recorder
+        return bool(
+            self.directory.changed or self._trunks.events or self.directory.trunks or self._trunks.wanting
+        ) or (recorder is not None and recorder.is_pressed)
+
+    def end_turn(self) -> None:
+        """Tell others what follows from this turn; before the shell flushes."""
+        self.directory.tracking.tell()
+        if self.directory.is_edge:
+            self._uplinks.end_turn()
+        self._siblings.end_turn()
+        self._ways.end_turn()
+
+    def each_second(self, now: float) -> None:
+        """Greet neighbours, and give up messages that have waited for news in vain."""
+        self.set_clock(now)
+        self._trunks.each_second(now)
+        self._ways.each_second(now)
+
+    def look_after_edges(self, now: float) -> None:
+        """Say that we are there, or see who has not said so for too long; to be called every `HEARTBEAT_S`."""
+        self.set_clock(now)
+        self._uplinks.beat()
+        self._edges.look(now)
 
     # --- connections
 
@@ -105,6 +308,7 @@ class Router(Clients):
             strips_out=strips_out,
             is_multi_tenant=is_multi_tenant,
         )
+        peer.role = self._roles.get(role, self._client_role)
         self.peers[peer.number] = peer
         return peer
 
@@ -130,12 +334,7 @@ class Router(Clients):
         if peer.is_multi_tenant:
             # Policy may know the vhost by another name than the peer, which is the one that counts.
             peer.tenant = (performative.hostname or "") if peer.grant is None else peer.grant.vhost
-        if peer.is_fabric:
-            self.sibling_connected(peer, performative)
-        elif peer.is_router:
-            self.trunk_connected(peer, performative)
-        elif peer.is_edge:
-            self.edge_connected(peer, performative)
+        peer.role.opened(peer, performative)
         self.observer.connection_opened(peer, performative)
 
     def on_closed(self, connection: Connection, error: Error | None) -> None:
@@ -146,12 +345,7 @@ class Router(Clients):
         self.peers.pop(peer.number, None)
         if self.gate is not None:
             self.gate.closed(peer)
-        if peer.is_fabric:
-            self.sibling_lost(peer)
-        elif peer.is_router:
-            self.trunk_lost(peer)
-        elif peer.is_edge:
-            self.edge_lost(peer)
+        peer.role.closed(peer)
         self.observer.connection_closed(peer, error)
 
     def on_authenticated(self, connection: Connection) -> None:
@@ -199,11 +393,24 @@ class Router(Clients):
             session.context = None
             self.gate.session_ended(session.connection.context)
 
+    def on_session_flow(self, session: Session) -> None:
+        """Go on with what waited for the session's window."""
+        self._credit.of_session(session)
+
+    def on_output(self, connection: Connection) -> None:
+        """Remember the connection until the shell flushes it."""
+        self.awake.append(connection)
+
     def set_blocked(self, peer: Peer, is_blocked: bool) -> None:
         """Note whether the transport of a connection has room; when it has again, what waited for it goes on."""
         peer.is_blocked = is_blocked
         if not is_blocked and peer.starved:
-            self.relieve(peer)
+            self._credit.relieve(peer)
+
+    def written(self, peer: Peer) -> None:
+        """Go on with what waited until all that was composed for a connection was written."""
+        peer.is_full = False
+        self._credit.relieve(peer)
 
     def watch(self, peer: Peer, is_watched: bool) -> None:
         """Have the observer told of the messages of a connection, or not any more."""
@@ -211,163 +418,6 @@ class Router(Clients):
         ends: list[Inlet | Outlet] = [*peer.inlets, *peer.outlets]
         for end in ends:
             end.is_watched = is_watched
-
-    # --- attaches
-
-    def on_link_attached(self, link: Link, performative: Attach) -> None:
-        """Give a new link its place, or refuse it; complete one of our own."""
-        peer: Peer = link.session.connection.context
-        if link.is_sender and link.is_incomplete:
-            self._end_incomplete(link)
-        elif link.context is not None:
-            self.own_link_answered(link)
-        elif peer.is_fabric:
-            self.fabric_attached(peer, link, performative)
-        elif peer.is_router:
-            self.trunk_attached(peer, link, performative)
-        elif self._kept and link in self._kept:
-            self._kept[link].attached(link, performative)
-        elif (peer.grant is not None or peer.service_rules is not None) and self._is_denied(peer, link, performative):
-            pass
-        elif not peer.is_inner and self.edge_link_attached(peer, link, performative):
-            return
-        elif self.is_draining:
-            self.refuse(link, _SHUTTING_DOWN)
-        elif self.keepers and self._is_taken(peer, link, performative):
-            return
-        elif not peer.is_inner and self.is_for_routers(performative):
-            self.refuse_router_link(link)
-        elif link.is_sender:
-            self.consumer_attached(peer, link, performative)
-        else:
-            self.producer_attached(peer, link, performative)
-
-    def _end_incomplete(self, link: Link) -> None:
-        """Have a peer attach anew: only what is resumed may be sent (2.7.3), and nothing is kept here for that."""
-        if link.is_attached:
-            link.detach(error=_INCOMPLETE)
-        else:
-            self.refuse(link, _INCOMPLETE)
-
-    def _is_denied(self, peer: Peer, link: Link, performative: Attach) -> bool:
-        error: Error | None = None
-        if peer.grant is None or self.gate is None:
-            # Rules of a service, and nobody who holds the link against them.
-            error = LINK_DENIED
-        else:
-            grant: Grant = peer.grant
-            if not grant.knows(peer, link, performative):
-                error = self.gate.link_error(peer, link, performative)
-        if error is not None:
-            self.refuse(link, error)
-        return error is not None
-
-    def keep(self, link: Link, keeper: LinkKeeper) -> None:
-        """Tell a keeper what becomes of a link, and have nothing to do with it."""
-        self._kept[link] = keeper
-
-    def _is_taken(self, peer: Peer, link: Link, performative: Attach) -> bool:
-        terminus = performative.source if link.is_sender else performative.target
-        text = getattr(terminus, "address", None)
-        keeper = self.keepers.get(self._space.key(text, 0, peer.tenant)) if isinstance(text, str) else None
-        if keeper is None or peer.is_inner:
-            return False
-        error = keeper.refusal(link)
-        if error is not None:
-            self.refuse(link, error)
-        elif keeper.keeps(link):
-            self.keep(link, keeper)
-            keeper.attached(link, performative)
-        else:
-            return False
-        return True
-
-    # --- configuration
-
-    def configure_address(self, settings: AddressSettings) -> None:
-        """Treat addresses that come into use from now on by these settings; raises DuplicatePattern."""
-        self._treatments.add(settings)
-        self.treatments_changed()
-
-    def forget_pattern(self, pattern: str) -> None:
-        """Treat addresses that come into use as if the pattern were not configured; raises UnknownPattern."""
-        self._treatments.remove(pattern)
-        self.treatments_changed()
-
-    # --- ends of links
-
-    def on_link_detached(self, link: Link, closed: bool, error: Error | None) -> None:
-        """Forget a link, and settle what it leaves behind."""
-        end = link.context
-        if end is None:
-            keeper = self._kept.pop(link, None)
-            if keeper is not None:
-                keeper.detached(link, error)
-            return
-        if link.is_sender:
-            self._outlet_ended(end, error)
-        else:
-            self._inlet_ended(end, error)
-        link.context = None
-
-    def _outlet_ended(self, outlet: Outlet, error: Error | None) -> None:
-        was_open = outlet.is_open
-        address = outlet.address
-        peer = outlet.peer
-        self.outlet_lost(outlet)
-        peer.outlets.pop(outlet, None)
-        outlet.wait_no_more()
-        address.remove(outlet)
-        if outlet.trunk is not None or outlet.way is not None or outlet in self._retiring:
-            self.router_outlet_ended(outlet)
-            self.edge_outlet_ended(outlet)
-        if outlet.trunk is not None:
-            session = outlet.link.session
-            if session.is_open and not session.links():
-                session.end()
-        elif outlet.is_fabric:
-            neighbour = self.neighbours.get(peer.sibling)
-            if neighbour is not None and neighbour.outlets.get(address.key) is outlet:
-                del neighbour.outlets[address.key]
-            session = outlet.link.session
-            if session.is_open and not session.links():
-                session.end()
-            # The sibling may have consumers again since the link was given up.
-            self.refresh(address)
-        else:
-            self.forget_side(outlet)
-            self._changed[address.key] = None
-            self.consumers_changed(address)
-            if address.local_count == 0:
-                outlet.link.session.connection.work += len(address.inlets) >> 3
-            self.consumers_went(address)
-            if self.recorder is not None and address.local_count == address.remote_count == 0:
-                self.recorder.events.address_removed(address.key, self.now)
-        self.totals.add(outlet)
-        if was_open:
-            self.observer.link_lost(outlet, error)
-            if self.recorder is not None:
-                self.recorder.events.consumer_detached(outlet, self.now)
-
-    def _inlet_ended(self, inlet: Inlet, error: Error | None) -> None:
-        self.inlet_lost(inlet)
-        inlet.peer.inlets.pop(inlet, None)
-        if inlet.trunk is not None:
-            self.router_inlet_ended(inlet)
-            self.service_ended(inlet)
-        address = inlet.address
-        if address is not None:
-            address.leave(inlet)
-            self.producers_changed(address)
-            if inlet.is_fabric:
-                self.siblings_drained(address)
-            self.forget_if_idle(address)
-        self.totals.add(inlet)
-        self.observer.link_lost(inlet, error)
-        if self.recorder is not None:
-            self.recorder.events.producer_detached(inlet, self.now)
-
-    # --- the end
 
     def close_connection(self, number: int) -> bool:
         """Close the connection of a client; whether there is one of this number."""
@@ -380,70 +430,259 @@ class Router(Clients):
             peer.shell.end_soon()
         return True
 
+    # --- links
+
+    def on_link_attached(self, link: Link, performative: Attach) -> None:
+        """Give a new link its place, or refuse it; complete one of our own."""
+        if link.is_sender and link.is_incomplete:
+            self._end_incomplete(link)
+        elif link.context is not None:
+            end: End = link.context
+            end.role.answered(end)
+        else:
+            peer: Peer = link.session.connection.context
+            peer.role.attached(peer, link, performative)
+
+    def _end_incomplete(self, link: Link) -> None:
+        """Have a peer attach anew: only what is resumed may be sent (2.7.3), and nothing is kept here for that."""
+        if link.is_attached:
+            link.detach(error=_INCOMPLETE)
+        else:
+            self._attaching.refuse(link, _INCOMPLETE)
+
+    def on_link_detached(self, link: Link, closed: bool, error: Error | None) -> None:
+        """Forget a link, and settle what it leaves behind."""
+        end: End | None = link.context
+        if end is None:
+            self._keeping.ended(link, error)
+        else:
+            end.role.ended(end, error)
+            link.context = None
+
+    def on_link_flow(self, link: Link) -> None:
+        """Use new credit, answer a drain, or see what credit a producer gave back."""
+        end: End | None = link.context
+        if end is not None:
+            end.role.flow(end)
+
+    def keep(self, link: Link, keeper: "LinkKeeper") -> None:
+        """Tell a keeper what becomes of a link, and have nothing to do with it."""
+        self._keeping.keep(link, keeper)
+
+    # --- messages
+
+    def on_transfer(
+        self, receiver: "Receiver", delivery: Delivery, data: bytes | bytearray, start: int, end: int
+    ) -> None:
+        """Forward what arrived, or keep it until it can be."""
+        inlet: Inlet | None = receiver.context
+        if inlet is not None:
+            inlet.role.transfer(inlet, delivery, data, start, end)
+
+    def on_relayed(
+        self,
+        receiver: Link,
+        sender: Link,
+        count: int,
+        convoy: "Convoy | None",
+        data: bytes | bytearray,
+        start: int,
+    ) -> None:
+        """Count messages that took the way of the one before them."""
+        self._batches.relayed(receiver, sender, count, convoy, data, start)
+
+    def on_halted(self, halt: "Halt") -> None:
+        """Keep messages behind one that waits, as they are."""
+        self._batches.halted(halt)
+
+    def on_halt_over(self, halt: "Halt") -> None:
+        """Have each message of a halt wait for itself."""
+        self._batches.part(halt.context)
+
+    def on_accepted(self, convoy: "Convoy", count: int) -> None:
+        """Count deliveries that were accepted together, and that their producer was told so."""
+        self._settlement.accepted_together(convoy, count)
+
+    def on_parting(self, convoy: "Convoy", delivery: Delivery) -> None:
+        """Have a delivery that left together with others keep what its outcome is to be recorded with."""
+        self._journal.part(convoy.context, delivery)
+
+    def on_disposition(self, delivery: Delivery) -> None:
+        """Pass on what the consumer decided, or that the producer has settled."""
+        self._settlement.decided(delivery)
+
+    # --- what the address table and the routing engine say, and are told
+
+    def take_changes(self) -> "Changes | None":
+        """Return what the address table has to be told, for the shell to pass on at the end of its turn."""
+        return self._siblings.take_changes()
+
+    def all_interests(self) -> "Changes":
+        """Return everything that the table has to know of this worker, when it joins."""
+        return self._siblings.all_interests()
+
+    def confirm(self, sequence: int) -> None:
+        """Answer the attaches that waited for every worker to know of them."""
+        for outlet in self._siblings.confirmed(sequence):
+            self._clients.answer(outlet)
+
+    def apply(self, delta: "Delta") -> None:
+        """Take what the table says of the siblings and of what they want; raises FullDeltaMissing."""
+        self._siblings.apply(delta)
+
+    def connect_failed(self, worker: int) -> None:
+        """Note that a sibling can't be reached: messages do not wait for it."""
+        self._siblings.connect_failed(worker)
+
+    def apply_network(self, news: "NetworkNews") -> None:
+        """Take what the routing engine says of the network."""
+        self._ways.apply_network(news)
+
+    def take_trunk_events(self) -> "list[TrunkEvent]":
+        """Return what the routing engine has to be told."""
+        return self._trunks.take_events()
+
+    def open_trunks(self) -> "list[TrunkEvent]":
+        """Return the trunks that there are, for an engine that has to learn of them again."""
+        return self._trunks.open_trunks()
+
+    def send_control(self, number: int, octets: bytes) -> None:
+        """Send a message of the routing protocol, if there still is such a trunk."""
+        self._trunks.send_control(number, octets)
+
+    def open_streams(self) -> None:
+        """Attach links for the large messages that found none; and detach those that have not been used for long."""
+        self._trunks.open_streams()
+
+    # --- configuration
+
+    def configure_address(self, settings: AddressSettings) -> None:
+        """Treat addresses that come into use from now on by these settings; raises DuplicatePattern."""
+        self.directory.treatments.add(settings)
+        self._treatments_changed()
+
+    def forget_pattern(self, pattern: str) -> None:
+        """Treat addresses that come into use as if the pattern were not configured; raises UnknownPattern."""
+        self.directory.treatments.remove(pattern)
+        self._treatments_changed()
+
+    def _treatments_changed(self) -> None:
+        """Look at the addresses of messages anew."""
+        self.directory.naming.forget()
+        self._marking.passages.forget_keys()
+
+    # --- the end
+
     def drain(self) -> None:
         """Take no new links and no new messages; what is under way may settle."""
-        self.is_draining = True
-        self._quiet_at = self.now + QUIET_S
-        self.leave_network()
-        for peer in self.peers.values():
-            for inlet in peer.inlets:
-                if not (peer.is_fabric or peer.is_router or _stays(inlet)):
-                    inlet.is_quiet = inlet.link.credit == 0
-                    inlet.withdraw()
-                    inlet.is_open = False
-                    if not inlet.is_quiet and inlet.link.is_attached:
-                        # The answer comes behind everything that was sent on the credit of before.
-                        inlet.link.flow(echo=True)
+        self._leaving.drain()
 
     def is_drained(self) -> bool:
         """Detach producers that have nothing under way any more; whether nothing at all is."""
-        is_drained = True
-        is_late = self.now >= self._quiet_at
-        for peer in self.peers.values():
-            for outlet in peer.outlets:
-                if outlet.link.unsettled_count or outlet.waiting:
-                    is_drained = False
-            for inlet in peer.inlets:
-                if inlet.link.unsettled_count or inlet.waiting or inlet.current is not None:
-                    is_drained = False
-                elif peer.is_fabric or peer.is_router:
-                    continue
-                elif inlet.link.is_attached and not _stays(inlet):
-                    if inlet.is_quiet or is_late:
-                        inlet.link.detach(error=_SHUTTING_DOWN)
-                    else:
-                        is_drained = False
-        return is_drained
+        return self._leaving.is_drained()
 
     def close_all(self) -> None:
         """Settle what is left, detach every link with the reason, and close every connection."""
-        for peer in self.peers.values():
-            for outlet in peer.outlets:
-                self.outlet_lost(outlet)
-                outlet.address.remove(outlet)
-        for address in list(self.addresses.values()):
-            address.remote_count = 0
-            for way in address.ways:
-                self.way_lost(way)
-            address.ways = []
-            self.release_parked(address)
-        for peer in list(self.peers.values()):
-            ends: list[Inlet | Outlet] = [*peer.inlets, *peer.outlets]
-            for end in ends:
-                if end.link.is_attached:
-                    end.link.detach(error=_SHUTTING_DOWN)
-            if peer.is_open and not peer.connection.is_finished:
-                peer.is_open = False
-                # One that was closed before waits for the answer to that.
-                if peer.connection.state is _OPENED:
-                    peer.connection.close(_SHUTTING_DOWN)
+        self._leaving.close_all()
+
+    # --- what others look at
+
+    @property
+    def recorder(self) -> "Recorder | None":
+        """Records decisions and their outcomes; None while that is switched off."""
+        return self._journal.recorder
+
+    @recorder.setter
+    def recorder(self, recorder: "Recorder | None") -> None:
+        self._journal.recorder = recorder
+
+    @property
+    def gate(self) -> Gate | None:
+        """Holds what begins against policy; None where none is configured."""
+        return self._policy.gate
+
+    @gate.setter
+    def gate(self, gate: Gate | None) -> None:
+        self._policy.gate = gate
+
+    @property
+    def answer_forbidden(self) -> Callable[[bytes], bool] | None:
+        """Answers a request to management that its sender may not make; whether there is an answer."""
+        return self._intake.answer_forbidden
+
+    @answer_forbidden.setter
+    def answer_forbidden(self, answer: Callable[[bytes], bool] | None) -> None:
+        self._intake.answer_forbidden = answer
+
+    @property
+    def keepers(self) -> "dict[str, LinkKeeper]":
+        """By address key: who may take links out of the router's hands."""
+        return self._keeping.keepers
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether there is no other worker that has to know of a consumer."""
+        return self._clients.is_alone
+
+    @property
+    def is_draining(self) -> bool:
+        """Whether the router is about to end."""
+        return self._attaching.is_draining
+
+    @property
+    def is_edge(self) -> bool:
+        """Whether this is an edge router."""
+        return self.directory.is_edge
+
+    @property
+    def uplink(self) -> "Uplink | None":
+        """The active connection of an edge router to an interior one."""
+        return self._uplinks.active
+
+    def is_in_reserve(self, peer: Peer) -> bool:
+        """Whether a connection waits for the uplink to be lost."""
+        return self._uplinks.is_in_reserve(peer)
+
+    @property
+    def addresses(self) -> "dict[str, Any]":
+        """The addresses that are in use here, by key."""
+        return self.directory.addresses
+
+    @property
+    def neighbours(self) -> "dict[int, Any]":
+        """The other workers, by index."""
+        return self.directory.neighbours
+
+    @property
+    def trunks(self) -> "dict[int, Any]":
+        """The connections to other routers, by number."""
+        return self.directory.trunks
+
+    @property
+    def wanting(self) -> "dict[Any, None]":
+        """The connections of edge routers that want links for large messages."""
+        return self._trunks.wanting
+
+    @property
+    def network(self) -> "Network":
+        """What is known of the network."""
+        return self.directory.network
+
+    @property
+    def version(self) -> tuple[int, int]:
+        """The version of what is known of the siblings."""
+        return self._siblings.version
+
+    @property
+    def transit(self) -> int:
+        """Deliveries that came from one router and went to another."""
+        return self._sending.transit
+
+    def treatment_of_key(self, key: str) -> "Treatment":
+        """Return how an address is treated."""
+        return self.directory.treatment_of_key(key)
 
 
 def _number_of_faulty(peer: Peer) -> int:
     """Return the number of the producer's link that has just been detached for an error."""
     return next((inlet.number for inlet in peer.inlets if inlet.link.has_error), 0)
-
-
-def _stays(inlet: Inlet) -> bool:
-    """Whether an inlet is of use to the end: endpoints inside the router answer there, or an edge router is heard."""
-    return (inlet.peer.is_inner and inlet.address is None) or inlet.is_control

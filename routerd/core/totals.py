@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from routerd.core.inlet import Inlet
-    from routerd.core.outlet import Outlet
+    from routerd.core.links.inlet import Inlet
+    from routerd.core.links.outlet import Outlet
 
 COUNTERS = (
     "deliveries",

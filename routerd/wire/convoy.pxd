@@ -18,11 +18,7 @@ cdef class Convoy:
     cdef readonly unsigned int tag_in
     cdef readonly unsigned int tag_out
     cdef public double stamp
-    cdef public object record
-    cdef public int record_row
-    cdef public long long record_flow
-    cdef public long long record_skip
-    cdef public long long record_every
+    cdef public object context
     cdef Py_ssize_t _gone
 
     @cython.locals(receiver=Link)
@@ -34,8 +30,6 @@ cdef class Convoy:
     cpdef void settle_first(self, Py_ssize_t count)
     @cython.locals(sender=Link, outgoing=DeliveryRing, taken=Delivery, sent=Delivery)
     cpdef void dissolve(self)
-    @cython.locals(rows="long long")
-    cpdef Py_ssize_t pass_rows(self, Py_ssize_t count) except -1
     cpdef list deliveries(self)
     @cython.locals(receiver=Link, delivery=Delivery)
     cdef Delivery _first_delivery(self)

@@ -19,16 +19,15 @@ _MASK = 0xFFFFFFFF
 class Convoy:
     """Whole deliveries with consecutive ids on both links; those in front leave it first.
 
-    As long as it is at a halt there is no `sender`. `stamp`, when they came, and what begins with `record` are the
-    application's: as those of a `Delivery`, but that after `record_skip` deliveries each `record_every`th has a row,
-    of which `record_row` is the first.
+    As long as it is at a halt there is no `sender`. `stamp`, when they came, and `context` are the application's. One
+    that has a context is told to the handler for each delivery that it dissolves into.
     """
 
     receiver: "Link"
     sender: "Link"
     tags: list[bytes] | None
     halt: "Halt | None"
-    record: Any
+    context: Any
 
     def __init__(self, receiver: "Link", count: int, tags: list[bytes] | None) -> None:
         self.receiver = receiver
@@ -41,11 +40,7 @@ class Convoy:
         self.tag_in = 0
         self.tag_out = 0
         self.stamp = 0.0
-        self.record = None
-        self.record_row = 0
-        self.record_flow = 0
-        self.record_skip = 0
-        self.record_every = 0
+        self.context = None
         self._gone = 0
 
     def arrive(self, first_in: int, tag_in: int) -> None:
@@ -103,26 +98,12 @@ class Convoy:
             sent.is_plain = sent.is_tracked = True
             sent.rcv_settle_mode = -1
             sent.stamp = self.stamp
-            if self.record_flow != 0:
-                sent.record_flow = self.record_flow
-                if self.record is not None and self.record_skip == 0:
-                    sent.record = self.record
-                    sent.record_row = self.record_row
-                self.pass_rows(1)
+            if self.context is not None:
+                sender.session.handler.on_parting(self, sent)
             taken = self._first_delivery()
             taken.context = sent
             sent.context = taken
             outgoing.fill(sent)
-
-    def pass_rows(self, count: int) -> int:
-        """Return how many of so many deliveries in front have a row; they leave it, or have just left."""
-        rows = 0
-        if self.record is not None:
-            if count > self.record_skip:
-                rows = 1 + (count - 1 - self.record_skip) // self.record_every
-                self.record_row += rows
-            self.record_skip += rows * self.record_every - count
-        return rows
 
     def deliveries(self) -> "list[Delivery]":
         """Put a delivery for each into the ring of the producer's session, and return them."""

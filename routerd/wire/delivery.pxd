@@ -20,16 +20,16 @@ cdef class Delivery:
     cdef public object state
     cdef public object remote_state
     cdef public object context
-    cdef public object way
-    cdef public object record
+    cdef public object via
+    cdef public object book
     cdef public unsigned long long size
     cdef public double stamp
-    cdef public long long record_flow
+    cdef public long long ticket
     cdef public unsigned int id
     cdef public unsigned int message_format
     cdef public unsigned int tag_number
     cdef public int rcv_settle_mode
-    cdef public int record_row
+    cdef public int page
     cdef public flag is_incoming
     cdef public flag is_partial
     cdef public flag is_aborted

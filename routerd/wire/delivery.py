@@ -27,8 +27,8 @@ _ACCEPTED = ACCEPTED
 class Delivery:
     """A delivery as this end of the link knows it; made by the engine, not by callers.
 
-    `context`, `way`, `stamp` and what begins with `record` are the application's: what it keeps with the delivery, and
-    when it came.
+    `context`, `via`, `stamp`, `ticket`, `book` and `page` are the application's: objects and numbers that it keeps with
+    the delivery. The engine clears them when it uses the object again, and does nothing else with them.
     """
 
     link: "Link"
@@ -36,16 +36,16 @@ class Delivery:
     state: Any
     remote_state: Any
     context: Any
-    way: Any
-    record: Any
+    via: Any
+    book: Any
 
     def __init__(self) -> None:
         self.given_tag = None
         self.state = None
         self.remote_state = None
         self.context = None
-        self.way = None
-        self.record = None
+        self.via = None
+        self.book = None
         self.clear()
         self.is_plain = True
 
@@ -68,8 +68,8 @@ class Delivery:
         self.remote_settled = False
         self.rcv_settle_mode = 0
         self.stamp = 0.0
-        self.record_row = 0
-        self.record_flow = 0
+        self.page = 0
+        self.ticket = 0
         # To count the references to None once more takes longer than to look.
         if self.given_tag is not None:
             self.given_tag = None
@@ -79,10 +79,10 @@ class Delivery:
             self.remote_state = None
         if self.context is not None:
             self.context = None
-        if self.way is not None:
-            self.way = None
-        if self.record is not None:
-            self.record = None
+        if self.via is not None:
+            self.via = None
+        if self.book is not None:
+            self.book = None
 
     @property
     def tag(self) -> bytes:

@@ -25,5 +25,6 @@ cdef class Handler:
     cpdef void on_halted(self, Halt halt)
     cpdef void on_halt_over(self, Halt halt)
     cpdef void on_accepted(self, Convoy convoy, Py_ssize_t count)
+    cpdef void on_parting(self, Convoy convoy, Delivery delivery)
     cpdef void on_disposition(self, Delivery delivery)
     cpdef void on_output(self, Connection connection)

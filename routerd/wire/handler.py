@@ -84,6 +84,9 @@ class Handler:
     def on_accepted(self, convoy: "Convoy", count: int) -> None:
         """So many deliveries that have just left a convoy were accepted and settled by the peer; its peer was told."""
 
+    def on_parting(self, convoy: "Convoy", delivery: "Delivery") -> None:
+        """A convoy with a context dissolves, and this is the next of its deliveries, as the consumer has it."""
+
     def on_disposition(self, delivery: "Delivery") -> None:
         """The peer changed its state of a delivery (`remote_state`) or settled it (`remote_settled`)."""
 

@@ -53,8 +53,8 @@ HAVE_CIRCLES = ("routerd.wire.", "routerd.core.")
 
 PLAIN_DATA = names(
     *("routerd.wire.types", "routerd.wire.errors"),
-    *("routerd.core.addresses", "routerd.core.routes", "routerd.core.commands", "routerd.core.errors"),
-    *("routerd.core.settings", "routerd.core.membership"),
+    *("routerd.core.directory.addresses", "routerd.core.errors", "routerd.core.settings"),
+    *("routerd.core.directory.membership",),
 )
 """Where the types of wire and the plain data of core are defined."""
 

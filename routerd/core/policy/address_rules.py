@@ -11,8 +11,8 @@ and a rule for `a*` says nothing of it.
 from collections.abc import Iterable, Mapping
 from typing import Protocol
 
+from routerd.core.directory.pattern_tree import PatternTree, tokens_of
 from routerd.core.errors import DuplicatePattern, InvalidPattern
-from routerd.core.pattern_tree import PatternTree, tokens_of
 
 USER = "${user}"
 ANYTHING = "*"

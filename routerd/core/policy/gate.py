@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from routerd.core.peer import Peer
+from routerd.core.links.peer import Peer
 from routerd.core.policy.account import Account, Resume
 from routerd.core.policy.counters import PolicyCounters, VhostCounters
 from routerd.core.policy.grant import Grant

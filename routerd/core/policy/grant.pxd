@@ -1,15 +1,17 @@
 import cython
-from routerd.core.peer cimport Peer
+from routerd.core.links.peer cimport Peer
 from routerd.wire.link cimport Link
 
 cdef object _SOURCE
 cdef object _TARGET
 
 
+@cython.final
 cdef class Edition:
     cdef public long long number
 
 
+@cython.final
 cdef class Grant:
     cdef Edition _edition
     cdef long long _version

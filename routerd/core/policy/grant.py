@@ -6,7 +6,7 @@ from routerd.core.policy.settings import LINKS_MAX
 from routerd.wire import Source, Target
 
 if TYPE_CHECKING:
-    from routerd.core.peer import Peer
+    from routerd.core.links.peer import Peer
     from routerd.core.policy.vhost import Group
     from routerd.wire import Attach
     from routerd.wire.link import Link

@@ -4,6 +4,7 @@ from routerd.wire.sections cimport Sections
 cdef bytes _NOTHING
 
 
+@cython.final
 cdef class MessageGuard:
     cdef bytes _user
     cdef object _targets

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from routerd.core.addresses import canonical
+from routerd.core.directory.addresses import canonical
 from routerd.core.policy.settings import GroupSettings
 from routerd.core.policy.vhost import Group
 from routerd.wire import AmqpValue, DecodeError, Error, InvalidField, Message, NeedsMore

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from routerd.core.directory.pattern_tree import PatternTree
 from routerd.core.errors import DuplicatePattern, InvalidPattern
-from routerd.core.pattern_tree import PatternTree
 from routerd.core.policy.grant import Edition
 from routerd.core.policy.settings import CONNECTOR_GROUP, PolicySettings, VhostSettings
 from routerd.core.policy.vhost import Group, Vhost

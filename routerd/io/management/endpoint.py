@@ -1,7 +1,7 @@
 """Where a worker takes requests to the router's management, and sends the answers.
 
 Credit bounds what is taken: a request is settled, and makes room for another, when its answer has been handed on.
-Before that, connections take turns at the address (`routerd.core.fair_queue`), and requesters, known by their reply
+Before that, connections take turns at the address (`FairQueue`), and requesters, known by their reply
 addresses, take turns here. Requests of a requester that leaves its answers waiting are refused (`answer_lines`).
 """
 

@@ -1,9 +1,9 @@
 import cython
-from routerd.core.address cimport Address
-from routerd.core.inlet cimport Inlet
-from routerd.core.outlet cimport Outlet
-from routerd.core.peer cimport Peer
-from routerd.core.way cimport Way
+from routerd.core.links.address cimport Address
+from routerd.core.links.inlet cimport Inlet
+from routerd.core.links.outlet cimport Outlet
+from routerd.core.links.peer cimport Peer
+from routerd.core.links.way cimport Way
 from routerd.wire.receiver cimport Receiver
 from routerd.wire.sender cimport Sender
 

@@ -10,10 +10,10 @@ from routerd.management import AddressRow, ConnectionRow, LinkRow
 
 if TYPE_CHECKING:
     from routerd.core import Network
-    from routerd.core.address import Address
-    from routerd.core.inlet import Inlet
-    from routerd.core.outlet import Outlet
-    from routerd.core.peer import Peer
+    from routerd.core.links.address import Address
+    from routerd.core.links.inlet import Inlet
+    from routerd.core.links.outlet import Outlet
+    from routerd.core.links.peer import Peer
 
 _row = tuple.__new__
 
@@ -58,7 +58,7 @@ def connection_row(peer: "Peer", worker: int, now: float, is_in_reserve: bool) -
         (
             worker,
             peer.number,
-            peer.role,
+            peer.role_name,
             not connection.is_client,
             details.address if isinstance(details, ConnectorConfig) else getattr(shell, "host", ""),
             remote.container_id if remote else "",
@@ -94,7 +94,7 @@ def inlet_row(inlet: "Inlet", worker: int, kind: str, priority: int, stuck: int,
             inlet.peer.number,
             inlet.number,
             link.name,
-            inlet.peer.role,
+            inlet.peer.role_name,
             False,
             None if inlet.address is None else inlet.address.key,
             priority,
@@ -137,7 +137,7 @@ def outlet_row(
             outlet.peer.number,
             outlet.number,
             link.name,
-            outlet.peer.role,
+            outlet.peer.role_name,
             True,
             None if outlet.address is None else outlet.address.key,
             priority,

@@ -1,5 +1,5 @@
 import cython
-from routerd.core.peer cimport Peer
+from routerd.core.links.peer cimport Peer
 from routerd.core.router cimport Router
 from routerd.io.scheduling.busy_poll cimport BusyPoll
 from routerd.wire.connection cimport Connection

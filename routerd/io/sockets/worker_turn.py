@@ -19,7 +19,7 @@ from routerd.io.logs import module_log
 from routerd.io.sockets.deadlines import NEVER
 
 if TYPE_CHECKING:
-    from routerd.core.peer import Peer
+    from routerd.core.links.peer import Peer
     from routerd.core.router import Router
     from routerd.io.logs import FrameTracer
     from routerd.io.scheduling.busy_poll import BusyPoll

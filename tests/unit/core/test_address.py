@@ -3,8 +3,8 @@
 import pytest
 
 from routerd.core import Address, Distribution
-from routerd.core.outlet import Outlet
-from routerd.core.peer import FABRIC, NORMAL, Peer
+from routerd.core.links.outlet import Outlet
+from routerd.core.links.peer import FABRIC, NORMAL, Peer
 from tests.endpoints import Pair
 
 

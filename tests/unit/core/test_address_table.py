@@ -2,9 +2,9 @@
 
 import pytest
 
-from routerd.core.address_table import AddressTable
+from routerd.core.directory.address_table import AddressTable
+from routerd.core.directory.membership import Changes, Delta, Interest, Sibling
 from routerd.core.errors import ChangesMissed, StaleMember, UnknownMember
-from routerd.core.membership import Changes, Delta, Interest, Sibling
 
 ORDERS, NEWS = "M0orders", "M0news"
 A, B, C = (Sibling(worker, 70 + worker, f"fabric/{worker}") for worker in range(3))

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from routerd.core.address_table import AddressTable
+from routerd.core.directory.address_table import AddressTable
+from routerd.core.directory.membership import Changes, Interest, Sibling
 from routerd.core.errors import FullDeltaMissing, JoinRequired, StaleMember, UnknownMember
-from routerd.core.membership import Changes, Interest, Sibling
 from tests.unit.core.address_view import AddressView
 
 WORKERS = range(3)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from routerd.core.addresses import AddressClass, AddressSpace, KeyParts, canonical, parts_of
+from routerd.core.directory.addresses import AddressClass, AddressSpace, KeyParts, canonical, parts_of
 from routerd.core.errors import InvalidKey, InvalidPhase
 
 INTERIOR = AddressSpace("R1")

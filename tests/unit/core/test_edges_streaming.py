@@ -151,7 +151,7 @@ class TestLinks:
         assert (len(streaming.far.partial), streaming.far.peer.trunk.wanted_streams) == (2, 0)
 
     def test_those_beyond_what_is_kept_are_detached_once_they_are_free(self, router, monkeypatch):
-        monkeypatch.setattr("routerd.core.trunks.IDLE_STREAMS_MAX", 1)
+        monkeypatch.setattr("routerd.core.roles.trunks.IDLE_STREAMS_MAX", 1)
         streaming = Streaming(router)
         client = router.client()
         other = client.stream(client.producer("orders"), PARTS[0], ends=False)

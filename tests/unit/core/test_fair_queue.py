@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from routerd.core.fair_queue import MESSAGE_MAX, FairQueue
-from routerd.core.inner_endpoints import LoopBack
+from routerd.core.inside.inner_endpoints import LoopBack
+from routerd.core.links.fair_queue import MESSAGE_MAX, FairQueue
 from routerd.wire import RELEASED, Rejected
 from tests.routers import Client, Workers, message, message_to, outcome
 

@@ -197,8 +197,7 @@ def test_messages_overtake_none_that_wait():
     link.grant(20)
     scene.workers.pump()
     scene.send(30)
-    client.peer.is_blocked = False
-    scene.workers[0].router.relieve(client.peer)
+    scene.workers[0].router.set_blocked(client.peer, False)
     link.grant(500)
     scene.workers.pump()
     got = scene.received()[0]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from routerd.core.parked import Parked, ParkedTogether
+from routerd.core.links.parked import Parked, ParkedTogether
 from routerd.wire import ACCEPTED, RELEASED
 from routerd.wire.halt import Halt
 from tests.routers import Workers, message, outcome

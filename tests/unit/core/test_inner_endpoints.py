@@ -7,8 +7,8 @@ from routerd.core import (
     LoopBack,
     Observer,
     QueueFull,
-    inner_endpoints,
 )
+from routerd.core.inside import inner_endpoints
 from routerd.wire import (
     ACCEPTED,
     RELEASED,

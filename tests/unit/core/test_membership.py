@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 
-from routerd.core.membership import Changes, Delta, Interest, Sibling
+from routerd.core.directory.membership import Changes, Delta, Interest, Sibling
 
 SIBLINGS = (Sibling(0, 17, "/run/fabric/0"), Sibling(1, 18, "/run/fabric/1"))
 INTERESTS = ((0, Interest("M0orders", 2)), (1, Interest("M0orders", 0)))

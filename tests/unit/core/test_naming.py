@@ -5,7 +5,7 @@ from sys import getrefcount
 import pytest
 
 from routerd.core import AddressSpace, RouterSettings, Treatments
-from routerd.core.naming import KNOWN_LENGTH_MAX, Naming
+from routerd.core.directory.naming import KNOWN_LENGTH_MAX, Naming
 
 
 @pytest.mark.parametrize("excess", [0, 1])

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from routerd.core.passage import REMEMBERED_MAX, REMEMBERED_SIZE_MAX, Passages, router_entries, section
+from routerd.core.annotations.passage import REMEMBERED_MAX, REMEMBERED_SIZE_MAX, Passages, router_entries, section
 from routerd.wire import (
     AmqpValue,
     Array,
@@ -43,7 +43,7 @@ def passages():
 
 def spliced(passages, data, start, end, annotations):
     """Return a message with another section of annotations."""
-    size = passages.splice(data, start, end, annotations)
+    size = passages.splice(data, start, end, passages.place, passages.stop, annotations)
     return bytes(passages.spliced[:size])
 
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from routerd.core.directory.pattern_tree import PatternTree
 from routerd.core.errors import DuplicatePattern, InvalidPattern, UnknownPattern
-from routerd.core.pattern_tree import PatternTree
 
 
 def tree_of(*patterns):

@@ -3,7 +3,7 @@
 import pytest
 
 from routerd.core import Recorder
-from routerd.core.recorder_names import kind_of
+from routerd.core.recording.names import kind_of
 from tests.routers import Workers, message
 from tests.unit.core.joined_routers import Mesh, mapped, neighbour, routes
 from tests.unit.core.recorder_rows import OFFSET, event_rows, record, take

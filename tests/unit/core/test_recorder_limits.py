@@ -5,11 +5,11 @@ from uuid import UUID
 import pytest
 
 from routerd.core import Recorder
-from routerd.core import recorder as module
-from routerd.core.recorder import STEPS_MAX
-from routerd.core.recorder_columns import CELLS_OF_ROW
-from routerd.core.recorder_events import EVENTS_MAX
-from routerd.core.recorder_names import address_text
+from routerd.core.recording import recorder as module
+from routerd.core.recording.columns import CELLS_OF_ROW
+from routerd.core.recording.events import EVENTS_MAX
+from routerd.core.recording.names import address_text
+from routerd.core.recording.recorder import STEPS_MAX
 from routerd.records import message_key
 from routerd.wire import Properties, ULong
 from tests.routers import Workers, message, message_to

@@ -2,7 +2,7 @@
 
 import pytest
 
-from routerd.core.recorder_columns import CANDIDATES_MAX
+from routerd.core.recording.columns import CANDIDATES_MAX
 from routerd.wire import Properties
 from tests.routers import Workers, message
 from tests.unit.core.recorder_rows import decision_rows, flow_rows, record, take

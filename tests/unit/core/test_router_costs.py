@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from routerd.core import Router
-from routerd.core.peer import Peer
+from routerd.core.links.peer import Peer
 from routerd.wire import Connection, ConnectionConfig, Properties, Source, Target
 from routerd.wire.performatives import Attach, Begin, Detach, End, Flow, Open, Transfer
 from tests.calls import calls_of, check_linear

@@ -2,7 +2,7 @@
 
 import pytest
 
-from routerd.core import Distribution, Forwarder, Observer, Router, Totals
+from routerd.core import Distribution, Router, Totals
 from routerd.wire import ACCEPTED, RELEASED, Modified, Source
 from tests.routers import Workers, message, message_to, outcome, settings
 
@@ -234,10 +234,6 @@ def test_what_links_counted_is_summed_up():
     copy = near.copy()
     copy.ingress["deliveries"] += 5
     assert near.ingress == expected
-
-
-def test_a_forwarder_by_itself_knows_no_destination():
-    assert Forwarder(Observer(), "R").destination(None, "orders") is None
 
 
 def test_an_address_counts_what_went_through_it():

@@ -2,9 +2,9 @@
 
 import pytest
 
+from routerd.core.directory.treatment import Treatment, Treatments
 from routerd.core.errors import DuplicatePattern
 from routerd.core.settings import AddressSettings, Distribution, RouterSettings
-from routerd.core.treatment import Treatment, Treatments
 
 BALANCED, CLOSEST = Distribution.BALANCED, Distribution.CLOSEST
 MULTICAST, UNAVAILABLE = Distribution.MULTICAST, Distribution.UNAVAILABLE

@@ -4,9 +4,9 @@ import gc
 
 import pytest
 
-from routerd.core.address import Address
-from routerd.core.departures import UNSETTLED_S
-from routerd.core.expectations import EXPECTED_MAX, GONE_MAX, GONE_S
+from routerd.core.directory.expectations import EXPECTED_MAX, GONE_MAX, GONE_S
+from routerd.core.directory.path_rules import UNSETTLED_S
+from routerd.core.links.address import Address
 from routerd.wire import RELEASED
 from tests.routers import outcome
 from tests.unit.core.edge_routers import EdgeMesh, far_edge
@@ -126,7 +126,7 @@ def test_nothing_is_left_of_the_addresses_of_those_that_were_released(router, fa
 
 
 def test_addresses_without_links_are_forgotten_when_they_are_many(monkeypatch):
-    monkeypatch.setattr("routerd.core.ways.PASSING_MAX", 10)
+    monkeypatch.setattr("routerd.core.directory.directory.PASSING_MAX", 10)
     router = Mesh("R")["R"]
     far, other = neighbour(router).attach(pairs=1), neighbour(router, "M").attach(pairs=1)
     keys = tuple(f"M0orders/{number}" for number in range(35))
@@ -138,7 +138,7 @@ def test_addresses_without_links_are_forgotten_when_they_are_many(monkeypatch):
 
 
 def test_addresses_at_which_messages_wait_are_not_forgotten_when_they_are_many(monkeypatch):
-    monkeypatch.setattr("routerd.core.ways.PASSING_MAX", 10)
+    monkeypatch.setattr("routerd.core.directory.directory.PASSING_MAX", 10)
     router = Mesh("R")["R"]
     far, other = neighbour(router).attach(pairs=1), neighbour(router, "M").attach(pairs=1, credit=0)
     keys = tuple(f"M0orders/{number}" for number in range(35))

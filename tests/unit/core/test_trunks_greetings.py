@@ -2,7 +2,7 @@
 
 import pytest
 
-from routerd.core.trunks import ENGINE_AWAY_S
+from routerd.core.roles.trunks import ENGINE_AWAY_S
 from tests.unit.core.joined_routers import Mesh, neighbour
 
 GREETING = b"a greeting to amqp:/_local/qdhello"

@@ -16,7 +16,9 @@ class Ends:
 
     def __init__(self):
         self.receiver = attached("in").receiver
-        self.sender = attached("out", credit=1000).sender
+        out = attached("out", credit=1000)
+        self.sender = out.sender
+        self.at_sender = out.pair.at_client
         self.incoming = self.receiver.session.incoming
         self.outgoing = self.sender.session.outgoing
 
@@ -105,34 +107,14 @@ def test_tags_that_are_no_numbers_are_kept(ends):
     assert [each.tag for each in ends.incoming.all()] == [b"bb", b"c"]
 
 
-@pytest.mark.parametrize("steps", [[10], [1] * 10, [3, 4, 3], [2, 8], [0, 5, 5]])
-@pytest.mark.parametrize(("skip", "every"), [(0, 1), (0, 3), (2, 3), (4, 5), (9, 100), (30, 100)])
-def test_each_delivery_has_the_row_that_is_its_own(ends, steps, skip, every):
-    convoy = ends.convoy(10, 10, 20)
-    convoy.record, convoy.record_row = "rows", 700
-    convoy.record_skip, convoy.record_every = skip, every
-    numbers = list(range(skip, 10, every))
-    at = 0
-    for count in steps:
-        rows = convoy.pass_rows(count)
-        gone = range(convoy.record_row - rows, convoy.record_row)
-        assert list(gone) == [700 + index for index, number in enumerate(numbers) if at <= number < at + count]
-        at += count
-
-
-def test_those_it_dissolves_into_have_its_rows(ends):
-    convoy = ends.convoy(5, 10, 20)
-    convoy.record, convoy.record_row, convoy.record_flow = "rows", 700, 8
-    convoy.record_skip, convoy.record_every = 1, 2
+def test_the_handler_is_told_of_those_it_dissolves_into_if_it_has_a_context(ends):
+    ends.convoy(2, 10, 20).dissolve()
+    assert ends.at_sender.take() == []
+    convoy = ends.convoy(3, 12, 22)
+    convoy.context = "known"
+    convoy.settle_first(1)
     convoy.dissolve()
-    sent = list(ends.outgoing.all())
-    assert [(each.record_flow, each.record, each.record and each.record_row) for each in sent] == [
-        (8, None, None),
-        (8, "rows", 700),
-        (8, None, None),
-        (8, "rows", 701),
-        (8, None, None),
-    ]
+    assert ends.at_sender.take() == [("parting", "known", 23), ("parting", "known", 24)]
 
 
 def test_none_of_its_ids_is_taken_again(ends):

@@ -291,9 +291,9 @@ def test_what_a_ring_knows_of_links_does_not_grow_while_deliveries_pass():
 def test_a_delivery_that_was_cleared_is_as_a_fresh_one_but_for_where_its_message_is():
     used = delivery(7)
     used.given_tag, used.state, used.remote_state = b"tag", ACCEPTED, ACCEPTED
-    used.context = used.way = used.record = used
+    used.context = used.via = used.book = used
     used.settled = used.remote_settled = used.is_aborted = used.is_batchable = True
-    used.stamp, used.size, used.record_row = 1.0, 9, 3
+    used.stamp, used.size, used.page = 1.0, 9, 3
     used.clear()
     fresh = Delivery()
     # To ask for the tag makes one, and the link is the caller's.

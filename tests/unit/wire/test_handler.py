@@ -29,6 +29,7 @@ EVENTS = {
     "on_halted": ["halt"],
     "on_halt_over": ["halt"],
     "on_accepted": ["convoy", "count"],
+    "on_parting": ["convoy", "delivery"],
     "on_disposition": ["delivery"],
     "on_output": ["connection"],
 }

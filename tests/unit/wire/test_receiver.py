@@ -221,12 +221,12 @@ def test_a_delivery_has_nothing_of_those_before(settled):
 
     def scribble(receiver, delivery, data, start, end):
         own = (delivery.id, delivery.tag, delivery.size, delivery.link is link)
-        told = (delivery.context, delivery.way, delivery.record, delivery.state, delivery.remote_state, delivery.stamp)
+        told = (delivery.context, delivery.via, delivery.book, delivery.state, delivery.remote_state, delivery.stamp)
         flags = (delivery.is_aborted, delivery.is_resumed, delivery.is_batchable)
-        seen.append((own, told, flags, (delivery.record_flow, delivery.record_row)))
-        delivery.context = delivery.way = delivery.record = peer
+        seen.append((own, told, flags, (delivery.ticket, delivery.page)))
+        delivery.context = delivery.via = delivery.book = peer
         delivery.state = delivery.remote_state = ACCEPTED
-        delivery.stamp, delivery.record_flow, delivery.record_row = 1.0, 2, 3
+        delivery.stamp, delivery.ticket, delivery.page = 1.0, 2, 3
         delivery.is_aborted = delivery.is_resumed = delivery.is_batchable = True
 
     peer.events.on_transfer = scribble

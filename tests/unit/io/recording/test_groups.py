@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from routerd.core import CAUSE_WORDS, OUTCOME_WORDS, DecisionColumns, FlowNames, RecordedEvent, Register, Room
-from routerd.core.recorder_columns import private_memory
+from routerd.core.recording.columns import private_memory
 from routerd.io.recording.groups import Decisions, Events
 from routerd.records import DECISIONS, Place, RecordFile
 from routerd.records.file_format import GroupWriter

@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 
 from routerd.core import Peer, Router, RouterSettings
-from routerd.core.trunk import Trunk
+from routerd.core.links.trunk import Trunk
 from routerd.io.scheduling.busy_poll import BusyPoll
 from routerd.io.sockets.worker_turn import ANSWERS_MAX, LEAST_READ, READ_SIZE, SHARE_S, STEP, Pipe, Turn
 from routerd.wire import Connection, ConnectionConfig

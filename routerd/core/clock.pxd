@@ -1,0 +1,6 @@
+import cython
+
+
+@cython.final
+cdef class Clock:
+    cdef public double now

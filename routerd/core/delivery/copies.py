@@ -1,0 +1,198 @@
+"""The copies of a multicast message: sent to every outlet, kept for those that cannot take theirs yet."""
+
+from collections import deque
+from typing import TYPE_CHECKING
+
+from routerd.core.links.arrival import Arrival
+from routerd.core.links.fan_out import FanOut
+from routerd.core.recording.journal import AUTOMATIC
+from routerd.core.recording.names import NO_ROUTE, RECORDED_DROPPED, RECORDED_RELEASED, TOO_MANY_WAIT
+from routerd.wire import RELEASED
+
+if TYPE_CHECKING:
+    from routerd.core.delivery.sending import Sending
+    from routerd.core.delivery.settlement import Settlement
+    from routerd.core.directory.path_rules import PathRules
+    from routerd.core.links.address import Address
+    from routerd.core.links.outlet import Outlet
+    from routerd.core.links.way import Way
+    from routerd.core.recording.journal import Journal
+
+_RELEASED = RELEASED
+
+
+class Copies:
+    """Has a copy of each message sent to everybody who wants one."""
+
+    def __init__(self, rules: "PathRules", journal: "Journal", settlement: "Settlement", sending: "Sending") -> None:
+        self._rules = rules
+        self._journal = journal
+        self._settlement = settlement
+        self._sending = sending
+        self._arrival = Arrival()
+
+    def fan_out(self, arrival: Arrival, address: "Address") -> None:
+        """Send the copies of a message, or of the beginning of one."""
+        inlet = arrival.inlet
+        delivery = arrival.delivery
+        count = address.local_count if inlet.is_fabric else len(address.outlets)
+        ways = self._rules.ways_for(address, arrival.passage) if address.ways and not inlet.is_fabric else None
+        if count == 0 and not ways:
+            self._sending.drop(arrival, _RELEASED, address, AUTOMATIC)
+            return
+        fan = FanOut(inlet, delivery)
+        fan.passage = arrival.recorded
+        more = arrival.is_partial
+        fan.is_complete = not more
+        if more:
+            inlet.current = delivery
+        if more or not fan.is_settled:
+            delivery.context = fan
+        inlet.link.session.connection.work += count >> 2
+        for outlet in address.outlets[:count]:
+            if inlet.trunk is not None and outlet.peer is inlet.peer:
+                # An edge router has given its own consumers theirs.
+                continue
+            link = None if outlet.waiting else _link_for(outlet, more)
+            if link is None:
+                self._wait_for(fan, outlet)
+            else:
+                arrival.way = None if link is outlet else outlet.side
+                self._sending.copy(arrival, fan, link)
+        if ways:
+            priority = arrival.priority(address)
+            for way in ways:
+                link = None if way.waiting else way.pick(priority, more)
+                if link is None:
+                    self._wait_for_way(fan, way, priority)
+                else:
+                    arrival.way = way
+                    self._sending.copy(arrival, fan, link)
+        if fan.waiting:
+            self.keep(fan, arrival.data, arrival.start, arrival.end)
+        if fan.is_complete:
+            self.all_sent(fan)
+
+    def all_sent(self, fan: FanOut) -> None:
+        """Be done with sending the copies that did not have to wait."""
+        if fan.is_settled:
+            if fan.delivery is not None:
+                fan.delivery.context = None
+            fan.inlet.presettled += 1
+            fan.inlet.top_up()
+        else:
+            self._settlement.check_copies(fan)
+
+    # --- copies that wait
+
+    def serve(self, outlet: "Outlet") -> None:
+        """Send the copies that wait for an outlet, or for a link for large messages beside it."""
+        waiting = outlet.waiting
+        while waiting:
+            fan: FanOut = waiting[0]
+            link = None
+            if fan.is_alive():
+                link = _link_for(outlet, not fan.is_complete)
+                if link is None:
+                    return
+            waiting.popleft()
+            self._send_waiting(fan, link, None if link is outlet else outlet.side)
+
+    def serve_way(self, way: "Way") -> None:
+        """Send the copies that wait for a way."""
+        if way.beside is not None:
+            self.serve(way.beside)
+            return
+        waiting = way.waiting
+        while waiting:
+            fan: FanOut = waiting[0]
+            link = None
+            if fan.is_alive():
+                link = way.pick(self._priority_of(fan, way.address), not fan.is_complete)
+                if link is None:
+                    return
+            waiting.popleft()
+            self._send_waiting(fan, link, way)
+
+    def _priority_of(self, fan: FanOut, address: "Address") -> int:
+        arrival = self._arrival
+        arrival.copy_of(fan)
+        priority = arrival.priority(address)
+        arrival.is_over()
+        return priority
+
+    def _send_waiting(self, fan: FanOut, link: "Outlet | None", way: "Way | None") -> None:
+        """Send a copy that has waited; without a link its message is no more."""
+        self._leave_wait(fan)
+        if link is not None:
+            arrival = self._arrival
+            arrival.copy_of(fan)
+            arrival.way = way
+            self._sending.copy(arrival, fan, link)
+            arrival.is_over()
+        self._settlement.check_copies(fan)
+
+    def way_lost(self, way: "Way") -> None:
+        """Release the copies that wait for a way that is no more."""
+        waiting, way.waiting = way.waiting, None
+        for fan in [] if waiting is None else waiting:
+            self.lose(fan, way.address, None, NO_ROUTE)
+
+    def lose(self, fan: FanOut, address: "Address", outlet: "Outlet | None", cause: int) -> None:
+        """Release a copy that has waited in vain."""
+        self._sending.unsent(fan, address, outlet, RECORDED_RELEASED, cause)
+        self._leave_wait(fan)
+        if not fan.is_settled:
+            fan.open_copies += 1
+            fan.combine(_RELEASED)
+        self._settlement.check_copies(fan)
+
+    def _wait_for_way(self, fan: FanOut, way: "Way", priority: int) -> None:
+        if way.waiting is None:
+            way.waiting = deque()
+        if fan.is_settled and len(way.waiting) >= fan.inlet.capacity:
+            outlet = way.outlet if way.end is None else way.end.link_of(priority)
+            self._sending.unsent(fan, way.address, outlet, RECORDED_DROPPED, TOO_MANY_WAIT)
+            return
+        self._journal.waits(way.address)
+        way.waiting.append(fan)
+        self._begin_wait(fan)
+        if not fan.is_complete:
+            fan.note_way(way)
+
+    def _wait_for(self, fan: FanOut, outlet: "Outlet") -> None:
+        if outlet.waiting is None:
+            outlet.waiting = deque()
+        if fan.is_settled and len(outlet.waiting) >= outlet.peer.capacity:
+            # A settled copy is nobody's promise: a consumer that lags that far behind misses it.
+            self._sending.unsent(fan, outlet.address, outlet, RECORDED_DROPPED, TOO_MANY_WAIT)
+            return
+        self._journal.waits(outlet.address)
+        outlet.waiting.append(fan)
+        self._begin_wait(fan)
+        if outlet.side is not None and not fan.is_complete:
+            fan.note_way(outlet.side)
+
+    def _begin_wait(self, fan: FanOut) -> None:
+        fan.waiting += 1
+        if not fan.is_settled:
+            fan.open_copies += 1
+
+    def _leave_wait(self, fan: FanOut) -> None:
+        fan.waiting -= 1
+        if not fan.is_settled:
+            fan.open_copies -= 1
+
+    def keep(self, fan: FanOut, data: bytes | bytearray, start: int, end: int) -> None:
+        """Keep more of a message for the copies that wait."""
+        fan.octets += data[start:end]
+        if not fan.is_complete and not fan.inlet.is_shared:
+            fan.frames += 1
+            fan.inlet.link.session.withhold(1)
+
+
+def _link_for(outlet: "Outlet", is_partial: bool) -> "Outlet | None":
+    """Return the link for a copy, or None when it cannot leave now; beside that of an edge router there are others."""
+    if is_partial and outlet.side is not None:
+        return outlet.side.pick(0, True)
+    return outlet if outlet.can_send() else None

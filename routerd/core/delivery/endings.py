@@ -1,0 +1,134 @@
+"""What becomes of deliveries whose producer or consumer is no more."""
+
+from typing import TYPE_CHECKING
+
+from routerd.core.links.fan_out import MAYBE_SEEN, FanOut
+from routerd.core.links.parked import Parked
+from routerd.core.recording.names import CONSUMER_LOST, NO_CAUSE
+from routerd.wire import RELEASED, is_outcome
+from routerd.wire.delivery import Delivery
+
+if TYPE_CHECKING:
+    from routerd.core.clock import Clock
+    from routerd.core.delivery.copies import Copies
+    from routerd.core.delivery.queues import Queues
+    from routerd.core.delivery.remainders import Remainders
+    from routerd.core.delivery.settlement import Settlement
+    from routerd.core.links.inlet import Inlet
+    from routerd.core.links.outlet import Outlet
+    from routerd.core.recording.journal import Journal
+    from routerd.wire.link import Link
+
+_RELEASED = RELEASED
+_MAYBE_SEEN = MAYBE_SEEN
+
+
+class Endings:
+    """Settles what the end of a link leaves open: nothing is accepted that nobody has, and nobody waits for ever."""
+
+    def __init__(
+        self,
+        clock: "Clock",
+        journal: "Journal",
+        settlement: "Settlement",
+        copies: "Copies",
+        queues: "Queues",
+        remainders: "Remainders",
+    ) -> None:
+        self._clock = clock
+        self._journal = journal
+        self._settlement = settlement
+        self._copies = copies
+        self._queues = queues
+        self._remainders = remainders
+
+    def outlet_lost(self, outlet: "Outlet") -> None:
+        """Settle with the producers what a consumer's link leaves behind."""
+        if outlet.dry_since != 0.0 and self._journal.recorder is not None:
+            self._journal.recorder.events.credit_came(outlet, self._clock.now)
+        outlet.is_open = False
+        outlet.let_go()
+        for out in _unsettled(outlet.link):
+            context = out.context
+            out.context = None
+            if out.ticket != 0:
+                self._journal.lost(out, False)
+            self._settlement.forget_way(out)
+            if type(context) is Delivery:
+                self._consumer_lost(context)
+            elif context is not None:
+                context.combine(_MAYBE_SEEN)
+                self._settlement.check_copies(context)
+            if out.is_tracked and outlet.link.is_over:
+                # A link that is detached and not closed could be resumed; here nothing is kept for that (2.6.13).
+                out.settle()
+        waiting, outlet.waiting = outlet.waiting, None
+        for fan in [] if waiting is None else waiting:
+            self._copies.lose(fan, outlet.address, outlet, CONSUMER_LOST)
+
+    def _consumer_lost(self, delivery: Delivery) -> None:
+        inlet: Inlet | None = delivery.link.context
+        delivery.context = None
+        if inlet is None:
+            return
+        if delivery is inlet.current:
+            inlet.current = None
+        if delivery.remote_settled:
+            inlet.dropped_presettled += 1
+            inlet.top_up()
+        elif delivery.state is None or not is_outcome(delivery.state):
+            self._settlement.settle(inlet, delivery, _MAYBE_SEEN)
+
+    def inlet_lost(self, inlet: "Inlet") -> None:
+        """Let go of what a producer's link leaves behind: what it began is aborted, what it waits for is forgotten."""
+        inlet.is_open = False
+        inlet.collected = None
+        current = inlet.current
+        inlet.current = None
+        if current is not None:
+            self._producer_lost(current)
+        suspended = inlet.link.suspended
+        for delivery in [] if suspended is None else list(suspended.values()):
+            outcome = _RELEASED if type(delivery.context) is Parked else _MAYBE_SEEN
+            self._producer_lost(delivery)
+            if delivery.is_tracked:
+                # Nothing is kept for a link that was not closed: what becomes of the rest, nobody will say.
+                if delivery.state is not None and is_outcome(delivery.state):
+                    delivery.settle()
+                else:
+                    delivery.update(outcome, True)
+
+    def _producer_lost(self, delivery: Delivery) -> None:
+        context = delivery.context
+        delivery.context = None
+        if type(context) is Delivery:
+            context.context = None
+            outlet: Outlet | None = context.link.context
+            if delivery.is_partial:
+                self._settlement.forget_way(context)
+                if context.ticket != 0:
+                    self._journal.aborted(context, delivery.remote_settled)
+            if delivery.is_partial and outlet is not None and context.link.is_attached:
+                outlet.link.abort(context)
+                self._queues.serve_outlet(outlet)
+            elif is_outcome(context.remote_state) and not context.settled and not context.remote_settled:
+                context.settle_at_end()
+        elif type(context) is Parked:
+            if not (context.is_settled and context.is_complete):
+                self._queues.unpark(context)
+                self._queues.note_unsent(context, NO_CAUSE)
+                context.octets = b""
+        elif type(context) is FanOut and context.delivery is delivery:
+            context.delivery = None
+            if delivery.is_partial:
+                context.is_complete = False
+                self._remainders.abort_copies(context)
+
+
+def _unsettled(link: "Link") -> list[Delivery]:
+    """Return the deliveries that a link leaves behind, or as long as it is attached those that are under way on it."""
+    if link.suspended is not None:
+        return list(link.suspended.values())
+    if not link.is_attached:
+        return []
+    return link.session.outgoing.of_link(link)

@@ -1,0 +1,329 @@
+"""Messages that come in: from clients and siblings, and from other routers."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from routerd.core.links.address import Address
+from routerd.core.links.arrival import Arrival
+from routerd.core.links.parked import Collected
+from routerd.core.policy.message_guard import FORBIDDEN_REQUEST, MessageGuard
+from routerd.core.recording.journal import AUTOMATIC
+from routerd.core.recording.names import LOOP, NO_CAUSE, NO_CONSUMER, POLICY, TOO_MANY_WAIT
+from routerd.wire import ACCEPTED, RELEASED, DecodeError, Error, NeedsMore, Rejected
+from routerd.wire.section_scan import may_carry_annotations
+
+if TYPE_CHECKING:
+    from routerd.core.clock import Clock
+    from routerd.core.delivery.batches import Batches
+    from routerd.core.delivery.copies import Copies
+    from routerd.core.delivery.destinations import Destinations
+    from routerd.core.delivery.marking import Marking
+    from routerd.core.delivery.queues import Queues
+    from routerd.core.delivery.remainders import Remainders
+    from routerd.core.delivery.routing import Routing
+    from routerd.core.delivery.sending import Sending
+    from routerd.core.delivery.settlement import Settlement
+    from routerd.core.directory.path_rules import PathRules
+    from routerd.core.links.inlet import Inlet
+    from routerd.core.observer import Observer
+    from routerd.core.recording.journal import Journal
+    from routerd.wire.delivery import Delivery
+
+COLLECTED_MAX = 1 << 20
+"""Octets of a message in which its address and annotations have to be."""
+
+_MANY = 127
+_ACCEPTED = ACCEPTED
+_RELEASED = RELEASED
+_FORBIDDEN_REQUEST = FORBIDDEN_REQUEST
+_NO_TO = Error(
+    condition="amqp:precondition-failed", description="the message says in no `to` property where it goes"
+)
+_TOO_FAR_BEHIND = Rejected(
+    error=Error(
+        condition="amqp:link:message-size-exceeded",
+        description=f"address and annotations are not within the first {COLLECTED_MAX} octets",
+    )
+)
+
+
+class Intake:
+    """Reads of a message what has to be known, and has it leave, or wait, or given up."""
+
+    def __init__(
+        self,
+        clock: "Clock",
+        observer: "Observer",
+        rules: "PathRules",
+        destinations: "Destinations",
+        journal: "Journal",
+        marking: "Marking",
+        settlement: "Settlement",
+        routing: "Routing",
+        sending: "Sending",
+        copies: "Copies",
+        batches: "Batches",
+        queues: "Queues",
+        remainders: "Remainders",
+    ) -> None:
+        self._clock = clock
+        self._observer = observer
+        self._rules = rules
+        self._destinations = destinations
+        self._journal = journal
+        self._marking = marking
+        self._settlement = settlement
+        self._routing = routing
+        self._sending = sending
+        self._copies = copies
+        self._batches = batches
+        self._queues = queues
+        self._remainders = remainders
+        self._arrival = Arrival()
+        # Answers a request to management that its sender may not make; whether there is an answer.
+        self.answer_forbidden: Callable[[bytes], bool] | None = None
+
+    def from_client(
+        self, inlet: "Inlet", delivery: "Delivery", data: bytes | bytearray, start: int, end: int
+    ) -> None:
+        """Take what a client has sent, or a sibling."""
+        arrival = self._arrival
+        self._take(arrival, inlet, delivery, data, start, end)
+        if delivery.context is not None:
+            self._remainders.go_on(arrival)
+        elif inlet.collected is not None:
+            if self._collect(arrival):
+                self._read_sections(arrival)
+        elif self._is_new(arrival):
+            if inlet.is_short:
+                inlet.top_up()
+            address = inlet.address
+            if (
+                address is None
+                or inlet.guard is not None
+                or ((inlet.strips or address.ways) and may_carry_annotations(data, start, end))
+            ):
+                self._read_sections(arrival)
+            else:
+                self._enter(arrival, address)
+        arrival.is_over()
+
+    def from_router(
+        self, inlet: "Inlet", delivery: "Delivery", data: bytes | bytearray, start: int, end: int
+    ) -> None:
+        """Take what another router has sent."""
+        arrival = self._arrival
+        self._take(arrival, inlet, delivery, data, start, end)
+        if delivery.context is not None:
+            self._remainders.go_on(arrival)
+        elif inlet.collected is not None:
+            if self._collect(arrival):
+                self._read_passage(arrival)
+        elif self._is_new(arrival):
+            inlet.top_up()
+            self._read_passage(arrival)
+        arrival.is_over()
+
+    def _take(
+        self, arrival: Arrival, inlet: "Inlet", delivery: "Delivery", data: bytes | bytearray, start: int, end: int
+    ) -> None:
+        arrival.inlet = inlet
+        arrival.delivery = delivery
+        arrival.data = data
+        arrival.start = start
+        arrival.end = end
+        arrival.is_partial = delivery.is_partial
+
+    def _is_new(self, arrival: Arrival) -> bool:
+        """Count a message that has begun to come; whether it has, or this is one that was decided about before."""
+        now = self._clock.now
+        arrival.size = arrival.end - arrival.start
+        if arrival.delivery.is_aborted:
+            arrival.inlet.top_up()
+            return False
+        if arrival.delivery.size != arrival.size or arrival.delivery.state is not None:
+            return False
+        arrival.inlet.deliveries += 1
+        arrival.inlet.peer.active_at = now
+        arrival.delivery.stamp = now
+        arrival.stamp = now
+        if arrival.inlet.is_watched:
+            self._observer.message_received(
+                arrival.inlet, arrival.data, arrival.start, arrival.end, arrival.is_partial
+            )
+        return True
+
+    # --- sections
+
+    def _read_sections(self, arrival: Arrival) -> None:
+        """Read where a client's message goes and whether it may, and take from it what only routers may say."""
+        inlet = arrival.inlet
+        address: Any = inlet.address
+        try:
+            if inlet.guard is not None and self._is_refused(arrival, None):
+                return
+            if address is None:
+                is_guarded = inlet.guard is not None
+                to = arrival.to()
+                address = self._destinations.of_client(inlet, to) if to else _NO_TO
+                # Where a message goes may be why it has to be looked at.
+                if not is_guarded and inlet.guard is not None and self._is_refused(arrival, None):
+                    return
+            if inlet.strips and may_carry_annotations(arrival.data, arrival.start, arrival.end):
+                self._marking.strip(arrival)
+            elif isinstance(address, Address) and address.ways:
+                self._marking.read(arrival)
+        except NeedsMore:
+            self._begin_collecting(arrival)
+            return
+        except DecodeError as error:
+            refusal = Rejected(error=Error(condition=error.condition, description=str(error)))
+            self._sending.drop(arrival, refusal, inlet.address, NO_CAUSE)
+            return
+        if address is None:
+            self._sending.drop(arrival, _RELEASED, None, NO_CONSUMER)
+        elif isinstance(address, Error):
+            self._sending.drop(arrival, Rejected(error=address), None, NO_CAUSE)
+        else:
+            self._enter(arrival, address)
+
+    def _enter(self, arrival: Arrival, address: Address) -> None:
+        """Route a message that has entered the network here, or at a sibling."""
+        if not arrival.inlet.is_fabric:
+            address.ingress += 1
+        elif self._journal.recorder is not None:
+            self._journal.recall(arrival, arrival.is_partial)
+        self._route(arrival, address)
+
+    def _read_passage(self, arrival: Arrival) -> None:
+        """Read how a message has come from another router, and where it goes."""
+        inlet = arrival.inlet
+        try:
+            self._marking.read(arrival)
+            passage = arrival.read
+            assert passage is not None
+            to = passage.to
+            if inlet.address is None and to is None and passage.error is None:
+                to = arrival.to()
+            if inlet.guard is not None and self._is_refused(arrival, to):
+                return
+        except NeedsMore:
+            self._begin_collecting(arrival)
+            return
+        except DecodeError as error:
+            refusal = Rejected(error=Error(condition=error.condition, description=str(error)))
+            self._sending.drop(arrival, refusal, inlet.address, NO_CAUSE)
+            return
+        arrival.passage = arrival.recorded = passage
+        if passage.error is not None:
+            self._sending.drop(arrival, Rejected(error=passage.error), inlet.address, NO_CAUSE)
+        elif not to and inlet.address is None:
+            self._sending.drop(arrival, Rejected(error=_NO_TO), None, NO_CAUSE)
+        elif self._rules.runs_in_circles(passage):
+            self._sending.drop(arrival, _RELEASED, inlet.address, LOOP)
+        else:
+            address = inlet.address
+            if address is None:
+                address = self._destinations.of_router(passage, to or "")
+                if address is None and inlet.trunk is not None and inlet.trunk.is_up:
+                    address = self._destinations.soon(passage, to or "")
+            if address is None:
+                self._sending.drop(arrival, _RELEASED, None, NO_CONSUMER)
+            else:
+                self._route(arrival, address)
+
+    def _is_refused(self, arrival: Arrival, to: str | None) -> bool:
+        """Give up a message that policy does not allow; raises NeedsMore and DecodeError."""
+        inlet = arrival.inlet
+        delivery = arrival.delivery
+        guard: MessageGuard = inlet.guard
+        error = guard.refusal(to, arrival.data, arrival.start, arrival.end, arrival.is_partial)
+        if error is None:
+            return False
+        answer = self.answer_forbidden if error is _FORBIDDEN_REQUEST else None
+        if answer is not None and answer(bytes(arrival.data[arrival.start : arrival.end])):
+            # Who asks is told by an answer, as of all that management does not do.
+            self._settlement.give_up(inlet, delivery, _ACCEPTED)
+        else:
+            self._sending.drop(arrival, Rejected(error=error), inlet.address, POLICY)
+        return True
+
+    # --- the decision
+
+    def _route(self, arrival: Arrival, address: Address) -> None:
+        is_fabric = arrival.inlet.is_fabric
+        queue = address.queue_for(arrival.inlet)
+        waits = arrival.is_partial or queue.is_ready if address.is_fair else bool(queue)
+        if address.is_multicast:
+            is_ahead = not address.has_outlet(is_fabric) and self._destinations.is_expected(arrival.inlet, address)
+            if not waits and (address.missing == 0 or is_fabric) and not is_ahead:
+                self._copies.fan_out(arrival, address)
+                return
+        elif not waits:
+            count = len(address.outlets)
+            if count > _MANY:
+                # Each of the consumers is looked at where all of them are at work.
+                arrival.inlet.link.session.connection.work += count >> 7
+            outlet = self._routing.choose(arrival, address, is_fabric)
+            if outlet is not None:
+                if self._sending.forward(arrival, outlet) and arrival.way is None:
+                    self._batches.follow(arrival, outlet)
+                return
+        self._wait(arrival, address, queue)
+
+    def _wait(self, arrival: Arrival, address: Address, queue: Any) -> None:
+        """Have a message wait that cannot leave now, or give it up."""
+        inlet = arrival.inlet
+        delivery = arrival.delivery
+        passage = arrival.passage
+        has_nobody = not address.has_outlet(inlet.is_fabric) or (
+            address.ways and not inlet.is_fabric and not self._rules.has_destination(address, passage)
+        )
+        if has_nobody and (passage is None or not self._destinations.is_expected(inlet, address)):
+            self._sending.drop(arrival, _RELEASED, address, AUTOMATIC)
+        elif passage is not None and delivery.remote_settled and self._queues.lags(address, inlet):
+            # Credit of routers comes back at once, so nothing else bounds what waits for a consumer that lags.
+            self._sending.drop(arrival, _RELEASED, address, TOO_MANY_WAIT)
+        else:
+            self._queues.park(arrival, address, queue)
+            self._batches.wait_too(arrival, address)
+
+    # --- messages whose first octets do not say enough
+
+    def _begin_collecting(self, arrival: Arrival) -> None:
+        delivery = arrival.delivery
+        collected = arrival.collected
+        if collected is None:
+            collected = Collected(delivery)
+            collected.octets += arrival.data[arrival.start : arrival.end]
+        # A peer may send its octets one by one, and each attempt is to look at as many more as there are octets.
+        size = len(collected.octets)
+        collected.due = size + (size >> 4)
+        arrival.inlet.collected = collected
+
+    def _collect(self, arrival: Arrival) -> bool:
+        """Take more of a message; whether it is to be looked at again."""
+        inlet = arrival.inlet
+        delivery = arrival.delivery
+        collected = inlet.collected
+        inlet.collected = None
+        if collected is None or delivery is not collected.delivery:
+            return False
+        if delivery.is_aborted:
+            inlet.top_up()
+            return False
+        octets = collected.octets
+        octets += arrival.data[arrival.start : arrival.end]
+        if delivery.is_partial and len(octets) < collected.due:
+            inlet.collected = collected
+            return False
+        if len(octets) > COLLECTED_MAX:
+            self._settlement.give_up(inlet, delivery, _TOO_FAR_BEHIND)
+            return False
+        arrival.collected = collected
+        arrival.data = octets
+        arrival.start = 0
+        arrival.end = len(octets)
+        arrival.stamp = delivery.stamp
+        arrival.size = delivery.size
+        return True

@@ -1,0 +1,136 @@
+"""What a message is marked with before it leaves for another router, and what is taken from it for a client."""
+
+from typing import TYPE_CHECKING, Any
+
+from routerd.core.annotations.passage import Passages, section
+from routerd.core.annotations.router_annotations import RouterAnnotations
+from routerd.core.directory.addresses import UPLINK, canonical
+from routerd.wire import DecodeError, NeedsMore
+from routerd.wire.section_scan import may_carry_annotations
+
+if TYPE_CHECKING:
+    from routerd.core.annotations.passage import Passage
+    from routerd.core.directory.treatment import Treatments
+    from routerd.core.links.address import Address
+    from routerd.core.links.arrival import Arrival
+    from routerd.core.links.inlet import Inlet
+    from routerd.core.links.outlet import Outlet
+    from routerd.core.links.way import Way
+
+SAME = -1
+UNREADABLE = -2
+"""What `Marking.dress` returns in place of a size."""
+
+_SAME = SAME
+_UNREADABLE = UNREADABLE
+
+
+class Marking:
+    """Changes the annotations of messages.
+
+    `octets` has the message that was changed last, until the next one is. They begin at its first octet.
+    """
+
+    octets: bytes | bytearray
+
+    def __init__(self, treatments: "Treatments", router_id: str, is_edge: bool) -> None:
+        self.passages = Passages(router_id, is_edge)
+        self.octets = b""
+        self._annotations = RouterAnnotations()
+        self._treatments = treatments
+        self._plain_entry, self._plain_count = self.passages.entry(None, 0)
+
+    def read(self, arrival: "Arrival") -> None:
+        """Read what the annotations of a message say; raises NeedsMore and DecodeError."""
+        passages = self.passages
+        arrival.read = passages.read(arrival.data, arrival.start, arrival.end, arrival.is_partial)
+        arrival.place = passages.place
+        arrival.stop = passages.stop
+
+    def strip(self, arrival: "Arrival") -> None:
+        """Take from a client's message what only routers may say; raises NeedsMore and DecodeError."""
+        data, start, end = self._annotations.without(arrival.data, arrival.start, arrival.end, arrival.is_partial)
+        arrival.data = data
+        arrival.start = start
+        arrival.end = end
+
+    def has_to_mark(self, inlet: "Inlet", way: "Way | None") -> bool:
+        """Whether a message needs annotations before it leaves; a sibling has added those of its messages."""
+        if inlet.is_fabric:
+            # A sibling does not know that a message leaves beside an edge router's link, and adds none for that.
+            return way is not None and way.beside is not None and not way.beside.is_marked
+        return not inlet.is_relay
+
+    def dress(self, arrival: "Arrival", outlet: "Outlet") -> int:
+        """Put a message into `octets` as it leaves by an outlet, and return its size.
+
+        SAME is that it leaves as it came, UNREADABLE that another router could not tell what it is: it came when there
+        was no way yet.
+        """
+        if arrival.way is not None or outlet.is_marked:
+            if not self.has_to_mark(arrival.inlet, arrival.way):
+                return _SAME
+            size = self._mark(arrival, outlet.address if arrival.way is None else arrival.way.address)
+            self.octets = self.passages.spliced
+            return size
+        if arrival.inlet.strips or not may_carry_annotations(arrival.data, arrival.start, arrival.end):
+            return _SAME
+        if arrival.read is not None:
+            size = self._splice(arrival, arrival.read.stripped)
+            self.octets = self.passages.spliced
+            return size
+        data, _, end = self._annotations.without_if_clear(arrival.data, arrival.start, arrival.end, arrival.is_partial)
+        if data is arrival.data:
+            return _SAME
+        self.octets = data
+        return end
+
+    def _mark(self, arrival: "Arrival", address: "Address") -> int:
+        if arrival.read is None and not self._reads(arrival):
+            return _UNREADABLE
+        passage: Any = arrival.read
+        if arrival.inlet.trunk is not None and (arrival.inlet.address is None or passage.to is not None):
+            return self._splice(arrival, passage.onward)
+        if arrival.inlet.address is not None and passage.user_count == 0:
+            return self._splice(arrival, arrival.inlet.entry_section)
+        return self._mark_anew(arrival, address, passage)
+
+    def _reads(self, arrival: "Arrival") -> bool:
+        """Read what the annotations of a message say; whether that was possible."""
+        try:
+            self.read(arrival)
+        except (NeedsMore, DecodeError):
+            return False
+        return True
+
+    def _mark_anew(self, arrival: "Arrival", address: "Address", passage: "Passage") -> int:
+        """Put our marks beside the annotations that others have made."""
+        inlet = arrival.inlet
+        if inlet.address is not None:
+            entry, count = inlet.entry, inlet.entry_count
+        elif inlet.peer.tenant or address.key == UPLINK or (address.key[:1] == "M" and address.key[1:2] != "0"):
+            try:
+                entry, count = self._entry_of(arrival, address)
+            except (NeedsMore, DecodeError):
+                return _UNREADABLE
+        else:
+            entry, count = self._plain_entry, self._plain_count
+        return self._splice(arrival, section(passage.user + entry, passage.user_count + count))
+
+    def _splice(self, arrival: "Arrival", annotations: bytes) -> int:
+        return self.passages.splice(
+            arrival.data, arrival.start, arrival.end, arrival.place, arrival.stop, annotations
+        )
+
+    def _entry_of(self, arrival: "Arrival", address: "Address") -> tuple[bytes, int]:
+        """Return the marks of a message whose own `to` does not say where it goes: for a tenant, or a later phase."""
+        if address.key[:1] == "M":
+            return self.passages.entry(address.key[2:], int(address.key[1]) if address.key[1:2].isdecimal() else 22)
+        to = arrival.to()
+        if to is None or canonical(to).startswith("_"):
+            return self._plain_entry, self._plain_count
+        phase = self._treatments.of(to).ingress_phase
+        tenant = arrival.inlet.peer.tenant
+        if tenant:
+            return self.passages.entry(f"{tenant}/{canonical(to)}", phase)
+        return self.passages.entry(to, phase) if phase else (self._plain_entry, self._plain_count)

@@ -1,0 +1,289 @@
+"""Messages that wait at an address, and how they leave as soon as somebody can take them."""
+
+from typing import TYPE_CHECKING, Any
+
+from routerd.core.links.arrival import Arrival
+from routerd.core.links.fair_queue import MESSAGE_MAX
+from routerd.core.links.parked import Parked, ParkedTogether, parked
+from routerd.core.recording.journal import AUTOMATIC
+from routerd.core.recording.names import RECORDED_DROPPED, RECORDED_RELEASED, TOO_LARGE
+from routerd.wire import RELEASED, DecodeError, Error, NeedsMore, Rejected
+
+if TYPE_CHECKING:
+    from routerd.core.clock import Clock
+    from routerd.core.delivery.batches import Batches
+    from routerd.core.delivery.copies import Copies
+    from routerd.core.delivery.marking import Marking
+    from routerd.core.delivery.routing import Routing
+    from routerd.core.delivery.sending import Sending
+    from routerd.core.delivery.settlement import Settlement
+    from routerd.core.directory.directory import Directory
+    from routerd.core.directory.path_rules import PathRules
+    from routerd.core.links.address import Address
+    from routerd.core.links.inlet import Inlet
+    from routerd.core.links.outlet import Outlet
+    from routerd.core.links.trunk import Trunk
+    from routerd.core.recording.journal import Journal
+
+LAG_OCTETS = 1 << 22
+"""Octets that wait at an address for consumers that lag, before settled messages of other routers are dropped."""
+
+_RELEASED = RELEASED
+_FAIR_MESSAGE_MAX = MESSAGE_MAX
+_TOO_LARGE_FOR_ENDPOINTS = Rejected(
+    error=Error(
+        condition="amqp:link:message-size-exceeded",
+        description=f"the router takes messages of {MESSAGE_MAX} octets at most here",
+    )
+)
+
+
+class Queues:
+    """Keeps what cannot leave yet, by address and by where it came from."""
+
+    def __init__(
+        self,
+        clock: "Clock",
+        directory: "Directory",
+        rules: "PathRules",
+        journal: "Journal",
+        marking: "Marking",
+        settlement: "Settlement",
+        routing: "Routing",
+        sending: "Sending",
+        copies: "Copies",
+        batches: "Batches",
+    ) -> None:
+        self._clock = clock
+        self._directory = directory
+        self._rules = rules
+        self._journal = journal
+        self._marking = marking
+        self._settlement = settlement
+        self._routing = routing
+        self._sending = sending
+        self._copies = copies
+        self._batches = batches
+        self._arrival = Arrival()
+        self._spare = Arrival()
+
+    def lags(self, address: "Address", inlet: "Inlet") -> bool:
+        """Whether so much waits that settled messages of other routers are dropped, whose credit comes back at once."""
+        return len(address.parked_from_trunks) >= inlet.capacity and (
+            address.is_fair or address.octets_from_trunks >= LAG_OCTETS
+        )
+
+    # --- messages that come
+
+    def park(self, arrival: Arrival, address: "Address", queue: Any) -> None:
+        """Have a message wait, or the beginning of one."""
+        inlet, delivery = arrival.inlet, arrival.delivery
+        one = parked(inlet, address, delivery, arrival.data, arrival.start, arrival.end)
+        queue.append(one)
+        self._journal.waits(address)
+        if inlet.is_fabric:
+            address.note_credit()
+        delivery.context = one
+        self._batches.count_waiting(inlet, address, one.is_settled, 1)
+        if delivery.is_partial:
+            inlet.current = delivery
+        self._note_came(inlet, one, arrival.end - arrival.start)
+
+    def go_on(self, arrival: Arrival, one: Parked) -> None:
+        """Take more of a message that waits, or its end."""
+        delivery = one.delivery
+        inlet = arrival.inlet
+        if delivery.is_aborted:
+            self.unpark(one)
+            one.octets = b""
+            delivery.context = inlet.current = None
+            inlet.top_up()
+            return
+        one.octets += arrival.data[arrival.start : arrival.end]
+        if one.address.is_fair and len(one.octets) > _FAIR_MESSAGE_MAX:
+            self.unpark(one)
+            self.note_unsent(one, TOO_LARGE)
+            self._settlement.give_up(inlet, delivery, _TOO_LARGE_FOR_ENDPOINTS)
+            return
+        self._note_came(inlet, one, arrival.end - arrival.start)
+
+    def _note_came(self, inlet: "Inlet", one: Parked, size: int) -> None:
+        if inlet.trunk is not None:
+            one.address.octets_from_trunks += size
+        delivery = one.delivery
+        if not delivery.is_partial:
+            one.is_complete = True
+            is_end = delivery is inlet.current
+            if is_end:
+                inlet.current = None
+            if one.address.is_fair:
+                self._take_part(inlet, one)
+            elif is_end:
+                # Now that it is all there it needs no link of its own to leave.
+                self.serve(one.address)
+        else:
+            # One frame a message is bounded by the link's credit; what is more, by the session's window.
+            if not inlet.is_shared:
+                one.frames += 1
+                if not one.address.is_fair:
+                    inlet.link.session.withhold(1)
+
+    def _take_part(self, inlet: "Inlet", one: Parked) -> None:
+        queue: Any = one.address.queue_for(inlet)
+        if queue.complete(one):
+            # Not earlier: a window that is smaller than the message would never let it come as a whole.
+            if one.frames:
+                inlet.link.session.withhold(one.frames)
+            self.serve(one.address)
+
+    # --- messages that leave
+
+    def unpark(self, one: Parked) -> None:
+        """Take a message out, wherever it waits."""
+        one.address.queue_for(one.inlet).remove(one)
+        self._leave_queue(one)
+
+    def _leave_queue(self, one: Parked) -> None:
+        self._batches.count_waiting(one.inlet, one.address, one.is_settled, -1)
+        if one.inlet.trunk is not None:
+            one.address.octets_from_trunks -= len(one.octets)
+        if one.frames:
+            if one.is_complete or not one.address.is_fair:
+                one.inlet.link.session.give_back(one.frames)
+            one.frames = 0
+
+    def serve(self, address: "Address") -> None:
+        """Send what waits at an address, as far as outlets can send; those from siblings take turns with the others."""
+        ours = address.parked
+        theirs = address.parked_from_siblings
+        others = address.parked_from_trunks
+        is_moving = True
+        while is_moving and (ours or theirs or others):
+            is_moving = self._serve_one(address, theirs, True)
+            is_moving = self._serve_one(address, others, False) or is_moving
+            is_moving = self._serve_one(address, ours, False) or is_moving
+
+    def _serve_one(self, address: "Address", queue: Any, is_local_only: bool) -> bool:
+        if not queue:
+            return False
+        if address.is_fair and not queue.is_ready:
+            return False
+        first = queue[0]
+        if type(first) is ParkedTogether:
+            count = self._batches.serve_together(address, queue, first, is_local_only)
+            if count >= 0:
+                return count > 0
+            first = queue[0]
+        arrival = self._arrival
+        arrival.wait_over(first)
+        is_sent = self._send_first(arrival, address, queue, first, is_local_only)
+        arrival.is_over()
+        return is_sent
+
+    def _send_first(
+        self, arrival: Arrival, address: "Address", queue: Any, one: Parked, is_local_only: bool
+    ) -> bool:
+        outlet: Outlet | None = None
+        if not is_local_only and one.inlet.trunk is not None:
+            self._recall(arrival)
+        if address.is_multicast:
+            if address.missing > 0 and not is_local_only:
+                return False
+            if not address.has_outlet(is_local_only) and address.expected_until > self._clock.now:
+                return False
+        else:
+            outlet = self._routing.choose(arrival, address, is_local_only)
+            if outlet is None:
+                is_expected = address.expected_until > self._clock.now
+                if is_local_only or is_expected or self._rules.has_destination(address, arrival.passage):
+                    return False
+                queue.popleft()
+                self._leave_queue(one)
+                self._sending.drop(arrival, _RELEASED, address, AUTOMATIC)
+                return True
+        queue.popleft()
+        self._leave_queue(one)
+        if one.inlet.is_fabric and self._journal.recorder is not None:
+            self._journal.recall(arrival, True)
+        one.delivery.context = None
+        if outlet is None:
+            self._copies.fan_out(arrival, address)
+        else:
+            self._sending.forward(arrival, outlet)
+        return True
+
+    def _recall(self, arrival: Arrival) -> None:
+        """Read how a message has come that waited."""
+        try:
+            self._marking.read(arrival)
+            arrival.passage = arrival.read
+        except (NeedsMore, DecodeError):
+            # They were all there when the message came.
+            arrival.passage = self._marking.passages.unmarked
+        arrival.recorded = arrival.passage
+
+    def release_parked(self, address: "Address") -> None:
+        """Release what waits for consumers that are no more."""
+        queues: list[tuple[Any, bool]] = [
+            (address.parked_from_siblings, True),
+            (address.parked_from_trunks, False),
+            (address.parked, False),
+        ]
+        for queue, is_local_only in queues:
+            while queue and not address.has_outlet(is_local_only):
+                first = queue[0]
+                if type(first) is ParkedTogether:
+                    self._batches.part(first)
+                one = queue.popleft()
+                self._leave_queue(one)
+                self.note_unsent(one, AUTOMATIC)
+                self._settlement.give_up(one.inlet, one.delivery, _RELEASED)
+
+    def note_unsent(self, one: Parked, cause: int) -> None:
+        """Record a message that has waited for nothing."""
+        if self._journal.recorder is not None:
+            spare = self._spare
+            spare.wait_over(one)
+            if one.inlet.trunk is not None:
+                self._recall(spare)
+            self._journal.stays(spare, one.address, RECORDED_DROPPED if one.is_settled else RECORDED_RELEASED, cause)
+            spare.is_over()
+
+    # --- what becomes free
+
+    def serve_outlet(self, outlet: "Outlet") -> None:
+        """Send what waits for an outlet, its copies of multicast messages first."""
+        self._copies.serve(outlet)
+        if outlet.trunk is not None:
+            self.serve_trunk(outlet.trunk)
+            return
+        if outlet.way is not None:
+            self._copies.serve_way(outlet.way)
+        is_of_clients = outlet.way is None and outlet.side is None and not outlet.address.is_multicast
+        if is_of_clients and not outlet.can_send():
+            # Nothing can leave by it, and for the others nothing has changed.
+            return
+        self.serve(outlet.address)
+
+    def serve_trunk(self, trunk: "Trunk") -> None:
+        """Send what waits for a connection to another router, address by address, and notices for an edge router."""
+        trunk.use_control_credit()
+        if trunk.hungry:
+            self._serve_hungry(trunk)
+        self._directory.tracking.go_on(trunk.peer)
+
+    def _serve_hungry(self, trunk: "Trunk") -> None:
+        hungry, trunk.hungry = trunk.hungry, {}
+        # Each that finds no link for its large message wants one again; some are on their way.
+        trunk.wanted_streams = -len(trunk.opening)
+        if trunk.wanting is not None:
+            # The turn's end begins the count anew.
+            trunk.wanting[trunk] = None
+        for address in hungry:
+            for way in address.ways:
+                self._copies.serve_way(way)
+            if trunk.sides:
+                for way in trunk.sides.get(address, ()):
+                    self._copies.serve_way(way)
+            self.serve(address)
+            self._directory.forget_if_idle(address)

@@ -1,0 +1,171 @@
+"""The rest of messages that have begun to leave, or to wait, before they had come as a whole."""
+
+from typing import TYPE_CHECKING
+
+from routerd.core.delivery.settlement import too_large
+from routerd.core.links.fan_out import MAYBE_SEEN
+from routerd.core.links.parked import Parked
+from routerd.core.recording.names import RECORDED_DROPPED, RECORDED_REJECTED, TOO_LARGE
+from routerd.wire.delivery import Delivery
+
+if TYPE_CHECKING:
+    from routerd.core.delivery.copies import Copies
+    from routerd.core.delivery.queues import Queues
+    from routerd.core.delivery.sending import Sending
+    from routerd.core.delivery.settlement import Settlement
+    from routerd.core.links.arrival import Arrival
+    from routerd.core.links.fan_out import FanOut
+    from routerd.core.links.outlet import Outlet
+    from routerd.core.recording.journal import Journal
+
+_MAYBE_SEEN = MAYBE_SEEN
+
+
+class Remainders:
+    """Has what comes later go where the beginning went."""
+
+    def __init__(
+        self, journal: "Journal", settlement: "Settlement", sending: "Sending", copies: "Copies", queues: "Queues"
+    ) -> None:
+        self._journal = journal
+        self._settlement = settlement
+        self._sending = sending
+        self._copies = copies
+        self._queues = queues
+
+    def go_on(self, arrival: "Arrival") -> None:
+        """Take more of a message, its end, or that it is aborted."""
+        delivery = arrival.delivery
+        context = delivery.context
+        if type(context) is Delivery:
+            self._go_on_with_one(arrival, delivery, context)
+        elif type(context) is Parked:
+            self._queues.go_on(arrival, context)
+        else:
+            self._go_on_with_copies(arrival, context)
+
+    def _go_on_with_one(self, arrival: "Arrival", delivery: Delivery, out: Delivery) -> None:
+        inlet = arrival.inlet
+        outlet: Outlet | None = out.link.context
+        size = arrival.end - arrival.start
+        if outlet is None or not outlet.is_open or not out.link.is_attached:
+            if out.ticket != 0:
+                self._journal.lost(out, delivery.remote_settled)
+            self._settlement.give_up(inlet, delivery, _MAYBE_SEEN)
+            return
+        link = outlet.link
+        if delivery.is_aborted:
+            if out.ticket != 0:
+                # An abort settles, whatever the message was.
+                self._journal.aborted(out, out.settled)
+            link.abort(out)
+            self._settlement.forget_way(out)
+            out.context = delivery.context = inlet.current = None
+            inlet.top_up()
+            self._queues.serve_outlet(outlet)
+            return
+        if link.remote_max_message_size and out.size + size > link.remote_max_message_size:
+            link.abort(out)
+            self._settlement.forget_way(out)
+            out.context = None
+            if out.ticket != 0:
+                number = RECORDED_DROPPED if delivery.remote_settled else RECORDED_REJECTED
+                self._journal.decided(out, number, TOO_LARGE)
+            self._settlement.give_up(inlet, delivery, too_large(link))
+            self._queues.serve_outlet(outlet)
+            return
+        link.write(out, arrival.data, arrival.start, arrival.end, delivery.is_partial)
+        if out.ticket != 0:
+            self._journal.grew(out, size)
+        if delivery.is_partial:
+            self._sending.hold_back(inlet, outlet)
+            return
+        inlet.current = None
+        if out.context is None:
+            delivery.context = None
+        elif out.settled or delivery.remote_settled:
+            self._settlement.sent(inlet, outlet, delivery, out)
+        self._queues.serve_outlet(outlet)
+
+    def _go_on_with_copies(self, arrival: "Arrival", fan: "FanOut") -> None:
+        delivery = fan.delivery
+        if delivery is None:
+            return
+        inlet = arrival.inlet
+        if delivery.is_aborted:
+            self.abort_copies(fan)
+            inlet.current = None
+            inlet.top_up()
+            return
+        size = arrival.end - arrival.start
+        is_held = False
+        inlet.link.session.connection.work += len(fan.under_way) >> 3
+        for out in list(fan.under_way):
+            outlet: Outlet | None = out.link.context
+            if outlet is None or not out.link.is_attached:
+                fan.under_way.remove(out)
+                if out.ticket != 0:
+                    self._journal.lost(out, fan.is_settled)
+                continue
+            link = outlet.link
+            if link.remote_max_message_size and out.size + size > link.remote_max_message_size:
+                self._abort_too_large(fan, outlet, out)
+                continue
+            link.write(out, arrival.data, arrival.start, arrival.end, delivery.is_partial)
+            if out.ticket != 0:
+                self._journal.grew(out, size)
+                if not delivery.is_partial and out.settled:
+                    self._sending.copy_sent(fan, out)
+            is_full = outlet.peer.is_blocked or link.session.has_backlog
+            if delivery.is_partial and is_full and not (is_held or inlet.is_shared):
+                is_held = True
+                outlet.hold(inlet.link.session)
+        fan.is_complete = not delivery.is_partial
+        if fan.waiting:
+            self._copies.keep(fan, arrival.data, arrival.start, arrival.end)
+        if fan.is_complete:
+            inlet.current = None
+            under_way, fan.under_way = fan.under_way, []
+            self._copies.all_sent(fan)
+            for out in under_way:
+                self._queues.serve_outlet(out.link.context)
+            self._serve_ways(fan)
+
+    def _abort_too_large(self, fan: "FanOut", outlet: "Outlet", out: Delivery) -> None:
+        link = outlet.link
+        link.abort(out)
+        self._settlement.forget_way(out)
+        fan.under_way.remove(out)
+        if out.ticket != 0:
+            self._journal.decided(out, RECORDED_DROPPED if fan.is_settled else RECORDED_REJECTED, TOO_LARGE)
+        if fan.is_settled:
+            outlet.dropped_presettled += 1
+        if out.context is fan:
+            out.context = None
+            fan.combine(too_large(link))
+        self._queues.serve_outlet(outlet)
+
+    def abort_copies(self, fan: "FanOut") -> None:
+        """Abort the copies that are being sent: the rest of the message will never come."""
+        for out in fan.under_way:
+            outlet: Outlet | None = out.link.context
+            out.context = None
+            if out.ticket != 0:
+                self._journal.aborted(out, fan.is_settled)
+            self._settlement.forget_way(out)
+            if outlet is not None and out.link.is_attached:
+                outlet.link.abort(out)
+                self._queues.serve_outlet(outlet)
+        fan.under_way = []
+        delivery = fan.delivery
+        if delivery is not None:
+            delivery.context = None
+            fan.delivery = None
+        self._settlement.check_copies(fan)
+        self._serve_ways(fan)
+
+    def _serve_ways(self, fan: "FanOut") -> None:
+        """Go on where a copy waits for a link for large messages: a whole or an aborted one needs none."""
+        ways, fan.ways = fan.ways, None
+        for way in [] if ways is None else ways:
+            self._copies.serve_way(way)

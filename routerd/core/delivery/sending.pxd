@@ -1,0 +1,64 @@
+import cython
+from routerd.core.clock cimport Clock
+from routerd.core.delivery.marking cimport Marking
+from routerd.core.delivery.settlement cimport Settlement, how_settled, too_large
+from routerd.core.links.address cimport Address
+from routerd.core.links.arrival cimport Arrival
+from routerd.core.links.fan_out cimport FanOut
+from routerd.core.links.inlet cimport Inlet
+from routerd.core.links.outlet cimport Outlet
+from routerd.core.recording.journal cimport Journal, outcome_number
+from routerd.wire.delivery cimport Delivery
+from routerd.wire.sender cimport Sender
+
+cdef object _ACCEPTED
+cdef object _RELEASED
+cdef int _MIXED
+cdef int _SETTLED
+cdef Py_ssize_t _UNREADABLE
+
+
+@cython.final
+cdef class Sending:
+    cdef Clock _clock
+    cdef object _observer
+    cdef Marking _marking
+    cdef Journal _journal
+    cdef Settlement _settlement
+    cdef Arrival _spare
+    cdef readonly long long transit
+
+    @cython.locals(
+        delivery=Delivery,
+        link=Sender,
+        start=Py_ssize_t,
+        end=Py_ssize_t,
+        size=Py_ssize_t,
+        is_settled=bint,
+        is_whole=bint,
+        out=Delivery,
+        flow="long long",
+    )
+    cdef bint forward(self, Arrival arrival, Outlet outlet) except -1
+    @cython.locals(
+        link=Sender,
+        more=bint,
+        start=Py_ssize_t,
+        end=Py_ssize_t,
+        size=Py_ssize_t,
+        is_settled=bint,
+        out=Delivery,
+        flow="long long",
+    )
+    cdef void copy(self, Arrival arrival, FanOut fan, Outlet outlet)
+    @cython.locals(now=double)
+    cdef void _count(self, Arrival arrival, Outlet outlet, Delivery out)
+    cdef void copy_sent(self, FanOut fan, Delivery out)
+    @cython.locals(spare=Arrival)
+    cdef void unsent(self, FanOut fan, Address address, Outlet outlet, int outcome, int cause)
+    @cython.locals(delivery=Delivery, number=int)
+    cdef void drop(self, Arrival arrival, object outcome, Address address, int cause)
+    cdef void hold_back(self, Inlet inlet, Outlet outlet)
+
+
+cdef Address _address_of(Arrival arrival, Outlet outlet)

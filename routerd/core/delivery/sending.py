@@ -1,0 +1,217 @@
+"""How a message leaves: as it is, as a copy, or not at all."""
+
+from typing import TYPE_CHECKING, Any
+
+from routerd.core.delivery.marking import UNREADABLE
+from routerd.core.delivery.settlement import how_settled, too_large
+from routerd.core.links.arrival import Arrival
+from routerd.core.recording.journal import outcome_number
+from routerd.core.recording.names import (
+    NO_CAUSE,
+    NO_ROUTE,
+    RECORDED_ACCEPTED,
+    RECORDED_DROPPED,
+    RECORDED_PRESETTLED,
+    RECORDED_REJECTED,
+    RECORDED_RELEASED,
+    TOO_LARGE,
+)
+from routerd.wire import ACCEPTED, RELEASED
+
+if TYPE_CHECKING:
+    from routerd.core.clock import Clock
+    from routerd.core.delivery.marking import Marking
+    from routerd.core.delivery.settlement import Settlement
+    from routerd.core.links.address import Address
+    from routerd.core.links.fan_out import FanOut
+    from routerd.core.links.inlet import Inlet
+    from routerd.core.links.outlet import Outlet
+    from routerd.core.observer import Observer
+    from routerd.core.recording.journal import Journal
+    from routerd.wire.delivery import Delivery
+
+_ACCEPTED = ACCEPTED
+_RELEASED = RELEASED
+_MIXED = 2
+_SETTLED = 1
+_UNREADABLE = UNREADABLE
+
+
+class Sending:
+    """Writes messages to outlets, and counts them."""
+
+    def __init__(
+        self,
+        clock: "Clock",
+        observer: "Observer",
+        marking: "Marking",
+        journal: "Journal",
+        settlement: "Settlement",
+    ) -> None:
+        self._clock = clock
+        self._observer = observer
+        self._marking = marking
+        self._journal = journal
+        self._settlement = settlement
+        self._spare = Arrival()
+        # Deliveries that came from one router and went to another.
+        self.transit = 0
+
+    def forward(self, arrival: Arrival, outlet: "Outlet") -> bool:
+        """Send a message, or the beginning of one; return whether those behind may leave as it did."""
+        delivery = arrival.delivery
+        link = outlet.link
+        data = arrival.data
+        start = arrival.start
+        end = arrival.end
+        if arrival.way is not None or outlet.is_marked or (outlet.strips and not arrival.inlet.strips):
+            size = self._marking.dress(arrival, outlet)
+            if size >= 0:
+                data = self._marking.octets
+                start = 0
+                end = size
+            elif size == _UNREADABLE:
+                self.drop(arrival, _RELEASED, _address_of(arrival, outlet), NO_ROUTE)
+                return False
+        if link.remote_max_message_size and end - start > link.remote_max_message_size:
+            self.drop(arrival, too_large(link), _address_of(arrival, outlet), TOO_LARGE)
+            return False
+        flow = 0
+        if self._journal.recorder is not None:
+            flow = self._journal.departs(arrival, outlet, False)
+        is_settled = delivery.remote_settled
+        if link.snd_settle_mode != _MIXED:
+            is_settled = link.snd_settle_mode == _SETTLED
+        out = None
+        is_whole = not arrival.is_partial
+        if not (is_settled and is_whole and link.send_settled(data, start, end, delivery.message_format)):
+            out = link.begin(None, is_settled, delivery.message_format, delivery)
+            out.stamp = delivery.stamp
+            if flow != 0:
+                self._journal.keep(out, flow)
+            link.write(out, data, start, end, delivery.is_partial)
+        if outlet.is_watched:
+            self._observer.message_sent(outlet, data, start, end, arrival.is_partial)
+        self._count(arrival, outlet, out)
+        if outlet.address.fabric_inlets:
+            outlet.address.note_credit()
+        if out is None:
+            outlet.presettled += 1
+            if flow != 0:
+                self._journal.decided_at_once(flow, how_settled(delivery), NO_CAUSE)
+            self._settlement.has_left(arrival.inlet, delivery)
+            return delivery.remote_settled
+        delivery.context = out
+        if not is_whole:
+            arrival.inlet.current = delivery
+            self.hold_back(arrival.inlet, outlet)
+        elif is_settled or delivery.remote_settled:
+            self._settlement.sent(arrival.inlet, outlet, delivery, out)
+        else:
+            return True
+        return False
+
+    def copy(self, arrival: Arrival, fan: "FanOut", outlet: "Outlet") -> None:
+        """Send the copy of a message, or the beginning of one."""
+        link = outlet.link
+        more = arrival.is_partial
+        data = arrival.data
+        start = arrival.start
+        end = arrival.end
+        if arrival.way is not None or (outlet.strips and not fan.inlet.strips):
+            size = self._marking.dress(arrival, outlet)
+            if size >= 0:
+                data = self._marking.octets
+                start = 0
+                end = size
+            elif size == _UNREADABLE:
+                self.unsent(fan, _address_of(arrival, outlet), outlet, RECORDED_RELEASED, NO_ROUTE)
+                if not fan.is_settled:
+                    fan.open_copies += 1
+                    fan.combine(_RELEASED)
+                return
+        is_settled = fan.is_settled
+        if link.snd_settle_mode != _MIXED:
+            is_settled = link.snd_settle_mode == _SETTLED
+        if not fan.is_settled:
+            fan.open_copies += 1
+        if link.remote_max_message_size and end - start > link.remote_max_message_size:
+            self.unsent(fan, _address_of(arrival, outlet), outlet, RECORDED_REJECTED, TOO_LARGE)
+            if not fan.is_settled:
+                fan.combine(too_large(link))
+            return
+        flow = 0
+        if self._journal.recorder is not None:
+            flow = self._journal.departs(arrival, outlet, True)
+        out = link.begin(None, is_settled, fan.message_format, None if fan.is_settled else fan)
+        out.stamp = fan.stamp
+        if flow != 0:
+            self._journal.keep(out, flow)
+        link.write(out, data, start, end, more)
+        if outlet.is_watched:
+            self._observer.message_sent(outlet, data, start, end, more)
+        self._count(arrival, outlet, out)
+        if is_settled:
+            outlet.presettled += 1
+            out.context = None
+            if not fan.is_settled:
+                fan.combine(_ACCEPTED)
+        if more:
+            fan.under_way.append(out)
+        elif is_settled and flow != 0:
+            self.copy_sent(fan, out)
+
+    def _count(self, arrival: Arrival, outlet: "Outlet", out: "Delivery | None") -> None:
+        """Count a delivery that has begun to leave; there is none of a message that left settled as a whole."""
+        now = self._clock.now
+        if outlet.link.credit == 0:
+            outlet.ran_dry(now)
+        outlet.deliveries += 1
+        outlet.peer.active_at = now
+        if arrival.way is None:
+            if not outlet.is_fabric:
+                outlet.address.egress += 1
+            return
+        if arrival.way.beside is not None:
+            arrival.way.address.egress += 1
+        elif arrival.inlet.trunk is not None:
+            arrival.way.address.transit += 1
+            self.transit += 1
+        if out is not None and not out.settled:
+            arrival.way.outstanding += 1
+            out.via = arrival.way
+
+    def copy_sent(self, fan: "FanOut", out: "Delivery") -> None:
+        """Record a settled copy that has left as a whole."""
+        self._journal.decided(out, RECORDED_PRESETTLED if fan.is_settled else RECORDED_ACCEPTED, NO_CAUSE)
+
+    def unsent(self, fan: "FanOut", address: "Address", outlet: "Outlet | None", outcome: int, cause: int) -> None:
+        """Record a copy that is not sent; a settled one is counted where it would have left, or else where it came."""
+        if fan.is_settled:
+            if outlet is not None:
+                outlet.dropped_presettled += 1
+            else:
+                fan.inlet.dropped_presettled += 1
+        if self._journal.recorder is not None:
+            spare = self._spare
+            spare.copy_of(fan)
+            self._journal.stays(spare, address, RECORDED_DROPPED if fan.is_settled else outcome, cause)
+            spare.is_over()
+
+    def drop(self, arrival: Arrival, outcome: Any, address: "Address | None", cause: int) -> None:
+        """Give up a message that nobody gets, and record it."""
+        delivery = arrival.delivery
+        if self._journal.recorder is not None:
+            number = RECORDED_DROPPED if delivery.remote_settled else outcome_number(outcome)
+            self._journal.stays(arrival, address, number, cause)
+        self._settlement.give_up(arrival.inlet, delivery, outcome)
+
+    def hold_back(self, inlet: "Inlet", outlet: "Outlet") -> None:
+        """Close the producer's window, frame by frame, where its message comes in faster than it leaves."""
+        if (outlet.peer.is_blocked or outlet.link.session.has_backlog) and not inlet.is_shared:
+            outlet.hold(inlet.link.session)
+
+
+def _address_of(arrival: Arrival, outlet: "Outlet") -> "Address":
+    """Return the address of a message that is to leave by an outlet."""
+    return outlet.address if arrival.way is None else arrival.way.address

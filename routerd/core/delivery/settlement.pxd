@@ -1,0 +1,55 @@
+import cython
+from routerd.core.clock cimport Clock
+from routerd.core.links.fan_out cimport FanOut
+from routerd.core.links.inlet cimport Inlet
+from routerd.core.links.outlet cimport Outlet
+from routerd.core.links.parked cimport Parked
+from routerd.core.links.way cimport Way
+from routerd.core.recording.journal cimport Journal, outcome_number
+from routerd.wire cimport c_memory as memory
+from routerd.wire.convoy cimport Convoy
+from routerd.wire.delivery cimport Delivery
+from routerd.wire.link cimport Link
+
+cdef object _ACCEPTED
+cdef object _RELEASED
+cdef int _SECOND
+
+
+@cython.final
+cdef class Settlement:
+    cdef Clock _clock
+    cdef Journal _journal
+
+    @cython.locals(number=int)
+    cdef void decided(self, Delivery delivery)
+    @cython.locals(inlet=Inlet, is_news=bint, is_awaited=bint)
+    cdef void _consumer_decided(self, Delivery out, Delivery delivery)
+    @cython.locals(
+        inlet=Inlet,
+        outlet=Outlet,
+        age=double,
+        delayed_10s=Py_ssize_t,
+        delayed_1s=Py_ssize_t,
+    )
+    cdef void accepted_together(self, Convoy convoy, Py_ssize_t count)
+    cdef void _copy_decided(self, Delivery out, FanOut fan)
+    @cython.locals(inlet=Inlet)
+    cdef void _producer_settled(self, Delivery delivery)
+    @cython.locals(delivery=Delivery)
+    cdef void check_copies(self, FanOut fan)
+    cdef void sent(self, Inlet inlet, Outlet outlet, Delivery delivery, Delivery out)
+    cdef void has_left(self, Inlet inlet, Delivery delivery)
+    cdef void give_up(self, Inlet inlet, Delivery delivery, object outcome)
+    @cython.locals(age=double)
+    cdef void settle(self, Inlet inlet, Delivery delivery, object state, bint settled=*)
+    cdef void _update(self, Delivery delivery, object state, bint settled)
+    @cython.locals(outlet=Outlet, age=double)
+    cdef void _count_out(self, Delivery out, object state)
+    @cython.locals(way=Way)
+    cdef void came_back(self, Delivery out)
+    cdef void forget_way(self, Delivery out)
+
+
+cpdef int how_settled(Delivery delivery) except -1
+cpdef object too_large(Link link)

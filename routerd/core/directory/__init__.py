@@ -1,0 +1,1 @@
+"""Which addresses exist, how they are treated, and who wants them: here, at siblings, at other routers."""

@@ -1,0 +1,179 @@
+"""The addresses of a worker, and what is known of who wants them."""
+
+from typing import TYPE_CHECKING
+
+from routerd.core.directory.address_tracking import AddressTracking
+from routerd.core.directory.addresses import UPLINK, AddressSpace
+from routerd.core.directory.expectations import Expectations
+from routerd.core.directory.naming import Naming
+from routerd.core.directory.network import Network
+from routerd.core.directory.treatment import Treatment, Treatments
+from routerd.core.links.address import Address
+from routerd.core.links.way import Way
+from routerd.core.settings import RouterMode, RouterSettings
+
+if TYPE_CHECKING:
+    from routerd.core.directory.neighbour import Neighbour
+    from routerd.core.links.outlet import Outlet
+    from routerd.core.links.trunk import Trunk
+
+PASSING_MAX = 10_000
+"""Addresses that only messages without a link of their own go to, before those that nobody uses are forgotten.
+
+More are kept only while messages wait at each of them.
+"""
+
+
+class Directory:
+    """Makes addresses and forgets them; knows siblings, trunks and the network, and sends nothing by their links."""
+
+    def __init__(self, settings: RouterSettings) -> None:
+        self.is_edge = settings.mode is RouterMode.EDGE
+        self.addresses: dict[str, Address] = {}
+        self.neighbours: dict[int, Neighbour] = {}
+        # By the number of the connection; in an edge router the uplink.
+        self.trunks: dict[int, Trunk] = {}
+        self.network = Network()
+        self.treatments = Treatments(settings)
+        self.space = AddressSpace(settings.id, is_edge=self.is_edge)
+        self.naming = Naming(self.space, self.treatments)
+        self.expectations = Expectations()
+        self.tracking = AddressTracking(self.addresses)
+        # The router that an edge router sends everything to that nobody here knows; empty without one.
+        self.interior = ""
+        # Addresses whose local consumers the address table has to hear of.
+        self.changed: dict[str, None] = {}
+        # Those whose siblings' shares of credit, or producers in step, are to be looked at when the turn ends.
+        self.uneven: dict[Address, None] = {}
+        # Those that messages came for without a link to carry them on: it is attached when the turn ends.
+        self.wanted: dict[Address, None] = {}
+        # Links to siblings that are not needed any more; what they have sent may yet be settled.
+        self.retiring: dict[Outlet, None] = {}
+        self._passing: dict[Address, None] = {}
+        self._passing_limit = PASSING_MAX
+
+    # --- addresses
+
+    def address_with(self, key: str, treatment: Treatment) -> Address:
+        """Return the address of a key, made if it is new."""
+        address = self.addresses.get(key)
+        if address is None:
+            if self.network.hint_of(key) is not None:
+                treatment = self.treatment_of_key(key)
+            priority = -1 if treatment.priority is None else treatment.priority
+            address = Address(key, treatment.distribution, priority)
+            address.uneven = self.uneven
+            self.addresses[key] = address
+            self.count_remote(address)
+            self.find_ways(address)
+        return address
+
+    def address_without_link(self, key: str) -> Address:
+        """Return the address of a message that came by no link to it, made if it is new."""
+        if len(self._passing) >= self._passing_limit:
+            for one in list(self._passing):
+                self.forget_if_idle(one)
+            # Each of those that are left has messages, which are bounded by credit.
+            self._passing_limit = max(PASSING_MAX, 2 * len(self._passing))
+        address = self.address_with(key, self.treatment_of_key(key))
+        self._passing[address] = None
+        return address
+
+    def passing_address(self, key: str) -> Address | None:
+        """Return an address that nobody here has a link to, if there are consumers elsewhere."""
+        if not key or not (self.remote_consumers(key) or self.network.reaches(key)):
+            return None
+        return self.address_without_link(key)
+
+    def fallback(self) -> Address | None:
+        """Return where an edge router sends what nobody here knows."""
+        if not self.interior:
+            return None
+        return self.addresses.get(UPLINK) or self.passing_address(UPLINK)
+
+    def forget_if_idle(self, address: Address) -> None:
+        """Forget an address that nobody uses, and give up the links by which siblings relay its messages."""
+        if address.is_idle and self.addresses.get(address.key) is address:
+            del self.addresses[address.key]
+        if self.addresses.get(address.key) is not address:
+            self._passing.pop(address, None)
+            for way in address.ways:
+                self.retire(way)
+            if address.key not in self.addresses:
+                self.tracking.forgotten(address.key)
+
+    def treatment_of_key(self, key: str) -> Treatment:
+        """Return the treatment by our own configuration, or the hint of a router that has the address."""
+        return self.treatments.of_key(key, self.network.hint_of(key))
+
+    # --- who wants an address
+
+    def want(self, address: Address) -> None:
+        """Have links attached to those who want messages of an address, where there are none yet."""
+        if address.missing:
+            self.wanted[address] = None
+            return
+        for way in address.ways:
+            if way.end is None and way.outlet is None:
+                self.wanted[address] = None
+                return
+
+    def count_remote(self, address: Address) -> None:
+        """Count the consumers at siblings, and the siblings that have some and no link yet."""
+        address.remote_count = address.missing = 0
+        for neighbour in self.neighbours.values():
+            consumers = neighbour.interests.get(address.key, 0)
+            if consumers and not neighbour.is_lost:
+                address.remote_count += consumers
+                if address.key not in neighbour.outlets:
+                    address.missing += 1
+
+    def remote_consumers(self, key: str) -> int:
+        """Return how many consumers siblings have."""
+        return sum(neighbour.interests.get(key, 0) for neighbour in self.neighbours.values() if not neighbour.is_lost)
+
+    def has_senders(self, address: Address) -> bool:
+        """Whether anybody here sends to an address, or something waits."""
+        waits = bool(address.parked) or bool(address.parked_from_trunks)
+        return waits or any(not inlet.is_fabric for inlet in address.inlets)
+
+    # --- the ways to other routers
+
+    def find_ways(self, address: Address) -> list[Way]:
+        """Bring the ways of an address in line with what is known of the network; return those that are no more."""
+        routes = self.network.routes
+        if not routes and not address.ways:
+            return []
+        reached: dict[int, list[tuple[int, str]]] = {}
+        for router in self._routers_with(address):
+            route = routes.get(router)
+            if route is not None:
+                reached.setdefault(route.trunk, []).append((route.cost, router))
+        known = {way.trunk: way for way in address.ways}
+        ways = []
+        for trunk, routers in reached.items():
+            way = known.pop(trunk, None)
+            if way is None:
+                way = Way(address, trunk, routes[routers[0][1]].next_hop)
+            way.routers = tuple(router for _, router in routers)
+            way.cost = min(routers)[0]
+            way.nearest = sum(cost == way.cost for cost, _ in routers)
+            way.end = self.trunks.get(trunk)
+            ways.append(way)
+        address.ways = ways
+        return list(known.values())
+
+    def _routers_with(self, address: Address) -> tuple[str, ...]:
+        """Return the other routers that messages of an address can go to."""
+        routers = self.network.routers_of(address.key)
+        if not routers and self.interior and address.is_multicast and address.local_count:
+            # Others may receive as well, of whom the interior router has not told yet.
+            return (self.interior,) if address.key[:1] == "M" else ()
+        return routers
+
+    def retire(self, way: Way) -> None:
+        """Do without the link of a way. What it has sent may yet be settled, so it is detached later."""
+        outlet, way.outlet = way.outlet, None
+        if outlet is not None:
+            outlet.way = None
+            self.retiring[outlet] = None

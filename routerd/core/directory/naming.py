@@ -1,0 +1,100 @@
+"""What peers mean by the addresses in their termini and messages: the keys of these, by configuration and tenant.
+
+The address of a terminus has the phase that is configured for its direction, or the one that its capabilities claim.
+That of a message has the ingress phase, or comes from another router with its phase. The keys of messages' addresses
+are remembered, up to a limit for those of clients and one for those of other routers.
+"""
+
+from collections.abc import Iterable
+
+from routerd.core.directory.addresses import AddressSpace, canonical
+from routerd.core.directory.treatment import Treatment, Treatments
+from routerd.core.settings import Distribution
+from routerd.wire import Error
+
+KNOWN_MAX = 10_000
+"""Addresses of messages whose keys are remembered."""
+KNOWN_LENGTH_MAX = 512
+"""Characters of such an address; that of a message may have as many as the message has octets."""
+
+_NO_DESTINATION = Error(
+    condition="amqp:not-found", description="Deliveries cannot be sent to an unavailable address"
+)
+_WAYPOINT = "qd.waypoint"
+
+
+class Naming:
+    """Finds keys for what peers write; has to `forget` what it remembers when treatments change."""
+
+    def __init__(self, space: AddressSpace, treatments: Treatments) -> None:
+        self._space = space
+        self._treatments = treatments
+        self._destinations: dict[str, str | Error] = {}
+        self._arrivals: dict[tuple[str, int], str] = {}
+
+    def forget(self) -> None:
+        """Look at the addresses of messages anew."""
+        self._destinations.clear()
+        self._arrivals.clear()
+
+    def treatment(self, text: str, tenant: str) -> Treatment:
+        """Return how an address is treated that a peer of that tenant writes."""
+        treatment = self._treatments.of(text)
+        if not tenant or canonical(text).startswith("_"):
+            return treatment
+        return self._treatments.of(f"{tenant}/{canonical(text)}")
+
+    def terminus_key(
+        self, text: str, tenant: str, treatment: Treatment, capabilities: Iterable[str], is_producer: bool
+    ) -> str:
+        """Return the key of a terminus' address, or nothing for one without text."""
+        phase = treatment.ingress_phase if is_producer else treatment.egress_phase
+        for capability in capabilities:
+            if capability.startswith(_WAYPOINT):
+                phase = _waypoint_phase(capability, is_producer, phase)
+        return self._space.key(text, phase, tenant)
+
+    def destination_key(self, to: str, tenant: str) -> "str | Error":
+        """Return the key of an address that a client sends a message to, or why it may not."""
+        name = f"{tenant}/{to}" if tenant else to
+        key = self._destinations.get(name)
+        if key is None:
+            treatment = self.treatment(to, tenant)
+            if treatment.distribution is Distribution.UNAVAILABLE:
+                key = _NO_DESTINATION
+            else:
+                key = self._space.key(to, treatment.ingress_phase, tenant)
+            if len(name) <= KNOWN_LENGTH_MAX:
+                if len(self._destinations) >= KNOWN_MAX:
+                    self._destinations.clear()
+                self._destinations[name] = key
+        return key
+
+    def arrival_key(self, to: str, phase: int) -> str:
+        """Return the key of an address that a message from another router is for, or nothing if it may not be."""
+        key = self._arrivals.get((to, phase))
+        if key is None:
+            treatment = self._treatments.of(to)
+            key = "" if treatment.distribution is Distribution.UNAVAILABLE else self._space.key(to, phase)
+            if len(to) <= KNOWN_LENGTH_MAX:
+                if len(self._arrivals) >= KNOWN_MAX:
+                    self._arrivals.clear()
+                self._arrivals[(to, phase)] = key
+        return key
+
+
+def phase_of(key: str) -> int:
+    """Return the phase of a mobile address; others have none."""
+    return int(key[1]) if key[:1] == "M" and key[1:2].isdecimal() else 0
+
+
+def _waypoint_phase(capability: str, is_producer: bool, phase: int) -> int:
+    """Return the phase at which a terminus that claims to be a waypoint takes part."""
+    if capability == _WAYPOINT:
+        ordinal = 1
+    elif capability.startswith(_WAYPOINT + ".") and capability[len(_WAYPOINT) + 1 :].isdecimal():
+        ordinal = int(capability[len(_WAYPOINT) + 1 :])
+    else:
+        return phase
+    ordinal = min(ordinal, 9)
+    return ordinal if is_producer else max(0, ordinal - 1)

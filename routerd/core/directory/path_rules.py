@@ -1,0 +1,72 @@
+"""Which ways to other routers a message may take.
+
+A message that came from another router goes on only to a neighbour that it has not passed. Of balanced and multicast
+addresses it goes on only where the path from its origin leads over us: so each router serves its own branch of the
+origin's tree of shortest paths, and nobody gets a copy twice.
+"""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from routerd.core.annotations.passage import Passage
+    from routerd.core.clock import Clock
+    from routerd.core.directory.network import Network
+    from routerd.core.links.address import Address
+    from routerd.core.links.way import Way
+
+UNSETTLED_S = 3.0
+"""For how long after a change others may see another network than we do."""
+
+
+class PathRules:
+    """Answers by what is known of the network."""
+
+    def __init__(self, clock: "Clock", network: "Network", router_id: str, is_edge: bool) -> None:
+        self._clock = clock
+        self._network = network
+        self._router_id = router_id
+        self._is_edge = is_edge
+        # How many routers a message may have passed: all there are.
+        self.hops_max = 1
+        self.changed_at = 0.0
+
+    def may_take(self, address: "Address", way: "Way", passage: "Passage | None") -> bool:
+        """Whether a message may go this way; one without a passage entered here."""
+        if passage is None:
+            return True
+        if self._is_edge or way.next_hop in passage.passed:
+            return False
+        origin = passage.ingress
+        if not origin or origin == self._router_id or not (address.is_balanced or address.is_multicast):
+            return not (address.is_multicast and origin == self._router_id)
+        network = self._network
+        if origin not in network.routes:
+            return not address.is_multicast
+        return network.is_through_us(origin, way.routers)
+
+    def may_detour(self, address: "Address", way: "Way", passage: "Passage | None") -> bool:
+        """Whether a message that has no proper way may take this one.
+
+        So it is while the network changes: the router that sent it here and we do not see the same one then.
+        """
+        if passage is None or self._clock.now - self.changed_at > UNSETTLED_S:
+            return False
+        return not (address.is_multicast or self._is_edge or way.next_hop in passage.passed)
+
+    def has_destination(self, address: "Address", passage: "Passage | None") -> bool:
+        """Whether anybody can get a message, now or later."""
+        if address.local_count > 0 or address.remote_count > 0:
+            return True
+        for way in address.ways:
+            if self.may_take(address, way, passage) or self.may_detour(address, way, passage):
+                return True
+        return False
+
+    def ways_for(self, address: "Address", passage: "Passage | None") -> "list[Way]":
+        """Return where copies of a multicast message go."""
+        ways = address.ways
+        return ways if passage is None else [way for way in ways if self.may_take(address, way, passage)]
+
+    def runs_in_circles(self, passage: "Passage") -> bool:
+        """Whether a message has passed us, or more routers than there are: the paths are changing."""
+        return (passage.hops > self.hops_max or passage.has_passed_us) and not self._is_edge

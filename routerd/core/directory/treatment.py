@@ -1,0 +1,84 @@
+"""How an address is treated: what the settings say of the pattern that matches it best, or of all others."""
+
+from dataclasses import dataclass
+
+from routerd.core.directory.addresses import AddressClass, canonical, parts_of
+from routerd.core.directory.pattern_tree import PatternTree
+from routerd.core.settings import AddressSettings, Distribution, RouterSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Treatment:
+    """What becomes of the messages of an address."""
+
+    distribution: Distribution
+    ingress_phase: int = 0
+    egress_phase: int = 0
+    priority: int | None = None
+
+
+_ONE_PLACE = Treatment(Distribution.CLOSEST)
+_EDGE = Treatment(Distribution.BALANCED)
+_EVERYWHERE = Treatment(Distribution.MULTICAST)
+_BY_HINT = {0: _EVERYWHERE, 1: _EVERYWHERE, 2: Treatment(Distribution.CLOSEST), 3: Treatment(Distribution.BALANCED)}
+HINTS = {Distribution.MULTICAST: 1, Distribution.CLOSEST: 2, Distribution.BALANCED: 3, Distribution.UNAVAILABLE: 5}
+"""How routers tell each other the treatment of an address."""
+_BY_CLASS = {AddressClass.TOPOLOGICAL: _EVERYWHERE, AddressClass.EDGE: _EDGE}
+
+
+class Treatments:
+    """The treatments of one router's addresses."""
+
+    def __init__(self, settings: RouterSettings) -> None:
+        self._default = Treatment(settings.default_distribution)
+        self._by_pattern: PatternTree[Treatment] = PatternTree()
+        for address in settings.addresses:
+            self.add(address)
+
+    def add(self, settings: AddressSettings) -> None:
+        """Treat the addresses of a pattern like this; raises InvalidPattern or DuplicatePattern."""
+        self._by_pattern.add(settings.pattern, _configured(settings))
+
+    def remove(self, pattern: str) -> None:
+        """Treat the addresses of a pattern as if it had not been configured; raises UnknownPattern."""
+        self._by_pattern.remove(pattern)
+
+    def of(self, address: str) -> Treatment:
+        """Return the treatment of an address, in any form in which it may be written.
+
+        Addresses of places (`_local/`, `_topo/`, `_edge/`) are no matter of configuration, and no address that begins
+        with an underscore is ever unavailable: routers and reply addresses depend on them.
+        """
+        text = canonical(address)
+        if text == "$management":
+            return _ONE_PLACE
+        if not text.startswith("_"):
+            return self._by_pattern.match(text) or self._default
+        word, slash, rest = text.partition("/")
+        if slash and word == "_topo":
+            return _EVERYWHERE if rest.split("/", 2)[1:2] == ["all"] else _ONE_PLACE
+        if slash and word == "_local":
+            return _ONE_PLACE
+        if slash and word == "_edge":
+            return _EDGE
+        found = self._by_pattern.match(text) or self._default
+        if found.distribution is not Distribution.UNAVAILABLE:
+            return found
+        return Treatment(Distribution.BALANCED, found.ingress_phase, found.egress_phase, found.priority)
+
+    def of_key(self, key: str, hint: int | None = None) -> Treatment:
+        """Return the treatment of an address by its key; raises InvalidKey.
+
+        Where nothing is configured for it, the hint of a router that has it prevails over our default.
+        """
+        parts = parts_of(key)
+        if parts.address_class is AddressClass.MOBILE:
+            hinted = None if hint is None else _BY_HINT.get(hint)
+            if hinted is not None and self._by_pattern.match(canonical(parts.text)) is None:
+                return hinted
+            return self.of(parts.text)
+        return _BY_CLASS.get(parts.address_class, _ONE_PLACE)
+
+
+def _configured(settings: AddressSettings) -> Treatment:
+    return Treatment(settings.distribution, settings.ingress_phase, settings.egress_phase, settings.priority)

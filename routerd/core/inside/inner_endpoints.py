@@ -1,0 +1,388 @@
+"""Endpoints inside the router: consumers of an address whose messages a function takes, and producers.
+
+They are at the far end of a `LoopBack`, a connection of the router with itself: two connections of the engine that are
+handed each other's octets when the shell flushes. To the router it is one more peer, so an address, the credit, the
+settlement, the fabric and the barrier know no second kind of link, and what holds for clients' links holds for these.
+The price is an encoding and a decoding a message, some microseconds, where messages are few: management, tests.
+"""
+
+from collections import deque
+from collections.abc import Callable
+from math import inf
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+from routerd.core.errors import QueueFull
+from routerd.core.links.fan_out import MAYBE_SEEN
+from routerd.core.links.peer import INNER
+from routerd.core.settings import DEFAULT_LINK_CAPACITY
+from routerd.wire import (
+    RELEASED,
+    Attach,
+    Connection,
+    ConnectionConfig,
+    Delivery,
+    Error,
+    Handler,
+    Link,
+    Receiver,
+    Sender,
+    Source,
+    Target,
+    is_outcome,
+)
+
+if TYPE_CHECKING:
+    from routerd.core.router import Router
+
+MESSAGE_SIZE_MAX = 1 << 20
+"""Octets of a message that an endpoint takes if it says nothing else: each is put together in memory."""
+FRAME_SIZE = 1 << 14
+SESSION_FRAMES = 16
+"""Together they bound what is on its way between the two ends."""
+PIECE = 2 * FRAME_SIZE
+"""Octets of a large message that a producer sends in one turn: those of others are not to wait for all of it."""
+QUEUED_MAX = 10_000
+"""Messages of a producer that wait for credit."""
+
+Take: TypeAlias = Callable[[bytes, Delivery], None]
+"""Takes a whole message; the outcome is said by the delivery's `accept`, `reject`, ... then or later."""
+Decided: TypeAlias = Callable[[Any], None]
+"""Hears the outcome of a message."""
+
+_INTERNAL = Error(condition="amqp:internal-error", description="the endpoint inside the router failed")
+
+
+class InnerConsumer:
+    """Gets the messages of an address, each whole."""
+
+    def __init__(self, link: Receiver, address: str, take: Take, capacity: int, least_room: int) -> None:
+        self.link = link
+        self.address = address
+        """Of a dynamic one it is known once `is_attached`."""
+        self._take = take
+        self._capacity = capacity
+        self._least_room = least_room
+        """What has to be free of the capacity before it is worth a flow."""
+        self._held = 0
+        self._octets = bytearray()
+
+    @property
+    def is_attached(self) -> bool:
+        """Whether messages can come."""
+        return self.link.is_attached
+
+    def top_up(self) -> None:
+        """Grant credit again once enough of the capacity is free."""
+        link = self.link
+        room = self._capacity - link.credit - link.unsettled_count - self._held
+        if room >= self._least_room:
+            link.grant(room)
+
+    def hold(self) -> None:
+        """Count a settled message that was taken and is not done with, as an unsettled one counts by itself."""
+        self._held += 1
+
+    def let_go(self) -> None:
+        """Count one of them no more."""
+        self._held -= 1
+        if self.is_attached:
+            self.top_up()
+
+    def arrive(self, delivery: Delivery, data: bytes | bytearray, start: int, end: int) -> None:
+        """Put the message together, and have it taken once it is whole."""
+        if delivery.is_aborted:
+            self._octets.clear()
+            return
+        self._octets += data[start:end]
+        if not delivery.is_partial:
+            message = bytes(self._octets)
+            self._octets.clear()
+            self._take(message, delivery)
+
+    def close(self) -> None:
+        """Take no more."""
+        if self.link.is_attached:
+            self.link.detach()
+
+
+class InnerProducer:
+    """Sends messages to an address, or each to the one that its `to` names."""
+
+    def __init__(self, link: Sender, address: str, on_credit: "Callable[[InnerProducer], None] | None") -> None:
+        self.link = link
+        self.address = address
+        self._on_credit = on_credit
+        self._is_over = False
+        self._is_closing = False
+        self._queue: deque[tuple[bytes, bool, Decided | None]] = deque()
+        self._delivery: Delivery | None = None
+        """The one that is under way in pieces, with its message, and how much of that has been sent."""
+        self._message = b""
+        self._sent = 0
+        self._queued_octets = 0
+
+    @property
+    def is_attached(self) -> bool:
+        """Whether messages can go."""
+        return self.link.is_attached
+
+    @property
+    def waiting_octets(self) -> int:
+        """How much of its messages has not gone to the router."""
+        return self._queued_octets + len(self._message) - (self._sent if self._message else 0)
+
+    @property
+    def waiting_messages(self) -> int:
+        """How many of them have not gone as a whole."""
+        return len(self._queue) + (self._delivery is not None)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether all of its messages have gone."""
+        return not self.waiting_messages
+
+    @property
+    def credit(self) -> int:
+        """How many messages can go at once."""
+        return self.link.credit if self.link.is_attached else 0
+
+    def send(self, message: bytes, *, settled: bool = False, decided: Decided | None = None) -> None:
+        """Send a message, now or when there is credit; raises QueueFull. Without a link it is released."""
+        if self._is_over:
+            _tell(RELEASED, decided)
+        elif self.credit > 0 and self._delivery is None and not self._queue:
+            self._send(message, settled, decided)
+        elif len(self._queue) >= QUEUED_MAX:
+            raise QueueFull(self.address, QUEUED_MAX)
+        else:
+            self._queue.append((message, settled, decided))
+            self._queued_octets += len(message)
+
+    def use_credit(self) -> None:
+        """Send what waits; what credit is left is for who makes messages as they are wanted."""
+        while self._queue and self._delivery is None and self.credit > 0:
+            message, settled, decided = self._queue.popleft()
+            self._queued_octets -= len(message)
+            self._send(message, settled, decided)
+        if self._on_credit is not None and self._delivery is None and self.credit > 0:
+            self._on_credit(self)
+
+    def go_on(self) -> None:
+        """Send the next piece of a large message, if there is one and room for it."""
+        if self._delivery is None or not self.link.is_attached or self.link.session.has_backlog:
+            return
+        start, self._sent = self._sent, min(self._sent + PIECE, len(self._message))
+        is_more = self._sent < len(self._message)
+        self.link.write(self._delivery, self._message, start, self._sent, is_more)
+        if not is_more:
+            self._delivery, self._message = None, b""
+            self.use_credit()
+
+    def _send(self, message: bytes, settled: bool, decided: Decided | None) -> None:
+        if len(message) <= PIECE or 0 < self.link.remote_max_message_size < len(message):
+            self.link.send(message, settled=settled, context=decided)
+            return
+        self._delivery = self.link.begin(settled=settled, context=decided)
+        self._message, self._sent = message, PIECE
+        self.link.write(self._delivery, message, 0, PIECE, True)
+
+    def end(self) -> None:
+        """Say of each message under way what can be said, now that the link is gone."""
+        self._is_over = True
+        self._delivery, self._message = None, b""
+        self._queued_octets = 0
+        for delivery in (self.link.suspended or {}).values():
+            _tell(MAYBE_SEEN, delivery.context)
+        queue, self._queue = self._queue, deque()
+        for _, _, decided in queue:
+            _tell(RELEASED, decided)
+
+    def close(self) -> None:
+        """Send no more, not even what waits."""
+        self._is_closing = True
+        if self.link.is_attached:
+            self.link.detach()
+
+    def attached(self) -> None:
+        """Go again if it was closed meanwhile."""
+        if self._is_closing:
+            self.link.detach()
+
+
+class LoopBack(Handler):
+    """A connection of a router with itself, and the endpoints at its far end.
+
+    It stands for the transport too: the shell calls `flush` when either end has something to send.
+    """
+
+    host = "inside the router"
+
+    def __init__(self, router: "Router", now: float, *, capacity: int = 0, is_fair: bool = False) -> None:
+        """`capacity` is that of each producer; with `is_fair` those who send to the consumers take turns."""
+        self.peer = router.new_peer(INNER, capacity)
+        self.peer.is_fair = is_fair
+        self._router = router
+        config = ConnectionConfig(
+            container_id=f"{router.settings.id}#inside", max_frame_size=FRAME_SIZE, incoming_window=SESSION_FRAMES
+        )
+        self._near = Connection(config, router, is_client=False)
+        self._far = Connection(config, self, is_client=True)
+        self.peer.connection = self._near
+        self.peer.shell = self
+        self._near.context = self.peer
+        self._endpoints: dict[Link, InnerConsumer | InnerProducer] = {}
+        self._names = 0
+        self._flushed_at = -inf
+        self._near.start(now)
+        self._far.start(now)
+        self._far.open()
+        self._session = self._far.session()
+        self._session.begin()
+
+    def consume(
+        self,
+        address: str | None,
+        take: Take,
+        *,
+        capacity: int = DEFAULT_LINK_CAPACITY,
+        message_size_max: int = MESSAGE_SIZE_MAX,
+    ) -> InnerConsumer:
+        """Have the messages of an address taken by a function; without address, of a new one for replies."""
+        link = self._session.receiver(self._name(address))
+        # A request that takes long is not to keep others from coming.
+        least_room = 1 if self.peer.is_fair else max(1, capacity // 2)
+        consumer = InnerConsumer(link, address or "", take, capacity, least_room)
+        self._endpoints[link] = consumer
+        link.attach(
+            source=Source(address=address, dynamic=address is None),
+            target=Target(),
+            max_message_size=message_size_max,
+        )
+        return consumer
+
+    def produce(
+        self,
+        address: str | None = None,
+        on_credit: Callable[[InnerProducer], None] | None = None,
+        *,
+        is_apart: bool = False,
+    ) -> InnerProducer:
+        """Return a producer for an address, or for the one that each message names in its `to`.
+
+        `on_credit` is called whenever there is credit for messages that are made as they are wanted. One that is
+        apart has a session to itself: messages that nobody takes fill no window of others.
+        """
+        session = self._session
+        if is_apart:
+            session = self._far.session()
+            session.begin()
+        link = session.sender(self._name(address))
+        producer = InnerProducer(link, address or "", on_credit)
+        self._endpoints[link] = producer
+        link.attach(source=Source(), target=Target(address=address))
+        return producer
+
+    def _name(self, address: str | None) -> str:
+        self._names += 1
+        return f"{address or 'any'} {self._names}"
+
+    # --- the transport
+
+    def flush(self, now: float) -> None:
+        """Carry what either end has to send to the other, once; an answer goes with the next flush.
+
+        The shell may ask several times in one turn, and a turn has one time.
+        """
+        is_new_turn = now != self._flushed_at
+        self._flushed_at = now
+        self._carry(now, goes_on=is_new_turn)
+
+    def carry(self, now: float) -> bool:
+        """Do so as if in a turn of its own, and say whether there was anything."""
+        return self._carry(now, goes_on=True)
+
+    def _carry(self, now: float, *, goes_on: bool) -> bool:
+        endpoints = list(self._endpoints.values())
+        for endpoint in endpoints:
+            if isinstance(endpoint, InnerConsumer) and endpoint.is_attached:
+                endpoint.top_up()
+        down = self._near.data_to_send(now)
+        if down:
+            self._far.receive_data(down, now)
+            if self.peer.is_full:
+                self._router.written(self.peer)
+        up = self._far.data_to_send(now)
+        if up:
+            self._router.set_clock(now)
+            self._near.receive_data(up, now)
+        if goes_on:
+            # Now that nothing is left to send: so the next turn is asked for.
+            for endpoint in endpoints:
+                if isinstance(endpoint, InnerProducer):
+                    endpoint.go_on()
+        if self._near.is_finished and self._far.is_finished:
+            self.abort()
+        return bool(down or up)
+
+    def abort(self) -> None:
+        """End the connection at once."""
+        self._far.transport_closed()
+        self._near.transport_closed()
+
+    # --- the far end's events
+
+    def on_output(self, connection: Connection) -> None:
+        """Have the shell flush this connection, too."""
+        self._router.on_output(self._near)
+
+    def on_link_attached(self, link: Link, performative: Attach) -> None:
+        """Learn a dynamic address, and grant the first credit."""
+        endpoint = self._endpoints.get(link)
+        if isinstance(endpoint, InnerProducer):
+            endpoint.attached()
+        if isinstance(endpoint, InnerConsumer) and performative.source is not None:
+            endpoint.address = cast(Source, performative.source).address
+            endpoint.top_up()
+
+    def on_link_detached(self, link: Link, closed: bool, error: Error | None) -> None:
+        """Forget an endpoint."""
+        endpoint = self._endpoints.pop(link, None)
+        if isinstance(endpoint, InnerProducer):
+            endpoint.end()
+        if link.session is not self._session and link.session.is_open:
+            link.session.end()
+
+    def on_link_flow(self, link: Link) -> None:
+        """Send what waited for credit."""
+        endpoint = self._endpoints.get(link)
+        if isinstance(endpoint, InnerProducer):
+            endpoint.use_credit()
+
+    def on_transfer(
+        self, receiver: Receiver, delivery: Delivery, data: bytes | bytearray, start: int, end: int
+    ) -> None:
+        """Hand a message to its consumer."""
+        endpoint = self._endpoints.get(receiver)
+        if not isinstance(endpoint, InnerConsumer):
+            return
+        try:
+            endpoint.arrive(delivery, data, start, end)
+        except Exception as error:
+            # A fault of the endpoint costs this message, and not the connection of all endpoints.
+            self._router.observer.endpoint_failed(endpoint.address, error)
+            if not delivery.settled:
+                delivery.reject(_INTERNAL)
+
+    def on_disposition(self, delivery: Delivery) -> None:
+        """Tell the producer what became of its message."""
+        if delivery.is_incoming or not (delivery.remote_settled or is_outcome(delivery.remote_state)):
+            return
+        if not delivery.settled and not delivery.remote_settled:
+            delivery.settle()
+        decided, delivery.context = delivery.context, None
+        _tell(delivery.remote_state, decided)
+
+
+def _tell(outcome: Any, decided: Decided | None) -> None:
+    if decided is not None:
+        decided(outcome)

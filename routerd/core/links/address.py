@@ -1,0 +1,234 @@
+"""An address of this worker: who sends to it, who receives from it, and what waits in between."""
+
+from typing import TYPE_CHECKING, Any
+
+from routerd.core.links.fair_queue import FairQueue
+from routerd.core.links.parked import ParkedQueue
+from routerd.core.settings import Distribution
+
+if TYPE_CHECKING:
+    from routerd.core.links.inlet import Inlet
+    from routerd.core.links.outlet import Outlet
+    from routerd.core.links.way import Way
+    from routerd.core.recording.events import RecordedEvents
+
+
+class Address:
+    """The inlets and outlets of one address key.
+
+    The outlets to local consumers come first, those to siblings behind them; a message that a sibling sent
+    goes to local consumers only, so each has its own queue of what waits.
+    """
+
+    def __init__(self, key: str, distribution: Distribution, priority: int = -1) -> None:
+        self.key = key
+        self.distribution = distribution
+        self.is_multicast = distribution is Distribution.MULTICAST
+        self.is_balanced = distribution is not Distribution.CLOSEST
+        # Connections take turns with what waits: endpoints inside the router serve this address.
+        self.is_fair = False
+        self.priority = priority
+        self.outlets: list[Outlet] = []
+        self.local_count = 0
+        # Consumers at siblings, and how many of these siblings have no outlet here yet.
+        self.remote_count = 0
+        self.missing = 0
+        self.inlets: dict[Inlet, None] = {}
+        # Those whose producers have credit as consumers have.
+        self.in_step: dict[Inlet, None] = {}
+        # Those of siblings, which share the credit of the local consumers; and the addresses whose shares, or whose
+        # producers in step, are to be looked at when the turn ends.
+        self.fabric_inlets: dict[Inlet, None] = {}
+        self.uneven: dict[Address, None] | None = None
+        self.parked: ParkedQueue | FairQueue = ParkedQueue()
+        self.parked_from_siblings: ParkedQueue | FairQueue = ParkedQueue()
+        self.parked_from_trunks: ParkedQueue | FairQueue = ParkedQueue()
+        # How many messages there are in all of these, and how many of them come from siblings.
+        self.waiting = 0
+        self.waiting_from_siblings = 0
+        self.octets_from_trunks = 0
+        # The events that know of messages that wait: being told of each would cost more than to have it wait.
+        self.hungry_in: RecordedEvents | None = None
+        # Until when messages from other routers wait for news of a consumer.
+        self.expected_until = 0.0
+        # The ways to other routers that have consumers.
+        self.ways: list[Way] = []
+        self.way_turn = 0
+        self.way_taken = 0
+        self._turn = 0
+        self._taken = 0
+        self._known_credit = -1
+        self.ingress = 0
+        self.egress = 0
+        self.transit = 0
+
+    def take_turns(self) -> None:
+        """Have connections take turns from now on. To be called before anything waits."""
+        if not self.is_fair:
+            self.is_fair = True
+            self.parked, self.parked_from_siblings, self.parked_from_trunks = FairQueue(), FairQueue(), FairQueue()
+
+    def queue_for(self, inlet: "Inlet") -> Any:
+        """Return where messages of a link wait."""
+        if inlet.is_fabric:
+            return self.parked_from_siblings
+        return self.parked if inlet.trunk is None else self.parked_from_trunks
+
+    def has_outlet(self, is_local_only: bool) -> bool:
+        """Whether there is a consumer, here, or at a sibling or another router."""
+        return self.local_count > 0 or (not is_local_only and (self.remote_count > 0 or len(self.ways) > 0))
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nobody uses the address here and nothing waits."""
+        return not (
+            self.outlets or self.inlets or self.parked or self.parked_from_siblings or self.parked_from_trunks
+        ) and not any(way.waiting for way in self.ways)
+
+    def add(self, outlet: "Outlet") -> None:
+        """Enter an outlet."""
+        outlets = self.outlets
+        outlet.place = len(outlets)
+        outlets.append(outlet)
+        if not outlet.is_fabric:
+            self._swap(self.local_count, outlet.place)
+            self.local_count += 1
+
+    def remove(self, outlet: "Outlet") -> None:
+        """Take an outlet out, if it is here; the last one has its place, whoever many there are."""
+        if outlet.place < 0:
+            return
+        if not outlet.is_fabric:
+            self.local_count -= 1
+            self._swap(outlet.place, self.local_count)
+        self._swap(outlet.place, len(self.outlets) - 1)
+        self.outlets.pop()
+        outlet.place = -1
+
+    def _swap(self, at: int, other_at: int) -> None:
+        outlets = self.outlets
+        one, other = outlets[at], outlets[other_at]
+        outlets[at] = other
+        other.place = at
+        outlets[other_at] = one
+        one.place = other_at
+
+    def enter(self, inlet: "Inlet") -> None:
+        """Enter an inlet."""
+        self.inlets[inlet] = None
+        if inlet.is_fabric:
+            self.fabric_inlets[inlet] = None
+
+    def leave(self, inlet: "Inlet") -> None:
+        """Take an inlet out, if it is here."""
+        self.inlets.pop(inlet, None)
+        self.in_step.pop(inlet, None)
+        self.fabric_inlets.pop(inlet, None)
+        self.note_credit()
+
+    def credit(self) -> int:
+        """Return how much consumers here and at siblings take now."""
+        if self._known_credit >= 0:
+            return self._known_credit
+        total = 0
+        for outlet in self.outlets:
+            total += outlet.link.credit
+        return total
+
+    def keep_step(self) -> None:
+        """Let producers send what consumers take now."""
+        waiting, self.in_step = self.in_step, {}
+        # To grant credit to producers takes none from consumers, so it need not be counted again for each.
+        self._known_credit = self.credit()
+        for inlet in waiting:
+            inlet.is_in_step = False
+            inlet.top_up()
+        self._known_credit = -1
+
+    def note_step(self) -> None:
+        """Have `keep_step` called when the turn ends: consumers have another credit than before."""
+        if self.uneven is not None:
+            self.uneven[self] = None
+
+    def note_credit(self) -> None:
+        """Have the shares of siblings looked at when the turn ends: local consumers have another credit than before."""
+        if self.fabric_inlets and self.uneven is not None:
+            self.uneven[self] = None
+
+    def share_credit(self) -> None:
+        """Give siblings the credit that local consumers have, in equal parts, and some ahead of it."""
+        if not self.fabric_inlets:
+            return
+        for outlet in self.outlets[: self.local_count]:
+            if outlet.is_draining:
+                return
+        share = self._share(True)
+        for inlet in self.fabric_inlets:
+            inlet.set_share(share)
+
+    def drain_siblings(self) -> None:
+        """Have siblings send what they can on the credit of now, and give the rest of it back."""
+        share = self._share(False)
+        for inlet in self.fabric_inlets:
+            inlet.link.set_credit(min(share, inlet.capacity), drain=True)
+
+    def _share(self, is_ahead: bool) -> int:
+        """Return what each sibling may send, roughly: of the credit of now, or ahead of what is about to come."""
+        waiting = self.waiting_from_siblings
+        credit = -waiting
+        for outlet in self.outlets[: self.local_count]:
+            if not outlet.is_open:
+                continue
+            if outlet.peer.is_blocked or outlet.link.session.has_backlog:
+                # Nobody had to pass it over yet, but when it has room again, its credit is to be shared.
+                outlet.wait_for_room()
+            else:
+                credit += outlet.link.credit
+                if is_ahead and waiting == 0 and outlet.link.credit > 0:
+                    credit += outlet.lead
+        count = max(1, len(self.fabric_inlets))
+        return (max(credit, 0) + count - 1) // count
+
+    def choose(self, is_local_only: bool) -> "Outlet | None":
+        """Return the outlet for the next message, or None when none can send now.
+
+        Outlets take turns, a sibling's as many in a row as it has consumers. Balanced takes the one with
+        the fewest unsettled deliveries a consumer, and the turn decides among equals.
+        """
+        outlets = self.outlets
+        count = self.local_count if is_local_only else len(outlets)
+        if count == 0:
+            return None
+        best: Outlet | None = None
+        least = 0
+        at = self._turn if self._turn < count else 0
+        chosen = at
+        for _ in range(count):
+            outlet = outlets[at]
+            if outlet.can_send():
+                load = outlet.link.unsettled_count
+                if outlet.side is not None:
+                    load += outlet.side.outstanding
+                if load == 0 or not self.is_balanced:
+                    best = outlet
+                    chosen = at
+                    break
+                if best is None or load * best.weight < least * outlet.weight:
+                    best = outlet
+                    least = load
+                    chosen = at
+            at += 1
+            if at == count:
+                at = 0
+        if best is not None:
+            self._take_turn(chosen, best.weight)
+        return best
+
+    def _take_turn(self, at: int, weight: int) -> None:
+        if at != self._turn:
+            self._turn = at
+            self._taken = 0
+        self._taken += 1
+        if self._taken >= weight:
+            self._turn = at + 1
+            self._taken = 0

@@ -1,0 +1,35 @@
+import cython
+from routerd.core.links.inlet cimport Inlet
+from routerd.core.annotations.passage cimport Passage
+from routerd.wire.delivery cimport Delivery
+
+cdef object _ACCEPTED
+cdef object _RELEASED
+
+
+@cython.final
+cdef class FanOut:
+    cdef readonly Inlet inlet
+    cdef public Delivery delivery
+    cdef readonly unsigned int message_format
+    cdef readonly bint is_settled
+    cdef readonly double stamp
+    cdef public bint is_complete
+    cdef public object outcome
+    cdef public int rank
+    cdef public Py_ssize_t open_copies
+    cdef public Py_ssize_t waiting
+    cdef public bytearray octets
+    cdef public list under_way
+    cdef public Py_ssize_t frames
+    cdef public list ways
+    cdef public Passage passage
+
+    @cython.locals(rank=int)
+    cpdef void combine(self, object outcome)
+    cpdef void note_way(self, object way)
+    cdef bint is_alive(self) except -1
+    cdef Py_ssize_t size(self) except -1
+
+
+cpdef int rank_of(object outcome) except -1

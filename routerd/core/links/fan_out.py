@@ -1,0 +1,80 @@
+"""A multicast message on its way to several outlets, and how their outcomes become one."""
+
+from typing import TYPE_CHECKING, Any
+
+from routerd.wire import ACCEPTED, RELEASED, Modified, Rejected
+
+if TYPE_CHECKING:
+    from routerd.core.annotations.passage import Passage
+    from routerd.core.links.inlet import Inlet
+    from routerd.core.links.way import Way
+    from routerd.wire.delivery import Delivery
+
+MAYBE_SEEN = Modified(delivery_failed=True)
+"""What becomes of a delivery whose consumer vanished before it said anything."""
+
+_ACCEPTED = ACCEPTED
+_RELEASED = RELEASED
+
+
+class FanOut:
+    """One incoming delivery and its copies; settled once each copy has its outcome, with the one that ranks highest."""
+
+    delivery: "Delivery | None"
+    outcome: Any
+    passage: "Passage | None"
+    ways: "list[Way] | None"
+
+    def __init__(self, inlet: "Inlet", delivery: "Delivery") -> None:
+        self.inlet = inlet
+        self.delivery = delivery
+        self.message_format = delivery.message_format
+        self.is_settled = delivery.remote_settled
+        self.stamp = delivery.stamp
+        self.is_complete = False
+        self.outcome = None
+        self.rank = -1
+        # Copies that have no outcome yet, those that wait for their outlet included.
+        self.open_copies = 0
+        self.waiting = 0
+        # What has come, as long as a copy waits; and the copies that are being sent while more comes.
+        self.octets = bytearray()
+        self.under_way: list[Delivery] = []
+        self.frames = 0
+        # Where it may leave otherwise once it is complete.
+        self.ways = None
+        # The way that it has come, for the recorder.
+        self.passage = None
+
+    def combine(self, outcome: Any) -> None:
+        """Count a copy's outcome: rejected prevails over accepted, that over modified, and that over released."""
+        self.open_copies -= 1
+        rank = rank_of(outcome)
+        if rank > self.rank:
+            self.rank = rank
+            self.outcome = outcome
+
+    def note_way(self, way: "Way") -> None:
+        """Note where a copy waits for a link for large messages."""
+        if self.ways is None:
+            self.ways = []
+        self.ways.append(way)
+
+    def is_alive(self) -> bool:
+        """Whether the message is still to be sent; its producer may be gone, or have aborted it."""
+        return self.delivery is not None or (self.is_settled and self.is_complete)
+
+    def size(self) -> int:
+        """Return how much of the message has come."""
+        return len(self.octets) if self.delivery is None else self.delivery.size
+
+
+def rank_of(outcome: Any) -> int:
+    """Return how an outcome ranks among those of several consumers."""
+    if outcome is _ACCEPTED:
+        return 2
+    if outcome is _RELEASED or outcome is None:
+        return 0
+    if isinstance(outcome, Modified):
+        return 1
+    return 3 if isinstance(outcome, Rejected) else 2

@@ -1,0 +1,166 @@
+"""Messages that wait: for an outlet that can send, or for the rest of the sections that say where they go."""
+
+from collections import deque
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from routerd.core.links.address import Address
+    from routerd.core.links.inlet import Inlet
+    from routerd.wire.delivery import Delivery
+    from routerd.wire.halt import Halt
+
+# Entries that were taken out may be as many as those that wait, and these.
+_SLACK = 64
+
+
+class Parked:
+    """A message, or as much of it as has come, that waits at its address for an outlet."""
+
+    inlet: "Inlet"
+    address: "Address"
+    delivery: "Delivery"
+    octets: bytes | bytearray
+    is_settled: bool
+    is_complete: bool
+    frames: int
+    is_gone: bool
+
+    @property
+    def count(self) -> int:
+        """How many messages these are."""
+        return 1
+
+    @property
+    def stamp(self) -> float:
+        """When it came."""
+        return self.delivery.stamp
+
+
+class ParkedTogether:
+    """Whole messages of one producer that came together, and wait at its address as they are.
+
+    Once each waits for itself they are in `alone`, in the place of all.
+    """
+
+    alone: "list[Parked] | None"
+
+    def __init__(self, inlet: "Inlet", address: "Address", halt: "Halt", stamp: float) -> None:
+        self.inlet = inlet
+        self.address = address
+        self.halt = halt
+        self.is_settled = halt.is_settled
+        self.is_complete = True
+        self.stamp = stamp
+        self.alone = None
+
+    @property
+    def count(self) -> int:
+        """How many messages these are."""
+        return self.halt.count
+
+
+def parked(
+    inlet: "Inlet", address: "Address", delivery: "Delivery", data: bytes | bytearray, start: int, end: int
+) -> Parked:
+    """Return a message that waits, of which data[start:end] has come."""
+    view = data
+    made: Parked = Parked.__new__(Parked)
+    made.inlet = inlet
+    made.address = address
+    made.delivery = delivery
+    made.octets = bytearray(view[start:end]) if delivery.is_partial else view[start:end]
+    made.is_settled = delivery.remote_settled
+    made.is_complete = False
+    made.frames = 0
+    made.is_gone = False
+    return made
+
+
+class ParkedQueue:
+    """What waits at an address and came from one side, in order: the part of a deque that `Waiting` uses.
+
+    Many producers may end one by one, and each is to cost what it has waiting. So an entry that is taken out of the
+    middle is only marked. It goes when it is in front, or when most entries are marked.
+    """
+
+    def __init__(self) -> None:
+        self._entries: deque[Any] = deque()
+        self._size = 0
+        self._count = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator["Parked | ParkedTogether"]:
+        """Iterate over what waits, in order."""
+        for entry in self._entries:
+            if type(entry) is not ParkedTogether:
+                if not entry.is_gone:
+                    yield entry
+            elif entry.alone is None:
+                yield entry
+            else:
+                for one in entry.alone:
+                    if not one.is_gone:
+                        yield one
+
+    def append(self, entry: "Parked | ParkedTogether") -> None:
+        """Have a message, or several together, wait behind the others."""
+        self._entries.append(entry)
+        self._size += 1
+        self._count += 1
+
+    def __getitem__(self, place: int) -> Any:
+        return self._first()
+
+    def _first(self) -> Any:
+        """Return what waits in front; there is something."""
+        entries = self._entries
+        while True:
+            entry = entries[0]
+            if type(entry) is ParkedTogether:
+                together: ParkedTogether = entry
+                alone = together.alone
+                if alone is None:
+                    return together
+                entries.popleft()
+                entries.extendleft(reversed(alone))
+            else:
+                one: Parked = entry
+                if not one.is_gone:
+                    return one
+                entries.popleft()
+                self._size -= 1
+
+    def popleft(self) -> Any:
+        """Take out what waits in front, and return it."""
+        first = self._first()
+        self._entries.popleft()
+        self._size -= 1
+        self._count -= 1
+        return first
+
+    def remove(self, one: Parked) -> None:
+        """Take out a message wherever it is."""
+        one.is_gone = True
+        self._count -= 1
+        if self._size > 2 * self._count + _SLACK:
+            self._entries = deque(self)
+            self._size = self._count
+
+    def part(self, together: ParkedTogether, alone: "list[Parked]") -> None:
+        """Have each of the messages that waited together wait for itself, in their place."""
+        together.alone = alone
+        self._size += len(alone) - 1
+        self._count += len(alone) - 1
+
+
+class Collected:
+    """The beginning of a message whose address or annotations have not all come yet."""
+
+    def __init__(self, delivery: "Delivery") -> None:
+        self.delivery = delivery
+        self.octets = bytearray()
+        # How many octets there have to be for another attempt.
+        self.due = 0

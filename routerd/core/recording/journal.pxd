@@ -1,0 +1,99 @@
+import cython
+from routerd.core.annotations.passage cimport Passage, Passages
+from routerd.core.clock cimport Clock
+from routerd.core.directory.path_rules cimport PathRules
+from routerd.core.links.address cimport Address
+from routerd.core.links.arrival cimport Arrival
+from routerd.core.links.inlet cimport Inlet
+from routerd.core.links.outlet cimport Outlet
+from routerd.core.links.way cimport Way
+from routerd.core.recording.batch cimport RecordedBatch
+from routerd.core.recording.recorder cimport Recorder
+from routerd.wire.convoy cimport Convoy
+from routerd.wire.delivery cimport Delivery
+from routerd.wire.plain_transfer cimport payload_of
+from routerd.wire.section_scan cimport read_u32, skip_value
+from routerd.wire.sections cimport Sections
+
+cdef int _AUTOMATIC
+cdef object _ACCEPTED
+cdef object _RELEASED
+cdef bytes _NOTHING
+cdef Py_ssize_t _NO_LIMIT
+cdef int _RECORDED_ACCEPTED
+cdef int _PRESETTLED
+cdef int _PROPERTIES
+cdef int _SMALL_DESCRIPTOR
+cdef Py_ssize_t _SHORTEST
+
+
+@cython.final
+cdef class Journal:
+    cdef Clock _clock
+    cdef PathRules _rules
+    cdef Passages _passages
+    cdef public Recorder recorder
+    cdef Sections _header
+    cdef Arrival _one
+
+    @cython.locals(recorder=Recorder, inlet=Inlet, way=Way, address=Address, flow="long long")
+    cdef Py_ssize_t departs(self, Arrival arrival, Outlet outlet, bint is_copy) except? -1
+    @cython.locals(recorder=Recorder)
+    cdef void keep(self, Delivery out, long long flow) noexcept
+    cdef void grew(self, Delivery out, long long octets)
+    cdef Py_ssize_t room(self) except -1
+    @cython.locals(
+        recorder=Recorder,
+        passage=Passage,
+        flow="long long",
+        row=Py_ssize_t,
+        sampled="long long",
+        skipped="long long",
+        outstanding="long long",
+        step=int,
+        view="const unsigned char*",
+        octets="long long",
+        rows=Py_ssize_t,
+        at=Py_ssize_t,
+        number=Py_ssize_t,
+        end=Py_ssize_t,
+        one=Arrival,
+    )
+    cdef void left_together(
+        self,
+        Inlet inlet,
+        Outlet outlet,
+        double stamp,
+        Py_ssize_t count,
+        Convoy convoy,
+        object data,
+        Py_ssize_t start,
+        long long remote_handle,
+    )
+    @cython.locals(rows=Py_ssize_t)
+    cdef void accepted_together(self, RecordedBatch batch, Py_ssize_t count)
+    cdef void part(self, RecordedBatch batch, Delivery out)
+    @cython.locals(flow="long long")
+    cdef int decided(self, Delivery out, int outcome, int cause) except -1
+    cdef int decided_at_once(self, long long flow, int outcome, int cause) except -1
+    @cython.locals(outlet=Outlet, is_trunk=bint, outcome=int)
+    cdef void lost(self, Delivery out, bint is_settled)
+    cdef void aborted(self, Delivery out, bint is_settled)
+    @cython.locals(recorder=Recorder, inlet=Inlet, is_wanted=bint, text=str, flow="long long")
+    cdef void stays(self, Arrival arrival, Address address, int outcome, int cause)
+    cdef void waits(self, Address address)
+    cdef void recall(self, Arrival arrival, bint is_partial)
+    @cython.locals(passage=Passage, header=Sections)
+    cdef str _written_address(self, Arrival arrival)
+    @cython.locals(priority=int, header=Sections)
+    cdef int _describe(self, Recorder recorder, Arrival arrival, Address address) except -1
+    @cython.locals(
+        count=Py_ssize_t, at=Py_ssize_t, outlets=list, outlet=Outlet, way=Way, is_chosen=bint, is_fabric=bint
+    )
+    cdef int _compare(self, Recorder recorder, Arrival arrival, Address address, Outlet chosen, Way taken) except -1
+
+
+cpdef int outcome_number(object state) except -1
+@cython.locals(view="const unsigned char*", at=Py_ssize_t)
+cdef bint _may_have_properties(object data, Py_ssize_t start, Py_ssize_t end) except -1
+cdef bytes _octets_of(object identifier)

@@ -1,0 +1,324 @@
+"""What the parts of a router tell the recorder: which way a message went, out of which, or why it went none."""
+
+from typing import TYPE_CHECKING, Any
+
+from routerd.core.links.arrival import Arrival
+from routerd.core.recording.batch import RecordedBatch
+from routerd.core.recording.columns import NO_LIMIT
+from routerd.core.recording.events import written_address
+from routerd.core.recording.names import (
+    CONSUMER_LOST,
+    NO_CAUSE,
+    NO_CONSUMER,
+    NO_ROUTE,
+    RECORDED_ACCEPTED,
+    RECORDED_DROPPED,
+    RECORDED_MODIFIED,
+    RECORDED_PRESETTLED,
+    RECORDED_REJECTED,
+    RECORDED_RELEASED,
+    TRUNK_LOST,
+)
+from routerd.wire import ACCEPTED, RELEASED, DecodeError, Modified, NeedsMore, Rejected
+from routerd.wire.plain_transfer import payload_of
+from routerd.wire.section_scan import read_u32, skip_value
+from routerd.wire.sections import Sections
+
+if TYPE_CHECKING:
+    from routerd.core.annotations.passage import Passages
+    from routerd.core.clock import Clock
+    from routerd.core.directory.path_rules import PathRules
+    from routerd.core.links.address import Address
+    from routerd.core.links.inlet import Inlet
+    from routerd.core.links.outlet import Outlet
+    from routerd.core.links.way import Way
+    from routerd.core.recording.recorder import Recorder
+    from routerd.wire.convoy import Convoy
+    from routerd.wire.delivery import Delivery
+
+AUTOMATIC = -1
+"""Stands for the cause that follows from who can receive from the address."""
+
+_AUTOMATIC = AUTOMATIC
+_ACCEPTED = ACCEPTED
+_RELEASED = RELEASED
+_NOTHING = b""
+_NO_LIMIT = NO_LIMIT
+_RECORDED_ACCEPTED = RECORDED_ACCEPTED
+_PRESETTLED = RECORDED_PRESETTLED
+_PROPERTIES = 0x73
+_SMALL_DESCRIPTOR = 0x53
+_SHORTEST = 4
+"""Octets that a section has at least."""
+
+
+class Journal:
+    """Tells the recorder of departures and their ends; does nothing where there is none.
+
+    A delivery on its way out keeps what its outcome is to be told with: the flow is its `ticket`, the set of rows its
+    `book` and the row its `page`. For deliveries that left together that is a `RecordedBatch`.
+    """
+
+    recorder: "Recorder | None"
+
+    def __init__(self, clock: "Clock", rules: "PathRules", passages: "Passages") -> None:
+        self._clock = clock
+        self._rules = rules
+        self._passages = passages
+        self.recorder = None
+        self._header = Sections(_NOTHING)
+        self._one = Arrival()
+
+    # --- messages that leave
+
+    def departs(self, arrival: Arrival, outlet: "Outlet", is_copy: bool) -> int:
+        """Return what the outcome of a message about to leave is to be told with; 0 for what a sibling decided."""
+        recorder = self.recorder
+        inlet = arrival.inlet
+        if recorder is None or inlet.is_relay:
+            return 0
+        way = arrival.way
+        if way is not None and way.beside is not None:
+            outlet, way = way.beside, None
+        flow = recorder.depart(inlet, outlet, way, arrival.recorded, arrival.size)
+        if recorder.is_sampled:
+            address = outlet.address if way is None else way.address
+            self._describe(recorder, arrival, address)
+            if not is_copy:
+                self._compare(recorder, arrival, address, outlet, way)
+            elif way is None:
+                recorder.consider(outlet, True)
+            else:
+                recorder.consider_way(way, True)
+        return flow
+
+    def keep(self, out: "Delivery", flow: int) -> None:
+        """Keep with a delivery what its outcome is to be told with, if that is anything."""
+        recorder = self.recorder
+        if flow != 0 and recorder is not None:
+            out.ticket = flow
+            if recorder.is_sampled:
+                out.book = recorder.rows
+                out.page = recorder.row
+
+    def grew(self, out: "Delivery", octets: int) -> None:
+        """Record more octets of a message."""
+        if self.recorder is not None:
+            self.recorder.add(out.ticket, out.book, out.page, octets)
+
+    # --- those that leave together
+
+    def room(self) -> int:
+        """How many messages the recorder lets go together."""
+        return _NO_LIMIT if self.recorder is None else self.recorder.room()
+
+    def left_together(
+        self,
+        inlet: "Inlet",
+        outlet: "Outlet",
+        stamp: float,
+        count: int,
+        convoy: "Convoy | None",
+        data: bytes | bytearray,
+        start: int,
+        remote_handle: int,
+    ) -> None:
+        """Record messages that left together, whose frames begin at data[start]; those not settled are a convoy."""
+        recorder = self.recorder
+        if recorder is None or inlet.is_relay:
+            return
+        # Of those that a sibling took in, none has annotations.
+        passage = self._passages.unmarked if inlet.is_fabric else None
+        flow = recorder.depart_together(inlet, outlet, passage, count)
+        row = recorder.row
+        sampled = skipped = recorder.skipped
+        outstanding = outlet.link.unsettled_count
+        step = 0
+        if convoy is not None:
+            outstanding -= count
+            step = 1
+        view = data
+        octets = 0
+        rows = 0
+        at = start
+        one = self._one
+        one.data = data
+        one.stamp = stamp
+        for number in range(count):
+            end = at + read_u32(view, at)
+            at = payload_of(view, at, remote_handle, convoy is None)
+            octets += end - at
+            if number == sampled:
+                recorder.begin(flow, passage, end - at)
+                one.start = at
+                one.end = end
+                self._describe(recorder, one, outlet.address)
+                one.forget_priority()
+                recorder.consider_with(outlet, outstanding + step * number, True)
+                sampled += recorder.every
+                rows += 1
+            at = end
+        one.data = _NOTHING
+        recorder.add(flow, None, 0, octets)
+        if convoy is None:
+            recorder.settled_together(flow, recorder.rows, row, rows, count, _PRESETTLED, self._clock.now)
+        else:
+            convoy.context = RecordedBatch(flow, recorder.rows if rows else None, row, skipped, max(1, recorder.every))
+
+    def accepted_together(self, batch: RecordedBatch, count: int) -> None:
+        """Record that so many messages in front of those that left together were accepted."""
+        rows = batch.pass_rows(count)
+        if self.recorder is not None:
+            self.recorder.settled_together(
+                batch.flow, batch.rows, batch.row - rows, rows, count, _RECORDED_ACCEPTED, self._clock.now
+            )
+
+    def part(self, batch: RecordedBatch, out: "Delivery") -> None:
+        """Have the next of those that left together keep what its outcome is to be told with."""
+        out.ticket = batch.flow
+        if batch.rows is not None and batch.skip == 0:
+            out.book = batch.rows
+            out.page = batch.row
+        batch.pass_rows(1)
+
+    # --- outcomes
+
+    def decided(self, out: "Delivery", outcome: int, cause: int) -> None:
+        """Record what became of a message."""
+        flow, out.ticket = out.ticket, 0
+        if self.recorder is not None and flow != 0:
+            self.recorder.settled(flow, out.book, out.page, outcome, cause, self._clock.now)
+        if out.book is not None:
+            out.book = None
+
+    def decided_at_once(self, flow: int, outcome: int, cause: int) -> None:
+        """Record what became of the message that left last."""
+        if self.recorder is not None:
+            self.recorder.settled_at_once(flow, outcome, cause, self._clock.now)
+
+    def lost(self, out: "Delivery", is_settled: bool) -> None:
+        """Record that a consumer's link, or the connection to the next router, was lost before there was an outcome."""
+        outlet: Outlet | None = out.link.context
+        is_trunk = out.via is not None or (outlet is not None and outlet.trunk is not None)
+        outcome = RECORDED_DROPPED if is_settled else RECORDED_MODIFIED
+        self.decided(out, outcome, TRUNK_LOST if is_trunk else CONSUMER_LOST)
+
+    def aborted(self, out: "Delivery", is_settled: bool) -> None:
+        """Record that the rest of a message will never come."""
+        self.decided(out, RECORDED_DROPPED if is_settled else RECORDED_MODIFIED, NO_CAUSE)
+
+    # --- messages that stay
+
+    def stays(self, arrival: Arrival, address: "Address | None", outcome: int, cause: int) -> None:
+        """Record a message, or the copy of one, that nobody gets."""
+        recorder = self.recorder
+        inlet = arrival.inlet
+        if recorder is None or inlet.is_relay:
+            return
+        if cause == _AUTOMATIC:
+            is_wanted = address is not None and address.has_outlet(inlet.is_fabric)
+            cause = NO_ROUTE if is_wanted else NO_CONSUMER
+        text = ""
+        if address is None:
+            text = self._written_address(arrival)
+        flow = recorder.stay(inlet, address, text, arrival.recorded, arrival.size)
+        if recorder.is_sampled:
+            self._describe(recorder, arrival, address)
+            if address is not None and not address.is_multicast:
+                self._compare(recorder, arrival, address, None, None)
+        recorder.settled_at_once(flow, outcome, cause, self._clock.now)
+
+    def waits(self, address: "Address") -> None:
+        """Note that messages wait at an address."""
+        if self.recorder is not None and address.hungry_in is not self.recorder.events:
+            self.recorder.events.waits(address)
+
+    def recall(self, arrival: Arrival, is_partial: bool) -> None:
+        """Look up how a message has come that a sibling took in; it still says so if that was from another router."""
+        try:
+            arrival.recorded = self._passages.read(arrival.data, arrival.start, arrival.end, is_partial)
+        except (NeedsMore, DecodeError):
+            arrival.recorded = None
+
+    # --- what a row has
+
+    def _written_address(self, arrival: Arrival) -> str:
+        """Return where a message says that it goes."""
+        passage = arrival.recorded
+        if passage is not None and passage.to is not None:
+            return written_address(passage.to)
+        header = self._header
+        header.reset(arrival.data, arrival.start, arrival.end, True)
+        try:
+            return written_address(header.to or "")
+        except (NeedsMore, DecodeError):
+            return ""
+        finally:
+            header.reset(_NOTHING, 0, 0, False)
+
+    def _describe(self, recorder: "Recorder", arrival: Arrival, address: "Address | None") -> None:
+        priority = arrival.priority(address)
+        identifier = None
+        if _may_have_properties(arrival.data, arrival.start, arrival.end):
+            header = self._header
+            header.reset(arrival.data, arrival.start, arrival.end, True)
+            try:
+                identifier = header.message_id
+            except (NeedsMore, DecodeError):
+                identifier = None
+            finally:
+                header.reset(_NOTHING, 0, 0, False)
+        recorder.describe(arrival.stamp, priority, None if identifier is None else _octets_of(identifier))
+
+    def _compare(
+        self,
+        recorder: "Recorder",
+        arrival: Arrival,
+        address: "Address",
+        chosen: "Outlet | None",
+        taken: "Way | None",
+    ) -> None:
+        """Note all that could have been chosen: who had credit, and the ways that the message may take."""
+        outlets = address.outlets
+        is_fabric = arrival.inlet.is_fabric
+        count = address.local_count if is_fabric else len(outlets)
+        for at in range(count):
+            outlet = outlets[at]
+            is_chosen = taken is None and outlet is chosen
+            if is_chosen or (outlet.is_open and outlet.link.credit > 0):
+                recorder.consider(outlet, is_chosen)
+        if not is_fabric:
+            for way in address.ways:
+                if way is taken or self._rules.may_take(address, way, arrival.recorded):
+                    recorder.consider_way(way, way is taken)
+
+
+def outcome_number(state: Any) -> int:
+    """Return an outcome by its place among OUTCOME_WORDS; one that says nothing gives it back."""
+    if state is _ACCEPTED:
+        return RECORDED_ACCEPTED
+    if state is _RELEASED or state is None:
+        return RECORDED_RELEASED
+    if isinstance(state, Rejected):
+        return RECORDED_REJECTED
+    return RECORDED_MODIFIED if isinstance(state, Modified) else RECORDED_ACCEPTED
+
+
+def _may_have_properties(data: bytes | bytearray, start: int, end: int) -> bool:
+    """Whether properties come before the body; whatever looks unusual is left to a closer look."""
+    view = data
+    at = start
+    while end - at >= _SHORTEST and view[at] == 0 and view[at + 1] == _SMALL_DESCRIPTOR:
+        if view[at + 2] >= _PROPERTIES:
+            return view[at + 2] == _PROPERTIES
+        at = skip_value(view, at + 3, end)
+        if at < 0:
+            return True
+    return True
+
+
+def _octets_of(identifier: Any) -> bytes:
+    """Return a message-id as it is hashed."""
+    if isinstance(identifier, bytes):
+        return identifier
+    return str(identifier).encode(errors="surrogatepass")

@@ -1,0 +1,502 @@
+# Whatever is an index here is below what was asked for when the room was made.
+# cython: boundscheck=False, wraparound=False, initializedcheck=False
+"""Records what becomes of messages: sums of each flow, and decisions with all that could have been chosen.
+
+Forwarding calls `depart` when a message leaves, and keeps the number that it returns with the delivery, and for one
+message in `every` the set that has a row for it, and which. The outcome is told to `settled`. A message that is not
+sampled costs a few additions: its inlet remembers the flows of those before. Flows are told by numbers, since to refer
+to an object with each message costs more than all of this. Everything is kept in columns of a fixed size, which `take`
+hands over; what does not fit is counted in `lost`, and forwarding goes on.
+"""
+
+import itertools
+from array import array
+from typing import TYPE_CHECKING, Any
+
+from routerd.core.links.recorded_flow import Flow
+from routerd.core.recording.columns import (
+    CANDIDATES_MAX,
+    COUNTERS_OF_FLOW,
+    NO_LIMIT,
+    ROWS,
+    DecisionColumns,
+    FlowNames,
+    FlowRows,
+    Memory,
+    Records,
+    Register,
+    Room,
+    private_memory,
+)
+from routerd.core.recording.events import RecordedEvents
+from routerd.core.recording.names import address_text, container_of, kind_of, link_text, way_kind, way_text
+from routerd.core.recording.rows import Late, Rows
+
+if TYPE_CHECKING:
+    from routerd.core.annotations.passage import Passage
+    from routerd.core.links.address import Address
+    from routerd.core.links.inlet import Inlet
+    from routerd.core.links.outlet import Outlet
+    from routerd.core.links.way import Way
+
+FLOWS_MAX = 1 << 15
+"""Flows, links and paths that are known by number at a time; then all begins anew."""
+WAITING_MAX = 16
+"""Full sets of columns that wait to be taken; what comes then is lost."""
+STEPS_MAX = 16
+"""Flows of an inlet that are looked at one by one, before it is looked among all."""
+
+_CANDIDATES_MAX = CANDIDATES_MAX
+_STEPS_MAX = STEPS_MAX
+_NO_LIMIT = NO_LIMIT
+_SUMS = len(COUNTERS_OF_FLOW)
+_FIRST_OUTCOME = COUNTERS_OF_FLOW.index("accepted")
+_EPOCH_BITS = 16
+_FLOW_BITS = (1 << _EPOCH_BITS) - 1
+_SUMS_LEAST = 64
+"""Flows that there is room for from the beginning."""
+_epochs = itertools.count(1)
+_OFFSET_BASIS = 0xCBF29CE484222325
+_PRIME = 0x100000001B3
+_ALL_BITS = 0xFFFFFFFFFFFFFFFF
+_LOW_BITS = 0x7FFFFFFFFFFFFFFF
+_HIGH_BIT = 0x8000000000000000
+
+
+class Recorder:
+    """Records the decisions of one worker; `events` has what happens to links, addresses and the network."""
+
+    rows: Rows
+    """The set that is written to."""
+    _counters: "memoryview[Any]"
+
+    def __init__(
+        self,
+        router_id: str,
+        every: int,
+        offset: float,
+        *,
+        is_witness: bool = True,
+        waiting_max: int = WAITING_MAX,
+        rows: int = ROWS,
+        memory: Memory = private_memory,
+    ) -> None:
+        """One decision in `every` is recorded, none if that is 0. `offset` is what makes seconds since 1970 of `now`.
+
+        One worker of a router is the witness of its network. A set of columns has so many `rows`, in `memory`.
+        """
+        self.router_id = router_id
+        self.every = every
+        self.offset = offset
+        self.events = RecordedEvents(router_id, offset, is_witness)
+        self.lost_decisions = 0
+        self.lost_flows = 0
+        self._waiting_max = waiting_max
+        self._pressed_at = max(1, waiting_max // 8)
+        self._memory = memory
+        self._room = Room.of(rows)
+        self._rows_max, self._cells_max = self._room
+        self._countdown = every
+        # Whether the message that left last is sampled, and then its row.
+        self.is_sampled = False
+        self.row = 0
+        # Of those that left together last, how many there are before the first that is sampled.
+        self.skipped = 0
+        self._register = Register()
+        self._flows: dict[tuple[Any, ...], Flow] = {}
+        # Of a message that left under another register nothing is known any more.
+        self._epoch = next(_epochs)
+        # The counters of one flow, and then those of the next.
+        self._counters = memoryview(array("q", bytes(8 * _SUMS * _SUMS_LEAST)))
+        self._is_active = bytearray(_SUMS_LEAST)
+        self._paths: dict[Passage, int] = {}
+        self._active: list[int] = []
+        self._sums: list[FlowRows] = []
+        self._full: list[Rows] = []
+        self._spare: list[DecisionColumns] = []
+        self._begin_rows()
+
+    # --- messages
+
+    def depart(self, inlet: "Inlet", outlet: "Outlet", way: "Way | None", passage: "Passage | None", size: int) -> int:
+        """Count a message that leaves; return what its outcome is to be told with, and note whether it is sampled."""
+        number = outlet.number if way is None else -way.trunk
+        # The flows of an inlet make a ring. Consumers take turns, so the one behind the last is likely to be next.
+        # There is no name for it here: to count who refers to it takes longer than to look at it.
+        if (
+            inlet.flow is not None
+            and inlet.flow.following is not None
+            and inlet.flow.following.egress_number == number
+            and inlet.flow.following.passage is passage
+            and inlet.flow.following.register is self._register
+            and (
+                inlet.flow.following.key is outlet.address.key
+                if way is None
+                else inlet.flow.following.key is way.address.key
+            )
+        ):
+            if inlet.flow.following is not inlet.flow:
+                inlet.flow = inlet.flow.following
+        else:
+            inlet.flow = self._look_for(inlet, outlet, way, number, passage)
+        index = inlet.flow.index
+        return self._counted(index, passage, size)
+
+    def room(self) -> int:
+        """How many messages may leave together: each that is sampled has a row in the set that is written to."""
+        if not self.every:
+            return _NO_LIMIT
+        return self._countdown - 1 + self.every * self.rows.room()
+
+    def depart_together(self, inlet: "Inlet", outlet: "Outlet", passage: "Passage | None", count: int) -> int:
+        """Count messages that leave together, of which there is `room` for so many; return as `depart` does.
+
+        Their octets are told to `add`, and those that are sampled to `begin`: after `skipped` the first of them, and
+        then one in `every`.
+        """
+        assert count <= self.room()
+        inlet.flow = self._look_for(inlet, outlet, None, outlet.number, passage)
+        index = inlet.flow.index
+        self._counters[_SUMS * index] += count
+        if not self._is_active[index]:
+            self._activate(index)
+        self.skipped = count
+        self.row = self.rows.count
+        if self.every:
+            self.skipped = self._countdown - 1
+            self._countdown -= count
+            if self._countdown <= 0:
+                self._countdown += self.every * (-self._countdown // self.every + 1)
+        return self._epoch << _EPOCH_BITS | index
+
+    def begin(self, flow: int, passage: "Passage | None", size: int) -> None:
+        """Begin the row of a message that left together with others."""
+        self._begin(flow & _FLOW_BITS, passage, size)
+
+    def _is_of(self, flow: Flow | None, number: int, key: str, passage: "Passage | None") -> bool:
+        return (
+            flow is not None
+            and flow.egress_number == number
+            and flow.passage is passage
+            and flow.key is key
+            and flow.register is self._register
+        )
+
+    def _look_for(
+        self, inlet: "Inlet", outlet: "Outlet", way: "Way | None", number: int, passage: "Passage | None"
+    ) -> Flow:
+        """Return the flow of a message that is not of the flow which is likely."""
+        address = outlet.address if way is None else way.address
+        last = inlet.flow
+        flow = None if last is None else last.following
+        steps = 0
+        while flow is not None and not self._is_of(flow, number, address.key, passage):
+            steps += 1
+            flow = None if flow is last or steps == _STEPS_MAX else flow.following
+        if flow is None:
+            flow = self._find(inlet, address, number, passage, outlet, way)
+        return flow
+
+    def stay(
+        self, inlet: "Inlet", address: "Address | None", text: str, passage: "Passage | None", size: int
+    ) -> int:
+        """Count a message that nobody gets, for an address or what was written for one; return as `depart` does."""
+        name = (inlet.number, 0, text if address is None else address.key, self._origin(passage))
+        flow = self._flows.get(name)
+        if flow is None:
+            flow = self._new_flow(name, inlet, address, text, (None, None, None))
+        return self._counted(flow.index, passage, size)
+
+    def _counted(self, flow: int, passage: "Passage | None", size: int) -> int:
+        # A set may have to be begun, and with it another register: what is told later is of the one before.
+        epoch = self._epoch
+        self._counters[_SUMS * flow] += 1
+        self._counters[_SUMS * flow + 1] += size
+        if not self._is_active[flow]:
+            self._activate(flow)
+        self.is_sampled = False
+        if self.every:
+            self._countdown -= 1
+            if self._countdown <= 0:
+                self._countdown = self.every
+                if not self.rows.is_full() or self._next_rows():
+                    self._begin(flow, passage, size)
+                else:
+                    self.lost_decisions += 1
+        return epoch << _EPOCH_BITS | flow
+
+    def _begin(self, flow: int, passage: "Passage | None", size: int) -> None:
+        path = -1
+        hop = 0
+        if passage is not None:
+            path = self._path_number(passage)
+            hop = min(passage.hops, _CANDIDATES_MAX)
+        self.row = self.rows.begin(flow, path, hop, size)
+        self.is_sampled = True
+
+    def add(self, flow: int, rows: Rows | None, row: int, octets: int) -> None:
+        """Count more octets of a message that leaves while it comes; `rows` has its `row` if it is sampled."""
+        if rows is not None:
+            rows.grow(row, octets)
+        if flow >> _EPOCH_BITS == self._epoch:
+            self._counters[_SUMS * (flow & _FLOW_BITS) + 1] += octets
+            if not self._is_active[flow & _FLOW_BITS]:
+                self._activate(flow & _FLOW_BITS)
+
+    def settled(self, flow: int, rows: Rows | None, row: int, outcome: int, cause: int, now: float) -> None:
+        """Take the outcome of a message, by its place among OUTCOME_WORDS, and the cause among CAUSE_WORDS."""
+        if flow >> _EPOCH_BITS == self._epoch:
+            self._counters[_SUMS * (flow & _FLOW_BITS) + _FIRST_OUTCOME + outcome] += 1
+            if not self._is_active[flow & _FLOW_BITS]:
+                self._activate(flow & _FLOW_BITS)
+            if rows is not None:
+                if rows.is_over:
+                    self._complete_late(rows, row, outcome, cause, now)
+                else:
+                    rows.complete(row, outcome, cause, int(now * 1e6 + 0.5))
+        else:
+            # What it names by number is known no more.
+            self.lost_flows += 1
+            if rows is not None:
+                self.lost_decisions += 1
+
+    def settled_together(
+        self, flow: int, rows: Rows | None, row: int, row_count: int, count: int, outcome: int, now: float
+    ) -> None:
+        """Take an outcome without a cause of so many messages that left together, and of so many rows from one on."""
+        if flow >> _EPOCH_BITS == self._epoch:
+            self._counters[_SUMS * (flow & _FLOW_BITS) + _FIRST_OUTCOME + outcome] += count
+            if not self._is_active[flow & _FLOW_BITS]:
+                self._activate(flow & _FLOW_BITS)
+            if rows is not None:
+                now_us = int(now * 1e6 + 0.5)
+                for at in range(row, row + row_count):
+                    if not rows.is_over:
+                        rows.complete(at, outcome, 0, now_us)
+                    elif flow >> _EPOCH_BITS == self._epoch:
+                        self._complete_late(rows, at, outcome, 0, now)
+                    else:
+                        self.lost_decisions += 1
+        else:
+            self.lost_flows += count
+            self.lost_decisions += row_count
+
+    def settled_at_once(self, flow: int, outcome: int, cause: int, now: float) -> None:
+        """Take the outcome of the message that left last."""
+        self.settled(flow, self.rows if self.is_sampled else None, self.row, outcome, cause, now)
+
+    def _complete_late(self, rows: Rows, row: int, outcome: int, cause: int, now: float) -> None:
+        late: Late = rows.late.pop(row)
+        if not self.rows.is_full() or self._next_rows():
+            self.rows.complete(self.rows.write_late(late), outcome, cause, int(now * 1e6 + 0.5))
+        else:
+            self.lost_decisions += 1
+
+    # --- what is known of the decision that was begun last
+
+    def describe(self, stamp: float, priority: int, identifier: bytes | None) -> None:
+        """Note when its message came, its priority and its message-id."""
+        key = 0 if identifier is None else _message_key(identifier)
+        self.rows.describe(int((stamp + self.offset) * 1e6 + 0.5), int(stamp * 1e6 + 0.5), priority, key)
+
+    def consider(self, outlet: "Outlet", is_chosen: bool) -> None:
+        """Note an outlet as a candidate."""
+        self.consider_with(outlet, outlet.link.unsettled_count, is_chosen)
+
+    def consider_with(self, outlet: "Outlet", outstanding: int, is_chosen: bool) -> None:
+        """Note an outlet as a candidate, where so many deliveries were under way."""
+        if outlet.recorded_in is not self._register:
+            outlet.recorded_in = self._register
+            outlet.recorded_as = self._link_number(link_text(outlet))
+        self.rows.consider(outlet.recorded_as, 0, outstanding, is_chosen)
+
+    def consider_way(self, way: "Way", is_chosen: bool) -> None:
+        """Note a way to other routers as a candidate."""
+        if way.recorded_in is not self._register:
+            way.recorded_in = self._register
+            way.recorded_as = self._link_number(way_text(way))
+        self.rows.consider(way.recorded_as, way.cost, way.outstanding, is_chosen)
+
+    # --- what is handed over
+
+    @property
+    def is_pressed(self) -> bool:
+        """Whether so many full columns wait that they should be taken: a few at a time is less work for everybody."""
+        return len(self._full) > self._pressed_at
+
+    def tick(self, now: float, offset: float, second_us: int) -> None:
+        """Close a second that began at `second_us`, by the clock of the world."""
+        self.offset = self.events.offset = offset
+        self._sum_up(second_us)
+
+    def take(self, is_all: bool = True) -> Records:
+        """Return what has been recorded and not been taken.
+
+        If that is not to be all, it is the full columns but the last, most of which are of messages that are under way.
+        Decisions without an outcome are kept until they have one, and come with others then.
+        """
+        if is_all:
+            self._end_rows()
+            self._begin_rows()
+        newest = [] if is_all or not self._full else [self._full.pop()]
+        decisions = []
+        for rows in self._full:
+            columns = rows.hand_over(rows.register is self._register)
+            if len(columns.open_rows) < columns.rows:
+                decisions.append(columns)
+            else:
+                self._spare.append(columns)
+        records = Records(max(1, self.every), decisions, self._sums, self.events.take(), self._spare)
+        self._full, self._sums = newest, []
+        return records
+
+    # --- flows
+
+    def _find(
+        self,
+        inlet: "Inlet",
+        address: "Address",
+        number: int,
+        passage: "Passage | None",
+        outlet: "Outlet",
+        way: "Way | None",
+    ) -> Flow:
+        name = (inlet.number, number, address.key, self._origin(passage))
+        found = self._flows.get(name)
+        if found is None:
+            found = self._new_flow(name, inlet, address, "", _egress_of(self.router_id, outlet, way))
+        # The text of the same address may be another object, if it had been forgotten meanwhile.
+        found.key = address.key
+        found.passage = passage
+        if found.following is None:
+            last = inlet.flow
+            if last is None or last.register is not self._register:
+                found.following = found
+            else:
+                found.following = last.following
+                last.following = found
+        return found
+
+    def _origin(self, passage: "Passage | None") -> str:
+        return passage.ingress if passage is not None and passage.ingress else self.router_id
+
+    def _new_flow(
+        self,
+        name: tuple[Any, ...],
+        inlet: "Inlet",
+        address: "Address | None",
+        text: str,
+        egress: tuple[str | None, str | None, str | None],
+    ) -> Flow:
+        if len(self._flows) >= FLOWS_MAX:
+            self._turn_over()
+        text, phase = (text, 0) if address is None else address_text(address.key, self.router_id)
+        distribution = "" if address is None else address.distribution.value
+        names = FlowNames(text, phase, distribution, link_text(inlet), kind_of(inlet.peer), name[3], *egress)
+        flow = Flow(self._register, name[2], name[1], len(self._register.flows))
+        self._register.flows.append(names)
+        if flow.index >= len(self._is_active):
+            self._grow()
+        self._flows[name] = flow
+        return flow
+
+    def _grow(self) -> None:
+        """Make room for the sums of twice as many flows."""
+        room = 2 * len(self._is_active)
+        counters = array("q", self._counters)
+        counters.frombytes(bytes(8 * (_SUMS * room - len(counters))))
+        self._counters = memoryview(counters)
+        self._is_active = bytearray(room)
+        for flow in self._active:
+            self._is_active[flow] = 1
+
+    def _activate(self, flow: int) -> None:
+        self._is_active[flow] = 1
+        self._active.append(flow)
+
+    def _sum_up(self, second_us: int) -> None:
+        if not self._active:
+            return
+        if len(self._sums) >= self._waiting_max:
+            self.lost_flows += len(self._active)
+        else:
+            rows = FlowRows(second_us, self._register)
+            rows.numbers.extend(self._active)
+            for flow in self._active:
+                rows.counters.extend(self._counters[_SUMS * flow : _SUMS * (flow + 1)])
+            self._sums.append(rows)
+        for flow in self._active:
+            self._is_active[flow] = 0
+            for counter in range(_SUMS * flow, _SUMS * (flow + 1)):
+                self._counters[counter] = 0
+        self._active = []
+
+    def _turn_over(self) -> None:
+        """Begin with an empty register: flows and links that are no more have filled it."""
+        self._end_rows()
+        self._sum_up(self.events.second_us)
+        for flow in self._flows.values():
+            flow.following = None
+            flow.passage = None
+        self._register = Register()
+        self._epoch = next(_epochs)
+        self._flows.clear()
+        self._paths.clear()
+        self._begin_rows()
+
+    def _link_number(self, text: str) -> int:
+        self._register.links.append(text)
+        return len(self._register.links) - 1
+
+    # --- decisions
+
+    def _path_number(self, passage: "Passage") -> int:
+        number = self._paths.get(passage)
+        if number is None:
+            number = len(self._register.paths)
+            if number >= FLOWS_MAX:
+                return -1
+            self._register.paths.append(f"{passage.path}/{self.router_id}" if passage.path else self.router_id)
+            self._paths[passage] = number
+        return number
+
+    def _next_rows(self) -> bool:
+        """Begin another set of columns; whether there may be one."""
+        if len(self._full) >= self._waiting_max:
+            return False
+        if len(self._register.links) >= FLOWS_MAX:
+            # Decisions that are under way name their candidates by numbers of this register: they are lost.
+            self._turn_over()
+            return False
+        self._end_rows()
+        self._begin_rows()
+        return True
+
+    def _end_rows(self) -> None:
+        if self.rows.count:
+            self._full.append(self.rows)
+        else:
+            self._spare.append(self.rows.hand_over(False))
+
+    def _begin_rows(self) -> None:
+        # Those that were written to before: the memory of new ones would have to be found and cleared first.
+        columns = self._spare.pop() if self._spare else DecisionColumns(self._room, self._memory(self._room.octets))
+        self.rows = Rows(columns, self._register, self._rows_max, self._cells_max)
+
+
+def _egress_of(
+    router_id: str, outlet: "Outlet", way: "Way | None"
+) -> tuple[str | None, str | None, str | None]:
+    """Return a link, of what kind it is, and the router that it leads to."""
+    if way is not None:
+        return way_text(way), way_kind(way), way.next_hop
+    return link_text(outlet), kind_of(outlet.peer), container_of(outlet.peer) if outlet.peer.is_edge else router_id
+
+
+def _message_key(identifier: bytes) -> int:
+    """Return the 64-bit FNV-1a hash, signed; 0 stands for none, and is as unlikely as any."""
+    view = identifier
+    key = _OFFSET_BASIS
+    for i in range(len(identifier)):
+        key = ((key ^ view[i]) * _PRIME) & _ALL_BITS
+    return (key & _LOW_BITS) - (key & _HIGH_BIT)

@@ -1,0 +1,15 @@
+import cython
+from routerd.wire.link cimport Link
+
+
+@cython.final
+cdef class Attaching:
+    cdef object _observer
+    cdef readonly object token
+    cdef long long _workers
+    cdef long long _last_link
+    cdef public bint is_draining
+
+    cpdef bint complete(self, Link link, object source, object target, bint is_second=*) except -1
+    cpdef void refuse(self, Link link, object error)
+    cpdef long long take_number(self) noexcept

@@ -1,0 +1,53 @@
+"""Answers to attaches, and the numbers and names of links."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from routerd.wire import Error, FrameTooLarge
+
+if TYPE_CHECKING:
+    from routerd.core.observer import Observer
+    from routerd.wire.link import Link
+
+
+class Attaching:
+    """Completes links that peers attach, or refuses them."""
+
+    def __init__(self, observer: "Observer", token: Callable[[], str], worker: int, workers: int) -> None:
+        self._observer = observer
+        self.token = token
+        # The numbers of the workers' links differ by this, so that no two have the same.
+        self._workers = workers
+        self._last_link = worker + 1 - workers
+        # The router is about to end: it takes no links any more.
+        self.is_draining = False
+
+    def complete(self, link: "Link", source: Any, target: Any, is_second: bool = False) -> bool:
+        """Answer an attach; whether that was possible.
+
+        A producer that asked for rcv-settle-mode second may wait for a settlement that only a consumer of that mode can
+        wait for as well. To all others the router answers first, and settles with the outcome.
+        """
+        mode = link.rcv_settle_mode if link.is_sender else int(is_second)
+        size = 0 if link.is_sender else link.session.connection.context.max_message_size
+        try:
+            link.attach(source=source, target=target, rcv_settle_mode=mode, max_message_size=size)
+        except FrameTooLarge as error:
+            # A peer's attach may fit our frames, and the answer to it not the peer's.
+            self.refuse(link, Error(condition="amqp:frame-size-too-small", description=str(error)))
+            return False
+        return True
+
+    def refuse(self, link: "Link", error: Error) -> None:
+        """Refuse a link."""
+        link.refuse(error)
+        self._observer.link_refused(link, error)
+
+    def take_number(self) -> int:
+        """Return the number of a new link."""
+        self._last_link += self._workers
+        return self._last_link
+
+    def link_name(self) -> str:
+        """Return the name of a link that this router attaches at another one."""
+        return f"qdlink.{self.token()}"

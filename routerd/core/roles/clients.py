@@ -1,0 +1,381 @@
+"""The links of clients, of edge routers and of endpoints inside the router, which are for addresses."""
+
+from typing import TYPE_CHECKING, Any, cast
+
+from routerd.core.annotations.passage import section
+from routerd.core.directory.naming import phase_of
+from routerd.core.directory.treatment import Treatment
+from routerd.core.links.address import Address
+from routerd.core.links.inlet import Inlet
+from routerd.core.links.outlet import Outlet
+from routerd.core.links.role import ConnectionRole, LinkRole
+from routerd.core.policy.message_guard import read_only_guard
+from routerd.core.roles.claims import Claimant
+from routerd.core.roles.uplinks import DOWNLINK
+from routerd.core.settings import Distribution
+from routerd.wire import Attach, Coordinator, Error, LinkState, Source, Target
+from routerd.wire.receiver import Receiver
+from routerd.wire.sender import Sender
+
+if TYPE_CHECKING:
+    from routerd.core.annotations.passage import Passages
+    from routerd.core.clock import Clock
+    from routerd.core.delivery.credit import Credit
+    from routerd.core.delivery.destinations import Destinations
+    from routerd.core.delivery.intake import Intake
+    from routerd.core.delivery.queues import Queues
+    from routerd.core.directory.directory import Directory
+    from routerd.core.links.peer import Peer
+    from routerd.core.observer import Observer
+    from routerd.core.recording.journal import Journal
+    from routerd.core.roles.attaching import Attaching
+    from routerd.core.roles.claims import Claims
+    from routerd.core.roles.demand import Demand
+    from routerd.core.roles.edges import Edges
+    from routerd.core.roles.ends import Ends
+    from routerd.core.roles.refusals import PolicyClaim
+    from routerd.core.roles.siblings import Siblings
+    from routerd.core.roles.uplinks import Uplinks
+    from routerd.wire.delivery import Delivery
+    from routerd.wire.link import Link
+
+ADDRESS_MAX = 4096
+"""Characters of an address: a link between siblings has it three times in its attach, which is one frame."""
+
+_UNAVAILABLE = Error(condition="amqp:not-found", description="Node not found")
+_NO_SOURCE = Error(condition="amqp:invalid-field", description="a receiver needs a source with an address, or dynamic")
+_NO_TARGET = Error(condition="amqp:invalid-field", description="a sender needs a target")
+_TOO_LONG = Error(
+    condition="amqp:invalid-field", description=f"an address has {ADDRESS_MAX} characters at most"
+)
+_NOT_TEXT = Error(condition="amqp:invalid-field", description="an address has to be a string")
+_NO_COORDINATOR = Error(
+    condition="amqp:precondition-failed",
+    description="there is no transaction coordinator behind this router",
+)
+_DOWN = Treatment(Distribution.BALANCED)
+_ATTACH_RCVD = LinkState.ATTACH_RCVD
+_SETTLED = 1
+_SECOND = 1
+
+
+class Clients(Claimant):
+    """Enters consumers and producers at the addresses that their termini name: the last claimant, who takes all."""
+
+    consumer_role: LinkRole
+    producer_role: LinkRole
+    edge_producer_role: LinkRole
+    """Set once, by who makes the parts."""
+
+    def __init__(
+        self,
+        clock: "Clock",
+        observer: "Observer",
+        directory: "Directory",
+        journal: "Journal",
+        passages: "Passages",
+        destinations: "Destinations",
+        queues: "Queues",
+        credit: "Credit",
+        attaching: "Attaching",
+        demand: "Demand",
+        siblings: "Siblings",
+        uplinks: "Uplinks",
+        edges: "Edges",
+        policy: "PolicyClaim",
+        is_alone: bool,
+    ) -> None:
+        self._clock = clock
+        self._observer = observer
+        self._directory = directory
+        self._journal = journal
+        self._passages = passages
+        self._destinations = destinations
+        self._queues = queues
+        self._credit = credit
+        self._attaching = attaching
+        self._demand = demand
+        self._siblings = siblings
+        self._uplinks = uplinks
+        self._edges = edges
+        self._policy = policy
+        # Whether there is no other worker that has to know of a consumer.
+        self.is_alone = is_alone
+
+    def claim(self, peer: "Peer", link: "Link", performative: Attach) -> "bool | Error":
+        """Take a consumer or a producer."""
+        if link.is_sender:
+            return self._consumer_attached(peer, cast(Sender, link), performative)
+        return self._producer_attached(peer, cast(Receiver, link), performative)
+
+    # --- consumers
+
+    def _consumer_attached(self, peer: "Peer", link: Sender, performative: Attach) -> "bool | Error":
+        """Enter a consumer, and answer it as soon as all workers know of it."""
+        source = performative.source
+        if not isinstance(source, Source):
+            return _NO_SOURCE
+        if source.dynamic:
+            source.address = self._directory.space.reply_address(self._attaching.token())
+        found = self._address_of(peer, source, False)
+        if not isinstance(found, Address):
+            return found or _NO_SOURCE
+        address = found
+        source.filter = None  # none is applied (3.5.3)
+        outlet = Outlet(self._attaching.take_number(), peer, link, address)
+        outlet.role = self.consumer_role
+        link.context = outlet
+        outlet.source = source
+        peer.outlets[outlet] = None
+        address.add(outlet)
+        if peer.is_fair:
+            address.take_turns()
+        if peer.is_edge:
+            self._edges.let_pass_large(outlet)
+        self._consumers_changed(address)
+        if address.local_count == 1:
+            link.session.connection.work += len(address.inlets) >> 3
+            self._demand.came(address)
+            if self._journal.recorder is not None and address.remote_count == 0:
+                self._journal.recorder.events.address_added(address.key, self._clock.now)
+        if self.is_alone:
+            self.answer(outlet)
+        else:
+            self._siblings.await_workers(outlet)
+        return True
+
+    def answer(self, outlet: Outlet) -> None:
+        """Answer a consumer that every worker knows of, unless it has gone."""
+        link = outlet.link
+        if link.state is not _ATTACH_RCVD or link.context is not outlet or not link.session.is_open:
+            return
+        if not self._attaching.complete(link, outlet.source, link.remote_target):
+            return
+        outlet.source = None
+        outlet.is_open = link.is_attached
+        outlet.address.note_credit()
+        outlet.note_flow(self._clock.now)
+        self._observer.link_attached(outlet)
+        if self._journal.recorder is not None:
+            self._journal.recorder.events.consumer_attached(outlet, self._clock.now)
+        # Credit, and the wish to have it drained, may have come before the answer.
+        self._queues.serve_outlet(outlet)
+        self._credit.answer_drain(outlet)
+
+    def consumer_left(self, outlet: Outlet) -> None:
+        """Forget a consumer whose link is over."""
+        address = outlet.address
+        self._edges.forget_side(outlet)
+        self._consumers_changed(address)
+        if address.local_count == 0:
+            outlet.link.session.connection.work += len(address.inlets) >> 3
+        self._demand.went(address)
+        if self._journal.recorder is not None and address.local_count == address.remote_count == 0:
+            self._journal.recorder.events.address_removed(address.key, self._clock.now)
+
+    def _consumers_changed(self, address: Address) -> None:
+        self._directory.changed[address.key] = None
+        self._uplinks.consumers_changed(address)
+        self._directory.tracking.changed(address)
+
+    # --- producers
+
+    def _producer_attached(self, peer: "Peer", link: Receiver, performative: Attach) -> "bool | Error":
+        """Answer a producer, and give it credit if its messages have anywhere to go."""
+        target = performative.target
+        if isinstance(target, Coordinator):
+            return _NO_COORDINATOR
+        if not isinstance(target, Target):
+            return _NO_TARGET
+        if target.dynamic:
+            target.address = f"amqp:/_$temp.{self._attaching.token()}"
+        found = self._address_of(peer, target, True)
+        if isinstance(found, Error):
+            return found
+        address = found
+        is_second = link.rcv_settle_mode == _SECOND and address is not None and _settle_second(address)
+        if not self._attaching.complete(link, link.remote_source, target, is_second):
+            if address is not None:
+                self._directory.forget_if_idle(address)
+            return True
+        inlet = Inlet(self._attaching.take_number(), peer, link, address)
+        inlet.role = self.producer_role
+        if peer.grant is not None and self._policy.gate is not None:
+            inlet.guard = self._policy.gate.guard_for(peer, None if address is None else target.address)
+        elif (
+            self._destinations.guards_requests
+            and address is not None
+            and self._destinations.asks_others(peer, address.key, target.address)
+        ):
+            inlet.guard = read_only_guard(target.address)
+        if peer.is_edge and peer.trunk is not None:
+            inlet.role = self.edge_producer_role
+            inlet.join(peer.trunk)
+            inlet.is_withheld = address is not None
+        link.context = inlet
+        peer.inlets[inlet] = None
+        inlet.is_open = link.is_attached
+        if address is not None:
+            self._uplinks.producers_changed(address)
+            self._directory.tracking.sends(peer, address)
+            self._mark_entries(inlet, address, peer.tenant, target.address)
+            address.enter(inlet)
+            if address.missing or address.ways:
+                self._siblings.refresh(address)
+        self._observer.link_attached(inlet)
+        if self._journal.recorder is not None:
+            self._journal.recorder.events.producer_attached(inlet, self._clock.now)
+        inlet.top_up()
+        return True
+
+    def _mark_entries(self, inlet: Inlet, address: Address, tenant: str, text: str) -> None:
+        """Prepare what messages of a link are marked with when they leave for another router."""
+        phase = phase_of(address.key)
+        # Nobody else knows of tenants: their addresses are written out.
+        to = address.key[2:] if tenant and address.key[:1] == "M" else text
+        inlet.entry, inlet.entry_count = self._passages.entry(to, phase)
+        inlet.entry_section = section(inlet.entry, inlet.entry_count)
+
+    def producer_left(self, inlet: Inlet) -> None:
+        """Forget a producer whose link is over."""
+        address = inlet.address
+        if address is not None:
+            address.leave(inlet)
+            self._uplinks.producers_changed(address)
+            self._directory.forget_if_idle(address)
+
+    # --- addresses
+
+    def _address_of(self, peer: "Peer", terminus: Any, is_producer: bool) -> "Address | Error | None":
+        """Return the address of a terminus, made if it is new; None if it names none."""
+        directory = self._directory
+        text = terminus.address
+        if text is None or text == "":
+            return None
+        if not isinstance(text, str):
+            return _NOT_TEXT
+        if type(text) is not str:
+            # A symbol is text, too; compiled code takes the plain type only.
+            text = terminus.address = str(text)
+        if peer.is_edge and DOWNLINK in terminus.capabilities and not (directory.is_edge or is_producer):
+            return _TOO_LONG if len(text) >= ADDRESS_MAX else directory.address_with(f"H{text}", _DOWN)
+        treatment = directory.naming.treatment(text, peer.tenant)
+        key = directory.naming.terminus_key(text, peer.tenant, treatment, terminus.capabilities, is_producer)
+        if len(key) > ADDRESS_MAX:
+            return _TOO_LONG
+        if treatment.distribution is Distribution.UNAVAILABLE and not self._is_provided(peer, key):
+            return _UNAVAILABLE
+        return directory.address_with(key, treatment) if key else None
+
+    def _is_provided(self, peer: "Peer", key: str) -> bool:
+        # What is closed to clients can be opened by endpoints inside the router, of this worker or a sibling.
+        directory = self._directory
+        return (
+            peer.is_inner
+            or key in directory.addresses
+            or directory.remote_consumers(key) > 0
+            or directory.network.reaches(key)
+        )
+
+
+class ClientRole(ConnectionRole):
+    """Of a client's connection, and of one that ends inside the router."""
+
+    def __init__(self, claims: "Claims") -> None:
+        self._claims = claims
+
+    def attached(self, peer: "Peer", link: "Link", performative: Attach) -> None:
+        """Have the link taken, or refused."""
+        self._claims.attached(peer, link, performative)
+
+
+class ConsumerRole(LinkRole):
+    """Of a link that takes the messages of an address."""
+
+    def __init__(self, credit: "Credit", ends: "Ends", clients: Clients) -> None:
+        self._credit = credit
+        self._ends = ends
+        self._clients = clients
+
+    def flow(self, end: Outlet) -> None:
+        """Use the consumer's credit."""
+        self._credit.of_consumer(end)
+
+    def ended(self, end: Outlet, error: Error | None) -> None:
+        """Forget the consumer."""
+        outlet: Outlet = end
+        was_open = self._ends.begin_outlet(outlet)
+        self._clients.consumer_left(outlet)
+        self._ends.finish_outlet(outlet, was_open, error)
+
+
+class ProducerRole(LinkRole):
+    """Of a link that brings messages: of one address, or each of its own."""
+
+    def __init__(self, intake: "Intake", credit: "Credit", ends: "Ends", clients: Clients) -> None:
+        self._intake = intake
+        self._credit = credit
+        self._ends = ends
+        self._clients = clients
+
+    def transfer(self, end: Inlet, delivery: "Delivery", data: bytes | bytearray, start: int, stop: int) -> None:
+        """Take a message."""
+        self._intake.from_client(end, delivery, data, start, stop)
+
+    def flow(self, end: Inlet) -> None:
+        """See what credit the producer has given back."""
+        self._credit.of_producer(end)
+
+    def ended(self, end: Inlet, error: Error | None) -> None:
+        """Forget the producer."""
+        inlet: Inlet = end
+        self._ends.begin_inlet(inlet)
+        self._clients.producer_left(inlet)
+        self._ends.finish_inlet(inlet, error)
+
+
+class EdgeProducerRole(LinkRole):
+    """Of a link by which an edge router sends: for one address, or as the annotations of messages say."""
+
+    def __init__(
+        self, directory: "Directory", intake: "Intake", credit: "Credit", ends: "Ends", clients: Clients
+    ) -> None:
+        self._directory = directory
+        self._intake = intake
+        self._credit = credit
+        self._ends = ends
+        self._clients = clients
+
+    def transfer(self, end: Inlet, delivery: "Delivery", data: bytes | bytearray, start: int, stop: int) -> None:
+        """Take a message."""
+        self._intake.from_router(end, delivery, data, start, stop)
+
+    def flow(self, end: Inlet) -> None:
+        """See what credit came back."""
+        self._credit.of_producer(end)
+
+    def ended(self, end: Inlet, error: Error | None) -> None:
+        """Forget the link."""
+        inlet: Inlet = end
+        self._ends.begin_inlet(inlet)
+        peer, address = inlet.peer, inlet.address
+        if address is not None and not _has_other_link(inlet, address):
+            self._directory.tracking.sends_no_more(peer, address)
+        self._clients.producer_left(inlet)
+        self._ends.finish_inlet(inlet, error)
+
+
+def _has_other_link(inlet: Inlet, address: Address) -> bool:
+    """Whether the peer of a link has another one to the address."""
+    return any(one.peer is inlet.peer and one is not inlet for one in address.inlets)
+
+
+def _settle_second(address: Address) -> bool:
+    """Whether all consumers of an address are clients of this worker, and each settles after the producer."""
+    if address.is_multicast or address.ways or not address.outlets:
+        return False
+    for outlet in address.outlets:
+        link = outlet.link
+        if outlet.is_fabric or link.rcv_settle_mode != _SECOND or link.snd_settle_mode == _SETTLED:
+            return False
+    return address.remote_count == 0

@@ -1,0 +1,18 @@
+import cython
+from routerd.core.clock cimport Clock
+from routerd.core.delivery.queues cimport Queues
+from routerd.core.directory.directory cimport Directory
+from routerd.core.links.address cimport Address
+from routerd.core.links.inlet cimport Inlet
+
+
+@cython.final
+cdef class Demand:
+    cdef Clock _clock
+    cdef Directory _directory
+    cdef Queues _queues
+
+    @cython.locals(inlet=Inlet)
+    cpdef void came(self, Address address)
+    @cython.locals(inlet=Inlet)
+    cpdef void went(self, Address address)

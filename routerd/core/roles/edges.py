@@ -1,0 +1,311 @@
+"""An interior router's side of its connections to edge routers (inter-router protocol 6).
+
+To an interior router an edge router is a client with many links: a producer without address, which is where most of its
+messages come from, a consumer for everything that is under `_edge/<its id>/`, and one of either kind for each address
+that the edge router's own clients use. Beside them are the links that only edge routers have: a heartbeat, look-ups,
+and the notices of address tracking.
+"""
+
+import math
+from typing import TYPE_CHECKING, Any, cast
+
+from routerd.core.links.inlet import Inlet
+from routerd.core.links.outlet import Outlet
+from routerd.core.links.role import ConnectionRole, LinkRole
+from routerd.core.links.trunk import Trunk
+from routerd.core.links.way import Way
+from routerd.core.roles.claims import Claimant
+from routerd.core.roles.control import ControlRole
+from routerd.core.roles.ends import end_empty_session
+from routerd.core.roles.uplinks import HEARTBEAT, TRACKING
+from routerd.wire import (
+    AmqpValue,
+    Attach,
+    ConnectionState,
+    Error,
+    Header,
+    Message,
+    Open,
+    Properties,
+    Receiver,
+    Sender,
+    Source,
+    Target,
+    UInt,
+    WireError,
+)
+
+if TYPE_CHECKING:
+    from routerd.core.clock import Clock
+    from routerd.core.delivery.credit import Credit
+    from routerd.core.directory.directory import Directory
+    from routerd.core.links.address import Address
+    from routerd.core.links.peer import Peer
+    from routerd.core.observer import Observer
+    from routerd.core.roles.attaching import Attaching
+    from routerd.core.roles.claims import Claims
+    from routerd.core.roles.ends import Ends
+    from routerd.core.roles.trunks import Trunks
+    from routerd.wire.link import Link
+
+LOOKUP = "_$qd.addr_lookup"
+HEARTBEAT_S = 2.0
+"""How often an edge router says that it is there."""
+HEARTBEAT_WINDOW = 2
+"""Heartbeats for which there is credit.
+
+A qdrouterd counts what each flow adds: a flow that adds none lets it beat no more, and one flow lets it beat once.
+So each heartbeat is answered by a flow of one.
+"""
+SILENCE_S = 8.0
+"""After so long without a heartbeat, the connection of an edge router is closed."""
+STANDSTILL_S = 5.0
+"""A router that has not looked for so long has not read, either: the silence of edge routers begins anew."""
+NOT_FOUND = 3
+"""What a look-up answers for an address that is no link route (6.7)."""
+
+_WRONG_WAY = Error(condition="amqp:not-allowed", description="this address is not for a link of that direction")
+_NOT_AN_EDGE = Error(condition="qd:forbidden", description="this address is for edge routers only")
+_LOST = Error(
+    condition="amqp:connection:forced", description=f"no heartbeat has come on {HEARTBEAT} for {SILENCE_S:.0f} s"
+)
+
+
+class Edges:
+    """Serves edge routers."""
+
+    def __init__(
+        self,
+        clock: "Clock",
+        observer: "Observer",
+        directory: "Directory",
+        trunks: "Trunks",
+    ) -> None:
+        self._clock = clock
+        self._observer = observer
+        self._directory = directory
+        self._trunks = trunks
+        # When each edge router was heard last, and when that was looked up.
+        self.heard: dict[Peer, float] = {}
+        self._looked_at = math.inf
+
+    # --- the connection
+
+    def connected(self, peer: "Peer") -> None:
+        """Take the connection of an edge router into use."""
+        peer.trunk = Trunk(peer, 0)
+        peer.trunk.wanting = self._trunks.wanting
+
+    def lost(self, peer: "Peer") -> None:
+        """Forget a connection."""
+        if peer.trunk is not None:
+            self._trunks.wanting.pop(peer.trunk, None)
+        self.heard.pop(peer, None)
+        self._directory.tracking.forget(peer)
+
+    def look(self, now: float) -> None:
+        """See who has not said for too long that it is there; to be called every `HEARTBEAT_S`."""
+        has_stood_still = now - self._looked_at > STANDSTILL_S
+        self._looked_at = now
+        for peer, heard in list(self.heard.items()):
+            if has_stood_still:
+                # What came meanwhile may not have been read yet.
+                self.heard[peer] = now
+            elif now - heard > SILENCE_S:
+                self._close_silent(peer, now - heard)
+
+    def _close_silent(self, peer: "Peer", silence_s: float) -> None:
+        """Close the connection of an edge router that is not heard any more."""
+        del self.heard[peer]
+        self._observer.heartbeat_lost(peer, silence_s)
+        if peer.connection.state is ConnectionState.OPENED:
+            peer.connection.close(_LOST)
+        if peer.shell is not None:
+            peer.shell.end_soon()
+
+    # --- large messages
+
+    def let_pass_large(self, outlet: Outlet) -> None:
+        """Have large messages for an edge router's link take links of their own, so that others need not wait."""
+        peer = outlet.peer
+        trunk = peer.trunk
+        if trunk is None or self._directory.is_edge or not peer.is_edge:
+            return
+        performative = peer.connection.remote_open
+        way = Way(outlet.address, peer.number, "" if performative is None else performative.container_id)
+        way.end, way.beside = trunk, outlet
+        outlet.side = way
+        trunk.sides.setdefault(outlet.address, []).append(way)
+
+    def forget_side(self, outlet: Outlet) -> None:
+        """Forget the way beside a link that has ended."""
+        way, outlet.side = outlet.side, None
+        trunk = outlet.peer.trunk
+        if way is not None and trunk is not None:
+            sides = trunk.sides[outlet.address]
+            sides.remove(way)
+            if not sides:
+                del trunk.sides[outlet.address]
+
+    # --- look-ups
+
+    def answer_lookup(self, peer: "Peer", octets: bytes) -> None:
+        """Say that an address is no link route."""
+        try:
+            request = Message.decode(octets)
+        except WireError:
+            return
+        properties = request.properties
+        reply_to = properties.reply_to if properties is not None else None
+        if properties is None or not isinstance(reply_to, str):
+            return
+        asked = (request.application_properties or {}).get("opcode")
+        opcode = UInt(asked) if isinstance(asked, int) and 0 <= asked < 1 << 32 else UInt(1)
+        answer = Message(
+            header=Header(),
+            properties=Properties(to=reply_to, correlation_id=properties.correlation_id),
+            application_properties={"version": UInt(1), "opcode": opcode, "status": UInt(NOT_FOUND)},
+            body=AmqpValue([False, False]),
+        ).encode()
+        address: Address | None = self._directory.addresses.get(self._directory.space.key(reply_to))
+        for outlet in [] if address is None else address.outlets[: address.local_count]:
+            if outlet.peer is peer and outlet.can_send():
+                outlet.link.send(answer, None, True)
+
+
+class EdgeClaim(Claimant):
+    """Takes the links that only edge routers have."""
+
+    def __init__(
+        self,
+        clock: "Clock",
+        directory: "Directory",
+        attaching: "Attaching",
+        trunks: "Trunks",
+        edges: Edges,
+        roles: dict[str, LinkRole],
+        tracker_role: LinkRole,
+    ) -> None:
+        """`roles` are those of inlets, by the addresses that stand for what they are for."""
+        self._clock = clock
+        self._directory = directory
+        self._attaching = attaching
+        self._trunks = trunks
+        self._edges = edges
+        self._roles = roles
+        self._tracker_role = tracker_role
+
+    def claim(self, peer: "Peer", link: "Link", performative: Attach) -> "bool | Error":
+        """Take a heartbeat, look-ups, or the link that notices go by."""
+        if peer.is_inner:
+            return False
+        if link.is_sender:
+            return self._claim_tracker(peer, cast(Sender, link), performative)
+        target = performative.target
+        text = target.address if isinstance(target, Target) and isinstance(target.address, str) else ""
+        if text == TRACKING:
+            return _WRONG_WAY
+        role = self._roles.get(text)
+        if role is None:
+            return False
+        if self._directory.is_edge or (text == LOOKUP and peer.trunk is None):
+            return _NOT_AN_EDGE
+        if self._attaching.complete(link, link.remote_source, target):
+            trunk = peer.trunk or Trunk(peer, 0)
+            inlet = self._trunks.new_inlet(peer, trunk, cast(Receiver, link), role)
+            inlet.is_control = True
+            if text == HEARTBEAT:
+                inlet.narrow(HEARTBEAT_WINDOW)
+                if peer.trunk is not None:
+                    self._edges.heard[peer] = self._clock.now
+            inlet.is_open = link.is_attached
+            inlet.top_up()
+        return True
+
+    def _claim_tracker(self, peer: "Peer", link: Sender, performative: Attach) -> "bool | Error":
+        source = performative.source
+        text = source.address if isinstance(source, Source) and isinstance(source.address, str) else ""
+        if text in self._roles:
+            return _WRONG_WAY
+        if text != TRACKING:
+            return False
+        if peer.trunk is None or self._directory.is_edge:
+            return _NOT_AN_EDGE
+        if self._attaching.complete(link, source, link.remote_target):
+            outlet = self._trunks.new_outlet(peer, peer.trunk, link, self._tracker_role)
+            outlet.is_open = link.is_attached
+            self._directory.tracking.begin(outlet)
+        return True
+
+
+class EdgeRole(ConnectionRole):
+    """Of the connection of an edge router to this interior router."""
+
+    def __init__(self, edges: Edges, claims: "Claims") -> None:
+        self._edges = edges
+        self._claims = claims
+
+    def opened(self, peer: "Peer", performative: Open) -> None:
+        """Take the connection into use."""
+        self._edges.connected(peer)
+
+    def closed(self, peer: "Peer") -> None:
+        """Forget it."""
+        self._edges.lost(peer)
+
+    def attached(self, peer: "Peer", link: "Link", performative: Attach) -> None:
+        """Have the link taken, or refused."""
+        self._claims.attached(peer, link, performative)
+
+
+class HeartbeatRole(ControlRole):
+    """Of the link by which an edge router says that it is there."""
+
+    def __init__(
+        self, clock: "Clock", observer: "Observer", settlement: Any, credit: "Credit", ends: "Ends", edges: Edges
+    ) -> None:
+        ControlRole.__init__(self, clock, observer, settlement, credit, ends)
+        self._edges = edges
+
+    def take(self, inlet: Inlet, octets: bytes) -> None:
+        """Note that it is there."""
+        self._edges.heard[inlet.peer] = self._clock.now
+
+    def left(self, inlet: Inlet) -> None:
+        """Wait for no heartbeat any more."""
+        self._edges.heard.pop(inlet.peer, None)
+
+
+class LookupRole(ControlRole):
+    """Of the link by which an edge router asks whether an address is a link route."""
+
+    def __init__(
+        self, clock: "Clock", observer: "Observer", settlement: Any, credit: "Credit", ends: "Ends", edges: Edges
+    ) -> None:
+        ControlRole.__init__(self, clock, observer, settlement, credit, ends)
+        self._edges = edges
+
+    def take(self, inlet: Inlet, octets: bytes) -> None:
+        """Answer."""
+        self._edges.answer_lookup(inlet.peer, octets)
+
+
+class TrackerRole(LinkRole):
+    """Of the link by which an edge router is told which addresses have consumers."""
+
+    def __init__(self, directory: "Directory", credit: "Credit", ends: "Ends") -> None:
+        self._directory = directory
+        self._credit = credit
+        self._ends = ends
+
+    def flow(self, end: Outlet) -> None:
+        """Send the notices that waited for credit."""
+        self._credit.of_consumer(end)
+
+    def ended(self, end: Outlet, error: Error | None) -> None:
+        """Tell the edge router nothing any more."""
+        outlet: Outlet = end
+        was_open = self._ends.begin_outlet(outlet)
+        self._directory.tracking.end(outlet)
+        end_empty_session(outlet.link)
+        self._ends.finish_outlet(outlet, was_open, error)

@@ -1,0 +1,28 @@
+import cython
+from routerd.core.annotations.passage cimport Passages, section
+from routerd.core.directory.naming cimport phase_of
+from routerd.core.links.address cimport Address
+from routerd.core.links.inlet cimport Inlet
+from routerd.core.links.outlet cimport Outlet
+from routerd.core.links.peer cimport Peer
+from routerd.core.links.role cimport LinkRole
+from routerd.core.roles.attaching cimport Attaching
+from routerd.wire.link cimport Link
+from routerd.wire.receiver cimport Receiver
+from routerd.wire.session cimport Session
+
+cdef object _OPENED
+
+
+@cython.final
+cdef class Fabric:
+    cdef public LinkRole outlet_role
+    cdef public LinkRole inlet_role
+    cdef Passages _passages
+    cdef Attaching _attaching
+
+    @cython.locals(peer=Peer, outlet=Outlet)
+    cpdef Outlet outlet_to(self, object neighbour, Address address, str target)
+    cpdef void give_up(self, Outlet outlet)
+    @cython.locals(inlet=Inlet)
+    cpdef void answer(self, Peer peer, Link link, Address address, bint is_relay)

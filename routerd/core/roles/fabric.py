@@ -1,0 +1,80 @@
+"""The links between the workers of a router, each for the messages of one address."""
+
+from typing import TYPE_CHECKING, cast
+
+from routerd.core.annotations.passage import section
+from routerd.core.directory.naming import phase_of
+from routerd.core.links.inlet import Inlet
+from routerd.core.links.outlet import Outlet
+from routerd.wire import ConnectionState, Source, StateError, Target
+
+if TYPE_CHECKING:
+    from routerd.core.annotations.passage import Passages
+    from routerd.core.directory.neighbour import Neighbour
+    from routerd.core.links.address import Address
+    from routerd.core.links.peer import Peer
+    from routerd.core.links.role import LinkRole
+    from routerd.core.roles.attaching import Attaching
+    from routerd.wire.link import Link
+    from routerd.wire.receiver import Receiver
+    from routerd.wire.session import Session
+
+_OPENED = ConnectionState.OPENED
+
+
+class Fabric:
+    """Attaches links to siblings, and answers theirs."""
+
+    outlet_role: "LinkRole"
+    inlet_role: "LinkRole"
+    """Set once, by who makes the parts."""
+
+    def __init__(self, passages: "Passages", attaching: "Attaching") -> None:
+        self._passages = passages
+        self._attaching = attaching
+
+    def outlet_to(self, neighbour: "Neighbour", address: "Address", target: str) -> Outlet | None:
+        """Attach a link to a sibling, if it is connected."""
+        peer = neighbour.peer
+        if peer is None or peer.connection.state is not _OPENED:
+            return None
+        session = self._session(peer)
+        number = self._attaching.take_number()
+        link = session.sender(f"{target} {number}")
+        outlet = Outlet(number, peer, link, address)
+        outlet.role = self.outlet_role
+        link.context = outlet
+        peer.outlets[outlet] = None
+        link.attach(source=Source(address=target), target=Target(address=target))
+        return outlet
+
+    def _session(self, peer: "Peer") -> "Session":
+        # One for each link: a window that one address fills stops no other. Once all channels are used, they share one.
+        try:
+            session = peer.connection.session()
+        except StateError:
+            return next(session for session in peer.connection.sessions() if session.is_open)
+        session.begin()
+        return session
+
+    def give_up(self, outlet: Outlet) -> None:
+        """Detach a link that is not needed any more. One whose attach is not answered is given up when it is."""
+        if outlet.link.is_attached:
+            outlet.is_open = False
+            outlet.address.remove(outlet)
+            outlet.link.detach()
+
+    def answer(self, peer: "Peer", link: "Link", address: "Address", is_relay: bool) -> None:
+        """Answer a sibling's link, and let it send."""
+        inlet = Inlet(self._attaching.take_number(), peer, cast("Receiver", link), address, is_relay)
+        inlet.role = self.inlet_role
+        if address.key[:1] == "M":
+            # For what leaves beside the link of an edge router.
+            inlet.entry, inlet.entry_count = self._passages.entry(address.key[2:], phase_of(address.key))
+            inlet.entry_section = section(inlet.entry, inlet.entry_count)
+        link.context = inlet
+        peer.inlets[inlet] = None
+        link.attach(source=link.remote_source, target=link.remote_target)
+        inlet.is_open = link.is_attached
+        address.enter(inlet)
+        inlet.top_up()

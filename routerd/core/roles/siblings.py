@@ -1,0 +1,354 @@
+"""What the workers of a router do for each other: consumers at siblings, and the fabric that reaches them.
+
+Consumers are told to the address table as `Changes`, and an attach is answered once `confirm` says that every worker
+knows of it. What siblings' consumers want comes in by `apply`; a link of the fabric carries the messages of one
+address to one sibling, so credit and settlement reach from end to end.
+"""
+
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+from routerd.core.directory.membership import Changes, Delta, Interest, Sibling
+from routerd.core.directory.neighbour import Neighbour
+from routerd.core.errors import FullDeltaMissing
+from routerd.core.links.inlet import Inlet
+from routerd.core.links.outlet import Outlet
+from routerd.core.links.role import ConnectionRole, LinkRole
+from routerd.core.roles.ends import end_empty_session
+from routerd.core.roles.ways import RELAY
+from routerd.wire import Attach, ConnectionState, Error, LinkState, Open, Target
+
+if TYPE_CHECKING:
+    from routerd.core.delivery.credit import Credit
+    from routerd.core.delivery.intake import Intake
+    from routerd.core.delivery.queues import Queues
+    from routerd.core.directory.directory import Directory
+    from routerd.core.links.address import Address
+    from routerd.core.links.peer import Peer
+    from routerd.core.roles.attaching import Attaching
+    from routerd.core.roles.demand import Demand
+    from routerd.core.roles.ends import Ends
+    from routerd.core.roles.fabric import Fabric
+    from routerd.core.roles.ways import Ways
+    from routerd.wire.delivery import Delivery
+    from routerd.wire.link import Link
+
+_NO_ADDRESS = Error(condition="amqp:invalid-field", description="a link between workers is for an address")
+_ATTACHED = LinkState.ATTACHED
+_OPENED = ConnectionState.OPENED
+
+
+class Siblings:
+    """What is known of the other workers, and the links that carry what their consumers want."""
+
+    def __init__(
+        self,
+        directory: "Directory",
+        queues: "Queues",
+        attaching: "Attaching",
+        demand: "Demand",
+        fabric: "Fabric",
+        ways: "Ways",
+        worker: int,
+    ) -> None:
+        self._directory = directory
+        self._queues = queues
+        self._attaching = attaching
+        self._demand = demand
+        self._fabric = fabric
+        self._ways = ways
+        self._worker = worker
+        self.version = (0, 0)
+        self._sequence = 0
+        self._awaiting: deque[tuple[int, Outlet]] = deque()
+
+    # --- what the table is told, and says
+
+    def take_changes(self) -> Changes | None:
+        """Return what the address table has to be told, for the shell to pass on at the end of its turn."""
+        directory = self._directory
+        if not directory.changed:
+            return None
+        self._sequence += 1
+        changed, directory.changed = directory.changed, {}
+        return Changes(self._sequence, tuple(Interest(key, self._local_consumers(key)) for key in changed))
+
+    def all_interests(self) -> Changes:
+        """Return everything that the table has to know of this worker, when it joins."""
+        interests = tuple(
+            Interest(key, address.local_count)
+            for key, address in self._directory.addresses.items()
+            if address.local_count
+        )
+        return Changes(self._sequence, interests)
+
+    def _local_consumers(self, key: str) -> int:
+        address = self._directory.addresses.get(key)
+        return 0 if address is None else address.local_count
+
+    def await_workers(self, outlet: Outlet) -> None:
+        """Have a consumer answered once the table has confirmed what it will be told next."""
+        self._awaiting.append((self._sequence + 1, outlet))
+
+    def confirmed(self, sequence: int) -> list[Outlet]:
+        """Return the consumers that waited for every worker to know of them."""
+        known = []
+        awaiting = self._awaiting
+        while awaiting and awaiting[0][0] <= sequence:
+            known.append(awaiting.popleft()[1])
+        return known
+
+    def apply(self, delta: Delta) -> None:
+        """Take what the table says of the siblings and of what they want; raises FullDeltaMissing."""
+        if delta.version <= self.version:
+            return
+        if not delta.is_full and delta.version[0] != self.version[0]:
+            raise FullDeltaMissing(self.version, delta.version)
+        neighbours = self._directory.neighbours
+        touched: dict[str, None] = {}
+        if delta.is_full:
+            for neighbour in neighbours.values():
+                touched.update(dict.fromkeys(neighbour.interests))
+                neighbour.interests = {}
+        if delta.siblings is not None:
+            self._members(delta.siblings, touched)
+        for worker, interest in delta.interests:
+            neighbour_or_none = neighbours.get(worker)
+            if neighbour_or_none is None:
+                continue
+            touched[interest.key] = None
+            if interest.consumers:
+                neighbour_or_none.interests[interest.key] = interest.consumers
+            else:
+                neighbour_or_none.interests.pop(interest.key, None)
+        self.version = delta.version
+        for key in touched:
+            address = self._directory.addresses.get(key)
+            if address is not None:
+                self.refresh(address)
+
+    def _members(self, siblings: tuple[Sibling, ...], touched: dict[str, None]) -> None:
+        neighbours = self._directory.neighbours
+        members = {sibling.worker: sibling for sibling in siblings if sibling.worker != self._worker}
+        gone = [one for worker, one in neighbours.items() if members.get(worker) != one.sibling]
+        for neighbour in gone:
+            touched.update(dict.fromkeys(neighbour.interests))
+            del neighbours[neighbour.sibling.worker]
+        for worker, sibling in members.items():
+            if worker not in neighbours:
+                neighbours[worker] = Neighbour(sibling)
+        for neighbour in gone:
+            if neighbour.peer is not None:
+                # It may hang, so nothing that it still does is waited for.
+                connection = neighbour.peer.connection
+                if connection.state is _OPENED:
+                    connection.close()
+                connection.transport_closed()
+
+    # --- connections
+
+    def connect_failed(self, worker: int) -> None:
+        """Note that a sibling can't be reached: messages do not wait for it."""
+        neighbour = self._directory.neighbours.get(worker)
+        if neighbour is not None and neighbour.peer is None:
+            neighbour.is_lost = True
+            self._refresh_all(neighbour)
+
+    def connected(self, peer: "Peer", performative: Open) -> None:
+        """Use a connection of the fabric, if it is that of a sibling that is known."""
+        properties: Any = performative.properties or {}
+        worker = properties.get("worker", -1)
+        incarnation = properties.get("incarnation")
+        neighbour = self._directory.neighbours.get(worker)
+        if neighbour is None or neighbour.sibling.incarnation != incarnation or neighbour.peer is not None:
+            peer.connection.close(Error(condition="amqp:not-found", description="this is no worker that is known here"))
+        else:
+            peer.sibling = worker
+            neighbour.peer = peer
+            neighbour.is_lost = False
+            self._refresh_all(neighbour)
+        self._ways.attach_all()
+
+    def lost(self, peer: "Peer") -> None:
+        """Do without a connection of the fabric."""
+        neighbour = self._directory.neighbours.get(peer.sibling)
+        if neighbour is not None and neighbour.peer is peer:
+            neighbour.peer = None
+            neighbour.is_lost = True
+            self._refresh_all(neighbour)
+
+    def _refresh_all(self, neighbour: Neighbour) -> None:
+        for key in list(neighbour.interests):
+            address = self._directory.addresses.get(key)
+            if address is not None:
+                self.refresh(address)
+
+    # --- the links of an address
+
+    def refresh(self, address: "Address", has_message: bool = False) -> None:
+        """Bring the links of an address to the siblings in line with what they want, where there is who would send."""
+        is_wanted = has_message or self._directory.has_senders(address)
+        before = address.remote_count
+        for neighbour in self._directory.neighbours.values():
+            consumers = neighbour.interests.get(address.key, 0)
+            outlet = neighbour.outlets.get(address.key)
+            if outlet is not None:
+                outlet.weight = max(1, consumers)
+                if consumers == 0:
+                    self._fabric.give_up(outlet)
+            elif consumers and is_wanted:
+                self._attach(neighbour, address, consumers)
+        self._directory.count_remote(address)
+        if address.ways and is_wanted:
+            self._ways.attach(address)
+        if address.remote_count == 0:
+            self._demand.went(address)
+        elif before == 0:
+            self._demand.came(address)
+        else:
+            self._queues.serve(address)
+        self._directory.tracking.changed(address)
+        if not has_message:
+            self._directory.forget_if_idle(address)
+
+    def _attach(self, neighbour: Neighbour, address: "Address", consumers: int) -> None:
+        outlet = self._fabric.outlet_to(neighbour, address, address.key)
+        if outlet is not None:
+            outlet.weight = consumers
+            neighbour.outlets[address.key] = outlet
+            address.add(outlet)
+
+    def answered(self, outlet: Outlet) -> None:
+        """Use a link that a sibling has answered, if it is still needed."""
+        link = outlet.link
+        if link.state is _ATTACHED and link.remote_target is not None:
+            outlet.is_open = True
+            neighbour = self._directory.neighbours.get(outlet.peer.sibling)
+            key = outlet.address.key
+            # A link to have messages relayed may be one that nobody needs any more.
+            if neighbour is None or key not in neighbour.interests or neighbour.outlets.get(key) is not outlet:
+                self._fabric.give_up(outlet)
+
+    def attached(self, peer: "Peer", link: "Link", performative: Attach) -> None:
+        """Answer a sibling's link: for our consumers of an address, or for a router behind one of our trunks."""
+        target = performative.target
+        key = target.address if isinstance(target, Target) else None
+        if link.is_sender or not isinstance(key, str):
+            self._attaching.refuse(link, _NO_ADDRESS)
+            return
+        if key.startswith(RELAY):
+            self._ways.relay_attached(peer, link, key)
+            return
+        # The last consumer may have left meanwhile. The link then waits without credit: its sibling gives it up once
+        # it knows, or the next consumer uses it.
+        address = self._directory.address_with(key, self._directory.treatment_of_key(key))
+        self._fabric.answer(peer, link, address, False)
+
+    def end_turn(self) -> None:
+        """Attach what messages of this turn need, and give siblings their shares of the credit of local consumers."""
+        directory = self._directory
+        if directory.wanted:
+            wanted, directory.wanted = directory.wanted, {}
+            for address in wanted:
+                if directory.addresses.get(address.key) is address:
+                    if address.missing:
+                        self.refresh(address, True)
+                    else:
+                        self._ways.attach(address)
+        uneven = directory.uneven
+        if uneven:
+            due = list(uneven)
+            uneven.clear()
+            for address in due:
+                address.share_credit()
+                if address.in_step:
+                    address.keep_step()
+
+
+class FabricRole(ConnectionRole):
+    """Of a connection between two workers."""
+
+    def __init__(self, siblings: Siblings) -> None:
+        self._siblings = siblings
+
+    def opened(self, peer: "Peer", performative: Open) -> None:
+        """Use the connection."""
+        self._siblings.connected(peer, performative)
+
+    def closed(self, peer: "Peer") -> None:
+        """Do without it."""
+        self._siblings.lost(peer)
+
+    def attached(self, peer: "Peer", link: "Link", performative: Attach) -> None:
+        """Answer a sibling's link."""
+        self._siblings.attached(peer, link, performative)
+
+
+class FabricOutletRole(LinkRole):
+    """Of a link to a sibling: for its consumers of an address, or to have it relay."""
+
+    def __init__(
+        self, directory: "Directory", credit: "Credit", ends: "Ends", ways: "Ways", siblings: Siblings
+    ) -> None:
+        self._directory = directory
+        self._credit = credit
+        self._ends = ends
+        self._ways = ways
+        self._siblings = siblings
+
+    def flow(self, end: Outlet) -> None:
+        """Use the share of credit that the sibling gives."""
+        self._credit.of_consumer(end)
+
+    def answered(self, end: Outlet) -> None:
+        """Use the link, or do without it."""
+        outlet: Outlet = end
+        if outlet.way is not None:
+            self._ways.answered(outlet)
+        else:
+            self._siblings.answered(outlet)
+
+    def ended(self, end: Outlet, error: Error | None) -> None:
+        """Forget the link; the sibling may have consumers again since it was given up."""
+        outlet: Outlet = end
+        was_open = self._ends.begin_outlet(outlet)
+        self._directory.retiring.pop(outlet, None)
+        if outlet.way is not None:
+            outlet.way.outlet = None
+        key = outlet.address.key
+        neighbour = self._directory.neighbours.get(outlet.peer.sibling)
+        if neighbour is not None and neighbour.outlets.get(key) is outlet:
+            del neighbour.outlets[key]
+        end_empty_session(outlet.link)
+        self._siblings.refresh(outlet.address)
+        self._ends.finish_outlet(outlet, was_open, error)
+
+
+class FabricInletRole(LinkRole):
+    """Of a link from a sibling."""
+
+    def __init__(self, directory: "Directory", intake: "Intake", credit: "Credit", ends: "Ends") -> None:
+        self._directory = directory
+        self._intake = intake
+        self._credit = credit
+        self._ends = ends
+
+    def transfer(self, end: Inlet, delivery: "Delivery", data: bytes | bytearray, start: int, stop: int) -> None:
+        """Take a message for a consumer of ours, or one to relay."""
+        self._intake.from_client(end, delivery, data, start, stop)
+
+    def flow(self, end: Inlet) -> None:
+        """See what credit came back."""
+        self._credit.of_producer(end)
+
+    def ended(self, end: Inlet, error: Error | None) -> None:
+        """Forget the link: its share of credit goes to the others."""
+        inlet: Inlet = end
+        self._ends.begin_inlet(inlet)
+        address = inlet.address
+        if address is not None:
+            address.leave(inlet)
+            if inlet.is_fabric:
+                self._credit.siblings_drained(address)
+            self._directory.forget_if_idle(address)
+        self._ends.finish_inlet(inlet, error)

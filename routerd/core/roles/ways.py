@@ -1,0 +1,193 @@
+"""The ways that addresses take over the network, as one worker of a router sees it.
+
+The routing engine says by `apply_network` which routers there are, how each is reached and which addresses it has. From
+this follow the ways of each address that somebody here sends to: over a trunk of this worker, or over a link to the
+sibling that has the trunk, which relays what comes there as it is.
+"""
+
+from typing import TYPE_CHECKING
+
+from routerd.core.directory.path_rules import UNSETTLED_S
+from routerd.core.directory.treatment import Treatment
+from routerd.core.links.way import Way
+from routerd.core.settings import Distribution
+from routerd.wire import Error
+
+if TYPE_CHECKING:
+    from routerd.core.clock import Clock
+    from routerd.core.delivery.copies import Copies
+    from routerd.core.delivery.queues import Queues
+    from routerd.core.directory.directory import Directory
+    from routerd.core.directory.network import NetworkNews
+    from routerd.core.directory.path_rules import PathRules
+    from routerd.core.links.address import Address
+    from routerd.core.links.outlet import Outlet
+    from routerd.core.links.peer import Peer
+    from routerd.core.links.trunk import Trunk
+    from routerd.core.recording.journal import Journal
+    from routerd.core.roles.attaching import Attaching
+    from routerd.core.roles.demand import Demand
+    from routerd.core.roles.fabric import Fabric
+    from routerd.wire.link import Link
+
+RELAY = "@"
+"""What the target of a link begins with whose messages a sibling is to send on by one of its trunks."""
+NO_ROUTE = Error(condition="qd:no-route-to-dest", description="no route to the destination node")
+
+
+class Ways:
+    """Keeps the ways of addresses, and the links to siblings that have the trunks of these ways."""
+
+    def __init__(
+        self,
+        clock: "Clock",
+        directory: "Directory",
+        rules: "PathRules",
+        journal: "Journal",
+        copies: "Copies",
+        queues: "Queues",
+        attaching: "Attaching",
+        demand: "Demand",
+        fabric: "Fabric",
+        worker: int,
+        workers: int,
+    ) -> None:
+        self._clock = clock
+        self._directory = directory
+        self._rules = rules
+        self._journal = journal
+        self._copies = copies
+        self._queues = queues
+        self._attaching = attaching
+        self._demand = demand
+        self._fabric = fabric
+        self._worker = worker
+        self._workers = workers
+        self._is_unsettled = False
+
+    # --- the network
+
+    def apply_network(self, news: "NetworkNews") -> None:
+        """Take what the routing engine says of the network."""
+        directory, network = self._directory, self._directory.network
+        if news.version <= network.version and not news.is_full:
+            return
+        before = network.routes, network.link_state
+        touched = network.apply(news)
+        directory.expectations.network_changed(before[0], network.routes, self._clock.now)
+        if news.routes is not None or news.through is not None:
+            self._rules.changed_at = self._clock.now
+            self._is_unsettled = True
+        if self._journal.recorder is not None:
+            self._journal.recorder.events.network_changed(*before, network, self._clock.now)
+        # Not by the radius, which counts the hops of our own paths: others' of the same cost may have more.
+        self._rules.hops_max = len(network.routes) + 1
+        keys = dict.fromkeys(directory.addresses) if news.is_full or news.routes is not None else touched
+        if news.through is not None:
+            # What waits for a way in the tree of its origin may have one now, or none any more.
+            keys.update((key, None) for key, address in directory.addresses.items() if address.parked_from_trunks)
+        for key in keys:
+            address = directory.addresses.get(key)
+            if address is not None and not key.startswith(RELAY):
+                self._reconsider(address)
+
+    def _reconsider(self, address: "Address") -> None:
+        had_ways = bool(address.ways)
+        self.find(address)
+        if address.ways and self._directory.has_senders(address):
+            self.attach(address)
+        if had_ways and not address.ways:
+            self._demand.went(address)
+        elif address.ways and not had_ways:
+            self._demand.came(address)
+        else:
+            self._queues.serve(address)
+        for way in address.ways:
+            self._copies.serve_way(way)
+        self._directory.tracking.changed(address)
+        self._directory.forget_if_idle(address)
+
+    def find(self, address: "Address") -> None:
+        """Bring the ways of an address in line with what is known of the network."""
+        for way in self._directory.find_ways(address):
+            self._copies.way_lost(way)
+            self._directory.retire(way)
+
+    def each_second(self, now: float) -> None:
+        """Give up messages that have waited for news, or for another way, in vain."""
+        directory = self._directory
+        if self._is_unsettled and now - self._rules.changed_at > UNSETTLED_S:
+            # Nobody else looks again at those for which only a detour was left.
+            self._is_unsettled = False
+            for address in [one for one in directory.addresses.values() if one.parked_from_trunks]:
+                self._queues.serve(address)
+                directory.forget_if_idle(address)
+        for address in directory.expectations.overdue(now):
+            if not address.has_outlet(False):
+                self._queues.release_parked(address)
+            self._queues.serve(address)
+            directory.forget_if_idle(address)
+
+    # --- links to siblings that relay
+
+    def attach(self, address: "Address") -> None:
+        """Attach links to the siblings that have the trunks of an address's ways."""
+        for way in address.ways:
+            if way.outlet is not None or way.end is not None or way.is_refused:
+                continue
+            if (way.trunk - 1) % self._workers != self._worker:
+                neighbour = self._directory.neighbours.get((way.trunk - 1) % self._workers)
+                if neighbour is not None:
+                    way.outlet = self._fabric.outlet_to(neighbour, address, f"{RELAY}{way.trunk}:{address.key}")
+                    if way.outlet is not None:
+                        way.outlet.way = way
+
+    def attach_all(self) -> None:
+        """Have a sibling that is connected again relay what it has trunks for."""
+        for address in list(self._directory.addresses.values()):
+            if address.ways and self._directory.has_senders(address):
+                self.attach(address)
+
+    def answered(self, outlet: "Outlet") -> None:
+        """Use the link of a way, or do without it if it was refused."""
+        if outlet.link.is_attached and outlet.link.remote_target is not None:
+            outlet.is_open = True
+        elif outlet.way is not None:
+            outlet.way.is_refused = True
+
+    def relay_attached(self, peer: "Peer", link: "Link", key: str) -> None:
+        """Answer a sibling's link for messages that one of our trunks is to take."""
+        number, _, relayed = key[len(RELAY) :].partition(":")
+        trunk = self._directory.trunks.get(int(number)) if number.isdecimal() else None
+        if trunk is None:
+            self._attaching.refuse(link, NO_ROUTE)
+            return
+        priority = self._directory.treatment_of_key(relayed).priority
+        address = self._directory.address_with(key, Treatment(Distribution.CLOSEST, priority=priority))
+        if not address.ways:
+            way = Way(address, trunk.peer.number, "")
+            way.end = trunk
+            address.ways = [way]
+        self._fabric.answer(peer, link, address, True)
+
+    def trunk_lost(self, trunk: "Trunk") -> None:
+        """Do without a trunk: for what siblings had relayed there, and for our own."""
+        mark = f"{RELAY}{trunk.peer.number}:"
+        for address in list(self._directory.addresses.values()):
+            if address.key.startswith(mark):
+                for way in address.ways:
+                    self._copies.way_lost(way)
+                address.ways = []
+                self._demand.went(address)
+            else:
+                for way in address.ways:
+                    if way.end is trunk:
+                        way.end = None
+
+    def end_turn(self) -> None:
+        """Detach the links to siblings that are not needed any more, once all they have sent is settled."""
+        retiring = self._directory.retiring
+        for outlet in list(retiring):
+            if outlet.link.unsettled_count == 0 and outlet.link.current is None:
+                del retiring[outlet]
+                self._fabric.give_up(outlet)
