@@ -1,6 +1,5 @@
-"""Who plays against whom: the engine and the peers, each as client of each other."""
+"""Who plays against whom: the engine and each of the peers, as client and as server."""
 
-from itertools import permutations
 from typing import Any
 
 import pytest
@@ -8,8 +7,8 @@ import pytest
 from tests.interop.conftest import StartPeer
 from tests.interop.peer_process import Fact
 
-PAIRS = list(permutations(("engine", "proton", "rhea"), 2))
-"""Client and server. The peers also meet each other, so that they are known to be right when the engine meets them."""
+PAIRS = [("engine", "proton"), ("engine", "rhea"), ("proton", "engine"), ("rhea", "engine")]
+"""Client and server. What the peers do with each other says nothing of ours; through a router of ours they meet."""
 
 every_pair = pytest.mark.parametrize(("client", "server"), PAIRS)
 

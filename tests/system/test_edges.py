@@ -21,7 +21,7 @@ from tests.system.load import Load, LoadConsumer, LoadProducer
 from tests.system.mesh import To, wait_for_copies
 from tests.system.proton_links import Consumer
 from tests.system.raw_client import RawClient
-from tests.system.routers import IN_PROCESS, ONE_ACTOR, Form, RunningRouter
+from tests.system.routers import ONE_ACTOR, Form, RunningRouter
 from tests.system.test_large_messages import MIB, Checksum, checksum_of, large
 from tests.waiting import WITHIN_S, eventually
 
@@ -395,15 +395,12 @@ def test_without_any_uplink_clients_of_the_edge_router_have_each_other(network: 
     assert away.bodies == ["before", "after"]
 
 
-@pytest.mark.parametrize("form", ["in-process", "ray"])
-def test_a_router_dies_and_its_edge_router_goes_to_another(
-    request: pytest.FixtureRequest, address: str, form: str
-) -> None:
+def test_a_router_dies_and_its_edge_router_goes_to_another(request: pytest.FixtureRequest, address: str) -> None:
     with edging(request, idle_timeout_s=4) as mesh:
         mesh.add("A")
         mesh.add("B", "A")
         mesh.wait_joined()
-        mesh.add_edge("E", "A", "B", form=ONE_ACTOR if form == "ray" else IN_PROCESS)
+        mesh.add_edge("E", "A", "B")
         first = mesh.router_of("E", "A", "B")
         other = "AB".replace(first, "")
         load = loaded(mesh, address, f"E{other}E", f"{other}EE")
