@@ -3,6 +3,7 @@
 import signal
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -10,7 +11,7 @@ from tests.system.conftest import Connect, running
 from tests.system.load import Load
 from tests.system.management_client import NODE, ManagementClient
 from tests.system.processes import family_of
-from tests.system.routers import ONE_ACTOR, THREE_ACTORS, Form, RunningRouter, configuration
+from tests.system.routers import ONE_ACTOR, THREE_ACTORS, RunningRouter, configuration
 from tests.waiting import eventually
 
 WHOLE_WITHIN_S = 30.0
@@ -21,11 +22,10 @@ ROUNDS = 10
 WITHOUT_HEAD_S = 3.0
 
 
-@pytest.fixture(scope="module", params=[THREE_ACTORS], ids=lambda form: form.name)
-def router(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningRouter]:
+@pytest.fixture(scope="module")
+def router(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningRouter]:
     """A router on a Ray of its own."""
-    form: Form = request.param
-    with running(form, tmp_path_factory.mktemp("router"), configuration()) as router:
+    with running(THREE_ACTORS, tmp_path_factory.mktemp("router"), configuration()) as router:
         yield router
 
 
@@ -66,14 +66,7 @@ def check_deaths(router: RunningRouter, address: str, number: signal.Signals, ro
     assert outcomes["accepted"] > 100
 
 
-@pytest.mark.parametrize(
-    ("router", "number"),
-    # One actor alone leaves nobody to serve clients until it is replaced; all else is as among three.
-    [(ONE_ACTOR, signal.SIGKILL), *((THREE_ACTORS, number) for number in SIGNALS)],
-    indirect=["router"],
-    ids=["ray-1-SIGKILL", "ray-3-SIGKILL", "ray-3-SIGSTOP"],
-    scope="module",
-)
+@pytest.mark.parametrize("number", SIGNALS, ids=[number.name for number in SIGNALS])
 def test_every_actor_may_die_under_load(router: RunningRouter, address: str, number: signal.Signals) -> None:
     check_deaths(router, address, number, 1)
 
@@ -100,3 +93,9 @@ def test_forwarding_goes_on_without_the_head_of_ray(router: RunningRouter, conne
     assert set(load.check()) == {"accepted"}
     assert {party.connections for party in load.parties} == {1}
     assert router.end() == 0
+
+
+def test_a_single_actor_that_serves_clients_may_die_under_load(tmp_path: Path, address: str) -> None:
+    # Nobody else serves them until it is replaced.
+    with running(ONE_ACTOR, tmp_path, configuration()) as router:
+        check_deaths(router, address, signal.SIGKILL, 1)
