@@ -34,6 +34,26 @@ def run(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
     )
 
 
+def tool(name: str, port: int, *arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    """Run `routerstat` or `routermanage` at a router, to its end."""
+    return subprocess.run(
+        [sys.executable, "-m", f"routerd.cli.{name}", "-b", f"127.0.0.1:{port}", *arguments],
+        cwd=ROOT,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        input=stdin,
+        timeout=WITHIN_S,
+    )
+
+
+def routerstat(port: int, *arguments: str) -> str:
+    """Return what `routerstat` prints of a router."""
+    done = tool("routerstat", port, *arguments)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
 class Launched:
     """A router that runs in the foreground; its standard error is a file."""
 

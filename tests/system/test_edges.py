@@ -2,8 +2,6 @@
 
 import json
 import re
-import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -16,7 +14,7 @@ from proton import symbol
 from routerd.wire import AmqpValue, Close, Message, Source, Symbol, Target
 from tests.system.conftest import Manage, running
 from tests.system.edge_mesh import PATIENT, EdgeMesh, RawEdge
-from tests.system.launched import ROOT, environment
+from tests.system.launched import routerstat
 from tests.system.load import Load, LoadConsumer, LoadProducer
 from tests.system.mesh import To, wait_for_copies
 from tests.system.proton_links import Consumer
@@ -265,19 +263,6 @@ def test_a_message_passes_a_waypoint_behind_an_edge_router(network: EdgeMesh, ad
 # --- management
 
 
-def routerstat(mesh: EdgeMesh, name: str, *arguments: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "routerd.cli.routerstat", "-b", f"127.0.0.1:{mesh.port(name)}", *arguments],
-        cwd=ROOT,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=WITHIN_S,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    return done.stdout
-
-
 @pytest.mark.parametrize("start", ["E", "A", "B", "F"])
 def test_an_edge_router_answers_for_itself_from_everywhere(network: EdgeMesh, manage_at: Manage, start: str) -> None:
     for name in "EF":
@@ -295,15 +280,15 @@ def test_routers_answer_clients_of_edge_routers(network: EdgeMesh, manage_at: Ma
 
 def test_routerstat_shows_an_edge_router_here_and_there(network: EdgeMesh) -> None:
     for arguments in ((network.port("E"), "E"), (network.port("F"), "F", "-d", "E")):
-        general = routerstat(network, str(arguments[1]), "-g", *map(str, arguments[2:]))
+        general = routerstat(network.port(str(arguments[1])), "-g", *map(str, arguments[2:]))
         assert re.search(r"Mode +edge", general)
         assert re.search(r"Router Id +E$", general, re.MULTILINE)
-    connections = routerstat(network, "A", "-c")
+    connections = routerstat(network.port("A"), "-c")
     assert re.search(r"\bE\b.*\bedge\b", connections)
-    assert re.search(r"\bE\b", routerstat(network, "A", "-e"))
+    assert re.search(r"\bE\b", routerstat(network.port("A"), "-e"))
     for flag in ("-c", "-l", "-a", "-m"):
-        assert routerstat(network, "E", flag)
-    told = json.loads(routerstat(network, "B", "-g", "-d", "E", "--json"))["routers"]
+        assert routerstat(network.port("E"), flag)
+    told = json.loads(routerstat(network.port("B"), "-g", "-d", "E", "--json"))["routers"]
     assert [one["router"] for one in told] == ["E"]
 
 

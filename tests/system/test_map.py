@@ -3,8 +3,6 @@
 import json
 import re
 import signal
-import subprocess
-import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,12 +11,16 @@ from typing import Any
 import pytest
 
 from tests.system.conftest import meshing
-from tests.system.launched import ROOT, environment
+from tests.system.launched import routerstat
 from tests.system.mesh import Mesh, To
 from tests.system.routers import IN_PROCESS
-from tests.waiting import WITHIN_S, eventually
+from tests.waiting import eventually
 
 SVG = "{http://www.w3.org/2000/svg}"
+
+
+def drawn(mesh: Mesh, at: str, *arguments: str) -> str:
+    return routerstat(mesh.port(at), "--map", *arguments)
 
 
 @pytest.fixture(scope="module")
@@ -31,19 +33,6 @@ def triangle(request: pytest.FixtureRequest) -> Iterator[Mesh]:
         mesh.wait_joined()
         wait_whole(mesh)
         yield mesh
-
-
-def drawn(mesh: Mesh, at: str, *arguments: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "routerd.cli.routerstat", "-b", f"127.0.0.1:{mesh.port(at)}", "--map", *arguments],
-        cwd=ROOT,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=WITHIN_S,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    return done.stdout
 
 
 def tables(mesh: Mesh, at: str) -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, Any]]]:

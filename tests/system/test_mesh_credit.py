@@ -5,25 +5,10 @@ from collections.abc import Callable
 import pytest
 
 from tests.system.mesh import Mesh, Span, wait_for_copies
-from tests.system.proton_client import ProtonClient
 from tests.system.proton_links import Consumer, Producer
+from tests.system.test_credit import exchange, leave, vanish
 
 KINDS = ("closest", "balanced", "multicast")
-
-
-def exchange(client: ProtonClient, address: str) -> None:
-    """Have a message go through the router, so that what the router had to say before is here."""
-    consumer = client.consumer(f"{address}.exchange")
-    assert client.producer(f"{address}.exchange").send("there").outcome() == "accepted"
-    consumer.close()
-
-
-def leave(consumer: Consumer) -> None:
-    consumer.close()
-
-
-def vanish(consumer: Consumer) -> None:
-    consumer.client.cut()
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -2,18 +2,16 @@
 
 import json
 import re
-import subprocess
-import sys
 from collections import Counter
 
 import pytest
 
 from tests.system.conftest import Manage
-from tests.system.launched import ROOT, environment
+from tests.system.launched import routerstat
 from tests.system.management_client import NODE
 from tests.system.mesh import Mesh, wait_for_copies
 from tests.system.proton_links import Consumer, Producer, Sent
-from tests.waiting import WITHIN_S, eventually
+from tests.waiting import eventually
 
 
 def consumers_at(line: Mesh, address: str, routers: str = "ABC", **options: object) -> dict[str, Consumer]:
@@ -224,30 +222,17 @@ def test_addresses_of_others_are_shown(line: Mesh, address: str) -> None:
     assert consumer.bodies == []
 
 
-def routerstat(line: Mesh, name: str, *arguments: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "routerd.cli.routerstat", "-b", f"127.0.0.1:{line.port(name)}", *arguments],
-        cwd=ROOT,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=WITHIN_S,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    return done.stdout
-
-
 def test_routerstat_shows_the_network_here_and_there(line: Mesh) -> None:
-    shown = re.findall(r"^  ([ABC]) +(\S+) +(\S+)$", routerstat(line, "A", "-n"), re.MULTILINE)
+    shown = re.findall(r"^  ([ABC]) +(\S+) +(\S+)$", routerstat(line.port("A"), "-n"), re.MULTILINE)
     assert [(router, hop, link.isdecimal()) for router, hop, link in shown] == [
         ("A", "(self)", False),
         ("B", "-", True),
         ("C", "B", False),
     ]
-    there = json.loads(routerstat(line, "A", "-n", "-r", "C", "--json"))["routers"]
+    there = json.loads(routerstat(line.port("A"), "-n", "-r", "C", "--json"))["routers"]
     assert [one["router"] for one in there] == ["C"]
     rows = {row["router-id"]: row["next-hop"] for table in there[0]["tables"] for row in table["rows"]}
     assert rows == {"A": "B", "B": None, "C": "(self)"}
-    everywhere = json.loads(routerstat(line, "A", "-g", "--all-routers", "--json"))["routers"]
+    everywhere = json.loads(routerstat(line.port("A"), "-g", "--all-routers", "--json"))["routers"]
     assert sorted(one["router"] for one in everywhere) == ["A", "B", "C"]
-    assert re.search("Last Topology Change", routerstat(line, "C", "-n"))
+    assert re.search("Last Topology Change", routerstat(line.port("C"), "-n"))

@@ -2,8 +2,6 @@
 
 import json
 import socket
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -15,7 +13,7 @@ from proton.reactor import Container
 
 from tests.system.conftest import running
 from tests.system.guest import Capabilities, Guest, refusal, refused
-from tests.system.launched import ROOT, environment
+from tests.system.launched import routerstat
 from tests.system.management_client import ManagementClient
 from tests.system.routers import IN_PROCESS, RunningRouter, configuration, listener, section
 from tests.waiting import WITHIN_S, eventually
@@ -429,14 +427,6 @@ def test_vhosts_come_change_and_go_while_the_router_runs(router: RunningRouter, 
         assert [row["hostname"] for row in management.query("vhost") if row["hostname"] == "made.here"] == []
 
 
-def tool(router: RunningRouter, *arguments: str) -> str:
-    """Return what `routerstat` prints."""
-    command = [sys.executable, "-m", "routerd.cli.routerstat", "-b", f"127.0.0.1:{router.port_of('tools')}", *arguments]
-    done = subprocess.run(command, cwd=ROOT, env=environment(), capture_output=True, text=True, timeout=WITHIN_S)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 @pytest.mark.parametrize(
     ("view", "words"),
     [
@@ -447,7 +437,7 @@ def tool(router: RunningRouter, *arguments: str) -> str:
     ],
 )
 def test_the_views_show_it(router: RunningRouter, view: str, words: tuple[str, ...]) -> None:
-    shown = tool(router, view)
+    shown = routerstat(router.port_of("tools"), view)
     assert [word for word in words if word not in shown] == []
 
 

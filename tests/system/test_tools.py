@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from tests.system.conftest import Connect, in_process
-from tests.system.launched import ROOT, environment
+from tests.system.launched import ROOT, environment, routerstat, tool
 from tests.system.routers import ROUTER_ID, RunningRouter
 from tests.waiting import WITHIN_S, eventually
 
@@ -25,27 +25,8 @@ VIEWS = (
 )
 
 
-def tool(name: str, router: RunningRouter, *arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
-    """Run one of the tools to its end."""
-    return subprocess.run(
-        [sys.executable, "-m", f"routerd.cli.{name}", "-b", f"127.0.0.1:{router.port}", *arguments],
-        cwd=ROOT,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        input=stdin,
-        timeout=WITHIN_S,
-    )
-
-
-def stat(router: RunningRouter, *arguments: str) -> str:
-    done = tool("routerstat", router, *arguments)
-    assert (done.returncode, done.stderr) == (0, "")
-    return done.stdout
-
-
 def manage(router: RunningRouter, *arguments: str, stdin: str = "") -> Any:
-    done = tool("routermanage", router, *arguments, stdin=stdin)
+    done = tool("routermanage", router.port, *arguments, stdin=stdin)
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
     return json.loads(done.stdout) if done.stdout.strip() else None
 
@@ -54,7 +35,7 @@ def manage(router: RunningRouter, *arguments: str, stdin: str = "") -> Any:
     ("view", "shape"), [*((view, "") for view in VIEWS), ("-c", "--json"), ("-c", "--csv"), ("-c", "-v")]
 )
 def test_every_view_and_every_shape_is_shown(router: RunningRouter, view: str, shape: str) -> None:
-    output = stat(router, view, *filter(None, [shape]))
+    output = routerstat(router.port, view, *filter(None, [shape]))
     if shape == "--json":
         assert [one["router"] for one in json.loads(output)["routers"]] == [ROUTER_ID]
     elif shape == "--csv":
@@ -72,11 +53,11 @@ def test_connections_links_and_addresses_are_in_their_columns(
     for number in range(12):
         assert producer.send(number).outcome() == "accepted"
     assert len(consumer.bodies) == 12
-    row = next(line.split() for line in stat(router, "-c").splitlines() if name in line)
+    row = next(line.split() for line in routerstat(router.port, "-c").splitlines() if name in line)
     assert row[2:6] == [name, "normal", "amqp", "in"]
-    rows = [line.split() for line in stat(router, "-l").splitlines() if name in line]
+    rows = [line.split() for line in routerstat(router.port, "-l").splitlines() if name in line]
     assert sorted(row[:2] for row in rows) == [["endpoint", "in"], ["endpoint", "out"]]
-    tables = json.loads(stat(router, "-a", "--json"))["routers"][0]["tables"]
+    tables = json.loads(routerstat(router.port, "-a", "--json"))["routers"][0]["tables"]
     found = next(one for table in tables for one in table["rows"] if one["addr"] == name)
     assert {key: found[key] for key in ("class", "phs", "distrib", "local", "in", "out")} == {
         **{"class": "mobile", "phs": "0", "distrib": "balanced"},
@@ -85,7 +66,7 @@ def test_connections_links_and_addresses_are_in_their_columns(
 
 
 def test_the_actors_are_those_that_run(router: RunningRouter) -> None:
-    table = json.loads(stat(router, "--actors", "--json"))["routers"][0]["tables"][0]
+    table = json.loads(routerstat(router.port, "--actors", "--json"))["routers"][0]["tables"][0]
     assert {row["pid"] for row in table["rows"]} == {process.pid for process in router.serving()}
 
 
@@ -99,7 +80,7 @@ def test_entities_are_created_read_updated_and_deleted(router: RunningRouter, ad
     assert read["prefix"] == prefix
     found = manage(router, "query", "--type", "address", "name", "prefix")
     assert {"name": address, "prefix": prefix} in found
-    refused = tool("routermanage", router, "create", *name, "prefix=other")
+    refused = tool("routermanage", router.port, "create", *name, "prefix=other")
     assert refused.returncode == 1
     assert "BadRequestStatus: Name conflicts with an existing entity" in refused.stdout
     assert manage(router, "delete", *name) is None
@@ -132,7 +113,7 @@ def test_the_node_is_asked(router: RunningRouter, operation: str, expected: str)
 
 @in_process
 def test_a_router_that_does_not_exist_is_named(router: RunningRouter) -> None:
-    done = tool("routerstat", router, "-r", "NOPE", "-t", "1")
+    done = tool("routerstat", router.port, "-r", "NOPE", "-t", "1")
     assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (1, "", 1)
     assert "NOPE" in done.stderr
 
