@@ -86,11 +86,11 @@ def test_a_delivery_has_nothing_of_those_before_it():
     sender = peer.attached_sender(credit=8)
     for _ in range(4):
         earlier = sender.send(b"body", b"tag", True, 7, context="kept")
-        earlier.stamp, earlier.way, earlier.remote_state, earlier.is_resumed = 1.5, "way", ACCEPTED, True
+        earlier.stamp, earlier.via, earlier.remote_state, earlier.is_resumed = 1.5, "via", ACCEPTED, True
     del earlier  # Memory of deliveries is used again.
     for _ in range(4):
         fresh = sender.send(b"body")
-        assert (fresh.context, fresh.way, fresh.state, fresh.remote_state, fresh.stamp) == (None, None, None, None, 0)
+        assert (fresh.context, fresh.via, fresh.state, fresh.remote_state, fresh.stamp) == (None, None, None, None, 0)
         assert (fresh.settled, fresh.is_resumed, fresh.message_format, fresh.size) == (False, False, 0, 4)
 
 
