@@ -34,6 +34,8 @@ class LinkRow(NamedTuple):
     rejected: int
     released: int
     modified: int
+    aborted: int
+    """Deliveries that the producer began and then aborted; a consumer's link has none."""
     delayed_1s: int
     delayed_10s: int
     stuck: int

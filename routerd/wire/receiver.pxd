@@ -18,6 +18,7 @@ cdef class Receiver(Link):
     cdef bint _is_ignoring
     cdef unsigned int _limit
     cdef long long _told
+    cdef readonly long long aborted
 
     cpdef void grant(self, long long credit)
     cpdef void receive_attach(self, object performative)

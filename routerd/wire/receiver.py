@@ -40,6 +40,8 @@ class Receiver(Link):
         self._is_ignoring = False
         self._limit = 0
         self._told = 0
+        self.aborted = 0
+        """Deliveries that the sender began and then aborted."""
 
     def grant(self, credit: int) -> None:
         """Allow the sender that many deliveries more; the flow leaves with the next output."""
@@ -115,6 +117,7 @@ class Receiver(Link):
             if self._current is not None:
                 self._current = None
         if fields.aborted:
+            self.aborted += 1
             delivery.is_aborted = True
             delivery.settled = True
         if fields.settled == 1 or fields.aborted:

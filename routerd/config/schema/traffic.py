@@ -41,6 +41,7 @@ ROUTER_LINK = EntityType(
         Attribute("settleRate", INTEGER, "Settlements a second, over the last 5 s.", unit="1/s", is_graph=True),
         Attribute("ingressHistogram", LIST, "Settled deliveries by the router where they entered the network."),
         Attribute("priority", INTEGER, "The priority of what the link carries."),
+        Attribute("abortedCount", INTEGER, "Deliveries that their producer aborted.", is_graph=True),
     ),
 )
 

@@ -108,6 +108,7 @@ LINK_COLUMNS: Columns = {
     "settleRate": uint_of("settle_rate"),
     "creditAvailable": uint_of("credit"),
     "zeroCreditSeconds": uint_of("zero_credit_s"),
+    "abortedCount": ulong_of("aborted"),
 }
 
 

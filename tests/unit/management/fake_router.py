@@ -108,6 +108,7 @@ def link(number: int, **values: Any) -> LinkRow:
         credit=250,
         unsettled=0,
         undelivered=0,
+        aborted=0,
         stuck=0,
         oldest_unsettled_s=0.0,
         settle_rate=0,

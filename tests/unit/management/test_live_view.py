@@ -34,7 +34,7 @@ COLUMNS = {
     "router.link": "name identity type linkName linkType linkDir owningAddr capacity peer undeliveredCount"
     " unsettledCount deliveryCount connectionId adminStatus operStatus presettledCount droppedPresettledCount"
     " acceptedCount rejectedCount releasedCount modifiedCount deliveriesDelayed1Sec deliveriesDelayed10Sec"
-    " deliveriesStuck ingressHistogram priority settleRate creditAvailable zeroCreditSeconds",
+    " deliveriesStuck ingressHistogram priority settleRate creditAvailable zeroCreditSeconds abortedCount",
     "router.address": "name identity type key distribution inProcess subscriberCount remoteCount containerCount"
     " remoteHostRouters deliveriesIngress deliveriesEgress deliveriesTransit deliveriesToContainer"
     " deliveriesFromContainer deliveriesEgressRouteContainer deliveriesIngressRouteContainer transitOutstanding"
@@ -281,6 +281,7 @@ def test_a_link_is_shown() -> None:
             stuck=9,
             settle_rate=10,
             zero_credit_s=11.5,
+            aborted=12,
         )
     ]
     assert typed(only_row(Client(router), "P.router.link")) == typed(
@@ -314,6 +315,7 @@ def test_a_link_is_shown() -> None:
             "settleRate": UInt(10),
             "creditAvailable": UInt(9),
             "zeroCreditSeconds": UInt(11),
+            "abortedCount": ULong(12),
         }
     )
 

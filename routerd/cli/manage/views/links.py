@@ -40,6 +40,7 @@ COLUMNS: tuple[Column, ...] = (
     of("deliveriesStuck", "stuck", NUMBER, is_trouble=True),
     of("creditAvailable", "cred", NUMBER),
     of("zeroCreditSeconds", "blkd", NUMBER, blocked_time, is_trouble=True),
+    of("abortedCount", "abort", COUNTER, is_verbose=True),
     of("adminStatus", "admin", is_verbose=True),
     of("operStatus", "oper", is_verbose=True),
     of("linkName", "name", is_verbose=True),

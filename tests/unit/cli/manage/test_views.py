@@ -186,7 +186,8 @@ def test_links_are_as_the_reference_prints_them() -> None:
         "  endpoint        out  8        57        local   temp.n4b04QWl3RjUGyA       250  4    0      0       0      "
         "0        0       0    0    0    0    0      0     0      0     01:01:01",
     ]
-    assert links_table(rows, is_verbose=True).titles()[-3:] == ("admin", "oper", "name")
+    rows[0]["abortedCount"] = 3
+    assert links_table(rows, is_verbose=True).titles()[-4:] == ("abort", "admin", "oper", "name")
 
 
 def test_columns_for_which_a_router_is_too_old_are_left_out() -> None:

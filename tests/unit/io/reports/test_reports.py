@@ -25,7 +25,7 @@ from tests.routers import Client, Workers, message
 UNTOUCHED = {
     **dict.fromkeys(("credit", "unsettled", "undelivered", "deliveries", "presettled", "dropped_presettled"), 0),
     **dict.fromkeys(("accepted", "rejected", "released", "modified", "delayed_1s", "delayed_10s", "stuck"), 0),
-    **dict.fromkeys(("stalls", "oldest_unsettled_s", "zero_credit_s", "settle_rate"), 0),
+    **dict.fromkeys(("aborted", "stalls", "oldest_unsettled_s", "zero_credit_s", "settle_rate"), 0),
 }
 
 
@@ -134,13 +134,13 @@ def test_what_waits_for_credit_is_undelivered(workers: Workers) -> None:
     assert rows(workers)["in"].undelivered == 0
 
 
-def test_what_a_producer_gives_up_is_undelivered_no_more(workers: Workers) -> None:
+def test_what_a_producer_aborts_is_undelivered_no_more_and_is_counted(workers: Workers) -> None:
     producer, sender, _, _ = attached(workers, 0)
     delivery = producer.stream(sender, message()[:5], ends=False)
-    assert rows(workers)["in"].undelivered == 1
+    assert (rows(workers)["in"].undelivered, rows(workers)["in"].aborted) == (1, 0)
     sender.abort(delivery)
     workers.pump()
-    assert rows(workers)["in"].undelivered == 0
+    assert (rows(workers)["in"].undelivered, rows(workers)["in"].aborted) == (0, 1)
 
 
 def test_copies_that_wait_are_undelivered_to_their_consumer(workers: Workers) -> None:
