@@ -55,10 +55,10 @@ cdef class Intake:
         self, Arrival arrival, Inlet inlet, Delivery delivery, object data, Py_ssize_t start, Py_ssize_t end
     )
     @cython.locals(now=double)
-    cdef bint _is_new(self, Arrival arrival) except -1
+    cdef inline bint _is_new(self, Arrival arrival) except -1
     @cython.locals(inlet=Inlet, is_guarded=bint, to=str)
     cdef void _read_sections(self, Arrival arrival)
-    cdef void _enter(self, Arrival arrival, Address address)
+    cdef inline void _enter(self, Arrival arrival, Address address)
     @cython.locals(inlet=Inlet, passage=Passage, to=str, address=Address)
     cdef void _read_passage(self, Arrival arrival)
     @cython.locals(inlet=Inlet, delivery=Delivery, guard=MessageGuard)

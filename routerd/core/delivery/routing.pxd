@@ -14,10 +14,9 @@ cdef class Routing:
     cdef PathRules _rules
     cdef Outlet _picked
 
-    @cython.locals(outlet=Outlet, way=Way)
+    @cython.locals(outlet=Outlet)
     cdef Outlet choose(self, Arrival arrival, Address address, bint is_local_only)
-    @cython.locals(way=Way)
-    cdef Way _way_for(self, Arrival arrival, Address address, Outlet local)
+    cdef bint _finds_way(self, Arrival arrival, Address address, Outlet local) except -1
     @cython.locals(
         limit="long long",
         value="long long",

@@ -29,28 +29,24 @@ class Routing:
     def choose(self, arrival: "Arrival", address: "Address", is_local_only: bool) -> "Outlet | None":
         """Return the outlet for a message that is not for all; None if it cannot leave now. Notes the way with it."""
         outlet = address.choose(is_local_only)
-        way: Way | None = None
-        if address.ways and not is_local_only:
-            way = self._way_for(arrival, address, outlet)
-            if way is not None:
-                outlet = self._picked
-        if way is None and outlet is not None and outlet.side is not None and arrival.is_partial:
-            way = outlet.side
-            outlet = way.pick(0, True)
-        if arrival.way is not way:
-            arrival.way = way
+        if arrival.way is not None:
+            arrival.way = None
+        if address.ways and not is_local_only and self._finds_way(arrival, address, outlet):
+            return self._picked
+        if outlet is not None and outlet.side is not None and arrival.is_partial:
+            arrival.way = outlet.side
+            return outlet.side.pick(0, True)
         return outlet
 
-    def _way_for(self, arrival: "Arrival", address: "Address", local: "Outlet | None") -> "Way | None":
-        """Return the way that is better than a consumer of this router, if there is one; its link is `_picked`."""
+    def _finds_way(self, arrival: "Arrival", address: "Address", local: "Outlet | None") -> bool:
+        """Note the way that is better than a consumer of this router, if there is one; its link is `_picked`."""
         if address.is_balanced:
-            way = self._least_loaded(arrival, address, local)
-            if way is None and local is None and arrival.passage is not None:
-                way = self._detour(arrival, address)
-            return way
-        if address.local_count or address.remote_count:
-            return None
-        return self._nearest(arrival, address)
+            arrival.way = self._least_loaded(arrival, address, local)
+            if arrival.way is None and local is None and arrival.passage is not None:
+                arrival.way = self._detour(arrival, address)
+        elif not (address.local_count or address.remote_count):
+            arrival.way = self._nearest(arrival, address)
+        return arrival.way is not None
 
     def _least_loaded(self, arrival: "Arrival", address: "Address", local: "Outlet | None") -> "Way | None":
         limit = -1
