@@ -128,8 +128,10 @@ class Copies:
             arrival = self._arrival
             arrival.copy_of(fan)
             arrival.way = way
-            self._sending.copy(arrival, fan, link)
-            arrival.is_over()
+            try:
+                self._sending.copy(arrival, fan, link)
+            finally:
+                arrival.is_over()
         self._settlement.check_copies(fan)
 
     def way_lost(self, way: "Way") -> None:

@@ -89,24 +89,27 @@ class Intake:
         """Take what a client has sent, or a sibling."""
         arrival = self._arrival
         self._take(arrival, inlet, delivery, data, start, end)
-        if delivery.context is not None:
-            self._remainders.go_on(arrival)
-        elif inlet.collected is not None:
-            if self._collect(arrival):
-                self._read_sections(arrival)
-        elif self._is_new(arrival):
-            if inlet.is_short:
-                inlet.top_up()
-            address = inlet.address
-            if (
-                address is None
-                or inlet.guard is not None
-                or ((inlet.strips or address.ways) and may_carry_annotations(data, start, end))
-            ):
-                self._read_sections(arrival)
-            else:
-                self._enter(arrival, address)
-        arrival.is_over()
+        try:
+            if delivery.context is not None:
+                self._remainders.go_on(arrival)
+            elif inlet.collected is not None:
+                if self._collect(arrival):
+                    self._read_sections(arrival)
+            elif self._is_new(arrival):
+                if inlet.is_short:
+                    inlet.top_up()
+                address = inlet.address
+                if (
+                    address is None
+                    or inlet.guard is not None
+                    or ((inlet.strips or address.ways) and may_carry_annotations(data, start, end))
+                ):
+                    self._read_sections(arrival)
+                else:
+                    self._enter(arrival, address)
+        finally:
+            # Nothing of a message that failed may be taken for the next one.
+            arrival.is_over()
 
     def from_router(
         self, inlet: "Inlet", delivery: "Delivery", data: bytes | bytearray, start: int, end: int
@@ -114,15 +117,18 @@ class Intake:
         """Take what another router has sent."""
         arrival = self._arrival
         self._take(arrival, inlet, delivery, data, start, end)
-        if delivery.context is not None:
-            self._remainders.go_on(arrival)
-        elif inlet.collected is not None:
-            if self._collect(arrival):
+        try:
+            if delivery.context is not None:
+                self._remainders.go_on(arrival)
+            elif inlet.collected is not None:
+                if self._collect(arrival):
+                    self._read_passage(arrival)
+            elif self._is_new(arrival):
+                inlet.top_up()
                 self._read_passage(arrival)
-        elif self._is_new(arrival):
-            inlet.top_up()
-            self._read_passage(arrival)
-        arrival.is_over()
+        finally:
+            # Nothing of a message that failed may be taken for the next one.
+            arrival.is_over()
 
     def _take(
         self, arrival: Arrival, inlet: "Inlet", delivery: "Delivery", data: bytes | bytearray, start: int, end: int

@@ -49,7 +49,7 @@ cdef class Queues:
     cdef void _leave_queue(self, Parked one)
     @cython.locals(is_moving=bint)
     cdef void serve(self, Address address)
-    @cython.locals(first=object, count=Py_ssize_t, arrival=Arrival, is_sent=bint)
+    @cython.locals(first=object, count=Py_ssize_t, arrival=Arrival)
     cdef bint _serve_one(self, Address address, object queue, bint is_local_only) except -1
     @cython.locals(outlet=Outlet, is_expected=bint)
     cdef bint _send_first(

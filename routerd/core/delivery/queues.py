@@ -176,9 +176,10 @@ class Queues:
             first = queue[0]
         arrival = self._arrival
         arrival.wait_over(first)
-        is_sent = self._send_first(arrival, address, queue, first, is_local_only)
-        arrival.is_over()
-        return is_sent
+        try:
+            return self._send_first(arrival, address, queue, first, is_local_only)
+        finally:
+            arrival.is_over()
 
     def _send_first(
         self, arrival: Arrival, address: "Address", queue: Any, one: Parked, is_local_only: bool
