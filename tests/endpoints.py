@@ -78,8 +78,8 @@ class Recorder(Handler):
         if not self.deliveries or self.deliveries[-1] is not delivery:
             self.deliveries.append(delivery)
 
-    def on_parting(self, convoy: Any, delivery: Any) -> None:
-        self.events.append(("parting", convoy.context, delivery.id))
+    def on_parting(self, batch: Any, delivery: Any) -> None:
+        self.events.append(("parting", batch.context, delivery.id))
 
     def on_disposition(self, delivery: Any) -> None:
         self.events.append(("disposition", delivery.remote_state, delivery.remote_settled))

@@ -76,9 +76,9 @@ from routerd.core.recording.columns import (
 )
 from routerd.core.recording.names import CAUSE_WORDS, OUTCOME_WORDS
 from routerd.core.recording.recorder import Recorder
+from routerd.core.roles.address_routes import RELAY
 from routerd.core.roles.edges import HEARTBEAT_S
 from routerd.core.roles.trunks import ControlArrived, TrunkClosed, TrunkEvent, TrunkOpened
-from routerd.core.roles.ways import RELAY
 from routerd.core.router import Router
 from routerd.core.settings import (
     DEFAULT_LINK_CAPACITY,

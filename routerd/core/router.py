@@ -28,6 +28,7 @@ from routerd.core.links.role import ConnectionRole, LinkRole
 from routerd.core.observer import Observer
 from routerd.core.policy.gate import MESSAGE_TOO_LARGE, Gate
 from routerd.core.recording.journal import Journal
+from routerd.core.roles.address_routes import AddressRoutes
 from routerd.core.roles.attaching import Attaching
 from routerd.core.roles.claims import Claims
 from routerd.core.roles.clients import ClientRole, Clients, ConsumerRole, EdgeProducerRole, ProducerRole
@@ -48,7 +49,6 @@ from routerd.core.roles.uplinks import (
     UplinkRole,
     Uplinks,
 )
-from routerd.core.roles.ways import Ways
 from routerd.core.settings import DEFAULT_LINK_CAPACITY, AddressSettings, RouterSettings
 from routerd.core.totals import Totals
 from routerd.wire import (
@@ -77,8 +77,8 @@ if TYPE_CHECKING:
     from routerd.core.recording.recorder import Recorder
     from routerd.core.roles.trunks import TrunkEvent
     from routerd.core.roles.uplinks import Uplink
-    from routerd.wire.convoy import Convoy
-    from routerd.wire.halt import Halt
+    from routerd.wire.delivery_batch import DeliveryBatch
+    from routerd.wire.held_batch import HeldBatch
 
 FABRIC_CAPACITY = 2000
 """Deliveries that may be under way on one link between siblings: more than of a producer, who is not to wait for it."""
@@ -132,7 +132,7 @@ class Router(Handler):
         is_edge = directory.is_edge
         rules = self._rules = PathRules(clock, directory.network, settings.id, is_edge)
         marking = self._marking = Marking(directory.treatments, settings.id, is_edge)
-        journal = self._journal = Journal(clock, rules, marking.passages)
+        journal = self._journal = Journal(clock, rules, marking.reader)
         settlement = self._settlement = Settlement(clock, journal)
         routing = Routing(rules)
         sending = self._sending = Sending(clock, observer, marking, journal, settlement)
@@ -166,13 +166,13 @@ class Router(Handler):
         """Make what connections and links are for."""
         clock, directory, observer = self._clock, self.directory, self.observer
         journal, copies, queues, credit = self._journal, self._copies, self._queues, self._credit
-        intake, settlement, passages = self._intake, self._settlement, self._marking.passages
+        intake, settlement, reader = self._intake, self._settlement, self._marking.reader
         ends = Ends(clock, observer, journal, self._endings, self.totals)
         attaching = self._attaching = Attaching(observer, token, self.worker, self.workers)
         claims = Claims(attaching)
         demand = Demand(clock, directory, queues)
-        fabric = Fabric(passages, attaching)
-        ways = self._ways = Ways(
+        fabric = Fabric(reader, attaching)
+        routes = self._routes = AddressRoutes(
             clock,
             directory,
             self._rules,
@@ -185,16 +185,16 @@ class Router(Handler):
             self.worker,
             self.workers,
         )
-        siblings = self._siblings = Siblings(directory, queues, attaching, demand, fabric, ways, self.worker)
-        fabric.outlet_role = FabricOutletRole(directory, credit, ends, ways, siblings)
+        siblings = self._siblings = Siblings(directory, queues, attaching, demand, fabric, routes, self.worker)
+        fabric.outlet_role = FabricOutletRole(directory, credit, ends, routes, siblings)
         fabric.inlet_role = FabricInletRole(directory, intake, credit, ends)
 
-        trunks = self._trunks = Trunks(clock, self.settings, observer, directory, queues, attaching, ways)
+        trunks = self._trunks = Trunks(clock, self.settings, observer, directory, queues, attaching, routes)
         trunks.outlet_role = TrunkOutletRole(credit, ends, trunks)
         trunks.inlet_role = TrunkInletRole(intake, credit, ends)
         trunks.control_role = TrunkControlRole(clock, observer, settlement, credit, ends, trunks)
 
-        uplinks = self._uplinks = Uplinks(self.router_id, directory, attaching, ways, trunks)
+        uplinks = self._uplinks = Uplinks(self.router_id, directory, attaching, routes, trunks)
         uplinks.outlet_role = UplinkOutletRole(credit, ends, trunks, uplinks)
         uplinks.inlet_role = UplinkInletRole(directory, intake, credit, ends, uplinks)
         uplinks.notice_role = NoticeRole(clock, observer, settlement, credit, ends, uplinks)
@@ -213,7 +213,7 @@ class Router(Handler):
             observer,
             directory,
             journal,
-            passages,
+            reader,
             self._destinations,
             queues,
             credit,
@@ -272,13 +272,13 @@ class Router(Handler):
         if self.directory.is_edge:
             self._uplinks.end_turn()
         self._siblings.end_turn()
-        self._ways.end_turn()
+        self._routes.end_turn()
 
     def each_second(self, now: float) -> None:
         """Greet neighbours, and give up messages that have waited for news in vain."""
         self.set_clock(now)
         self._trunks.each_second(now)
-        self._ways.each_second(now)
+        self._routes.each_second(now)
 
     def look_after_edges(self, now: float) -> None:
         """Say that we are there, or see who has not said so for too long; to be called every `HEARTBEAT_S`."""
@@ -484,28 +484,28 @@ class Router(Handler):
         receiver: Link,
         sender: Link,
         count: int,
-        convoy: "Convoy | None",
+        batch: "DeliveryBatch | None",
         data: bytes | bytearray,
         start: int,
     ) -> None:
         """Count messages that took the way of the one before them."""
-        self._batches.relayed(receiver, sender, count, convoy, data, start)
+        self._batches.relayed(receiver, sender, count, batch, data, start)
 
-    def on_halted(self, halt: "Halt") -> None:
+    def on_held(self, held: "HeldBatch") -> None:
         """Keep messages behind one that waits, as they are."""
-        self._batches.halted(halt)
+        self._batches.hold(held)
 
-    def on_halt_over(self, halt: "Halt") -> None:
-        """Have each message of a halt wait for itself."""
-        self._batches.part(halt.context)
+    def on_hold_over(self, held: "HeldBatch") -> None:
+        """Have each message of a held batch wait for itself."""
+        self._batches.part(held.context)
 
-    def on_accepted(self, convoy: "Convoy", count: int) -> None:
+    def on_accepted(self, batch: "DeliveryBatch", count: int) -> None:
         """Count deliveries that were accepted together, and that their producer was told so."""
-        self._settlement.accepted_together(convoy, count)
+        self._settlement.accepted_together(batch, count)
 
-    def on_parting(self, convoy: "Convoy", delivery: Delivery) -> None:
+    def on_parting(self, batch: "DeliveryBatch", delivery: Delivery) -> None:
         """Have a delivery that left together with others keep what its outcome is to be recorded with."""
-        self._journal.part(convoy.context, delivery)
+        self._journal.part(batch.context, delivery)
 
     def on_disposition(self, delivery: Delivery) -> None:
         """Pass on what the consumer decided, or that the producer has settled."""
@@ -536,7 +536,7 @@ class Router(Handler):
 
     def apply_network(self, news: "NetworkNews") -> None:
         """Take what the routing engine says of the network."""
-        self._ways.apply_network(news)
+        self._routes.apply_network(news)
 
     def take_trunk_events(self) -> "list[TrunkEvent]":
         """Return what the routing engine has to be told."""
@@ -569,7 +569,7 @@ class Router(Handler):
     def _treatments_changed(self) -> None:
         """Look at the addresses of messages anew."""
         self.directory.naming.forget()
-        self._marking.passages.forget_keys()
+        self._marking.reader.forget_keys()
 
     # --- the end
 

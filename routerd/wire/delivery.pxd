@@ -1,5 +1,5 @@
 import cython
-from routerd.wire.convoy cimport Convoy
+from routerd.wire.delivery_batch cimport DeliveryBatch
 from routerd.wire.link cimport Link
 
 cdef unsigned int _MASK
@@ -60,7 +60,7 @@ cdef class DeliveryRing:
     cdef unsigned int _next
     cdef unsigned int _in_ring
     cdef dict _stragglers
-    cdef list _convoys
+    cdef list _batches
     cdef dict _index
     cdef Py_ssize_t _index_size
     cdef unsigned int _indexed
@@ -92,20 +92,20 @@ cdef class DeliveryRing:
     @cython.locals(room="unsigned int")
     cpdef unsigned int room_from(self, unsigned int first) except? 0
     @cython.locals(first="unsigned int", last="unsigned int")
-    cpdef void add_convoy(self, Convoy convoy)
-    cpdef void add_front(self, Convoy front, Convoy convoy)
-    cpdef void convoy_shrank(self, Convoy convoy, Py_ssize_t count)
-    @cython.locals(convoy=Convoy)
-    cpdef Convoy front(self)
+    cpdef void add_batch(self, DeliveryBatch batch)
+    cpdef void add_front(self, DeliveryBatch front, DeliveryBatch batch)
+    cpdef void batch_shrank(self, DeliveryBatch batch, Py_ssize_t count)
+    @cython.locals(batch=DeliveryBatch)
+    cpdef DeliveryBatch front(self)
     cpdef void fill(self, Delivery delivery)
-    cdef unsigned int _first_of(self, Convoy convoy) noexcept
+    cdef unsigned int _first_of(self, DeliveryBatch batch) noexcept
     @cython.locals(
-        convoys=list, convoy=Convoy, offset="unsigned int", low=Py_ssize_t, middle=Py_ssize_t, high=Py_ssize_t
+        batches=list, batch=DeliveryBatch, offset="unsigned int", low=Py_ssize_t, middle=Py_ssize_t, high=Py_ssize_t
     )
     cdef bint _dissolve_of(self, unsigned int number) except -1
-    @cython.locals(convoy=Convoy)
+    @cython.locals(batch=DeliveryBatch)
     cdef void _dissolve_all(self)
-    @cython.locals(convoy=Convoy, stop="unsigned int")
+    @cython.locals(batch=DeliveryBatch, stop="unsigned int")
     cdef void _advance(self)
     @cython.locals(offset="unsigned int", capacity="unsigned int", roomy="unsigned int")
     cdef void _make_room(self, unsigned int first, unsigned int last)

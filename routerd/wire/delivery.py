@@ -12,7 +12,7 @@ from routerd.wire.outcomes import ACCEPTED, RELEASED, Modified, Rejected, is_out
 
 if TYPE_CHECKING:
     from routerd.wire.amqp_error import Error
-    from routerd.wire.convoy import Convoy
+    from routerd.wire.delivery_batch import DeliveryBatch
     from routerd.wire.link import Link
 
 # uint arithmetic wraps (2.8.10); as a C constant it stays out of Python's integers.
@@ -160,8 +160,8 @@ class DeliveryRing:
     unsettled while many others pass, the ring would grow with their distance, not their number:
     they then move to a dict, and memory stays bounded by what is really unsettled.
 
-    The deliveries of a `Convoy` have slots that are empty as long as it lasts. They count as those that are here, and
-    whoever asks for one of them dissolves it.
+    The deliveries of a `DeliveryBatch` have slots that are empty as long as it lasts. They count as those that are
+    here, and whoever asks for one of them dissolves it.
 
     Once a link ends that leaves deliveries behind, an index has the ids of each link. It is extended when the next link
     ends, so each delivery is entered at most once, however many links end one by one.
@@ -176,7 +176,7 @@ class DeliveryRing:
         self._in_ring = 0
         self._stragglers: dict[int, Delivery] | None = None
         # By their ids; some may be over.
-        self._convoys: list[Convoy] = []
+        self._batches: list[DeliveryBatch] = []
         # Ids by link, and how many; some may be over. From `_indexed` on the ids of the ring are not in it.
         self._index: dict[Link, list[int]] | None = None
         self._index_size = 0
@@ -356,14 +356,14 @@ class DeliveryRing:
 
     # --- deliveries that are no objects
 
-    def stamps(self) -> "list[Delivery | Convoy]":
-        """Return what has the times at which deliveries came, convoys as they are, in no order."""
-        known: list[Delivery | Convoy] = [one for one in self._slots if one is not None]
-        known += [convoy for convoy in self._convoys if convoy.count > 0]
+    def stamps(self) -> "list[Delivery | DeliveryBatch]":
+        """Return what has the times at which deliveries came, batches as they are, in no order."""
+        known: list[Delivery | DeliveryBatch] = [one for one in self._slots if one is not None]
+        known += [batch for batch in self._batches if batch.count > 0]
         return known if self._stragglers is None else [*known, *self._stragglers.values()]
 
     def room_from(self, first: int) -> int:
-        """Return how many ids from one on are free and newer than all that are here, so that a convoy may have them."""
+        """Return how many ids from one on are free and newer than all that are here, so that a batch may have them."""
         if self._in_ring > 0 and (first - self._next) & _MASK >= _HALF:
             return 0
         room = _HALF - 1
@@ -372,83 +372,83 @@ class DeliveryRing:
                 room = min(room, (number - first) & _MASK)
         return room
 
-    def add_convoy(self, convoy: "Convoy") -> None:
-        """Have slots for the deliveries of a convoy, for which there is room."""
-        first = self._first_of(convoy)
-        last = (first + convoy.count - 1) & _MASK
+    def add_batch(self, batch: "DeliveryBatch") -> None:
+        """Have slots for the deliveries of a batch, for which there is room."""
+        first = self._first_of(batch)
+        last = (first + batch.count - 1) & _MASK
         if self._in_ring == 0:
             self._first = self._next = self._indexed = first
         if (last - self._first) & _MASK > self._mask or not self._slots:
             self._make_room(first, last)
         self._next = (last + 1) & _MASK
-        self._in_ring += convoy.count
-        self.count += convoy.count
-        self._convoys.append(convoy)
+        self._in_ring += batch.count
+        self.count += batch.count
+        self._batches.append(batch)
 
-    def add_front(self, front: "Convoy", convoy: "Convoy") -> None:
-        """Know a convoy that was a part of another one, in front of it."""
-        self._convoys.insert(self._convoys.index(convoy), front)
+    def add_front(self, front: "DeliveryBatch", batch: "DeliveryBatch") -> None:
+        """Know a batch that was a part of another one, in front of it."""
+        self._batches.insert(self._batches.index(batch), front)
 
-    def convoy_shrank(self, convoy: "Convoy", count: int) -> None:
-        """Forget deliveries that have just left a convoy."""
+    def batch_shrank(self, batch: "DeliveryBatch", count: int) -> None:
+        """Forget deliveries that have just left a batch."""
         self.count -= count
         self._in_ring -= count
         if self._in_ring == 0:
             self._first = self._next
-            self._convoys.clear()
+            self._batches.clear()
         else:
             self._advance()
 
-    def front(self) -> "Convoy | None":
-        """Return the convoy with the oldest ids."""
-        while self._convoys:
-            convoy = self._convoys[0]
-            if convoy.count > 0:
-                return convoy
-            del self._convoys[0]
+    def front(self) -> "DeliveryBatch | None":
+        """Return the batch with the oldest ids."""
+        while self._batches:
+            batch = self._batches[0]
+            if batch.count > 0:
+                return batch
+            del self._batches[0]
         return None
 
     def fill(self, delivery: Delivery) -> None:
-        """Take a delivery of a convoy that dissolves."""
+        """Take a delivery of a batch that dissolves."""
         self._slots[delivery.id & self._mask] = delivery
 
-    def _first_of(self, convoy: "Convoy") -> int:
-        return convoy.first_in if self._is_incoming else convoy.first_out
+    def _first_of(self, batch: "DeliveryBatch") -> int:
+        return batch.first_in if self._is_incoming else batch.first_out
 
     def _dissolve_of(self, number: int) -> bool:
-        """Dissolve the convoy that has an id; return whether there is one."""
+        """Dissolve the batch that has an id; return whether there is one."""
         if self.front() is None:
             return False
         # Behind the front none begins before the ring does, and one that is over is where it ended.
-        convoys = self._convoys
+        batches = self._batches
         offset = (number - self._first) & _MASK
-        low, high = 0, len(convoys)
+        low, high = 0, len(batches)
         while low < high:
             middle = (low + high) >> 1
-            convoy = convoys[middle]
-            if (self._first_of(convoy) - self._first) & _MASK <= offset:
+            batch = batches[middle]
+            if (self._first_of(batch) - self._first) & _MASK <= offset:
                 low = middle + 1
             else:
                 high = middle
         if low == 0:
             return False
-        convoy = convoys[low - 1]
-        if (number - self._first_of(convoy)) & _MASK >= convoy.count:
+        batch = batches[low - 1]
+        if (number - self._first_of(batch)) & _MASK >= batch.count:
             return False
-        convoy.dissolve()
+        batch.dissolve()
         return True
 
     def _dissolve_all(self) -> None:
-        for convoy in self._convoys:
-            convoy.dissolve()
-        self._convoys.clear()
+        for batch in self._batches:
+            batch.dissolve()
+        self._batches.clear()
 
     # --- inside
 
     def _advance(self) -> None:
-        # Up to the oldest delivery, which a convoy may have.
-        convoy = self.front()
-        stop = self._next if convoy is None else self._first_of(convoy)
+        # Up to the oldest delivery, which a batch may have.
+        batch = self.front()
+        stop = self._next if batch is None else self._first_of(batch)
         while self._first != stop and self._slots[self._first & self._mask] is None:
             self._first = (self._first + 1) & _MASK
 

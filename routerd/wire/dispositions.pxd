@@ -1,6 +1,6 @@
 import cython
 from routerd.wire cimport c_memory as memory
-from routerd.wire.convoy cimport Convoy
+from routerd.wire.delivery_batch cimport DeliveryBatch
 from routerd.wire.decoder cimport Decoder
 from routerd.wire.delivery cimport Delivery, DeliveryRing
 from routerd.wire.disposition cimport DispositionFields, DispositionRange
@@ -53,7 +53,7 @@ cdef class Dispositions:
     cdef bint _is_said(self, unsigned int first, unsigned int last) except -1
     @cython.locals(newest="unsigned int", count="unsigned int", ahead="unsigned int")
     cdef unsigned int _say(self, unsigned int first, unsigned int last) except? 0
-    @cython.locals(convoy=Convoy, count="unsigned int", first="unsigned int")
-    cdef unsigned int _accept_convoy(self, DeliveryRing ring, unsigned int number, unsigned int most) except? 0
+    @cython.locals(batch=DeliveryBatch, count="unsigned int", first="unsigned int")
+    cdef unsigned int _accept_batch(self, DeliveryRing ring, unsigned int number, unsigned int most) except? 0
     @cython.locals(is_news=bint)
     cdef void _apply(self, Delivery delivery, object state, bint settled)

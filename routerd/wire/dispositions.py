@@ -120,7 +120,7 @@ class Dispositions:
         step = applied = 0
         while step <= span:
             if is_acceptance:
-                passed = self._accept_convoy(ring, (first + step) & _MASK, span - step + 1)
+                passed = self._accept_batch(ring, (first + step) & _MASK, span - step + 1)
                 if passed > 0:
                     step += passed
                     continue
@@ -174,16 +174,16 @@ class Dispositions:
             self._said_count = count
         return first
 
-    def _accept_convoy(self, ring: DeliveryRing, number: int, most: int) -> int:
-        """Pass on that a consumer accepts the first deliveries of a convoy that begins with an id; return how many."""
-        convoy = ring.front()
-        if convoy is None or convoy.first_out != number:
+    def _accept_batch(self, ring: DeliveryRing, number: int, most: int) -> int:
+        """Pass on that a consumer accepts the first deliveries of a batch that begins with an id; return how many."""
+        batch = ring.front()
+        if batch is None or batch.first_out != number:
             return 0
-        count = min(convoy.count, most)
-        first = convoy.first_in
-        convoy.settle_first(count)
-        convoy.receiver.session.dispositions.accept(first, count)
-        self.session.handler.on_accepted(convoy, count)
+        count = min(batch.count, most)
+        first = batch.first_in
+        batch.settle_first(count)
+        batch.receiver.session.dispositions.accept(first, count)
+        self.session.handler.on_accepted(batch, count)
         return count
 
     def _apply(self, delivery: Delivery, state: Any, settled: bool) -> None:

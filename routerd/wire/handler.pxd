@@ -1,7 +1,7 @@
 from routerd.wire.connection cimport Connection
-from routerd.wire.convoy cimport Convoy
+from routerd.wire.delivery_batch cimport DeliveryBatch
 from routerd.wire.delivery cimport Delivery
-from routerd.wire.halt cimport Halt
+from routerd.wire.held_batch cimport HeldBatch
 from routerd.wire.link cimport Link
 from routerd.wire.session cimport Session
 
@@ -20,11 +20,11 @@ cdef class Handler:
     cpdef void on_link_detached(self, Link link, bint closed, object error)
     cpdef void on_transfer(self, Link receiver, Delivery delivery, object data, Py_ssize_t start, Py_ssize_t end)
     cpdef void on_relayed(
-        self, Link receiver, Link sender, Py_ssize_t count, Convoy convoy, object data, Py_ssize_t start
+        self, Link receiver, Link sender, Py_ssize_t count, DeliveryBatch batch, object data, Py_ssize_t start
     )
-    cpdef void on_halted(self, Halt halt)
-    cpdef void on_halt_over(self, Halt halt)
-    cpdef void on_accepted(self, Convoy convoy, Py_ssize_t count)
-    cpdef void on_parting(self, Convoy convoy, Delivery delivery)
+    cpdef void on_held(self, HeldBatch held)
+    cpdef void on_hold_over(self, HeldBatch held)
+    cpdef void on_accepted(self, DeliveryBatch batch, Py_ssize_t count)
+    cpdef void on_parting(self, DeliveryBatch batch, Delivery delivery)
     cpdef void on_disposition(self, Delivery delivery)
     cpdef void on_output(self, Connection connection)

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from routerd.wire.amqp_error import Error
     from routerd.wire.connection import Connection
-    from routerd.wire.convoy import Convoy
     from routerd.wire.delivery import Delivery
+    from routerd.wire.delivery_batch import DeliveryBatch
     from routerd.wire.errors import RemoteError
-    from routerd.wire.halt import Halt
+    from routerd.wire.held_batch import HeldBatch
     from routerd.wire.link import Link
     from routerd.wire.performatives import Attach, Begin, Open
     from routerd.wire.receiver import Receiver
@@ -66,26 +66,26 @@ class Handler:
         receiver: "Link",
         sender: "Link",
         count: int,
-        convoy: "Convoy | None",
+        batch: "DeliveryBatch | None",
         data: bytes | bytearray,
         start: int,
     ) -> None:
         """So many messages went from one link to the other by the connection's `relay`, as it was told to.
 
-        Those that are not settled are a convoy. Their frames, which lie one behind the other, begin at data[start].
+        Those that are not settled are a batch. Their frames, which lie one behind the other, begin at data[start].
         """
 
-    def on_halted(self, halt: "Halt") -> None:
+    def on_held(self, held: "HeldBatch") -> None:
         """Messages were received together, and are kept together by the connection's `relay`, as it was told to."""
 
-    def on_halt_over(self, halt: "Halt") -> None:
-        """Something is said of one of the messages of a halt, or its link ends: they have to be deliveries now."""
+    def on_hold_over(self, held: "HeldBatch") -> None:
+        """Make deliveries of a held batch: something is said of one of its messages, or its link ends."""
 
-    def on_accepted(self, convoy: "Convoy", count: int) -> None:
-        """So many deliveries that have just left a convoy were accepted and settled by the peer; its peer was told."""
+    def on_accepted(self, batch: "DeliveryBatch", count: int) -> None:
+        """So many deliveries that have just left a batch were accepted and settled by the peer; its peer was told."""
 
-    def on_parting(self, convoy: "Convoy", delivery: "Delivery") -> None:
-        """A convoy with a context dissolves, and this is the next of its deliveries, as the consumer has it."""
+    def on_parting(self, batch: "DeliveryBatch", delivery: "Delivery") -> None:
+        """A batch with a context dissolves, and this is the next of its deliveries, as the consumer has it."""
 
     def on_disposition(self, delivery: "Delivery") -> None:
         """The peer changed its state of a delivery (`remote_state`) or settled it (`remote_settled`)."""

@@ -1,7 +1,7 @@
 import cython
-from routerd.wire.convoy cimport Convoy
+from routerd.wire.delivery_batch cimport DeliveryBatch
 from routerd.wire.delivery cimport Delivery
-from routerd.wire.halt cimport Halt
+from routerd.wire.held_batch cimport HeldBatch
 from routerd.wire.link cimport Link
 from routerd.wire.output cimport Output
 from routerd.wire.plain_transfer cimport id_of, payload_of, tag_of
@@ -38,7 +38,7 @@ cdef class Relay:
         Delivery behind=*,
         Py_ssize_t limit=*,
     )
-    cpdef void halt(self, Link receiver, Delivery behind=*)
+    cpdef void hold(self, Link receiver, Delivery behind=*)
     cdef bint _follow(self, Link receiver, Delivery behind) except -1
     @cython.locals(
         receiver=Link,
@@ -67,6 +67,6 @@ cdef class Relay:
         next_tag="unsigned int",
         tags=list,
         at=Py_ssize_t,
-        convoy=Convoy,
+        batch=DeliveryBatch,
     )
     cpdef Py_ssize_t take(self, object data, Py_ssize_t pos, Py_ssize_t end, Py_ssize_t stop) except -1

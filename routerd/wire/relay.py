@@ -3,13 +3,14 @@
 Who forwards messages decides about one, and may let those that were received behind it go the same way without being
 asked about each: as long as they are whole, settled or not as that one was, of the same link and encoded as most peers
 encode them, and as long as credit and windows last. Everything else takes the usual way, which then decides anew.
-Those that are not settled are a `Convoy` until they are. Where that one has to wait, those behind it may `Halt`, too.
+Those that are not settled are a `DeliveryBatch` until they are. Where that one has to wait, those behind it may wait as
+a `HeldBatch`.
 """
 
 from typing import TYPE_CHECKING
 
-from routerd.wire.convoy import Convoy
-from routerd.wire.halt import Halt
+from routerd.wire.delivery_batch import DeliveryBatch
+from routerd.wire.held_batch import HeldBatch
 from routerd.wire.plain_transfer import LOOKED_AT, OVERHEAD, id_of, payload_of, tag_of
 from routerd.wire.section_scan import may_carry_annotations, read_u32
 from routerd.wire.transfer import PLAIN_HEADER, TRANSFER_START, write_transfer
@@ -70,7 +71,7 @@ class Relay:
             self._most = most
             self._limit = limit
 
-    def halt(self, receiver: "Link", behind: "Delivery | None" = None) -> None:
+    def hold(self, receiver: "Link", behind: "Delivery | None" = None) -> None:
         """Keep what a receiver is sent next, as long as it has no annotations.
 
         A settled message has just come, or the one that is `behind`, and waits.
@@ -161,15 +162,15 @@ class Relay:
         if count > 0:
             receiver.passed(count)
             receiver.octets_in += pos - start
-            convoy: Convoy | None = None
+            batch: DeliveryBatch | None = None
             if not is_settled:
-                convoy = Convoy(receiver, count, tags)
-                convoy.arrive(self._next_id, self._next_tag)
+                batch = DeliveryBatch(receiver, count, tags)
+                batch.arrive(self._next_id, self._next_tag)
             if sender is None:
-                incoming.handler.on_halted(Halt(receiver, bytes(view[start:pos]), count, convoy))
+                incoming.handler.on_held(HeldBatch(receiver, bytes(view[start:pos]), count, batch))
                 return pos
             sender.passed(count)
-            if convoy is not None:
-                convoy.depart(sender, first_out, tag_out)
-            incoming.handler.on_relayed(receiver, sender, count, convoy, data, start)
+            if batch is not None:
+                batch.depart(sender, first_out, tag_out)
+            incoming.handler.on_relayed(receiver, sender, count, batch, data, start)
         return pos

@@ -1,33 +1,263 @@
-"""What routers tell each other in the annotations of a message, taken from messages of clients."""
+"""The path that a message has taken and where it goes: what routers tell each other in its annotations.
 
-from routerd.wire import DecodeError, NeedsMore
-from routerd.wire.annotation_edit import AnnotationEdit
+A router that sends a message to another one says in the message-annotations where it entered the network (`ingress`),
+which routers it has passed (`trace`), and where it goes if that is not what its properties say (`to`, `phase`).
 
-ROUTER_ANNOTATIONS = "x-opt-qd."
-"""What the keys of annotations begin with that routers add for each other."""
+Messages of one producer to one address have the same annotations, octet by octet, all along their way. So
+`AnnotationReader` remembers by the octets of the section what they say, and what the section is for the next router
+and for a client.
+"""
+
+from typing import Any
+
+from routerd.core.annotations.annotation_filter import ROUTER_ANNOTATIONS
+from routerd.wire import DecodeError, Error, Int, NeedsMore, Presence, Section, Symbol, decode, encode, memory
+from routerd.wire.section_scan import descriptor_end, read_u32, skip_value
+from routerd.wire.sections import Sections
+
+AREA = "0/"
+"""What the ids of routers are written with in annotations: the one area there is."""
+REMEMBERED_MAX = 4096
+"""Different sections that are remembered at a time."""
+REMEMBERED_SIZE_MAX = 1024
+"""Octets of a section that is remembered."""
+SPLICED_SIZE = 1 << 16
+"""Octets of the buffer for changed messages; a larger message has one of its own."""
+
+_PHASE = "x-opt-qd.phase"
+_STREAM = "x-opt-qd.stream"
+_TO = "x-opt-qd.to"
+_INGRESS = "x-opt-qd.ingress"
+_TRACE = "x-opt-qd.trace"
+
+_HEADER = Section.HEADER.value
+_MESSAGE_ANNOTATIONS = Section.MESSAGE_ANNOTATIONS.value
+_ABSENT = Presence.ABSENT.value
+_NEEDS_MORE = Presence.NEEDS_MORE.value
+_NOTHING = b""
+_SPLICED_SIZE = SPLICED_SIZE
 
 
 class RouterAnnotations:
-    """Takes the annotations of routers out of messages, and leaves all others."""
+    """What the annotations of a message say; one object for all messages in which they are the same."""
 
-    def __init__(self) -> None:
-        self._edit = AnnotationEdit(drop_prefix=ROUTER_ANNOTATIONS)
+    def __init__(self, user: bytes, user_count: int, values: "dict[str, Any]", own: str) -> None:
+        """`user` are the entries of others, as octets, and `own` is this router as annotations name it."""
+        self.user = user
+        self.user_count = user_count
+        self.error = _fault(values)
+        to = values.get(_TO)
+        self.to: str | None = to if type(to) is str else None
+        phase = values.get(_PHASE)
+        self.phase = int(phase) if isinstance(phase, int) and self.error is None else 0
+        ingress = values.get(_INGRESS)
+        self.ingress: str = ingress.removeprefix(AREA) if type(ingress) is str else ""
+        trace = values.get(_TRACE)
+        steps = trace if type(trace) is list and self.error is None else []
+        self.hops = len(steps)
+        self.path = "/".join(step.removeprefix(AREA) for step in steps)
+        # Where it goes, as a key, once somebody has looked.
+        self.key = ""
+        self.passed = frozenset(step[len(AREA) :] for step in steps if step.startswith(AREA))
+        self.has_passed_us = own[len(AREA) :] in self.passed
+        self.stripped = section(user, user_count)
+        self.onward = self.stripped
+        if self.error is None:
+            entries, count = router_entries(
+                to=self.to,
+                phase=self.phase,
+                is_streaming=_STREAM in values,
+                ingress=ingress if type(ingress) is str else own,
+                trace=[*steps, own],
+            )
+            self.onward = section(user + entries, user_count + count)
 
-    def without(
-        self, data: bytes | bytearray, start: int, end: int, is_partial: bool
-    ) -> tuple[bytes | bytearray, int, int]:
-        """Return the message as octets, their start and their end; raises NeedsMore and DecodeError."""
-        head, at = self._edit.apply(data, start, end, is_partial)
-        if at == start:
-            return data, start, end
-        octets = head + data[at:end]
-        return octets, 0, len(octets)
 
-    def without_if_clear(
-        self, data: bytes | bytearray, start: int, end: int, is_partial: bool
-    ) -> tuple[bytes | bytearray, int, int]:
-        """Do the same, and leave annotations that are cut or malformed as they are."""
+class AnnotationReader:
+    """Reads the annotations of messages, and puts others in their place.
+
+    `place` and `stop` say of the message that was read last where the section is; they are equal if it has none.
+    """
+
+    def __init__(self, router_id: str, is_edge: bool = False) -> None:
+        self._own = AREA + router_id
+        # An edge router is in no network: what it sends enters that at its interior router.
+        self._marks_path = not is_edge
+        self._remembered: dict[bytes, RouterAnnotations] = {}
+        self._last = _NOTHING
+        self._last_annotations: RouterAnnotations | None = None
+        self._sections = Sections(_NOTHING)
+        self.place = 0
+        self.stop = 0
+        # One buffer for all, as a new one for each message would cost more than the copy.
+        self._kept = self.spliced = bytearray(SPLICED_SIZE)
+        self.unmarked = RouterAnnotations(b"", 0, {}, self._own)
+        """Of a message without annotations."""
+
+    def entry(self, to: str | None, phase: int) -> tuple[bytes, int]:
+        """Return the entries, and their count, of a message that enters the network here."""
+        own = self._own if self._marks_path else None
+        return router_entries(to=to, phase=phase, is_streaming=False, ingress=own, trace=[] if own is None else [own])
+
+    def read(self, data: bytes | bytearray, start: int, end: int, is_partial: bool) -> RouterAnnotations:
+        """Return what the annotations of a message say; raises NeedsMore and DecodeError."""
+        view = data
+        at = start
+        if end - at > 6 and view[at] == 0 and view[at + 1] == 0x53 and view[at + 2] == _HEADER:
+            kind = view[at + 3]
+            if kind == 0x45:
+                at += 4
+            elif kind == 0xC0:
+                at += 5 + view[at + 4]
+            else:
+                at = end
+        if end - at > 6 and view[at] == 0 and view[at + 1] == 0x53:
+            code = view[at + 2]
+            if code > _MESSAGE_ANNOTATIONS:
+                self.place = self.stop = at
+                return self.unmarked
+            if code == _MESSAGE_ANNOTATIONS and view[at + 3] == 0xC1:
+                stop = at + 5 + view[at + 4]
+                if stop <= end:
+                    self.place = at
+                    self.stop = stop
+                    annotations = self._last_annotations
+                    if annotations is not None and self._is_last(data, at, stop):
+                        return annotations
+                    return self._recall(bytes(view[at:stop]))
+        return self._search(data, start, end, is_partial)
+
+    def splice(
+        self, data: bytes | bytearray, start: int, end: int, place: int, stop: int, annotations: bytes
+    ) -> int:
+        """Put a message into `spliced`, with another section of annotations instead of data[place:stop].
+
+        Returns its size. An empty section is none. The message is there until the next one is.
+        """
+        view = data
+        size = len(annotations)
+        total = end - start + size - (stop - place)
+        self.spliced = self._kept if total <= _SPLICED_SIZE else memory.new(total)
+        target = self.spliced
+        source = annotations
+        at = place - start
+        memory.copy(target, 0, view, start, at)
+        memory.copy(target, at, source, 0, size)
+        memory.copy(target, at + size, view, stop, end - stop)
+        return total
+
+    def forget_keys(self) -> None:
+        """Have all messages looked at anew: where they go may be another address than before."""
+        self._remembered.clear()
+        self._last_annotations = None
+
+    def _is_last(self, data: bytes | bytearray, at: int, stop: int) -> bool:
+        view = data
+        last = self._last
+        size = stop - at
+        return size == len(self._last) and memory.is_same(view, at, last, size)
+
+    def _recall(self, octets: bytes) -> RouterAnnotations:
+        annotations = self._remembered.get(octets)
+        if annotations is None:
+            annotations = self._decoded(octets)
+            if len(octets) <= REMEMBERED_SIZE_MAX:
+                if len(self._remembered) >= REMEMBERED_MAX:
+                    self._remembered.clear()
+                self._remembered[octets] = annotations
+        self._last, self._last_annotations = octets, annotations
+        return annotations
+
+    def _search(self, data: bytes | bytearray, start: int, end: int, is_partial: bool) -> RouterAnnotations:
+        sections = self._sections
+        sections.reset(data, start, end, is_partial)
         try:
-            return self.without(data, start, end, is_partial)
-        except (NeedsMore, DecodeError):
-            return data, start, end
+            presence = sections.find(_MESSAGE_ANNOTATIONS)
+            if presence == _NEEDS_MORE:
+                raise NeedsMore("the message-annotations are not all there")
+            self.place = self.stop = sections.annotations_place()
+            if presence == _ABSENT:
+                return self.unmarked
+        finally:
+            sections.reset(_NOTHING, 0, 0, False)  # lets go of the octets
+        view = data
+        self.stop = skip_value(view, descriptor_end(view, self.place, end), end)
+        if self.stop < 0:
+            raise DecodeError("the message-annotations are malformed", offset=self.place)
+        return self._recall(bytes(data[self.place : self.stop]))
+
+    def _decoded(self, octets: bytes) -> RouterAnnotations:
+        """Take the section apart: the entries of routers are read, all others kept as they are."""
+        view = octets
+        end = len(octets)
+        at = descriptor_end(view, 0, end)
+        kind = view[at] if 0 <= at < end else 0
+        if kind == 0xC1 and at + 3 <= end:
+            count = view[at + 2]
+            at += 3
+        elif kind == 0xD1 and at + 9 <= end:
+            count = read_u32(view, at + 5)
+            at += 9
+        else:
+            raise DecodeError("the message-annotations are no map", offset=at)
+        user = bytearray()
+        kept = 0
+        values: dict[str, Any] = {}
+        for _ in range(count >> 1):
+            key_end = skip_value(view, at, end)
+            entry_end = skip_value(view, key_end, end) if key_end > 0 else key_end
+            if entry_end < 0:
+                raise DecodeError("an entry of the message-annotations is malformed", offset=at)
+            key = decode(octets[at:key_end])
+            if type(key) is Symbol and key.startswith(ROUTER_ANNOTATIONS):
+                values[str(key)] = decode(octets[key_end:entry_end])
+            else:
+                user += octets[at:entry_end]
+                kept += 2
+            at = entry_end
+        if count & 1 or at != end:
+            raise DecodeError("the map of message-annotations is not filled by its entries", offset=at)
+        return RouterAnnotations(bytes(user), kept, values, self._own)
+
+
+def router_entries(
+    *, to: str | None, phase: int, is_streaming: bool, ingress: str | None, trace: list[str]
+) -> tuple[bytes, int]:
+    """Return the entries of routers, in the order in which they are sent, and twice how many they are."""
+    entries: dict[str, Any] = {}
+    if phase:
+        entries[_PHASE] = Int(phase)
+    if is_streaming:
+        entries[_STREAM] = Int(1)
+    if to is not None:
+        entries[_TO] = to
+    if ingress is not None:
+        entries[_INGRESS] = ingress
+        entries[_TRACE] = trace
+    encoded = b"".join(encode(Symbol(key)) + encode(value) for key, value in entries.items())
+    return encoded, 2 * len(entries)
+
+
+def section(entries: bytes, count: int) -> bytes:
+    """Return message-annotations of these entries, none of which is no section at all."""
+    size = len(entries)
+    if count == 0:
+        return _NOTHING
+    if size < 0xFF and count <= 0xFF:
+        return bytes((0, 0x53, _MESSAGE_ANNOTATIONS, 0xC1, size + 1, count)) + entries
+    start = bytes((0, 0x53, _MESSAGE_ANNOTATIONS, 0xD1))
+    return start + (size + 4).to_bytes(4, "big") + count.to_bytes(4, "big") + entries
+
+
+def _fault(values: "dict[str, Any]") -> Error | None:
+    """Return what is wrong with what another router has written."""
+    for key in (_TO, _INGRESS):
+        if type(values.get(key, "")) is not str:
+            return Error(condition="amqp:invalid-field", description=f"annotation {key} is no string")
+    trace = values.get(_TRACE, [])
+    if type(trace) is not list or any(type(step) is not str for step in trace):
+        return Error(condition="amqp:invalid-field", description=f"annotation {_TRACE} is no list of strings")
+    phase = values.get(_PHASE, 0)
+    if not isinstance(phase, int) or isinstance(phase, bool) or not (0 <= phase <= 9 or phase == 22):
+        return Error(condition="amqp:invalid-field", description=f"annotation {_PHASE} is no phase: {phase!r}")
+    return None

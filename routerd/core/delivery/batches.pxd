@@ -6,9 +6,9 @@ from routerd.core.links.inlet cimport Inlet
 from routerd.core.links.outlet cimport Outlet
 from routerd.core.links.parked cimport Parked, ParkedTogether, parked
 from routerd.core.recording.journal cimport Journal
-from routerd.wire.convoy cimport Convoy
+from routerd.wire.delivery_batch cimport DeliveryBatch
 from routerd.wire.delivery cimport Delivery
-from routerd.wire.halt cimport Halt
+from routerd.wire.held_batch cimport HeldBatch
 from routerd.wire.link cimport Link
 from routerd.wire.relay cimport Relay
 
@@ -29,17 +29,17 @@ cdef class Batches:
     cdef void follow(self, Arrival arrival, Outlet outlet)
     @cython.locals(inlet=Inlet, outlet=Outlet)
     cdef void relayed(
-        self, Link receiver, Link sender, Py_ssize_t count, Convoy convoy, object data, Py_ssize_t start
+        self, Link receiver, Link sender, Py_ssize_t count, DeliveryBatch batch, object data, Py_ssize_t start
     )
     @cython.locals(inlet=Inlet, delivery=Delivery)
     cdef void wait_too(self, Arrival arrival, Address address)
     @cython.locals(inlet=Inlet, address=Address, together=ParkedTogether)
-    cdef void halted(self, Halt halt)
-    @cython.locals(inlet=Inlet, address=Address, halt=Halt, delivery=Delivery, octets=bytes, one=Parked)
+    cdef void hold(self, HeldBatch held)
+    @cython.locals(inlet=Inlet, address=Address, held=HeldBatch, delivery=Delivery, octets=bytes, one=Parked)
     cdef void part(self, ParkedTogether together)
     @cython.locals(
         inlet=Inlet,
-        halt=Halt,
+        held=HeldBatch,
         outlet=Outlet,
         mode=int,
         is_alone=bint,

@@ -7,7 +7,7 @@ long as one question is answered with yes: `may_go_together`. These are its cond
 |---|---|
 | the link is for this address, and has no guard | each message would have to be read |
 | it is no link of another router | each message has annotations, and its own origin |
-| the address has no ways to other routers, and is no multicast or fair address | each message is a choice, or a copy |
+| the address has no routes, and is no multicast or fair address | each message is a choice, or a copy |
 | there is one outlet that this link's messages can take | consumers take turns |
 
 To leave, it takes more (`may_take_many`): the outlet is not watched, and nothing has to be marked. What the frames have
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from routerd.core.links.inlet import Inlet
     from routerd.core.links.outlet import Outlet
     from routerd.core.recording.journal import Journal
-    from routerd.wire.convoy import Convoy
-    from routerd.wire.halt import Halt
+    from routerd.wire.delivery_batch import DeliveryBatch
+    from routerd.wire.held_batch import HeldBatch
     from routerd.wire.link import Link
 
 _BURST = BURST
@@ -50,7 +50,7 @@ class Batches:
             inlet.address is address
             and inlet.guard is None
             and inlet.trunk is None
-            and not address.ways
+            and not address.routes
             and not address.is_multicast
             and not address.is_fair
             and (address.local_count if inlet.is_fabric else len(address.outlets)) == 1
@@ -79,20 +79,20 @@ class Batches:
         receiver: "Link",
         sender: "Link",
         count: int,
-        convoy: "Convoy | None",
+        batch: "DeliveryBatch | None",
         data: bytes | bytearray,
         start: int,
     ) -> None:
         """Count messages that took the way of the one before them."""
         inlet: Inlet = receiver.context
         outlet: Outlet = sender.context
-        if convoy is not None:
-            convoy.stamp = self._clock.now
+        if batch is not None:
+            batch.stamp = self._clock.now
         self._have_come(inlet, outlet.address, count)
         self._journal.left_together(
-            inlet, outlet, self._clock.now, count, convoy, data, start, receiver.remote_handle
+            inlet, outlet, self._clock.now, count, batch, data, start, receiver.remote_handle
         )
-        self._have_left(inlet, outlet, count, convoy is None)
+        self._have_left(inlet, outlet, count, batch is None)
 
     # --- those that wait with the one before them
 
@@ -102,29 +102,29 @@ class Batches:
         if not arrival.is_partial and not inlet.is_watched and self.may_go_together(inlet, address):
             delivery = arrival.delivery
             behind = None if delivery.remote_settled else delivery
-            inlet.link.session.connection.relay.halt(inlet.link, behind)
+            inlet.link.session.connection.relay.hold(inlet.link, behind)
 
-    def halted(self, halt: "Halt") -> None:
+    def hold(self, held: "HeldBatch") -> None:
         """Keep messages behind one that waits, as they are."""
-        inlet: Inlet = halt.receiver.context
+        inlet: Inlet = held.receiver.context
         address = cast("Address", inlet.address)
-        together = ParkedTogether(inlet, address, halt, self._clock.now)
-        halt.context = together
-        if halt.convoy is not None:
-            halt.convoy.stamp = self._clock.now
+        together = ParkedTogether(inlet, address, held, self._clock.now)
+        held.context = together
+        if held.batch is not None:
+            held.batch.stamp = self._clock.now
         address.queue_for(inlet).append(together)
-        self._have_come(inlet, address, halt.count)
-        self.count_waiting(inlet, address, halt.is_settled, halt.count)
+        self._have_come(inlet, address, held.count)
+        self.count_waiting(inlet, address, held.is_settled, held.count)
         if inlet.is_fabric:
             address.note_credit()
 
     def part(self, together: ParkedTogether) -> None:
         """Put each of the messages into the place of all."""
-        inlet, address, halt = together.inlet, together.address, together.halt
-        halt.context = None
+        inlet, address, held = together.inlet, together.address, together.held
+        held.context = None
         alone = []
-        for delivery in halt.dissolve():
-            octets = halt.take_first()
+        for delivery in held.dissolve():
+            octets = held.take_first()
             delivery.size = len(octets)
             delivery.stamp = together.stamp
             one = parked(inlet, address, delivery, octets, 0, len(octets))
@@ -138,30 +138,30 @@ class Batches:
 
         -1 is that each now waits for itself.
         """
-        inlet, halt = together.inlet, together.halt
+        inlet, held = together.inlet, together.held
         if self.may_go_together(inlet, address):
             outlet = address.choose(is_local_only)
             if outlet is None:
                 return 0
             mode = outlet.link.snd_settle_mode
-            if self.may_take_many(outlet) and mode in (_MIXED, _SETTLED if halt.is_settled else _UNSETTLED):
+            if self.may_take_many(outlet) and mode in (_MIXED, _SETTLED if held.is_settled else _UNSETTLED):
                 # Those that came elsewhere take turns with these.
                 others = address.parked if inlet.is_fabric else address.parked_from_siblings
                 is_alone = not others and not address.parked_from_trunks
-                limit = min(self._journal.room(), halt.count if is_alone else 1)
-                at = halt.at
-                count = halt.leave(outlet.link, limit, _BURST)
+                limit = min(self._journal.room(), held.count if is_alone else 1)
+                at = held.at
+                count = held.leave(outlet.link, limit, _BURST)
                 if count > 0:
-                    convoy = None if halt.is_settled else halt.gone
+                    batch = None if held.is_settled else held.gone
                     self._journal.left_together(
-                        inlet, outlet, together.stamp, count, convoy, halt.octets, at, halt.remote_handle
+                        inlet, outlet, together.stamp, count, batch, held.octets, at, held.remote_handle
                     )
-                    if halt.count == 0:
+                    if held.count == 0:
                         # Nor is it to wait for the garbage collector, with all its octets.
-                        halt.context = None
+                        held.context = None
                         queue.popleft()
-                    self.count_waiting(inlet, address, halt.is_settled, -count)
-                    self._have_left(inlet, outlet, count, halt.is_settled)
+                    self.count_waiting(inlet, address, held.is_settled, -count)
+                    self._have_left(inlet, outlet, count, held.is_settled)
                     return count
         self.part(together)
         return -1

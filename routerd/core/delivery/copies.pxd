@@ -7,7 +7,7 @@ from routerd.core.links.arrival cimport Arrival
 from routerd.core.links.fan_out cimport FanOut
 from routerd.core.links.inlet cimport Inlet
 from routerd.core.links.outlet cimport Outlet
-from routerd.core.links.way cimport Way
+from routerd.core.links.address_route cimport AddressRoute
 from routerd.core.recording.journal cimport Journal
 from routerd.wire.delivery cimport Delivery
 
@@ -30,8 +30,8 @@ cdef class Copies:
         more=bint,
         outlet=Outlet,
         link=Outlet,
-        ways=list,
-        way=Way,
+        routes=list,
+        route=AddressRoute,
         priority=int,
     )
     cdef void fan_out(self, Arrival arrival, Address address)
@@ -39,15 +39,15 @@ cdef class Copies:
     @cython.locals(fan=FanOut, link=Outlet)
     cdef void serve(self, Outlet outlet)
     @cython.locals(fan=FanOut, link=Outlet)
-    cdef void serve_way(self, Way way)
+    cdef void serve_route(self, AddressRoute route)
     @cython.locals(arrival=Arrival, priority=int)
     cdef int _priority_of(self, FanOut fan, Address address) except -1
     @cython.locals(arrival=Arrival)
-    cdef void _send_waiting(self, FanOut fan, Outlet link, Way way)
-    cdef void way_lost(self, Way way)
+    cdef void _send_waiting(self, FanOut fan, Outlet link, AddressRoute route)
+    cdef void route_lost(self, AddressRoute route)
     cdef void lose(self, FanOut fan, Address address, Outlet outlet, int cause)
     @cython.locals(outlet=Outlet)
-    cdef void _wait_for_way(self, FanOut fan, Way way, int priority)
+    cdef void _wait_for_route(self, FanOut fan, AddressRoute route, int priority)
     cdef void _wait_for(self, FanOut fan, Outlet outlet)
     cdef void _begin_wait(self, FanOut fan) noexcept
     cdef void _leave_wait(self, FanOut fan) noexcept

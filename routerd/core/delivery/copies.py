@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from routerd.core.delivery.settlement import Settlement
     from routerd.core.directory.path_rules import PathRules
     from routerd.core.links.address import Address
+    from routerd.core.links.address_route import AddressRoute
     from routerd.core.links.outlet import Outlet
-    from routerd.core.links.way import Way
     from routerd.core.recording.journal import Journal
 
 _RELEASED = RELEASED
@@ -36,12 +36,12 @@ class Copies:
         inlet = arrival.inlet
         delivery = arrival.delivery
         count = address.local_count if inlet.is_fabric else len(address.outlets)
-        ways = self._rules.ways_for(address, arrival.passage) if address.ways and not inlet.is_fabric else None
-        if count == 0 and not ways:
+        routes = self._rules.ways_for(address, arrival.annotations) if address.routes and not inlet.is_fabric else None
+        if count == 0 and not routes:
             self._sending.drop(arrival, _RELEASED, address, AUTOMATIC)
             return
         fan = FanOut(inlet, delivery)
-        fan.passage = arrival.recorded
+        fan.annotations = arrival.recorded
         more = arrival.is_partial
         fan.is_complete = not more
         if more:
@@ -57,16 +57,16 @@ class Copies:
             if link is None:
                 self._wait_for(fan, outlet)
             else:
-                arrival.way = None if link is outlet else outlet.side
+                arrival.route = None if link is outlet else outlet.side
                 self._sending.copy(arrival, fan, link)
-        if ways:
+        if routes:
             priority = arrival.priority(address)
-            for way in ways:
-                link = None if way.waiting else way.pick(priority, more)
+            for route in routes:
+                link = None if route.waiting else route.pick(priority, more)
                 if link is None:
-                    self._wait_for_way(fan, way, priority)
+                    self._wait_for_route(fan, route, priority)
                 else:
-                    arrival.way = way
+                    arrival.route = route
                     self._sending.copy(arrival, fan, link)
         if fan.waiting:
             self.keep(fan, arrival.data, arrival.start, arrival.end)
@@ -98,21 +98,21 @@ class Copies:
             waiting.popleft()
             self._send_waiting(fan, link, None if link is outlet else outlet.side)
 
-    def serve_way(self, way: "Way") -> None:
-        """Send the copies that wait for a way."""
-        if way.beside is not None:
-            self.serve(way.beside)
+    def serve_route(self, route: "AddressRoute") -> None:
+        """Send the copies that wait for a route."""
+        if route.beside is not None:
+            self.serve(route.beside)
             return
-        waiting = way.waiting
+        waiting = route.waiting
         while waiting:
             fan: FanOut = waiting[0]
             link = None
             if fan.is_alive():
-                link = way.pick(self._priority_of(fan, way.address), not fan.is_complete)
+                link = route.pick(self._priority_of(fan, route.address), not fan.is_complete)
                 if link is None:
                     return
             waiting.popleft()
-            self._send_waiting(fan, link, way)
+            self._send_waiting(fan, link, route)
 
     def _priority_of(self, fan: FanOut, address: "Address") -> int:
         arrival = self._arrival
@@ -121,24 +121,24 @@ class Copies:
         arrival.is_over()
         return priority
 
-    def _send_waiting(self, fan: FanOut, link: "Outlet | None", way: "Way | None") -> None:
+    def _send_waiting(self, fan: FanOut, link: "Outlet | None", route: "AddressRoute | None") -> None:
         """Send a copy that has waited; without a link its message is no more."""
         self._leave_wait(fan)
         if link is not None:
             arrival = self._arrival
             arrival.copy_of(fan)
-            arrival.way = way
+            arrival.route = route
             try:
                 self._sending.copy(arrival, fan, link)
             finally:
                 arrival.is_over()
         self._settlement.check_copies(fan)
 
-    def way_lost(self, way: "Way") -> None:
-        """Release the copies that wait for a way that is no more."""
-        waiting, way.waiting = way.waiting, None
+    def route_lost(self, route: "AddressRoute") -> None:
+        """Release the copies that wait for a route that is no more."""
+        waiting, route.waiting = route.waiting, None
         for fan in [] if waiting is None else waiting:
-            self.lose(fan, way.address, None, NO_ROUTE)
+            self.lose(fan, route.address, None, NO_ROUTE)
 
     def lose(self, fan: FanOut, address: "Address", outlet: "Outlet | None", cause: int) -> None:
         """Release a copy that has waited in vain."""
@@ -149,18 +149,18 @@ class Copies:
             fan.combine(_RELEASED)
         self._settlement.check_copies(fan)
 
-    def _wait_for_way(self, fan: FanOut, way: "Way", priority: int) -> None:
-        if way.waiting is None:
-            way.waiting = deque()
-        if fan.is_settled and len(way.waiting) >= fan.inlet.capacity:
-            outlet = way.outlet if way.end is None else way.end.link_of(priority)
-            self._sending.unsent(fan, way.address, outlet, RECORDED_DROPPED, TOO_MANY_WAIT)
+    def _wait_for_route(self, fan: FanOut, route: "AddressRoute", priority: int) -> None:
+        if route.waiting is None:
+            route.waiting = deque()
+        if fan.is_settled and len(route.waiting) >= fan.inlet.capacity:
+            outlet = route.outlet if route.end is None else route.end.link_of(priority)
+            self._sending.unsent(fan, route.address, outlet, RECORDED_DROPPED, TOO_MANY_WAIT)
             return
-        self._journal.waits(way.address)
-        way.waiting.append(fan)
+        self._journal.waits(route.address)
+        route.waiting.append(fan)
         self._begin_wait(fan)
         if not fan.is_complete:
-            fan.note_way(way)
+            fan.note_route(route)
 
     def _wait_for(self, fan: FanOut, outlet: "Outlet") -> None:
         if outlet.waiting is None:
@@ -173,7 +173,7 @@ class Copies:
         outlet.waiting.append(fan)
         self._begin_wait(fan)
         if outlet.side is not None and not fan.is_complete:
-            fan.note_way(outlet.side)
+            fan.note_route(outlet.side)
 
     def _begin_wait(self, fan: FanOut) -> None:
         fan.waiting += 1

@@ -1,5 +1,5 @@
 import cython
-from routerd.core.annotations.passage cimport Passage
+from routerd.core.annotations.router_annotations cimport RouterAnnotations
 from routerd.core.clock cimport Clock
 from routerd.core.directory.directory cimport Directory
 from routerd.core.links.address cimport Address
@@ -18,8 +18,8 @@ cdef class Destinations:
     cdef object of_client(self, Inlet inlet, str to)
     cdef bint asks_others(self, Peer peer, str key, str text) except -1
     @cython.locals(directory=Directory, key=str, address=Address)
-    cdef Address of_router(self, Passage passage, str to)
+    cdef Address of_router(self, RouterAnnotations annotations, str to)
     @cython.locals(directory=Directory, key=str)
-    cdef Address soon(self, Passage passage, str to)
+    cdef Address soon(self, RouterAnnotations annotations, str to)
     @cython.locals(trunk=Trunk)
     cdef bint is_expected(self, Inlet inlet, Address address) except -1

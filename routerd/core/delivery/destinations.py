@@ -6,7 +6,7 @@ from routerd.core.directory.addresses import UPLINK
 from routerd.core.policy.message_guard import is_management, read_only_guard
 
 if TYPE_CHECKING:
-    from routerd.core.annotations.passage import Passage
+    from routerd.core.annotations.router_annotations import RouterAnnotations
     from routerd.core.clock import Clock
     from routerd.core.directory.directory import Directory
     from routerd.core.links.address import Address
@@ -43,7 +43,7 @@ class Destinations:
                 return directory.fallback()
         elif directory.is_edge and key[:1] == "M" and not address.has_outlet(False):
             return directory.fallback()
-        if address.missing or address.ways:
+        if address.missing or address.routes:
             directory.want(address)
         return address
 
@@ -53,27 +53,27 @@ class Destinations:
         is_client = peer.is_external and not (peer.is_router or peer.is_edge)
         return is_client and (key == UPLINK or key[:1] not in _OWN) and is_management(text)
 
-    def of_router(self, passage: "Passage", to: str) -> "Address | None":
+    def of_router(self, annotations: "RouterAnnotations", to: str) -> "Address | None":
         """Return where a message from another router goes; None where nobody is."""
         directory = self._directory
-        key = passage.key if passage.to is not None else ""
+        key = annotations.key if annotations.to is not None else ""
         if not key:
-            key = directory.naming.arrival_key(to, passage.phase)
-            if passage.to is not None:
-                passage.key = key
+            key = directory.naming.arrival_key(to, annotations.phase)
+            if annotations.to is not None:
+                annotations.key = key
         address = directory.addresses.get(key)
         if address is None:
             address = directory.passing_address(key)
             if address is None:
                 return None
-        if address.missing or address.ways:
+        if address.missing or address.routes:
             directory.want(address)
         return address
 
-    def soon(self, passage: "Passage", to: str) -> "Address | None":
+    def soon(self, annotations: "RouterAnnotations", to: str) -> "Address | None":
         """Return the address of a message from another router, if there may be news of it soon."""
         directory = self._directory
-        key = passage.key if passage.to is not None else directory.naming.arrival_key(to, passage.phase)
+        key = annotations.key if annotations.to is not None else directory.naming.arrival_key(to, annotations.phase)
         if not key or not directory.expectations.may_come(key, self._clock.now):
             return None
         return directory.address_without_link(key)

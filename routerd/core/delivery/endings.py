@@ -53,7 +53,7 @@ class Endings:
             out.context = None
             if out.ticket != 0:
                 self._journal.lost(out, False)
-            self._settlement.forget_way(out)
+            self._settlement.forget_route(out)
             if type(context) is Delivery:
                 self._consumer_lost(context)
             elif context is not None:
@@ -105,7 +105,7 @@ class Endings:
             context.context = None
             outlet: Outlet | None = context.link.context
             if delivery.is_partial:
-                self._settlement.forget_way(context)
+                self._settlement.forget_route(context)
                 if context.ticket != 0:
                     self._journal.aborted(context, delivery.remote_settled)
             if delivery.is_partial and outlet is not None and context.link.is_attached:

@@ -1,5 +1,5 @@
 import cython
-from routerd.core.annotations.passage cimport Passage
+from routerd.core.annotations.router_annotations cimport RouterAnnotations
 from routerd.core.clock cimport Clock
 from routerd.core.delivery.batches cimport Batches
 from routerd.core.delivery.copies cimport Copies
@@ -59,13 +59,13 @@ cdef class Intake:
     @cython.locals(inlet=Inlet, is_guarded=bint, to=str)
     cdef void _read_sections(self, Arrival arrival)
     cdef inline void _enter(self, Arrival arrival, Address address)
-    @cython.locals(inlet=Inlet, passage=Passage, to=str, address=Address)
-    cdef void _read_passage(self, Arrival arrival)
+    @cython.locals(inlet=Inlet, annotations=RouterAnnotations, to=str, address=Address)
+    cdef void _read_annotations(self, Arrival arrival)
     @cython.locals(inlet=Inlet, delivery=Delivery, guard=MessageGuard)
     cdef bint _is_refused(self, Arrival arrival, str to) except -1
     @cython.locals(outlet=Outlet, is_fabric=bint, is_ahead=bint, waits=bint, count=Py_ssize_t)
     cdef void _route(self, Arrival arrival, Address address)
-    @cython.locals(inlet=Inlet, delivery=Delivery, passage=Passage, has_nobody=bint)
+    @cython.locals(inlet=Inlet, delivery=Delivery, annotations=RouterAnnotations, has_nobody=bint)
     cdef void _wait(self, Arrival arrival, Address address, object queue)
     @cython.locals(delivery=Delivery, collected=Collected, size=Py_ssize_t)
     cdef void _begin_collecting(self, Arrival arrival)

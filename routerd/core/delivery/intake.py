@@ -102,7 +102,7 @@ class Intake:
                 if (
                     address is None
                     or inlet.guard is not None
-                    or ((inlet.strips or address.ways) and may_carry_annotations(data, start, end))
+                    or ((inlet.strips or address.routes) and may_carry_annotations(data, start, end))
                 ):
                     self._read_sections(arrival)
                 else:
@@ -122,10 +122,10 @@ class Intake:
                 self._remainders.go_on(arrival)
             elif inlet.collected is not None:
                 if self._collect(arrival):
-                    self._read_passage(arrival)
+                    self._read_annotations(arrival)
             elif self._is_new(arrival):
                 inlet.top_up()
-                self._read_passage(arrival)
+                self._read_annotations(arrival)
         finally:
             # Nothing of a message that failed may be taken for the next one.
             arrival.is_over()
@@ -177,7 +177,7 @@ class Intake:
                     return
             if inlet.strips and may_carry_annotations(arrival.data, arrival.start, arrival.end):
                 self._marking.strip(arrival)
-            elif isinstance(address, Address) and address.ways:
+            elif isinstance(address, Address) and address.routes:
                 self._marking.read(arrival)
         except NeedsMore:
             self._begin_collecting(arrival)
@@ -201,15 +201,15 @@ class Intake:
             self._journal.recall(arrival, arrival.is_partial)
         self._route(arrival, address)
 
-    def _read_passage(self, arrival: Arrival) -> None:
+    def _read_annotations(self, arrival: Arrival) -> None:
         """Read how a message has come from another router, and where it goes."""
         inlet = arrival.inlet
         try:
             self._marking.read(arrival)
-            passage = arrival.read
-            assert passage is not None
-            to = passage.to
-            if inlet.address is None and to is None and passage.error is None:
+            annotations = arrival.read
+            assert annotations is not None
+            to = annotations.to
+            if inlet.address is None and to is None and annotations.error is None:
                 to = arrival.to()
             if inlet.guard is not None and self._is_refused(arrival, to):
                 return
@@ -220,19 +220,19 @@ class Intake:
             refusal = Rejected(error=Error(condition=error.condition, description=str(error)))
             self._sending.drop(arrival, refusal, inlet.address, NO_CAUSE)
             return
-        arrival.passage = arrival.recorded = passage
-        if passage.error is not None:
-            self._sending.drop(arrival, Rejected(error=passage.error), inlet.address, NO_CAUSE)
+        arrival.annotations = arrival.recorded = annotations
+        if annotations.error is not None:
+            self._sending.drop(arrival, Rejected(error=annotations.error), inlet.address, NO_CAUSE)
         elif not to and inlet.address is None:
             self._sending.drop(arrival, Rejected(error=_NO_TO), None, NO_CAUSE)
-        elif self._rules.runs_in_circles(passage):
+        elif self._rules.runs_in_circles(annotations):
             self._sending.drop(arrival, _RELEASED, inlet.address, LOOP)
         else:
             address = inlet.address
             if address is None:
-                address = self._destinations.of_router(passage, to or "")
+                address = self._destinations.of_router(annotations, to or "")
                 if address is None and inlet.trunk is not None and inlet.trunk.is_up:
-                    address = self._destinations.soon(passage, to or "")
+                    address = self._destinations.soon(annotations, to or "")
             if address is None:
                 self._sending.drop(arrival, _RELEASED, None, NO_CONSUMER)
             else:
@@ -272,7 +272,7 @@ class Intake:
                 arrival.inlet.link.session.connection.work += count >> 7
             outlet = self._routing.choose(arrival, address, is_fabric)
             if outlet is not None:
-                if self._sending.forward(arrival, outlet) and arrival.way is None:
+                if self._sending.forward(arrival, outlet) and arrival.route is None:
                     self._batches.follow(arrival, outlet)
                 return
         self._wait(arrival, address, queue)
@@ -281,13 +281,13 @@ class Intake:
         """Have a message wait that cannot leave now, or give it up."""
         inlet = arrival.inlet
         delivery = arrival.delivery
-        passage = arrival.passage
+        annotations = arrival.annotations
         has_nobody = not address.has_outlet(inlet.is_fabric) or (
-            address.ways and not inlet.is_fabric and not self._rules.has_destination(address, passage)
+            address.routes and not inlet.is_fabric and not self._rules.has_destination(address, annotations)
         )
-        if has_nobody and (passage is None or not self._destinations.is_expected(inlet, address)):
+        if has_nobody and (annotations is None or not self._destinations.is_expected(inlet, address)):
             self._sending.drop(arrival, _RELEASED, address, AUTOMATIC)
-        elif passage is not None and delivery.remote_settled and self._queues.lags(address, inlet):
+        elif annotations is not None and delivery.remote_settled and self._queues.lags(address, inlet):
             # Credit of routers comes back at once, so nothing else bounds what waits for a consumer that lags.
             self._sending.drop(arrival, _RELEASED, address, TOO_MANY_WAIT)
         else:

@@ -14,7 +14,7 @@ from routerd.core.links.inlet cimport Inlet
 from routerd.core.links.outlet cimport Outlet
 from routerd.core.links.parked cimport Parked, ParkedTogether, parked
 from routerd.core.links.trunk cimport Trunk
-from routerd.core.links.way cimport Way
+from routerd.core.links.address_route cimport AddressRoute
 from routerd.core.recording.journal cimport Journal
 from routerd.wire.delivery cimport Delivery
 
@@ -62,5 +62,5 @@ cdef class Queues:
     cdef void note_unsent(self, Parked one, int cause)
     cdef void serve_outlet(self, Outlet outlet)
     cdef void serve_trunk(self, Trunk trunk)
-    @cython.locals(address=Address, way=Way)
+    @cython.locals(address=Address, route=AddressRoute)
     cdef void _serve_hungry(self, Trunk trunk)

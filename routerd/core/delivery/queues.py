@@ -196,7 +196,7 @@ class Queues:
             outlet = self._routing.choose(arrival, address, is_local_only)
             if outlet is None:
                 is_expected = address.expected_until > self._clock.now
-                if is_local_only or is_expected or self._rules.has_destination(address, arrival.passage):
+                if is_local_only or is_expected or self._rules.has_destination(address, arrival.annotations):
                     return False
                 queue.popleft()
                 self._leave_queue(one)
@@ -217,11 +217,11 @@ class Queues:
         """Read how a message has come that waited."""
         try:
             self._marking.read(arrival)
-            arrival.passage = arrival.read
+            arrival.annotations = arrival.read
         except (NeedsMore, DecodeError):
             # They were all there when the message came.
-            arrival.passage = self._marking.passages.unmarked
-        arrival.recorded = arrival.passage
+            arrival.annotations = self._marking.reader.unmarked
+        arrival.recorded = arrival.annotations
 
     def release_parked(self, address: "Address") -> None:
         """Release what waits for consumers that are no more."""
@@ -258,9 +258,9 @@ class Queues:
         if outlet.trunk is not None:
             self.serve_trunk(outlet.trunk)
             return
-        if outlet.way is not None:
-            self._copies.serve_way(outlet.way)
-        is_of_clients = outlet.way is None and outlet.side is None and not outlet.address.is_multicast
+        if outlet.route is not None:
+            self._copies.serve_route(outlet.route)
+        is_of_clients = outlet.route is None and outlet.side is None and not outlet.address.is_multicast
         if is_of_clients and not outlet.can_send():
             # Nothing can leave by it, and for the others nothing has changed.
             return
@@ -281,10 +281,10 @@ class Queues:
             # The turn's end begins the count anew.
             trunk.wanting[trunk] = None
         for address in hungry:
-            for way in address.ways:
-                self._copies.serve_way(way)
+            for route in address.routes:
+                self._copies.serve_route(route)
             if trunk.sides:
-                for way in trunk.sides.get(address, ()):
-                    self._copies.serve_way(way)
+                for route in trunk.sides.get(address, ()):
+                    self._copies.serve_route(route)
             self.serve(address)
             self._directory.forget_if_idle(address)

@@ -8,7 +8,7 @@ from routerd.core.links.fan_out cimport FanOut
 from routerd.core.links.inlet cimport Inlet
 from routerd.core.links.outlet cimport Outlet
 from routerd.core.links.parked cimport Parked
-from routerd.core.links.way cimport Way
+from routerd.core.links.address_route cimport AddressRoute
 from routerd.core.recording.journal cimport Journal
 from routerd.wire.delivery cimport Delivery
 from routerd.wire.sender cimport Sender
@@ -43,5 +43,5 @@ cdef class Remainders:
     cdef void _abort_too_large(self, FanOut fan, Outlet outlet, Delivery out)
     @cython.locals(out=Delivery, outlet=Outlet, delivery=Delivery)
     cdef void abort_copies(self, FanOut fan)
-    @cython.locals(ways=list, way=Way)
-    cdef void _serve_ways(self, FanOut fan)
+    @cython.locals(routes=list, route=AddressRoute)
+    cdef void _serve_routes(self, FanOut fan)

@@ -59,14 +59,14 @@ class Remainders:
                 # An abort settles, whatever the message was.
                 self._journal.aborted(out, out.settled)
             link.abort(out)
-            self._settlement.forget_way(out)
+            self._settlement.forget_route(out)
             out.context = delivery.context = inlet.current = None
             inlet.top_up()
             self._queues.serve_outlet(outlet)
             return
         if link.remote_max_message_size and out.size + size > link.remote_max_message_size:
             link.abort(out)
-            self._settlement.forget_way(out)
+            self._settlement.forget_route(out)
             out.context = None
             if out.ticket != 0:
                 number = RECORDED_DROPPED if delivery.remote_settled else RECORDED_REJECTED
@@ -129,12 +129,12 @@ class Remainders:
             self._copies.all_sent(fan)
             for out in under_way:
                 self._queues.serve_outlet(out.link.context)
-            self._serve_ways(fan)
+            self._serve_routes(fan)
 
     def _abort_too_large(self, fan: "FanOut", outlet: "Outlet", out: Delivery) -> None:
         link = outlet.link
         link.abort(out)
-        self._settlement.forget_way(out)
+        self._settlement.forget_route(out)
         fan.under_way.remove(out)
         if out.ticket != 0:
             self._journal.decided(out, RECORDED_DROPPED if fan.is_settled else RECORDED_REJECTED, TOO_LARGE)
@@ -152,7 +152,7 @@ class Remainders:
             out.context = None
             if out.ticket != 0:
                 self._journal.aborted(out, fan.is_settled)
-            self._settlement.forget_way(out)
+            self._settlement.forget_route(out)
             if outlet is not None and out.link.is_attached:
                 outlet.link.abort(out)
                 self._queues.serve_outlet(outlet)
@@ -162,10 +162,10 @@ class Remainders:
             delivery.context = None
             fan.delivery = None
         self._settlement.check_copies(fan)
-        self._serve_ways(fan)
+        self._serve_routes(fan)
 
-    def _serve_ways(self, fan: "FanOut") -> None:
+    def _serve_routes(self, fan: "FanOut") -> None:
         """Go on where a copy waits for a link for large messages: a whole or an aborted one needs none."""
-        ways, fan.ways = fan.ways, None
-        for way in [] if ways is None else ways:
-            self._copies.serve_way(way)
+        routes, fan.routes = fan.routes, None
+        for route in [] if routes is None else routes:
+            self._copies.serve_route(route)

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from routerd.core.directory.path_rules import PathRules
     from routerd.core.links.address import Address
+    from routerd.core.links.address_route import AddressRoute
     from routerd.core.links.arrival import Arrival
     from routerd.core.links.outlet import Outlet
-    from routerd.core.links.way import Way
 
 OUTSTANDING_MAX = 250
 """Unsettled deliveries of an address that go one way, beyond which others are preferred."""
@@ -23,32 +23,32 @@ class Routing:
 
     def __init__(self, rules: "PathRules") -> None:
         self._rules = rules
-        # The link of the way that is the best of those looked at so far.
+        # The link of the route that is the best of those looked at so far.
         self._picked = None
 
     def choose(self, arrival: "Arrival", address: "Address", is_local_only: bool) -> "Outlet | None":
-        """Return the outlet for a message that is not for all; None if it cannot leave now. Notes the way with it."""
+        """Return the outlet for a message that is not for all; None if it cannot leave now. Notes the route with it."""
         outlet = address.choose(is_local_only)
-        if arrival.way is not None:
-            arrival.way = None
-        if address.ways and not is_local_only and self._finds_way(arrival, address, outlet):
+        if arrival.route is not None:
+            arrival.route = None
+        if address.routes and not is_local_only and self._finds_route(arrival, address, outlet):
             return self._picked
         if outlet is not None and outlet.side is not None and arrival.is_partial:
-            arrival.way = outlet.side
+            arrival.route = outlet.side
             return outlet.side.pick(0, True)
         return outlet
 
-    def _finds_way(self, arrival: "Arrival", address: "Address", local: "Outlet | None") -> bool:
-        """Note the way that is better than a consumer of this router, if there is one; its link is `_picked`."""
+    def _finds_route(self, arrival: "Arrival", address: "Address", local: "Outlet | None") -> bool:
+        """Note the route that is better than a consumer of this router, if there is one; its link is `_picked`."""
         if address.is_balanced:
-            arrival.way = self._least_loaded(arrival, address, local)
-            if arrival.way is None and local is None and arrival.passage is not None:
-                arrival.way = self._detour(arrival, address)
+            arrival.route = self._least_loaded(arrival, address, local)
+            if arrival.route is None and local is None and arrival.annotations is not None:
+                arrival.route = self._detour(arrival, address)
         elif not (address.local_count or address.remote_count):
-            arrival.way = self._nearest(arrival, address)
-        return arrival.way is not None
+            arrival.route = self._nearest(arrival, address)
+        return arrival.route is not None
 
-    def _least_loaded(self, arrival: "Arrival", address: "Address", local: "Outlet | None") -> "Way | None":
+    def _least_loaded(self, arrival: "Arrival", address: "Address", local: "Outlet | None") -> "AddressRoute | None":
         limit = -1
         if local is not None:
             limit = local.link.unsettled_count
@@ -57,54 +57,54 @@ class Routing:
             limit = limit // local.weight
             if limit == 0:
                 return None
-        best: Way | None = None
-        ways = address.ways
-        count = len(ways)
-        at = address.way_turn if address.way_turn < count else 0
+        best: AddressRoute | None = None
+        routes = address.routes
+        count = len(routes)
+        at = address.route_turn if address.route_turn < count else 0
         priority = arrival.priority(address)
         # Those with equal loads take turns.
         for _ in range(count):
-            way: Way = ways[at]
+            route: AddressRoute = routes[at]
             at = at + 1 if at + 1 < count else 0
-            value = way.outstanding + way.cost
-            if way.outstanding >= _OUTSTANDING_MAX:
+            value = route.outstanding + route.cost
+            if route.outstanding >= _OUTSTANDING_MAX:
                 value += _OVERLOADED
-            if (limit >= 0 and value >= limit) or not self._rules.may_take(address, way, arrival.passage):
+            if (limit >= 0 and value >= limit) or not self._rules.may_take(address, route, arrival.annotations):
                 continue
-            outlet = way.pick(priority, arrival.is_partial)
+            outlet = route.pick(priority, arrival.is_partial)
             if outlet is not None:
-                best = way
+                best = route
                 limit = value
                 self._picked = outlet
-                address.way_turn = at
+                address.route_turn = at
         return best
 
-    def _detour(self, arrival: "Arrival", address: "Address") -> "Way | None":
-        """Return the cheapest way for a message that has no proper one; None for one that has."""
-        best: Way | None = None
-        for way in address.ways:
-            if self._rules.may_take(address, way, arrival.passage):
+    def _detour(self, arrival: "Arrival", address: "Address") -> "AddressRoute | None":
+        """Return the cheapest route for a message that has no proper one; None for one that has."""
+        best: AddressRoute | None = None
+        for route in address.routes:
+            if self._rules.may_take(address, route, arrival.annotations):
                 return None
-            if (best is None or way.cost < best.cost) and self._rules.may_detour(address, way, arrival.passage):
-                best = way
+            if (best is None or route.cost < best.cost) and self._rules.may_detour(address, route, arrival.annotations):
+                best = route
         if best is None or address.local_count or address.remote_count:
             return None
         self._picked = best.pick(arrival.priority(address), arrival.is_partial)
         return best if self._picked is not None else None
 
-    def _nearest(self, arrival: "Arrival", address: "Address") -> "Way | None":
-        ways = address.ways
-        count = len(ways)
-        at = address.way_turn if address.way_turn < count else 0
-        if address.way_taken >= ways[at].nearest:
+    def _nearest(self, arrival: "Arrival", address: "Address") -> "AddressRoute | None":
+        routes = address.routes
+        count = len(routes)
+        at = address.route_turn if address.route_turn < count else 0
+        if address.route_taken >= routes[at].nearest:
             at = at + 1 if at + 1 < count else 0
-        best: Way | None = None
+        best: AddressRoute | None = None
         chosen = at
         # Those that are equally near take turns, each as many in a row as it leads to routers.
         for _ in range(count):
-            way: Way = ways[at]
-            if (best is None or way.cost < best.cost) and self._rules.may_take(address, way, arrival.passage):
-                best = way
+            route: AddressRoute = routes[at]
+            if (best is None or route.cost < best.cost) and self._rules.may_take(address, route, arrival.annotations):
+                best = route
                 chosen = at
             at = at + 1 if at + 1 < count else 0
         if best is None:
@@ -112,8 +112,8 @@ class Routing:
         self._picked = best.pick(arrival.priority(address), arrival.is_partial)
         if self._picked is None:
             return None
-        if chosen != address.way_turn or address.way_taken >= best.nearest:
-            address.way_turn = chosen
-            address.way_taken = 0
-        address.way_taken += 1
+        if chosen != address.route_turn or address.route_taken >= best.nearest:
+            address.route_turn = chosen
+            address.route_taken = 0
+        address.route_taken += 1
         return best

@@ -64,7 +64,7 @@ class Sending:
         data = arrival.data
         start = arrival.start
         end = arrival.end
-        if arrival.way is not None or outlet.is_marked or (outlet.strips and not arrival.inlet.strips):
+        if arrival.route is not None or outlet.is_marked or (outlet.strips and not arrival.inlet.strips):
             size = self._marking.dress(arrival, outlet)
             if size >= 0:
                 data = self._marking.octets
@@ -118,7 +118,7 @@ class Sending:
         data = arrival.data
         start = arrival.start
         end = arrival.end
-        if arrival.way is not None or (outlet.strips and not fan.inlet.strips):
+        if arrival.route is not None or (outlet.strips and not fan.inlet.strips):
             size = self._marking.dress(arrival, outlet)
             if size >= 0:
                 data = self._marking.octets
@@ -168,18 +168,18 @@ class Sending:
             outlet.ran_dry(now)
         outlet.deliveries += 1
         outlet.peer.active_at = now
-        if arrival.way is None:
+        if arrival.route is None:
             if not outlet.is_fabric:
                 outlet.address.egress += 1
             return
-        if arrival.way.beside is not None:
-            arrival.way.address.egress += 1
+        if arrival.route.beside is not None:
+            arrival.route.address.egress += 1
         elif arrival.inlet.trunk is not None:
-            arrival.way.address.transit += 1
+            arrival.route.address.transit += 1
             self.transit += 1
         if out is not None and not out.settled:
-            arrival.way.outstanding += 1
-            out.via = arrival.way
+            arrival.route.outstanding += 1
+            out.via = arrival.route
 
     def copy_sent(self, fan: "FanOut", out: "Delivery") -> None:
         """Record a settled copy that has left as a whole."""
@@ -214,4 +214,4 @@ class Sending:
 
 def _address_of(arrival: Arrival, outlet: "Outlet") -> "Address":
     """Return the address of a message that is to leave by an outlet."""
-    return outlet.address if arrival.way is None else arrival.way.address
+    return outlet.address if arrival.route is None else arrival.route.address

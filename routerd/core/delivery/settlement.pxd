@@ -4,10 +4,10 @@ from routerd.core.links.fan_out cimport FanOut
 from routerd.core.links.inlet cimport Inlet
 from routerd.core.links.outlet cimport Outlet
 from routerd.core.links.parked cimport Parked
-from routerd.core.links.way cimport Way
+from routerd.core.links.address_route cimport AddressRoute
 from routerd.core.recording.journal cimport Journal, outcome_number
 from routerd.wire cimport c_memory as memory
-from routerd.wire.convoy cimport Convoy
+from routerd.wire.delivery_batch cimport DeliveryBatch
 from routerd.wire.delivery cimport Delivery
 from routerd.wire.link cimport Link
 
@@ -32,7 +32,7 @@ cdef class Settlement:
         delayed_10s=Py_ssize_t,
         delayed_1s=Py_ssize_t,
     )
-    cdef void accepted_together(self, Convoy convoy, Py_ssize_t count)
+    cdef void accepted_together(self, DeliveryBatch batch, Py_ssize_t count)
     cdef void _copy_decided(self, Delivery out, FanOut fan)
     @cython.locals(inlet=Inlet)
     cdef void _producer_settled(self, Delivery delivery)
@@ -46,9 +46,9 @@ cdef class Settlement:
     cdef void _update(self, Delivery delivery, object state, bint settled)
     @cython.locals(outlet=Outlet, age=double)
     cdef void _count_out(self, Delivery out, object state)
-    @cython.locals(way=Way)
+    @cython.locals(route=AddressRoute)
     cdef void came_back(self, Delivery out)
-    cdef void forget_way(self, Delivery out)
+    cdef void forget_route(self, Delivery out)
 
 
 cpdef int how_settled(Delivery delivery) except -1

@@ -22,11 +22,11 @@ from routerd.wire.delivery import Delivery
 
 if TYPE_CHECKING:
     from routerd.core.clock import Clock
+    from routerd.core.links.address_route import AddressRoute
     from routerd.core.links.inlet import Inlet
     from routerd.core.links.outlet import Outlet
-    from routerd.core.links.way import Way
     from routerd.core.recording.journal import Journal
-    from routerd.wire.convoy import Convoy
+    from routerd.wire.delivery_batch import DeliveryBatch
     from routerd.wire.link import Link
 
 _ACCEPTED = ACCEPTED
@@ -88,13 +88,13 @@ class Settlement:
             if memory.is_ours_alone(delivery):
                 delivery.link.take_back(delivery)
 
-    def accepted_together(self, convoy: "Convoy", count: int) -> None:
+    def accepted_together(self, batch: "DeliveryBatch", count: int) -> None:
         """Count deliveries that were accepted together, and that their producer was told so."""
-        inlet: Inlet | None = convoy.receiver.context
-        outlet: Outlet | None = convoy.sender.context
-        if convoy.context is not None:
-            self._journal.accepted_together(convoy.context, count)
-        age = self._clock.now - convoy.stamp
+        inlet: Inlet | None = batch.receiver.context
+        outlet: Outlet | None = batch.sender.context
+        if batch.context is not None:
+            self._journal.accepted_together(batch.context, count)
+        age = self._clock.now - batch.stamp
         delayed_10s = count if age > 10.0 else 0
         delayed_1s = count - delayed_10s if age > 1.0 else 0
         if outlet is not None:
@@ -230,11 +230,11 @@ class Settlement:
 
     def came_back(self, out: Delivery) -> None:
         """Count a delivery that went to another router as decided, or lost."""
-        way: Way = out.via
+        route: AddressRoute = out.via
         out.via = None
-        way.outstanding -= 1
+        route.outstanding -= 1
 
-    def forget_way(self, out: Delivery) -> None:
+    def forget_route(self, out: Delivery) -> None:
         """Count a delivery as lost, if it went to another router."""
         if out.via is not None:
             self.came_back(out)

@@ -130,7 +130,7 @@ class AddressTracking:
 
     def _reach_of(self, address: Address) -> object:
         """Return who has all consumers of an address for itself, so that only others reach any; None for nobody."""
-        if address.remote_count > 0 or address.ways:
+        if address.remote_count > 0 or address.routes:
             return _EVERYBODY
         if address.local_count == 0:
             return None

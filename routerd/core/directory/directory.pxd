@@ -2,7 +2,7 @@ import cython
 from routerd.core.directory.address_tracking cimport AddressTracking
 from routerd.core.directory.naming cimport Naming
 from routerd.core.links.address cimport Address
-from routerd.core.links.way cimport Way
+from routerd.core.links.address_route cimport AddressRoute
 
 
 @cython.final
@@ -32,8 +32,8 @@ cdef class Directory:
     cpdef Address fallback(self)
     cpdef void forget_if_idle(self, Address address)
     cpdef object treatment_of_key(self, str key)
-    @cython.locals(way=Way)
+    @cython.locals(route=AddressRoute)
     cpdef void want(self, Address address)
     cpdef void count_remote(self, Address address)
     cdef tuple _routers_with(self, Address address)
-    cpdef void retire(self, Way way)
+    cpdef void retire(self, AddressRoute route)

@@ -9,7 +9,7 @@ from routerd.core.directory.naming import Naming
 from routerd.core.directory.network import Network
 from routerd.core.directory.treatment import Treatment, Treatments
 from routerd.core.links.address import Address
-from routerd.core.links.way import Way
+from routerd.core.links.address_route import AddressRoute
 from routerd.core.settings import RouterMode, RouterSettings
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class Directory:
             address.uneven = self.uneven
             self.addresses[key] = address
             self.count_remote(address)
-            self.find_ways(address)
+            self.find_routes(address)
         return address
 
     def address_without_link(self, key: str) -> Address:
@@ -97,8 +97,8 @@ class Directory:
             del self.addresses[address.key]
         if self.addresses.get(address.key) is not address:
             self._passing.pop(address, None)
-            for way in address.ways:
-                self.retire(way)
+            for route in address.routes:
+                self.retire(route)
             if address.key not in self.addresses:
                 self.tracking.forgotten(address.key)
 
@@ -113,8 +113,8 @@ class Directory:
         if address.missing:
             self.wanted[address] = None
             return
-        for way in address.ways:
-            if way.end is None and way.outlet is None:
+        for route in address.routes:
+            if route.end is None and route.outlet is None:
                 self.wanted[address] = None
                 return
 
@@ -137,30 +137,30 @@ class Directory:
         waits = bool(address.parked) or bool(address.parked_from_trunks)
         return waits or any(not inlet.is_fabric for inlet in address.inlets)
 
-    # --- the ways to other routers
+    # --- the routes to other routers
 
-    def find_ways(self, address: Address) -> list[Way]:
-        """Bring the ways of an address in line with what is known of the network; return those that are no more."""
-        routes = self.network.routes
-        if not routes and not address.ways:
+    def find_routes(self, address: Address) -> list[AddressRoute]:
+        """Bring the routes of an address in line with what is known of the network; return those that are no more."""
+        paths = self.network.routes
+        if not paths and not address.routes:
             return []
         reached: dict[int, list[tuple[int, str]]] = {}
         for router in self._routers_with(address):
-            route = routes.get(router)
-            if route is not None:
-                reached.setdefault(route.trunk, []).append((route.cost, router))
-        known = {way.trunk: way for way in address.ways}
-        ways = []
+            path = paths.get(router)
+            if path is not None:
+                reached.setdefault(path.trunk, []).append((path.cost, router))
+        known = {route.trunk: route for route in address.routes}
+        routes = []
         for trunk, routers in reached.items():
-            way = known.pop(trunk, None)
-            if way is None:
-                way = Way(address, trunk, routes[routers[0][1]].next_hop)
-            way.routers = tuple(router for _, router in routers)
-            way.cost = min(routers)[0]
-            way.nearest = sum(cost == way.cost for cost, _ in routers)
-            way.end = self.trunks.get(trunk)
-            ways.append(way)
-        address.ways = ways
+            route = known.pop(trunk, None)
+            if route is None:
+                route = AddressRoute(address, trunk, paths[routers[0][1]].next_hop)
+            route.routers = tuple(router for _, router in routers)
+            route.cost = min(routers)[0]
+            route.nearest = sum(cost == route.cost for cost, _ in routers)
+            route.end = self.trunks.get(trunk)
+            routes.append(route)
+        address.routes = routes
         return list(known.values())
 
     def _routers_with(self, address: Address) -> tuple[str, ...]:
@@ -171,9 +171,9 @@ class Directory:
             return (self.interior,) if address.key[:1] == "M" else ()
         return routers
 
-    def retire(self, way: Way) -> None:
-        """Do without the link of a way. What it has sent may yet be settled, so it is detached later."""
-        outlet, way.outlet = way.outlet, None
+    def retire(self, route: AddressRoute) -> None:
+        """Do without the link of a route. What it has sent may yet be settled, so it is detached later."""
+        outlet, route.outlet = route.outlet, None
         if outlet is not None:
-            outlet.way = None
+            outlet.route = None
             self.retiring[outlet] = None

@@ -58,8 +58,8 @@ class Expectations:
     def wait_for(self, address: "Address", now: float) -> bool:
         """Keep messages of an address that none can leave from, if there may be news."""
         if address.expected_until <= now:
-            # One whose ways all lead back is known; that is a matter of paths, not of news.
-            if address.ways or not self.may_come(address.key, now):
+            # One whose routes all lead back is known; that is a matter of paths, not of news.
+            if address.routes or not self.may_come(address.key, now):
                 return False
             address.expected_until = now + WAIT_S
             self._expected[address] = None

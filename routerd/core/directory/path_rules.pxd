@@ -1,8 +1,8 @@
 import cython
-from routerd.core.annotations.passage cimport Passage
+from routerd.core.annotations.router_annotations cimport RouterAnnotations
 from routerd.core.clock cimport Clock
 from routerd.core.links.address cimport Address
-from routerd.core.links.way cimport Way
+from routerd.core.links.address_route cimport AddressRoute
 
 
 @cython.final
@@ -15,9 +15,9 @@ cdef class PathRules:
     cdef public double changed_at
 
     @cython.locals(origin=str)
-    cdef bint may_take(self, Address address, Way way, Passage passage) except -1
-    cdef bint may_detour(self, Address address, Way way, Passage passage) except -1
-    @cython.locals(way=Way)
-    cdef bint has_destination(self, Address address, Passage passage) except -1
-    cdef list ways_for(self, Address address, Passage passage)
-    cdef bint runs_in_circles(self, Passage passage) except -1
+    cdef bint may_take(self, Address address, AddressRoute route, RouterAnnotations annotations) except -1
+    cdef bint may_detour(self, Address address, AddressRoute route, RouterAnnotations annotations) except -1
+    @cython.locals(route=AddressRoute)
+    cdef bint has_destination(self, Address address, RouterAnnotations annotations) except -1
+    cdef list ways_for(self, Address address, RouterAnnotations annotations)
+    cdef bint runs_in_circles(self, RouterAnnotations annotations) except -1

@@ -1,4 +1,4 @@
-"""Which ways to other routers a message may take.
+"""Which routes to other routers a message may take.
 
 A message that came from another router goes on only to a neighbour that it has not passed. Of balanced and multicast
 addresses it goes on only where the path from its origin leads over us: so each router serves its own branch of the
@@ -8,11 +8,11 @@ origin's tree of shortest paths, and nobody gets a copy twice.
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from routerd.core.annotations.passage import Passage
+    from routerd.core.annotations.router_annotations import RouterAnnotations
     from routerd.core.clock import Clock
     from routerd.core.directory.network import Network
     from routerd.core.links.address import Address
-    from routerd.core.links.way import Way
+    from routerd.core.links.address_route import AddressRoute
 
 UNSETTLED_S = 3.0
 """For how long after a change others may see another network than we do."""
@@ -30,43 +30,45 @@ class PathRules:
         self.hops_max = 1
         self.changed_at = 0.0
 
-    def may_take(self, address: "Address", way: "Way", passage: "Passage | None") -> bool:
-        """Whether a message may go this way; one without a passage entered here."""
-        if passage is None:
+    def may_take(self, address: "Address", route: "AddressRoute", annotations: "RouterAnnotations | None") -> bool:
+        """Whether a message may take this route; one without annotations entered here."""
+        if annotations is None:
             return True
-        if self._is_edge or way.next_hop in passage.passed:
+        if self._is_edge or route.next_hop in annotations.passed:
             return False
-        origin = passage.ingress
+        origin = annotations.ingress
         if not origin or origin == self._router_id or not (address.is_balanced or address.is_multicast):
             return not (address.is_multicast and origin == self._router_id)
         network = self._network
         if origin not in network.routes:
             return not address.is_multicast
-        return network.is_through_us(origin, way.routers)
+        return network.is_through_us(origin, route.routers)
 
-    def may_detour(self, address: "Address", way: "Way", passage: "Passage | None") -> bool:
-        """Whether a message that has no proper way may take this one.
+    def may_detour(self, address: "Address", route: "AddressRoute", annotations: "RouterAnnotations | None") -> bool:
+        """Whether a message that has no proper route may take this one.
 
         So it is while the network changes: the router that sent it here and we do not see the same one then.
         """
-        if passage is None or self._clock.now - self.changed_at > UNSETTLED_S:
+        if annotations is None or self._clock.now - self.changed_at > UNSETTLED_S:
             return False
-        return not (address.is_multicast or self._is_edge or way.next_hop in passage.passed)
+        return not (address.is_multicast or self._is_edge or route.next_hop in annotations.passed)
 
-    def has_destination(self, address: "Address", passage: "Passage | None") -> bool:
+    def has_destination(self, address: "Address", annotations: "RouterAnnotations | None") -> bool:
         """Whether anybody can get a message, now or later."""
         if address.local_count > 0 or address.remote_count > 0:
             return True
-        for way in address.ways:
-            if self.may_take(address, way, passage) or self.may_detour(address, way, passage):
+        for route in address.routes:
+            if self.may_take(address, route, annotations) or self.may_detour(address, route, annotations):
                 return True
         return False
 
-    def ways_for(self, address: "Address", passage: "Passage | None") -> "list[Way]":
+    def ways_for(self, address: "Address", annotations: "RouterAnnotations | None") -> "list[AddressRoute]":
         """Return where copies of a multicast message go."""
-        ways = address.ways
-        return ways if passage is None else [way for way in ways if self.may_take(address, way, passage)]
+        routes = address.routes
+        if annotations is None:
+            return routes
+        return [route for route in routes if self.may_take(address, route, annotations)]
 
-    def runs_in_circles(self, passage: "Passage") -> bool:
+    def runs_in_circles(self, annotations: "RouterAnnotations") -> bool:
         """Whether a message has passed us, or more routers than there are: the paths are changing."""
-        return (passage.hops > self.hops_max or passage.has_passed_us) and not self._is_edge
+        return (annotations.hops > self.hops_max or annotations.has_passed_us) and not self._is_edge

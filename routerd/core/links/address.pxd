@@ -27,9 +27,9 @@ cdef class Address:
     cdef public Py_ssize_t octets_from_trunks
     cdef public object hungry_in
     cdef public double expected_until
-    cdef public list ways
-    cdef public Py_ssize_t way_turn
-    cdef public Py_ssize_t way_taken
+    cdef public list routes
+    cdef public Py_ssize_t route_turn
+    cdef public Py_ssize_t route_taken
     cdef Py_ssize_t _turn
     cdef Py_ssize_t _taken
     cdef Py_ssize_t _known_credit

@@ -7,9 +7,9 @@ from routerd.core.links.parked import ParkedQueue
 from routerd.core.settings import Distribution
 
 if TYPE_CHECKING:
+    from routerd.core.links.address_route import AddressRoute
     from routerd.core.links.inlet import Inlet
     from routerd.core.links.outlet import Outlet
-    from routerd.core.links.way import Way
     from routerd.core.recording.events import RecordedEvents
 
 
@@ -51,10 +51,10 @@ class Address:
         self.hungry_in: RecordedEvents | None = None
         # Until when messages from other routers wait for news of a consumer.
         self.expected_until = 0.0
-        # The ways to other routers that have consumers.
-        self.ways: list[Way] = []
-        self.way_turn = 0
-        self.way_taken = 0
+        # The routes to other routers that have consumers.
+        self.routes: list[AddressRoute] = []
+        self.route_turn = 0
+        self.route_taken = 0
         self._turn = 0
         self._taken = 0
         self._known_credit = -1
@@ -76,14 +76,14 @@ class Address:
 
     def has_outlet(self, is_local_only: bool) -> bool:
         """Whether there is a consumer, here, or at a sibling or another router."""
-        return self.local_count > 0 or (not is_local_only and (self.remote_count > 0 or len(self.ways) > 0))
+        return self.local_count > 0 or (not is_local_only and (self.remote_count > 0 or len(self.routes) > 0))
 
     @property
     def is_idle(self) -> bool:
         """Whether nobody uses the address here and nothing waits."""
         return not (
             self.outlets or self.inlets or self.parked or self.parked_from_siblings or self.parked_from_trunks
-        ) and not any(way.waiting for way in self.ways)
+        ) and not any(route.waiting for route in self.routes)
 
     def add(self, outlet: "Outlet") -> None:
         """Enter an outlet."""

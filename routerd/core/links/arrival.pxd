@@ -1,10 +1,10 @@
 import cython
-from routerd.core.annotations.passage cimport Passage
+from routerd.core.annotations.router_annotations cimport RouterAnnotations
 from routerd.core.links.address cimport Address
 from routerd.core.links.fan_out cimport FanOut
 from routerd.core.links.inlet cimport Inlet
 from routerd.core.links.parked cimport Collected, Parked
-from routerd.core.links.way cimport Way
+from routerd.core.links.address_route cimport AddressRoute
 from routerd.wire.delivery cimport Delivery
 from routerd.wire.sections cimport Sections
 
@@ -24,12 +24,12 @@ cdef class Arrival:
     cdef public bint is_partial
     cdef public double stamp
     cdef public unsigned long long size
-    cdef public Passage passage
-    cdef public Passage recorded
-    cdef public Passage read
+    cdef public RouterAnnotations annotations
+    cdef public RouterAnnotations recorded
+    cdef public RouterAnnotations read
     cdef public Py_ssize_t place
     cdef public Py_ssize_t stop
-    cdef public Way way
+    cdef public AddressRoute route
     cdef public Collected collected
     cdef int _priority
     cdef Sections _header

@@ -6,12 +6,12 @@ from routerd.wire import DecodeError, NeedsMore
 from routerd.wire.sections import Sections
 
 if TYPE_CHECKING:
-    from routerd.core.annotations.passage import Passage
+    from routerd.core.annotations.router_annotations import RouterAnnotations
     from routerd.core.links.address import Address
+    from routerd.core.links.address_route import AddressRoute
     from routerd.core.links.fan_out import FanOut
     from routerd.core.links.inlet import Inlet
     from routerd.core.links.parked import Collected, Parked
-    from routerd.core.links.way import Way
     from routerd.wire.delivery import Delivery
 
 DEFAULT_PRIORITY = 4
@@ -47,14 +47,14 @@ class Arrival:
         self.stamp = 0.0
         self.size = 0
         # How it came here from another router; None for a message that entered here, and what records say of it.
-        self.passage: Passage | None = None
-        self.recorded: Passage | None = None
+        self.annotations: RouterAnnotations | None = None
+        self.recorded: RouterAnnotations | None = None
         # What its annotations say, once they have been read, and where their section is.
-        self.read: Passage | None = None
+        self.read: RouterAnnotations | None = None
         self.place = 0
         self.stop = 0
         # The way to other routers that was chosen; None for one of the outlets of its address.
-        self.way: Way | None = None
+        self.route: AddressRoute | None = None
         # What is being looked at again, now that there is more of it.
         self.collected: Collected | None = None
         self._priority = -1
@@ -82,7 +82,7 @@ class Arrival:
         self.is_partial = not fan.is_complete
         self.stamp = fan.stamp
         self.size = fan.size()
-        self.recorded = fan.passage
+        self.recorded = fan.annotations
 
     def is_over(self) -> None:
         """Let go of the message. The link has others, most of the time."""
@@ -91,12 +91,12 @@ class Arrival:
         self._priority = -1
         if self.recorded is not None:
             self.recorded = None
-        if self.passage is not None:
-            self.passage = None
+        if self.annotations is not None:
+            self.annotations = None
         if self.read is not None:
             self.read = None
-        if self.way is not None:
-            self.way = None
+        if self.route is not None:
+            self.route = None
         if self.collected is not None:
             self.collected = None
 

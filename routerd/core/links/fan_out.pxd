@@ -1,6 +1,6 @@
 import cython
 from routerd.core.links.inlet cimport Inlet
-from routerd.core.annotations.passage cimport Passage
+from routerd.core.annotations.router_annotations cimport RouterAnnotations
 from routerd.wire.delivery cimport Delivery
 
 cdef object _ACCEPTED
@@ -22,12 +22,12 @@ cdef class FanOut:
     cdef public bytearray octets
     cdef public list under_way
     cdef public Py_ssize_t frames
-    cdef public list ways
-    cdef public Passage passage
+    cdef public list routes
+    cdef public RouterAnnotations annotations
 
     @cython.locals(rank=int)
     cpdef void combine(self, object outcome)
-    cpdef void note_way(self, object way)
+    cpdef void note_route(self, object route)
     cdef bint is_alive(self) except -1
     cdef Py_ssize_t size(self) except -1
 

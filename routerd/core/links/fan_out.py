@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 from routerd.wire import ACCEPTED, RELEASED, Modified, Rejected
 
 if TYPE_CHECKING:
-    from routerd.core.annotations.passage import Passage
+    from routerd.core.annotations.router_annotations import RouterAnnotations
+    from routerd.core.links.address_route import AddressRoute
     from routerd.core.links.inlet import Inlet
-    from routerd.core.links.way import Way
     from routerd.wire.delivery import Delivery
 
 MAYBE_SEEN = Modified(delivery_failed=True)
@@ -22,8 +22,8 @@ class FanOut:
 
     delivery: "Delivery | None"
     outcome: Any
-    passage: "Passage | None"
-    ways: "list[Way] | None"
+    annotations: "RouterAnnotations | None"
+    routes: "list[AddressRoute] | None"
 
     def __init__(self, inlet: "Inlet", delivery: "Delivery") -> None:
         self.inlet = inlet
@@ -42,9 +42,9 @@ class FanOut:
         self.under_way: list[Delivery] = []
         self.frames = 0
         # Where it may leave otherwise once it is complete.
-        self.ways = None
+        self.routes = None
         # The way that it has come, for the recorder.
-        self.passage = None
+        self.annotations = None
 
     def combine(self, outcome: Any) -> None:
         """Count a copy's outcome: rejected prevails over accepted, that over modified, and that over released."""
@@ -54,11 +54,11 @@ class FanOut:
             self.rank = rank
             self.outcome = outcome
 
-    def note_way(self, way: "Way") -> None:
+    def note_route(self, route: "AddressRoute") -> None:
         """Note where a copy waits for a link for large messages."""
-        if self.ways is None:
-            self.ways = []
-        self.ways.append(way)
+        if self.routes is None:
+            self.routes = []
+        self.routes.append(route)
 
     def is_alive(self) -> bool:
         """Whether the message is still to be sent; its producer may be gone, or have aborted it."""

@@ -149,7 +149,7 @@ class Inlet(End):
 
     def _has_cheap_waits(self, address: "Address") -> bool:
         """Whether messages wait together, or not at this address."""
-        if address.is_multicast or address.ways:
+        if address.is_multicast or address.routes:
             return True
         return len(address.outlets) == 1 and self.guard is None
 

@@ -3,7 +3,7 @@ from routerd.core.links.address cimport Address
 from routerd.core.links.end cimport End
 from routerd.core.links.peer cimport Peer
 from routerd.core.links.trunk cimport Trunk
-from routerd.core.links.way cimport Way
+from routerd.core.links.address_route cimport AddressRoute
 from routerd.wire.sender cimport Sender
 from routerd.wire.session cimport Session
 
@@ -17,8 +17,8 @@ cdef class Outlet(End):
     cdef public Sender link
     cdef readonly Address address
     cdef readonly bint is_fabric
-    cdef public Way way
-    cdef public Way side
+    cdef public AddressRoute route
+    cdef public AddressRoute side
     cdef public Py_ssize_t place
     cdef readonly bint is_starved
     cdef public bint is_draining

@@ -9,10 +9,10 @@ if TYPE_CHECKING:
     from collections import deque
 
     from routerd.core.links.address import Address
+    from routerd.core.links.address_route import AddressRoute
     from routerd.core.links.fan_out import FanOut
     from routerd.core.links.peer import Peer
     from routerd.core.links.trunk import Trunk
-    from routerd.core.links.way import Way
     from routerd.wire.sender import Sender
     from routerd.wire.session import Session
 
@@ -30,8 +30,8 @@ class Outlet(End):
     address: "Address"
     waiting: "deque[FanOut] | None"
     held: "dict[Session, int] | None"
-    way: "Way | None"
-    side: "Way | None"
+    route: "AddressRoute | None"
+    side: "AddressRoute | None"
 
     def __init__(self, number: int, peer: "Peer", link: "Sender", address: "Address") -> None:
         End.__init__(self, number, peer)
@@ -42,8 +42,8 @@ class Outlet(End):
         self.address = address
         self.is_fabric = peer.is_fabric
         # Of a link to the sibling that has the link to another router.
-        self.way = None
-        # Of an edge router's link for an address: the way of large messages.
+        self.route = None
+        # Of an edge router's link for an address: the route of large messages.
         self.side = None
         # Where it is among the outlets of its address; -1 is nowhere.
         self.place = -1

@@ -2,7 +2,7 @@ import cython
 from routerd.core.links.address cimport Address
 from routerd.core.links.inlet cimport Inlet
 from routerd.wire.delivery cimport Delivery
-from routerd.wire.halt cimport Halt
+from routerd.wire.held_batch cimport HeldBatch
 
 cdef Py_ssize_t _SLACK
 
@@ -23,7 +23,7 @@ cdef class Parked:
 cdef class ParkedTogether:
     cdef readonly Inlet inlet
     cdef readonly Address address
-    cdef readonly Halt halt
+    cdef readonly HeldBatch held
     cdef readonly bint is_settled
     cdef readonly bint is_complete
     cdef readonly double stamp

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from routerd.core.links.address import Address
     from routerd.core.links.inlet import Inlet
     from routerd.wire.delivery import Delivery
-    from routerd.wire.halt import Halt
+    from routerd.wire.held_batch import HeldBatch
 
 # Entries that were taken out may be as many as those that wait, and these.
 _SLACK = 64
@@ -45,11 +45,11 @@ class ParkedTogether:
 
     alone: "list[Parked] | None"
 
-    def __init__(self, inlet: "Inlet", address: "Address", halt: "Halt", stamp: float) -> None:
+    def __init__(self, inlet: "Inlet", address: "Address", held: "HeldBatch", stamp: float) -> None:
         self.inlet = inlet
         self.address = address
-        self.halt = halt
-        self.is_settled = halt.is_settled
+        self.held = held
+        self.is_settled = held.is_settled
         self.is_complete = True
         self.stamp = stamp
         self.alone = None
@@ -57,7 +57,7 @@ class ParkedTogether:
     @property
     def count(self) -> int:
         """How many messages these are."""
-        return self.halt.count
+        return self.held.count
 
 
 def parked(

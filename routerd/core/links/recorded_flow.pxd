@@ -1,5 +1,5 @@
 import cython
-from routerd.core.annotations.passage cimport Passage
+from routerd.core.annotations.router_annotations cimport RouterAnnotations
 
 
 @cython.final
@@ -8,5 +8,5 @@ cdef class Flow:
     cdef str key
     cdef long long egress_number
     cdef Py_ssize_t index
-    cdef Passage passage
+    cdef RouterAnnotations annotations
     cdef Flow following

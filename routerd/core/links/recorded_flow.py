@@ -3,13 +3,13 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from routerd.core.annotations.passage import Passage
+    from routerd.core.annotations.router_annotations import RouterAnnotations
 
 
 class Flow:
     """The messages of one address that came in by one link, left by another and entered the network at one router."""
 
-    passage: "Passage | None"
+    annotations: "RouterAnnotations | None"
     following: "Flow | None"
     register: Any
 
@@ -19,6 +19,6 @@ class Flow:
         self.egress_number = egress_number
         # Of its names in the register, and of its sums.
         self.index = index
-        self.passage = None
+        self.annotations = None
         # The next one in the ring of the inlet.
         self.following = None

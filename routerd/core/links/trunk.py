@@ -7,9 +7,9 @@ from routerd.core.settings import PRIORITY_MAX
 
 if TYPE_CHECKING:
     from routerd.core.links.address import Address
+    from routerd.core.links.address_route import AddressRoute
     from routerd.core.links.outlet import Outlet
     from routerd.core.links.peer import Peer
-    from routerd.core.links.way import Way
     from routerd.wire.sender import Sender
 
 PRIORITIES = PRIORITY_MAX + 1
@@ -46,8 +46,8 @@ class Trunk:
         self.is_streamless = False
         # Where an edge router's connection is noted when it wants some, to be looked up when the turn ends.
         self.wanting: dict[Trunk, None] | None = None
-        # The ways beside the links of an edge router, by address.
-        self.sides: dict[Address, list[Way]] = {}
+        # The routes beside the links of an edge router, by address.
+        self.sides: dict[Address, list[AddressRoute]] = {}
         # The last HELLO, when one was sent, when the engine said anything, and when the neighbour did.
         self.greeting = b""
         self.greeted_at = self.told_at = self.heard_at = 0.0

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 class RecordedBatch:
     """Their flow, and the rows of those that are sampled: after `skip` messages the first, then one in `every`.
 
-    `row` is the first of these rows. It is the context of a `Convoy`, whose messages leave it from the front.
+    `row` is the first of these rows. It is the context of a `DeliveryBatch`, whose messages leave it from the front.
     """
 
     rows: "Rows | None"

@@ -1,15 +1,15 @@
 import cython
-from routerd.core.annotations.passage cimport Passage, Passages
+from routerd.core.annotations.router_annotations cimport RouterAnnotations, AnnotationReader
 from routerd.core.clock cimport Clock
 from routerd.core.directory.path_rules cimport PathRules
 from routerd.core.links.address cimport Address
 from routerd.core.links.arrival cimport Arrival
 from routerd.core.links.inlet cimport Inlet
 from routerd.core.links.outlet cimport Outlet
-from routerd.core.links.way cimport Way
+from routerd.core.links.address_route cimport AddressRoute
 from routerd.core.recording.batch cimport RecordedBatch
 from routerd.core.recording.recorder cimport Recorder
-from routerd.wire.convoy cimport Convoy
+from routerd.wire.delivery_batch cimport DeliveryBatch
 from routerd.wire.delivery cimport Delivery
 from routerd.wire.plain_transfer cimport payload_of
 from routerd.wire.section_scan cimport read_u32, skip_value
@@ -31,12 +31,12 @@ cdef Py_ssize_t _SHORTEST
 cdef class Journal:
     cdef Clock _clock
     cdef PathRules _rules
-    cdef Passages _passages
+    cdef AnnotationReader _reader
     cdef public Recorder recorder
     cdef Sections _header
     cdef Arrival _one
 
-    @cython.locals(recorder=Recorder, inlet=Inlet, way=Way, address=Address, flow="long long")
+    @cython.locals(recorder=Recorder, inlet=Inlet, route=AddressRoute, address=Address, flow="long long")
     cdef Py_ssize_t departs(self, Arrival arrival, Outlet outlet, bint is_copy) except? -1
     @cython.locals(recorder=Recorder)
     cdef void keep(self, Delivery out, long long flow) noexcept
@@ -44,7 +44,7 @@ cdef class Journal:
     cdef Py_ssize_t room(self) except -1
     @cython.locals(
         recorder=Recorder,
-        passage=Passage,
+        annotations=RouterAnnotations,
         flow="long long",
         row=Py_ssize_t,
         sampled="long long",
@@ -65,7 +65,7 @@ cdef class Journal:
         Outlet outlet,
         double stamp,
         Py_ssize_t count,
-        Convoy convoy,
+        DeliveryBatch batch,
         object data,
         Py_ssize_t start,
         long long remote_handle,
@@ -83,14 +83,14 @@ cdef class Journal:
     cdef void stays(self, Arrival arrival, Address address, int outcome, int cause)
     cdef void waits(self, Address address)
     cdef void recall(self, Arrival arrival, bint is_partial)
-    @cython.locals(passage=Passage, header=Sections)
+    @cython.locals(annotations=RouterAnnotations, header=Sections)
     cdef str _written_address(self, Arrival arrival)
     @cython.locals(priority=int, header=Sections)
     cdef int _describe(self, Recorder recorder, Arrival arrival, Address address) except -1
     @cython.locals(
-        count=Py_ssize_t, at=Py_ssize_t, outlets=list, outlet=Outlet, way=Way, is_chosen=bint, is_fabric=bint
+        count=Py_ssize_t, at=Py_ssize_t, outlets=list, outlet=Outlet, route=AddressRoute, is_chosen=bint, is_fabric=bint
     )
-    cdef int _compare(self, Recorder recorder, Arrival arrival, Address address, Outlet chosen, Way taken) except -1
+    cdef int _compare(self, Recorder recorder, Arrival arrival, Address address, Outlet chosen, AddressRoute taken) except -1
 
 
 cpdef int outcome_number(object state) except -1

@@ -25,16 +25,16 @@ from routerd.wire.section_scan import read_u32, skip_value
 from routerd.wire.sections import Sections
 
 if TYPE_CHECKING:
-    from routerd.core.annotations.passage import Passages
+    from routerd.core.annotations.router_annotations import AnnotationReader
     from routerd.core.clock import Clock
     from routerd.core.directory.path_rules import PathRules
     from routerd.core.links.address import Address
+    from routerd.core.links.address_route import AddressRoute
     from routerd.core.links.inlet import Inlet
     from routerd.core.links.outlet import Outlet
-    from routerd.core.links.way import Way
     from routerd.core.recording.recorder import Recorder
-    from routerd.wire.convoy import Convoy
     from routerd.wire.delivery import Delivery
+    from routerd.wire.delivery_batch import DeliveryBatch
 
 AUTOMATIC = -1
 """Stands for the cause that follows from who can receive from the address."""
@@ -61,10 +61,10 @@ class Journal:
 
     recorder: "Recorder | None"
 
-    def __init__(self, clock: "Clock", rules: "PathRules", passages: "Passages") -> None:
+    def __init__(self, clock: "Clock", rules: "PathRules", reader: "AnnotationReader") -> None:
         self._clock = clock
         self._rules = rules
-        self._passages = passages
+        self._reader = reader
         self.recorder = None
         self._header = Sections(_NOTHING)
         self._one = Arrival()
@@ -77,19 +77,19 @@ class Journal:
         inlet = arrival.inlet
         if recorder is None or inlet.is_relay:
             return 0
-        way = arrival.way
-        if way is not None and way.beside is not None:
-            outlet, way = way.beside, None
-        flow = recorder.depart(inlet, outlet, way, arrival.recorded, arrival.size)
+        route = arrival.route
+        if route is not None and route.beside is not None:
+            outlet, route = route.beside, None
+        flow = recorder.depart(inlet, outlet, route, arrival.recorded, arrival.size)
         if recorder.is_sampled:
-            address = outlet.address if way is None else way.address
+            address = outlet.address if route is None else route.address
             self._describe(recorder, arrival, address)
             if not is_copy:
-                self._compare(recorder, arrival, address, outlet, way)
-            elif way is None:
+                self._compare(recorder, arrival, address, outlet, route)
+            elif route is None:
                 recorder.consider(outlet, True)
             else:
-                recorder.consider_way(way, True)
+                recorder.consider_route(route, True)
         return flow
 
     def keep(self, out: "Delivery", flow: int) -> None:
@@ -118,23 +118,23 @@ class Journal:
         outlet: "Outlet",
         stamp: float,
         count: int,
-        convoy: "Convoy | None",
+        batch: "DeliveryBatch | None",
         data: bytes | bytearray,
         start: int,
         remote_handle: int,
     ) -> None:
-        """Record messages that left together, whose frames begin at data[start]; those not settled are a convoy."""
+        """Record messages that left together, whose frames begin at data[start]; those not settled are a batch."""
         recorder = self.recorder
         if recorder is None or inlet.is_relay:
             return
         # Of those that a sibling took in, none has annotations.
-        passage = self._passages.unmarked if inlet.is_fabric else None
-        flow = recorder.depart_together(inlet, outlet, passage, count)
+        annotations = self._reader.unmarked if inlet.is_fabric else None
+        flow = recorder.depart_together(inlet, outlet, annotations, count)
         row = recorder.row
         sampled = skipped = recorder.skipped
         outstanding = outlet.link.unsettled_count
         step = 0
-        if convoy is not None:
+        if batch is not None:
             outstanding -= count
             step = 1
         view = data
@@ -146,10 +146,10 @@ class Journal:
         one.stamp = stamp
         for number in range(count):
             end = at + read_u32(view, at)
-            at = payload_of(view, at, remote_handle, convoy is None)
+            at = payload_of(view, at, remote_handle, batch is None)
             octets += end - at
             if number == sampled:
-                recorder.begin(flow, passage, end - at)
+                recorder.begin(flow, annotations, end - at)
                 one.start = at
                 one.end = end
                 self._describe(recorder, one, outlet.address)
@@ -160,10 +160,10 @@ class Journal:
             at = end
         one.data = _NOTHING
         recorder.add(flow, None, 0, octets)
-        if convoy is None:
+        if batch is None:
             recorder.settled_together(flow, recorder.rows, row, rows, count, _PRESETTLED, self._clock.now)
         else:
-            convoy.context = RecordedBatch(flow, recorder.rows if rows else None, row, skipped, max(1, recorder.every))
+            batch.context = RecordedBatch(flow, recorder.rows if rows else None, row, skipped, max(1, recorder.every))
 
     def accepted_together(self, batch: RecordedBatch, count: int) -> None:
         """Record that so many messages in front of those that left together were accepted."""
@@ -236,7 +236,7 @@ class Journal:
     def recall(self, arrival: Arrival, is_partial: bool) -> None:
         """Look up how a message has come that a sibling took in; it still says so if that was from another router."""
         try:
-            arrival.recorded = self._passages.read(arrival.data, arrival.start, arrival.end, is_partial)
+            arrival.recorded = self._reader.read(arrival.data, arrival.start, arrival.end, is_partial)
         except (NeedsMore, DecodeError):
             arrival.recorded = None
 
@@ -244,9 +244,9 @@ class Journal:
 
     def _written_address(self, arrival: Arrival) -> str:
         """Return where a message says that it goes."""
-        passage = arrival.recorded
-        if passage is not None and passage.to is not None:
-            return written_address(passage.to)
+        annotations = arrival.recorded
+        if annotations is not None and annotations.to is not None:
+            return written_address(annotations.to)
         header = self._header
         header.reset(arrival.data, arrival.start, arrival.end, True)
         try:
@@ -276,9 +276,9 @@ class Journal:
         arrival: Arrival,
         address: "Address",
         chosen: "Outlet | None",
-        taken: "Way | None",
+        taken: "AddressRoute | None",
     ) -> None:
-        """Note all that could have been chosen: who had credit, and the ways that the message may take."""
+        """Note all that could have been chosen: who had credit, and the routes that the message may take."""
         outlets = address.outlets
         is_fabric = arrival.inlet.is_fabric
         count = address.local_count if is_fabric else len(outlets)
@@ -288,9 +288,9 @@ class Journal:
             if is_chosen or (outlet.is_open and outlet.link.credit > 0):
                 recorder.consider(outlet, is_chosen)
         if not is_fabric:
-            for way in address.ways:
-                if way is taken or self._rules.may_take(address, way, arrival.recorded):
-                    recorder.consider_way(way, way is taken)
+            for route in address.routes:
+                if route is taken or self._rules.may_take(address, route, arrival.recorded):
+                    recorder.consider_route(route, route is taken)
 
 
 def outcome_number(state: Any) -> int:

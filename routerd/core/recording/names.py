@@ -6,10 +6,10 @@ from routerd.core.directory.addresses import AddressClass, parts_of
 from routerd.core.errors import InvalidKey
 
 if TYPE_CHECKING:
+    from routerd.core.links.address_route import AddressRoute
     from routerd.core.links.inlet import Inlet
     from routerd.core.links.outlet import Outlet
     from routerd.core.links.peer import Peer
-    from routerd.core.links.way import Way
 
 OUTCOME_WORDS = ("accepted", "rejected", "released", "modified", "presettled", "dropped")
 RECORDED_ACCEPTED, RECORDED_REJECTED, RECORDED_RELEASED, RECORDED_MODIFIED, RECORDED_PRESETTLED = range(5)
@@ -58,14 +58,14 @@ def link_text(end: "Inlet | Outlet") -> str:
     return f"sibling/{peer.sibling}" if peer.is_fabric else f"{container_of(peer)}/{end.link.name}"
 
 
-def way_text(way: "Way") -> str:
-    """Return the name of the connection to another router that a way goes by."""
-    return f"{way_kind(way)}/{way.next_hop}"
+def route_text(route: "AddressRoute") -> str:
+    """Return the name of the connection to another router that a route goes by."""
+    return f"{route_kind(route)}/{route.next_hop}"
 
 
-def way_kind(way: "Way") -> str:
-    """Return what is at the end of a way."""
-    return EDGE_KIND if way.end is not None and way.end.peer.is_edge else TRUNK_KIND
+def route_kind(route: "AddressRoute") -> str:
+    """Return what is at the end of a route."""
+    return EDGE_KIND if route.end is not None and route.end.peer.is_edge else TRUNK_KIND
 
 
 def address_text(key: str, router_id: str) -> tuple[str, int]:

@@ -2,10 +2,10 @@ import cython
 from routerd.core.links.address cimport Address
 from routerd.core.links.inlet cimport Inlet
 from routerd.core.links.outlet cimport Outlet
-from routerd.core.annotations.passage cimport Passage
+from routerd.core.annotations.router_annotations cimport RouterAnnotations
 from routerd.core.links.recorded_flow cimport Flow
 from routerd.core.recording.rows cimport Late, Rows
-from routerd.core.links.way cimport Way
+from routerd.core.links.address_route cimport AddressRoute
 
 cdef Py_ssize_t _CANDIDATES_MAX
 cdef int _STEPS_MAX
@@ -53,24 +53,24 @@ cdef class Recorder:
     cdef bytearray _is_active
 
     @cython.locals(number="long long", index=Py_ssize_t)
-    cdef Py_ssize_t depart(self, Inlet inlet, Outlet outlet, Way way, Passage passage, long long size) except? -1
+    cdef Py_ssize_t depart(self, Inlet inlet, Outlet outlet, AddressRoute route, RouterAnnotations annotations, long long size) except? -1
     cpdef Py_ssize_t room(self) except -1
     @cython.locals(index=Py_ssize_t)
     cdef Py_ssize_t depart_together(
-        self, Inlet inlet, Outlet outlet, Passage passage, Py_ssize_t count
+        self, Inlet inlet, Outlet outlet, RouterAnnotations annotations, Py_ssize_t count
     ) except? -1
-    cdef int begin(self, long long flow, Passage passage, long long size) except -1
-    cdef bint _is_of(self, Flow flow, long long number, str key, Passage passage) noexcept
+    cdef int begin(self, long long flow, RouterAnnotations annotations, long long size) except -1
+    cdef bint _is_of(self, Flow flow, long long number, str key, RouterAnnotations annotations) noexcept
     @cython.locals(address=Address, last=Flow, flow=Flow, steps=int)
-    cdef Flow _look_for(self, Inlet inlet, Outlet outlet, Way way, long long number, Passage passage)
+    cdef Flow _look_for(self, Inlet inlet, Outlet outlet, AddressRoute route, long long number, RouterAnnotations annotations)
     @cython.locals(flow=Flow)
     cdef Py_ssize_t stay(
-        self, Inlet inlet, Address address, str text, Passage passage, long long size
+        self, Inlet inlet, Address address, str text, RouterAnnotations annotations, long long size
     ) except? -1
     @cython.locals(epoch="long long")
-    cdef Py_ssize_t _counted(self, Py_ssize_t flow, Passage passage, long long size) except? -1
+    cdef Py_ssize_t _counted(self, Py_ssize_t flow, RouterAnnotations annotations, long long size) except? -1
     @cython.locals(path=int, hop=int)
-    cdef int _begin(self, Py_ssize_t flow, Passage passage, long long size) except -1
+    cdef int _begin(self, Py_ssize_t flow, RouterAnnotations annotations, long long size) except -1
     cdef int add(self, long long flow, Rows rows, Py_ssize_t row, long long octets) except -1
     cdef int settled(
         self, long long flow, Rows rows, Py_ssize_t row, int outcome, int cause, double now
@@ -93,14 +93,14 @@ cdef class Recorder:
     cdef int describe(self, double stamp, int priority, bytes identifier) except -1
     cdef int consider(self, Outlet outlet, bint is_chosen) except -1
     cdef int consider_with(self, Outlet outlet, long long outstanding, bint is_chosen) except -1
-    cdef int consider_way(self, Way way, bint is_chosen) except -1
+    cdef int consider_route(self, AddressRoute route, bint is_chosen) except -1
     @cython.locals(rows=Rows, newest=list)
     cpdef object take(self, bint is_all=*)
     @cython.locals(found=Flow, last=Flow)
     cdef Flow _find(
-        self, Inlet inlet, Address address, long long number, Passage passage, Outlet outlet, Way way
+        self, Inlet inlet, Address address, long long number, RouterAnnotations annotations, Outlet outlet, AddressRoute route
     )
-    cdef str _origin(self, Passage passage)
+    cdef str _origin(self, RouterAnnotations annotations)
     @cython.locals(flow=Flow)
     cdef Flow _new_flow(self, tuple name, Inlet inlet, Address address, str text, tuple egress)
     cdef int _activate(self, Py_ssize_t flow) except -1
@@ -111,12 +111,12 @@ cdef class Recorder:
     @cython.locals(flow=Flow)
     cdef int _turn_over(self) except -1
     cdef int _link_number(self, str text) except -1
-    cdef int _path_number(self, Passage passage) except? -1
+    cdef int _path_number(self, RouterAnnotations annotations) except? -1
     cdef bint _next_rows(self) except -1
     cdef int _end_rows(self) except -1
     cdef int _begin_rows(self) except -1
 
 
-cdef tuple _egress_of(str router_id, Outlet outlet, Way way)
+cdef tuple _egress_of(str router_id, Outlet outlet, AddressRoute route)
 @cython.locals(view="const unsigned char*", key="unsigned long long", i=Py_ssize_t)
 cdef long long _message_key(bytes identifier) except? -1

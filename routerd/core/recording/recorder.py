@@ -29,15 +29,15 @@ from routerd.core.recording.columns import (
     private_memory,
 )
 from routerd.core.recording.events import RecordedEvents
-from routerd.core.recording.names import address_text, container_of, kind_of, link_text, way_kind, way_text
+from routerd.core.recording.names import address_text, container_of, kind_of, link_text, route_kind, route_text
 from routerd.core.recording.rows import Late, Rows
 
 if TYPE_CHECKING:
-    from routerd.core.annotations.passage import Passage
+    from routerd.core.annotations.router_annotations import RouterAnnotations
     from routerd.core.links.address import Address
+    from routerd.core.links.address_route import AddressRoute
     from routerd.core.links.inlet import Inlet
     from routerd.core.links.outlet import Outlet
-    from routerd.core.links.way import Way
 
 FLOWS_MAX = 1 << 15
 """Flows, links and paths that are known by number at a time; then all begins anew."""
@@ -109,7 +109,7 @@ class Recorder:
         # The counters of one flow, and then those of the next.
         self._counters = memoryview(array("q", bytes(8 * _SUMS * _SUMS_LEAST)))
         self._is_active = bytearray(_SUMS_LEAST)
-        self._paths: dict[Passage, int] = {}
+        self._paths: dict[RouterAnnotations, int] = {}
         self._active: list[int] = []
         self._sums: list[FlowRows] = []
         self._full: list[Rows] = []
@@ -118,29 +118,36 @@ class Recorder:
 
     # --- messages
 
-    def depart(self, inlet: "Inlet", outlet: "Outlet", way: "Way | None", passage: "Passage | None", size: int) -> int:
+    def depart(
+        self,
+        inlet: "Inlet",
+        outlet: "Outlet",
+        route: "AddressRoute | None",
+        annotations: "RouterAnnotations | None",
+        size: int,
+    ) -> int:
         """Count a message that leaves; return what its outcome is to be told with, and note whether it is sampled."""
-        number = outlet.number if way is None else -way.trunk
+        number = outlet.number if route is None else -route.trunk
         # The flows of an inlet make a ring. Consumers take turns, so the one behind the last is likely to be next.
         # There is no name for it here: to count who refers to it takes longer than to look at it.
         if (
             inlet.flow is not None
             and inlet.flow.following is not None
             and inlet.flow.following.egress_number == number
-            and inlet.flow.following.passage is passage
+            and inlet.flow.following.annotations is annotations
             and inlet.flow.following.register is self._register
             and (
                 inlet.flow.following.key is outlet.address.key
-                if way is None
-                else inlet.flow.following.key is way.address.key
+                if route is None
+                else inlet.flow.following.key is route.address.key
             )
         ):
             if inlet.flow.following is not inlet.flow:
                 inlet.flow = inlet.flow.following
         else:
-            inlet.flow = self._look_for(inlet, outlet, way, number, passage)
+            inlet.flow = self._look_for(inlet, outlet, route, number, annotations)
         index = inlet.flow.index
-        return self._counted(index, passage, size)
+        return self._counted(index, annotations, size)
 
     def room(self) -> int:
         """How many messages may leave together: each that is sampled has a row in the set that is written to."""
@@ -148,14 +155,16 @@ class Recorder:
             return _NO_LIMIT
         return self._countdown - 1 + self.every * self.rows.room()
 
-    def depart_together(self, inlet: "Inlet", outlet: "Outlet", passage: "Passage | None", count: int) -> int:
+    def depart_together(
+        self, inlet: "Inlet", outlet: "Outlet", annotations: "RouterAnnotations | None", count: int
+    ) -> int:
         """Count messages that leave together, of which there is `room` for so many; return as `depart` does.
 
         Their octets are told to `add`, and those that are sampled to `begin`: after `skipped` the first of them, and
         then one in `every`.
         """
         assert count <= self.room()
-        inlet.flow = self._look_for(inlet, outlet, None, outlet.number, passage)
+        inlet.flow = self._look_for(inlet, outlet, None, outlet.number, annotations)
         index = inlet.flow.index
         self._counters[_SUMS * index] += count
         if not self._is_active[index]:
@@ -169,45 +178,50 @@ class Recorder:
                 self._countdown += self.every * (-self._countdown // self.every + 1)
         return self._epoch << _EPOCH_BITS | index
 
-    def begin(self, flow: int, passage: "Passage | None", size: int) -> None:
+    def begin(self, flow: int, annotations: "RouterAnnotations | None", size: int) -> None:
         """Begin the row of a message that left together with others."""
-        self._begin(flow & _FLOW_BITS, passage, size)
+        self._begin(flow & _FLOW_BITS, annotations, size)
 
-    def _is_of(self, flow: Flow | None, number: int, key: str, passage: "Passage | None") -> bool:
+    def _is_of(self, flow: Flow | None, number: int, key: str, annotations: "RouterAnnotations | None") -> bool:
         return (
             flow is not None
             and flow.egress_number == number
-            and flow.passage is passage
+            and flow.annotations is annotations
             and flow.key is key
             and flow.register is self._register
         )
 
     def _look_for(
-        self, inlet: "Inlet", outlet: "Outlet", way: "Way | None", number: int, passage: "Passage | None"
+        self,
+        inlet: "Inlet",
+        outlet: "Outlet",
+        route: "AddressRoute | None",
+        number: int,
+        annotations: "RouterAnnotations | None",
     ) -> Flow:
         """Return the flow of a message that is not of the flow which is likely."""
-        address = outlet.address if way is None else way.address
+        address = outlet.address if route is None else route.address
         last = inlet.flow
         flow = None if last is None else last.following
         steps = 0
-        while flow is not None and not self._is_of(flow, number, address.key, passage):
+        while flow is not None and not self._is_of(flow, number, address.key, annotations):
             steps += 1
             flow = None if flow is last or steps == _STEPS_MAX else flow.following
         if flow is None:
-            flow = self._find(inlet, address, number, passage, outlet, way)
+            flow = self._find(inlet, address, number, annotations, outlet, route)
         return flow
 
     def stay(
-        self, inlet: "Inlet", address: "Address | None", text: str, passage: "Passage | None", size: int
+        self, inlet: "Inlet", address: "Address | None", text: str, annotations: "RouterAnnotations | None", size: int
     ) -> int:
         """Count a message that nobody gets, for an address or what was written for one; return as `depart` does."""
-        name = (inlet.number, 0, text if address is None else address.key, self._origin(passage))
+        name = (inlet.number, 0, text if address is None else address.key, self._origin(annotations))
         flow = self._flows.get(name)
         if flow is None:
             flow = self._new_flow(name, inlet, address, text, (None, None, None))
-        return self._counted(flow.index, passage, size)
+        return self._counted(flow.index, annotations, size)
 
-    def _counted(self, flow: int, passage: "Passage | None", size: int) -> int:
+    def _counted(self, flow: int, annotations: "RouterAnnotations | None", size: int) -> int:
         # A set may have to be begun, and with it another register: what is told later is of the one before.
         epoch = self._epoch
         self._counters[_SUMS * flow] += 1
@@ -220,17 +234,17 @@ class Recorder:
             if self._countdown <= 0:
                 self._countdown = self.every
                 if not self.rows.is_full() or self._next_rows():
-                    self._begin(flow, passage, size)
+                    self._begin(flow, annotations, size)
                 else:
                     self.lost_decisions += 1
         return epoch << _EPOCH_BITS | flow
 
-    def _begin(self, flow: int, passage: "Passage | None", size: int) -> None:
+    def _begin(self, flow: int, annotations: "RouterAnnotations | None", size: int) -> None:
         path = -1
         hop = 0
-        if passage is not None:
-            path = self._path_number(passage)
-            hop = min(passage.hops, _CANDIDATES_MAX)
+        if annotations is not None:
+            path = self._path_number(annotations)
+            hop = min(annotations.hops, _CANDIDATES_MAX)
         self.row = self.rows.begin(flow, path, hop, size)
         self.is_sampled = True
 
@@ -310,12 +324,12 @@ class Recorder:
             outlet.recorded_as = self._link_number(link_text(outlet))
         self.rows.consider(outlet.recorded_as, 0, outstanding, is_chosen)
 
-    def consider_way(self, way: "Way", is_chosen: bool) -> None:
+    def consider_route(self, route: "AddressRoute", is_chosen: bool) -> None:
         """Note a way to other routers as a candidate."""
-        if way.recorded_in is not self._register:
-            way.recorded_in = self._register
-            way.recorded_as = self._link_number(way_text(way))
-        self.rows.consider(way.recorded_as, way.cost, way.outstanding, is_chosen)
+        if route.recorded_in is not self._register:
+            route.recorded_in = self._register
+            route.recorded_as = self._link_number(route_text(route))
+        self.rows.consider(route.recorded_as, route.cost, route.outstanding, is_chosen)
 
     # --- what is handed over
 
@@ -357,17 +371,17 @@ class Recorder:
         inlet: "Inlet",
         address: "Address",
         number: int,
-        passage: "Passage | None",
+        annotations: "RouterAnnotations | None",
         outlet: "Outlet",
-        way: "Way | None",
+        route: "AddressRoute | None",
     ) -> Flow:
-        name = (inlet.number, number, address.key, self._origin(passage))
+        name = (inlet.number, number, address.key, self._origin(annotations))
         found = self._flows.get(name)
         if found is None:
-            found = self._new_flow(name, inlet, address, "", _egress_of(self.router_id, outlet, way))
+            found = self._new_flow(name, inlet, address, "", _egress_of(self.router_id, outlet, route))
         # The text of the same address may be another object, if it had been forgotten meanwhile.
         found.key = address.key
-        found.passage = passage
+        found.annotations = annotations
         if found.following is None:
             last = inlet.flow
             if last is None or last.register is not self._register:
@@ -377,8 +391,8 @@ class Recorder:
                 last.following = found
         return found
 
-    def _origin(self, passage: "Passage | None") -> str:
-        return passage.ingress if passage is not None and passage.ingress else self.router_id
+    def _origin(self, annotations: "RouterAnnotations | None") -> str:
+        return annotations.ingress if annotations is not None and annotations.ingress else self.router_id
 
     def _new_flow(
         self,
@@ -437,7 +451,7 @@ class Recorder:
         self._sum_up(self.events.second_us)
         for flow in self._flows.values():
             flow.following = None
-            flow.passage = None
+            flow.annotations = None
         self._register = Register()
         self._epoch = next(_epochs)
         self._flows.clear()
@@ -450,14 +464,14 @@ class Recorder:
 
     # --- decisions
 
-    def _path_number(self, passage: "Passage") -> int:
-        number = self._paths.get(passage)
+    def _path_number(self, annotations: "RouterAnnotations") -> int:
+        number = self._paths.get(annotations)
         if number is None:
             number = len(self._register.paths)
             if number >= FLOWS_MAX:
                 return -1
-            self._register.paths.append(f"{passage.path}/{self.router_id}" if passage.path else self.router_id)
-            self._paths[passage] = number
+            self._register.paths.append(f"{annotations.path}/{self.router_id}" if annotations.path else self.router_id)
+            self._paths[annotations] = number
         return number
 
     def _next_rows(self) -> bool:
@@ -485,11 +499,11 @@ class Recorder:
 
 
 def _egress_of(
-    router_id: str, outlet: "Outlet", way: "Way | None"
+    router_id: str, outlet: "Outlet", route: "AddressRoute | None"
 ) -> tuple[str | None, str | None, str | None]:
     """Return a link, of what kind it is, and the router that it leads to."""
-    if way is not None:
-        return way_text(way), way_kind(way), way.next_hop
+    if route is not None:
+        return route_text(route), route_kind(route), route.next_hop
     return link_text(outlet), kind_of(outlet.peer), container_of(outlet.peer) if outlet.peer.is_edge else router_id
 
 

@@ -1,5 +1,5 @@
 import cython
-from routerd.core.annotations.passage cimport Passages, section
+from routerd.core.annotations.router_annotations cimport AnnotationReader, section
 from routerd.core.clock cimport Clock
 from routerd.core.delivery.credit cimport Credit
 from routerd.core.delivery.destinations cimport Destinations
@@ -46,7 +46,7 @@ cdef class Clients(Claimant):
     cdef object _observer
     cdef Directory _directory
     cdef Journal _journal
-    cdef Passages _passages
+    cdef AnnotationReader _reader
     cdef Destinations _destinations
     cdef Queues _queues
     cdef Credit _credit

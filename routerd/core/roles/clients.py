@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any, cast
 
-from routerd.core.annotations.passage import section
+from routerd.core.annotations.router_annotations import section
 from routerd.core.directory.naming import phase_of
 from routerd.core.directory.treatment import Treatment
 from routerd.core.links.address import Address
@@ -18,7 +18,7 @@ from routerd.wire.receiver import Receiver
 from routerd.wire.sender import Sender
 
 if TYPE_CHECKING:
-    from routerd.core.annotations.passage import Passages
+    from routerd.core.annotations.router_annotations import AnnotationReader
     from routerd.core.clock import Clock
     from routerd.core.delivery.credit import Credit
     from routerd.core.delivery.destinations import Destinations
@@ -73,7 +73,7 @@ class Clients(Claimant):
         observer: "Observer",
         directory: "Directory",
         journal: "Journal",
-        passages: "Passages",
+        reader: "AnnotationReader",
         destinations: "Destinations",
         queues: "Queues",
         credit: "Credit",
@@ -89,7 +89,7 @@ class Clients(Claimant):
         self._observer = observer
         self._directory = directory
         self._journal = journal
-        self._passages = passages
+        self._reader = reader
         self._destinations = destinations
         self._queues = queues
         self._credit = credit
@@ -220,7 +220,7 @@ class Clients(Claimant):
             self._directory.tracking.sends(peer, address)
             self._mark_entries(inlet, address, peer.tenant, target.address)
             address.enter(inlet)
-            if address.missing or address.ways:
+            if address.missing or address.routes:
                 self._siblings.refresh(address)
         self._observer.link_attached(inlet)
         if self._journal.recorder is not None:
@@ -233,7 +233,7 @@ class Clients(Claimant):
         phase = phase_of(address.key)
         # Nobody else knows of tenants: their addresses are written out.
         to = address.key[2:] if tenant and address.key[:1] == "M" else text
-        inlet.entry, inlet.entry_count = self._passages.entry(to, phase)
+        inlet.entry, inlet.entry_count = self._reader.entry(to, phase)
         inlet.entry_section = section(inlet.entry, inlet.entry_count)
 
     def producer_left(self, inlet: Inlet) -> None:
@@ -372,7 +372,7 @@ def _has_other_link(inlet: Inlet, address: Address) -> bool:
 
 def _settle_second(address: Address) -> bool:
     """Whether all consumers of an address are clients of this worker, and each settles after the producer."""
-    if address.is_multicast or address.ways or not address.outlets:
+    if address.is_multicast or address.routes or not address.outlets:
         return False
     for outlet in address.outlets:
         link = outlet.link

@@ -9,11 +9,11 @@ and the notices of address tracking.
 import math
 from typing import TYPE_CHECKING, Any, cast
 
+from routerd.core.links.address_route import AddressRoute
 from routerd.core.links.inlet import Inlet
 from routerd.core.links.outlet import Outlet
 from routerd.core.links.role import ConnectionRole, LinkRole
 from routerd.core.links.trunk import Trunk
-from routerd.core.links.way import Way
 from routerd.core.roles.claims import Claimant
 from routerd.core.roles.control import ControlRole
 from routerd.core.roles.ends import end_empty_session
@@ -132,18 +132,18 @@ class Edges:
         if trunk is None or self._directory.is_edge or not peer.is_edge:
             return
         performative = peer.connection.remote_open
-        way = Way(outlet.address, peer.number, "" if performative is None else performative.container_id)
-        way.end, way.beside = trunk, outlet
-        outlet.side = way
-        trunk.sides.setdefault(outlet.address, []).append(way)
+        route = AddressRoute(outlet.address, peer.number, "" if performative is None else performative.container_id)
+        route.end, route.beside = trunk, outlet
+        outlet.side = route
+        trunk.sides.setdefault(outlet.address, []).append(route)
 
     def forget_side(self, outlet: Outlet) -> None:
-        """Forget the way beside a link that has ended."""
-        way, outlet.side = outlet.side, None
+        """Forget the route beside a link that has ended."""
+        route, outlet.side = outlet.side, None
         trunk = outlet.peer.trunk
-        if way is not None and trunk is not None:
+        if route is not None and trunk is not None:
             sides = trunk.sides[outlet.address]
-            sides.remove(way)
+            sides.remove(route)
             if not sides:
                 del trunk.sides[outlet.address]
 

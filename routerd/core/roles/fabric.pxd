@@ -1,5 +1,5 @@
 import cython
-from routerd.core.annotations.passage cimport Passages, section
+from routerd.core.annotations.router_annotations cimport AnnotationReader, section
 from routerd.core.directory.naming cimport phase_of
 from routerd.core.links.address cimport Address
 from routerd.core.links.inlet cimport Inlet
@@ -18,7 +18,7 @@ cdef object _OPENED
 cdef class Fabric:
     cdef public LinkRole outlet_role
     cdef public LinkRole inlet_role
-    cdef Passages _passages
+    cdef AnnotationReader _reader
     cdef Attaching _attaching
 
     @cython.locals(peer=Peer, outlet=Outlet)

@@ -2,14 +2,14 @@
 
 from typing import TYPE_CHECKING, cast
 
-from routerd.core.annotations.passage import section
+from routerd.core.annotations.router_annotations import section
 from routerd.core.directory.naming import phase_of
 from routerd.core.links.inlet import Inlet
 from routerd.core.links.outlet import Outlet
 from routerd.wire import ConnectionState, Source, StateError, Target
 
 if TYPE_CHECKING:
-    from routerd.core.annotations.passage import Passages
+    from routerd.core.annotations.router_annotations import AnnotationReader
     from routerd.core.directory.neighbour import Neighbour
     from routerd.core.links.address import Address
     from routerd.core.links.peer import Peer
@@ -29,8 +29,8 @@ class Fabric:
     inlet_role: "LinkRole"
     """Set once, by who makes the parts."""
 
-    def __init__(self, passages: "Passages", attaching: "Attaching") -> None:
-        self._passages = passages
+    def __init__(self, reader: "AnnotationReader", attaching: "Attaching") -> None:
+        self._reader = reader
         self._attaching = attaching
 
     def outlet_to(self, neighbour: "Neighbour", address: "Address", target: str) -> Outlet | None:
@@ -70,7 +70,7 @@ class Fabric:
         inlet.role = self.inlet_role
         if address.key[:1] == "M":
             # For what leaves beside the link of an edge router.
-            inlet.entry, inlet.entry_count = self._passages.entry(address.key[2:], phase_of(address.key))
+            inlet.entry, inlet.entry_count = self._reader.entry(address.key[2:], phase_of(address.key))
             inlet.entry_section = section(inlet.entry, inlet.entry_count)
         link.context = inlet
         peer.inlets[inlet] = None

@@ -8,7 +8,7 @@ from routerd.core.links.address cimport Address
 from routerd.core.links.inlet cimport Inlet
 from routerd.core.links.outlet cimport Outlet
 from routerd.core.links.peer cimport Peer
-from routerd.core.links.way cimport Way
+from routerd.core.links.address_route cimport AddressRoute
 from routerd.core.roles.attaching cimport Attaching
 from routerd.core.roles.trunks cimport Trunks
 
@@ -31,7 +31,7 @@ cdef class Leaving:
     cpdef void drain(self)
     @cython.locals(peer=Peer, inlet=Inlet, outlet=Outlet, is_drained=bint, is_late=bint)
     cpdef bint is_drained(self) except -1
-    @cython.locals(peer=Peer, outlet=Outlet, address=Address, way=Way)
+    @cython.locals(peer=Peer, outlet=Outlet, address=Address, route=AddressRoute)
     cpdef void close_all(self)
 
 

@@ -91,9 +91,9 @@ class Leaving:
                 outlet.address.remove(outlet)
         for address in list(self._directory.addresses.values()):
             address.remote_count = 0
-            for way in address.ways:
-                self._copies.way_lost(way)
-            address.ways = []
+            for route in address.routes:
+                self._copies.route_lost(route)
+            address.routes = []
             self._queues.release_parked(address)
         for peer in list(self._peers.values()):
             ends: list[Inlet | Outlet] = [*peer.inlets, *peer.outlets]

@@ -12,7 +12,7 @@ from routerd.core.roles.attaching cimport Attaching
 from routerd.core.roles.demand cimport Demand
 from routerd.core.roles.ends cimport Ends, end_empty_session
 from routerd.core.roles.fabric cimport Fabric
-from routerd.core.roles.ways cimport Ways
+from routerd.core.roles.address_routes cimport AddressRoutes
 from routerd.wire.delivery cimport Delivery
 from routerd.wire.link cimport Link
 
@@ -28,7 +28,7 @@ cdef class Siblings:
     cdef Attaching _attaching
     cdef Demand _demand
     cdef Fabric _fabric
-    cdef Ways _ways
+    cdef AddressRoutes _routes
     cdef long long _worker
     cdef readonly tuple version
     cdef long long _sequence
@@ -61,7 +61,7 @@ cdef class FabricOutletRole(LinkRole):
     cdef Directory _directory
     cdef Credit _credit
     cdef Ends _ends
-    cdef Ways _ways
+    cdef AddressRoutes _routes
     cdef Siblings _siblings
 
     cpdef void flow(self, object end)

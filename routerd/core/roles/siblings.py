@@ -14,8 +14,8 @@ from routerd.core.errors import FullDeltaMissing
 from routerd.core.links.inlet import Inlet
 from routerd.core.links.outlet import Outlet
 from routerd.core.links.role import ConnectionRole, LinkRole
+from routerd.core.roles.address_routes import RELAY
 from routerd.core.roles.ends import end_empty_session
-from routerd.core.roles.ways import RELAY
 from routerd.wire import Attach, ConnectionState, Error, LinkState, Open, Target
 
 if TYPE_CHECKING:
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from routerd.core.directory.directory import Directory
     from routerd.core.links.address import Address
     from routerd.core.links.peer import Peer
+    from routerd.core.roles.address_routes import AddressRoutes
     from routerd.core.roles.attaching import Attaching
     from routerd.core.roles.demand import Demand
     from routerd.core.roles.ends import Ends
     from routerd.core.roles.fabric import Fabric
-    from routerd.core.roles.ways import Ways
     from routerd.wire.delivery import Delivery
     from routerd.wire.link import Link
 
@@ -48,7 +48,7 @@ class Siblings:
         attaching: "Attaching",
         demand: "Demand",
         fabric: "Fabric",
-        ways: "Ways",
+        routes: "AddressRoutes",
         worker: int,
     ) -> None:
         self._directory = directory
@@ -56,7 +56,7 @@ class Siblings:
         self._attaching = attaching
         self._demand = demand
         self._fabric = fabric
-        self._ways = ways
+        self._routes = routes
         self._worker = worker
         self.version = (0, 0)
         self._sequence = 0
@@ -167,7 +167,7 @@ class Siblings:
             neighbour.peer = peer
             neighbour.is_lost = False
             self._refresh_all(neighbour)
-        self._ways.attach_all()
+        self._routes.attach_all()
 
     def lost(self, peer: "Peer") -> None:
         """Do without a connection of the fabric."""
@@ -199,8 +199,8 @@ class Siblings:
             elif consumers and is_wanted:
                 self._attach(neighbour, address, consumers)
         self._directory.count_remote(address)
-        if address.ways and is_wanted:
-            self._ways.attach(address)
+        if address.routes and is_wanted:
+            self._routes.attach(address)
         if address.remote_count == 0:
             self._demand.went(address)
         elif before == 0:
@@ -237,7 +237,7 @@ class Siblings:
             self._attaching.refuse(link, _NO_ADDRESS)
             return
         if key.startswith(RELAY):
-            self._ways.relay_attached(peer, link, key)
+            self._routes.relay_attached(peer, link, key)
             return
         # The last consumer may have left meanwhile. The link then waits without credit: its sibling gives it up once
         # it knows, or the next consumer uses it.
@@ -254,7 +254,7 @@ class Siblings:
                     if address.missing:
                         self.refresh(address, True)
                     else:
-                        self._ways.attach(address)
+                        self._routes.attach(address)
         uneven = directory.uneven
         if uneven:
             due = list(uneven)
@@ -288,12 +288,12 @@ class FabricOutletRole(LinkRole):
     """Of a link to a sibling: for its consumers of an address, or to have it relay."""
 
     def __init__(
-        self, directory: "Directory", credit: "Credit", ends: "Ends", ways: "Ways", siblings: Siblings
+        self, directory: "Directory", credit: "Credit", ends: "Ends", routes: "AddressRoutes", siblings: Siblings
     ) -> None:
         self._directory = directory
         self._credit = credit
         self._ends = ends
-        self._ways = ways
+        self._routes = routes
         self._siblings = siblings
 
     def flow(self, end: Outlet) -> None:
@@ -303,8 +303,8 @@ class FabricOutletRole(LinkRole):
     def answered(self, end: Outlet) -> None:
         """Use the link, or do without it."""
         outlet: Outlet = end
-        if outlet.way is not None:
-            self._ways.answered(outlet)
+        if outlet.route is not None:
+            self._routes.answered(outlet)
         else:
             self._siblings.answered(outlet)
 
@@ -313,8 +313,8 @@ class FabricOutletRole(LinkRole):
         outlet: Outlet = end
         was_open = self._ends.begin_outlet(outlet)
         self._directory.retiring.pop(outlet, None)
-        if outlet.way is not None:
-            outlet.way.outlet = None
+        if outlet.route is not None:
+            outlet.route.outlet = None
         key = outlet.address.key
         neighbour = self._directory.neighbours.get(outlet.peer.sibling)
         if neighbour is not None and neighbour.outlets.get(key) is outlet:

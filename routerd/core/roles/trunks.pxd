@@ -12,7 +12,7 @@ from routerd.core.links.trunk cimport Trunk
 from routerd.core.roles.attaching cimport Attaching
 from routerd.core.roles.control cimport ControlRole
 from routerd.core.roles.ends cimport Ends, end_empty_session
-from routerd.core.roles.ways cimport Ways
+from routerd.core.roles.address_routes cimport AddressRoutes
 from routerd.wire.delivery cimport Delivery
 from routerd.wire.link cimport Link
 
@@ -30,7 +30,7 @@ cdef class Trunks:
     cdef Directory _directory
     cdef Queues _queues
     cdef Attaching _attaching
-    cdef Ways _ways
+    cdef AddressRoutes _routes
     cdef public list events
     cdef readonly dict wanting
 

@@ -12,9 +12,9 @@ from routerd.core.links.inlet import Inlet
 from routerd.core.links.outlet import Outlet
 from routerd.core.links.role import ConnectionRole, LinkRole
 from routerd.core.links.trunk import IDLE_STREAMS_MAX, OPENING_MAX, PRIORITIES, STREAMS_MAX, Trunk
+from routerd.core.roles.address_routes import NO_ROUTE
 from routerd.core.roles.control import ControlRole
 from routerd.core.roles.ends import end_empty_session
-from routerd.core.roles.ways import NO_ROUTE
 from routerd.core.settings import Distribution, RouterSettings
 from routerd.wire import Attach, Error, Open, Receiver, Sender, Session, Source, StateError, Symbol, Target
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from routerd.core.directory.directory import Directory
     from routerd.core.links.peer import Peer
     from routerd.core.observer import Observer
+    from routerd.core.roles.address_routes import AddressRoutes
     from routerd.core.roles.attaching import Attaching
     from routerd.core.roles.ends import Ends
-    from routerd.core.roles.ways import Ways
     from routerd.wire.delivery import Delivery
     from routerd.wire.link import Link
 
@@ -87,7 +87,7 @@ class Trunks:
         directory: "Directory",
         queues: "Queues",
         attaching: "Attaching",
-        ways: "Ways",
+        routes: "AddressRoutes",
     ) -> None:
         self._clock = clock
         self._settings = settings
@@ -95,7 +95,7 @@ class Trunks:
         self._directory = directory
         self._queues = queues
         self._attaching = attaching
-        self._ways = ways
+        self._routes = routes
         self.events: list[TrunkEvent] = []
         # The connections of edge routers that want links for large messages.
         self.wanting: dict[Trunk, None] = {}
@@ -155,7 +155,7 @@ class Trunks:
         trunk = self._directory.trunks.pop(peer.number, None)
         if trunk is not None:
             self.down(trunk)
-            self._ways.trunk_lost(trunk)
+            self._routes.trunk_lost(trunk)
 
     def down(self, trunk: Trunk) -> None:
         """Tell the routing engine that a trunk is of no use any more."""

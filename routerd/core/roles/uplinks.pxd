@@ -13,7 +13,7 @@ from routerd.core.roles.claims cimport Claims
 from routerd.core.roles.control cimport ControlRole
 from routerd.core.roles.ends cimport Ends, end_empty_session
 from routerd.core.roles.trunks cimport Trunks
-from routerd.core.roles.ways cimport Ways
+from routerd.core.roles.address_routes cimport AddressRoutes
 from routerd.wire.delivery cimport Delivery
 from routerd.wire.link cimport Link
 
@@ -26,7 +26,7 @@ cdef class Uplinks:
     cdef str _router_id
     cdef Directory _directory
     cdef Attaching _attaching
-    cdef Ways _ways
+    cdef AddressRoutes _routes
     cdef Trunks _trunks
     cdef readonly object active
     cdef dict _reserve

@@ -41,11 +41,11 @@ if TYPE_CHECKING:
     from routerd.core.links.address import Address
     from routerd.core.links.peer import Peer
     from routerd.core.observer import Observer
+    from routerd.core.roles.address_routes import AddressRoutes
     from routerd.core.roles.attaching import Attaching
     from routerd.core.roles.claims import Claims
     from routerd.core.roles.ends import Ends
     from routerd.core.roles.trunks import Trunks
-    from routerd.core.roles.ways import Ways
     from routerd.wire import Attach
     from routerd.wire.delivery import Delivery
     from routerd.wire.link import Link
@@ -87,13 +87,13 @@ class Uplinks:
         router_id: str,
         directory: "Directory",
         attaching: "Attaching",
-        ways: "Ways",
+        routes: "AddressRoutes",
         trunks: "Trunks",
     ) -> None:
         self._router_id = router_id
         self._directory = directory
         self._attaching = attaching
-        self._ways = ways
+        self._routes = routes
         self._trunks = trunks
         self.active: Uplink | None = None
         self._reserve: dict[Peer, str] = {}
@@ -185,14 +185,14 @@ class Uplinks:
 
     def _tell_network(self, routes: dict[str, RouteTo], mapped: tuple[MappedAddresses, ...]) -> None:
         self._news_count += 1
-        self._ways.apply_network(
+        self._routes.apply_network(
             NetworkNews((1, self._news_count), is_full=True, routes=routes, radius=1, mapped=mapped)
         )
 
     def _map(self, uplink: Uplink, key: str, is_reached: bool) -> None:
         self._news_count += 1
         mapped = MappedAddresses(uplink.interior, {key: -1} if is_reached else {}, () if is_reached else (key,))
-        self._ways.apply_network(NetworkNews((1, self._news_count), mapped=(mapped,)))
+        self._routes.apply_network(NetworkNews((1, self._news_count), mapped=(mapped,)))
 
     def take_notice(self, octets: bytes) -> None:
         """Note whether the interior router reaches consumers of an address, other than ours."""
@@ -207,7 +207,7 @@ class Uplinks:
         if self._directory.is_edge:
             self._consumed[address.key] = None
             if address.is_multicast:
-                self._ways.find(address)
+                self._routes.find(address)
 
     def producers_changed(self, address: "Address") -> None:
         """Note that producers of clients came or went."""

@@ -3,12 +3,12 @@ from routerd.core.links.address cimport Address
 from routerd.core.links.inlet cimport Inlet
 from routerd.core.links.outlet cimport Outlet
 from routerd.core.links.peer cimport Peer
-from routerd.core.links.way cimport Way
+from routerd.core.links.address_route cimport AddressRoute
 from routerd.wire.receiver cimport Receiver
 from routerd.wire.sender cimport Sender
 
 
-@cython.locals(inner=Py_ssize_t, parked=Py_ssize_t, outlet=Outlet, way=Way)
+@cython.locals(inner=Py_ssize_t, parked=Py_ssize_t, outlet=Outlet, route=AddressRoute)
 cpdef object address_row(Address address, int worker, double now, object network)
 cpdef object connection_row(Peer peer, int worker, double now, bint is_in_reserve)
 @cython.locals(link=Receiver)

@@ -40,7 +40,7 @@ def address_row(address: "Address", worker: int, now: float, network: "Network |
             parked,
             _oldest_parked_s(address, now) if parked else 0.0,
             () if network is None else remote_routers(network, address.key),
-            tuple([way.outstanding for way in address.ways]) if address.ways else (),
+            tuple([route.outstanding for route in address.routes]) if address.routes else (),
             address.transit,
         ),
     )

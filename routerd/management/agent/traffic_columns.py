@@ -135,8 +135,8 @@ def _is_inner(row: AddressRow) -> bool:
     return row.inner_consumers > 0 and not row.consumers
 
 
-def _outstanding(ways: Sequence[int]) -> list[Any] | None:
-    return [ulong(one) for one in ways] if ways else None
+def _outstanding(routes: Sequence[int]) -> list[Any] | None:
+    return [ulong(one) for one in routes] if routes else None
 
 
 _KEY, _REMOTE_ROUTERS = attrgetter("key"), attrgetter("remote_routers")

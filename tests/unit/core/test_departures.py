@@ -32,10 +32,10 @@ class Two:
         self.tell(through=through or {}, radius=radius, mapped=mapped(P=(f"M0{address}",), Q=(f"M0{address}",)))
 
     @property
-    def ways(self):
+    def routes(self):
         """The load of each way."""
         address = self.router.router.addresses[f"M0{self.address}"]
-        return {way.next_hop: way.outstanding for way in address.ways}
+        return {route.next_hop: route.outstanding for route in address.routes}
 
     def tell(self, **news):
         known = {"routes": routes(*zip(self.neighbours, self.costs, strict=True)), "radius": 2}
@@ -62,16 +62,16 @@ class TestBalanced:
         two = Two(router, costs=(1, 3))
         two.send(10)
         assert two.counts() == [6, 4]
-        assert two.ways == {"N": 6, "M": 4}
+        assert two.routes == {"N": 6, "M": 4}
         two.neighbours[0].settle_all()
-        assert two.ways == {"N": 0, "M": 4}
+        assert two.routes == {"N": 0, "M": 4}
         two.send(8)
         assert two.counts() == [13, 5]
 
     def test_settled_messages_are_no_load(self, router):
         two = Two(router, costs=(1, 3))
         two.send(20, settled=True)
-        assert (two.counts(), two.ways) == ([20, 0], {"N": 0, "M": 0})
+        assert (two.counts(), two.routes) == ([20, 0], {"N": 0, "M": 0})
 
     def test_ways_with_equal_loads_take_turns(self, router):
         two = Two(router)
@@ -84,7 +84,7 @@ class TestBalanced:
         two.send(10)
         for one in two.neighbours:
             one.settle_all(what)
-        assert two.ways == {"N": 0, "M": 0}
+        assert two.routes == {"N": 0, "M": 0}
 
     def test_what_is_only_decided_and_not_settled_is_no_load_either(self, router):
         two = Two(router)
@@ -92,7 +92,7 @@ class TestBalanced:
         [came] = two.neighbours[0].unsettled[two.neighbours[0].data_in[0].name]
         came.update(ACCEPTED, False)
         router.pump()
-        assert (outcome(delivery), two.ways) == ((ACCEPTED, True), {"N": 0, "M": 0})
+        assert (outcome(delivery), two.routes) == ((ACCEPTED, True), {"N": 0, "M": 0})
         assert came.remote_settled
 
     def test_what_the_producer_settles_is_no_load(self, router):
@@ -100,7 +100,7 @@ class TestBalanced:
         [delivery] = two.send(1)
         delivery.settle()
         router.pump()
-        assert two.ways == {"N": 0, "M": 0}
+        assert two.routes == {"N": 0, "M": 0}
 
     def test_a_way_with_much_under_way_is_the_last_resort(self, router):
         two = Two(router, costs=(1, 1000), credit=2000)

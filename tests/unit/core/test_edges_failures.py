@@ -410,7 +410,7 @@ class TestLoss:
         delivery = client.send(sender, message())
         getattr(far, how)()
         assert (outcome(delivery), sender.credit) == ((RELEASED, True), 0)
-        assert edge.router.addresses[f"M0{address}"].ways == []
+        assert edge.router.addresses[f"M0{address}"].routes == []
         assert (edge.router.uplink, edge.router.trunks) == (None, {})
 
     @pytest.mark.parametrize("address", ADDRESSES)

@@ -286,9 +286,9 @@ class TestCredit:
         here = client.consumer("orders", credit=10)
         consumer = there.consumer("orders", credit=10)
         address = mesh["E"].router.addresses["M0orders"]
-        assert [way.next_hop for way in address.ways] == ["I"]
+        assert [route.next_hop for route in address.routes] == ["I"]
         there.detach(consumer)
-        assert (address.ways, sender.credit) == ([], CAPACITY)
+        assert (address.routes, sender.credit) == ([], CAPACITY)
         client.send(sender, message())
         assert client.received(here) == [message()]
         client.detach(here)

@@ -14,7 +14,19 @@ ROOMS = ("annotations", "links", "directory", "policy", "recording", "delivery",
 """The packages of the core. Each knows those before it, never those behind it."""
 
 DATA_OF_LINKS = frozenset(
-    {"Address", "Collected", "FanOut", "Flow", "Inlet", "Outlet", "Parked", "ParkedTogether", "Peer", "Trunk", "Way"}
+    {
+        "Address",
+        "AddressRoute",
+        "Collected",
+        "FanOut",
+        "Flow",
+        "Inlet",
+        "Outlet",
+        "Parked",
+        "ParkedTogether",
+        "Peer",
+        "Trunk",
+    }
 )
 """These refer to each other: a link has an address, an address has links."""
 

@@ -130,8 +130,8 @@ def test_addresses_without_links_are_forgotten_when_they_are_many(monkeypatch):
     router = Mesh("R")["R"]
     far, other = neighbour(router).attach(pairs=1), neighbour(router, "M").attach(pairs=1)
     keys = tuple(f"M0orders/{number}" for number in range(35))
-    ways = {"routes": routes((other, {"P": 1}), (far, {"N": 1})), "through": {"N": frozenset("P")}}
-    router.tell(**ways, radius=1, mapped=mapped(P=keys))
+    told = {"routes": routes((other, {"P": 1}), (far, {"N": 1})), "through": {"N": frozenset("P")}}
+    router.tell(**told, radius=1, mapped=mapped(P=keys))
     for number in range(35):
         come(far, f"orders/{number}")
     assert (len(other.arrived()), len(router.router.addresses)) == (35, 5)
@@ -142,8 +142,8 @@ def test_addresses_at_which_messages_wait_are_not_forgotten_when_they_are_many(m
     router = Mesh("R")["R"]
     far, other = neighbour(router).attach(pairs=1), neighbour(router, "M").attach(pairs=1, credit=0)
     keys = tuple(f"M0orders/{number}" for number in range(35))
-    ways = {"routes": routes((other, {"P": 1}), (far, {"N": 1})), "through": {"N": frozenset("P")}}
-    router.tell(**ways, radius=1, mapped=mapped(P=keys))
+    told = {"routes": routes((other, {"P": 1}), (far, {"N": 1})), "through": {"N": frozenset("P")}}
+    router.tell(**told, radius=1, mapped=mapped(P=keys))
     for number in range(35):
         come(far, f"orders/{number}")
     assert len(router.router.addresses) == 35

@@ -268,8 +268,8 @@ class TestArrivals:
         source.data_out[0].abort(delivery)
         router.pump()
         assert len(streaming.far.aborted) == 1
-        [way] = router.router.addresses["M0orders"].ways
-        assert way.outstanding == 0
+        [route] = router.router.addresses["M0orders"].routes
+        assert route.outstanding == 0
         waiting = neighbour(router, "W").attach()
         aborted = waiting.data_out[0].begin()
         waiting.data_out[0].abort(aborted)
@@ -284,8 +284,8 @@ class TestEndings:
         streaming.client.stream(streaming.sender, *PARTS[:2], ends=False)
         streaming.client.vanish()
         assert (len(streaming.far.aborted), streaming.far.arrived()) == (1, [])
-        [[way]] = [one.ways for one in router.router.addresses.values()] or [[None]]
-        assert way is None or way.outstanding == 0
+        [[route]] = [one.routes for one in router.router.addresses.values()] or [[None]]
+        assert route is None or route.outstanding == 0
         another = router.client()
         another.stream(another.producer(address), *PARTS)
         assert streaming.streams() == [1]
@@ -296,8 +296,8 @@ class TestEndings:
         delivery = streaming.client.stream(streaming.sender, *PARTS[:2], ends=False)
         streaming.sender.abort(delivery)
         router.pump()
-        [way] = router.router.addresses[f"M0{address}"].ways
-        assert (len(streaming.far.aborted), way.outstanding) == (1, 0)
+        [route] = router.router.addresses[f"M0{address}"].routes
+        assert (len(streaming.far.aborted), route.outstanding) == (1, 0)
 
     @pytest.mark.parametrize("address", ADDRESSES)
     def test_a_neighbour_that_is_lost_may_have_seen_it(self, router, address):
@@ -320,8 +320,8 @@ class TestEndings:
         assert outcome(delivery) == (None, False)
         streaming.client.go_on(delivery, PARTS[2])
         assert delivery.remote_state.error.condition == "amqp:link:message-size-exceeded"
-        [way] = router.router.addresses["M0orders"].ways
-        assert (len(streaming.far.aborted), way.outstanding) == (1, 0)
+        [route] = router.router.addresses["M0orders"].routes
+        assert (len(streaming.far.aborted), route.outstanding) == (1, 0)
 
     def test_what_waits_for_a_link_is_released_with_the_way(self, router):
         streaming = Streaming(router, stream_credit=0)

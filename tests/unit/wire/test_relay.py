@@ -34,7 +34,7 @@ class Forwarding(Recorder):
         self.asked = 0
         self.relayed: list[int] = []
         self.frames: list[list[bytes]] = []
-        self.convoys: list[Any] = []
+        self.batches: list[Any] = []
         self.accepted: list[int] = []
 
     def on_link_attached(self, link: Any, performative: Any) -> None:
@@ -67,21 +67,21 @@ class Forwarding(Recorder):
             other.update(delivery.remote_state if delivery.is_incoming is False else None, True)
 
     def on_relayed(
-        self, receiver: Any, sender: Any, count: int, convoy: Any, data: bytes | bytearray, start: int
+        self, receiver: Any, sender: Any, count: int, batch: Any, data: bytes | bytearray, start: int
     ) -> None:
         assert sender is self.target
         self.relayed.append(count)
         shown = []
         for _ in range(count):
             end = start + read_u32(data, start)
-            shown.append(bytes(data[payload_of(data, start, receiver.remote_handle, convoy is None) : end]))
+            shown.append(bytes(data[payload_of(data, start, receiver.remote_handle, batch is None) : end]))
             start = end
         self.frames.append(shown)
-        if convoy is not None:
-            self.convoys.append(convoy)
+        if batch is not None:
+            self.batches.append(batch)
 
-    def on_accepted(self, convoy: Any, count: int) -> None:
-        assert convoy in self.convoys
+    def on_accepted(self, batch: Any, count: int) -> None:
+        assert batch in self.batches
         self.accepted.append(count)
 
 
@@ -412,7 +412,7 @@ def test_ids_out_of_their_order_go_alone():
     assert "violation" not in [event[0] for event in way.handler.events]
 
 
-def test_an_id_of_a_convoy_is_refused_as_any_that_is_taken():
+def test_an_id_of_a_batch_is_refused_as_any_that_is_taken():
     way = Way(Forwarding(PLENTY))
     for number in range(9):
         way.sender.send(body(number, 60))

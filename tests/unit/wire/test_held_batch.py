@@ -17,22 +17,22 @@ class Keeping(Recorder):
     def __init__(self) -> None:
         super().__init__()
         self.kept: list[Any] = []
-        self.halts: list[Any] = []
+        self.held_batches: list[Any] = []
         self.alone: list[tuple[Any, bytes]] = []
         self.accepted: list[int] = []
 
     def on_transfer(self, receiver: Any, delivery: Any, data: Any, start: int, end: int) -> None:
         self.kept.append((delivery, bytes(data[start:end])))
         behind = None if delivery.remote_settled else delivery
-        receiver.session.connection.relay.halt(receiver, behind)
+        receiver.session.connection.relay.hold(receiver, behind)
 
-    def on_halted(self, halt: Any) -> None:
-        self.halts.append(halt)
+    def on_held(self, held: Any) -> None:
+        self.held_batches.append(held)
 
-    def on_halt_over(self, halt: Any) -> None:
-        self.alone += [(delivery, halt.take_first()) for delivery in halt.dissolve()]
+    def on_hold_over(self, held: Any) -> None:
+        self.alone += [(delivery, held.take_first()) for delivery in held.dissolve()]
 
-    def on_accepted(self, convoy: Any, count: int) -> None:
+    def on_accepted(self, batch: Any, count: int) -> None:
         self.accepted.append(count)
 
 
@@ -55,7 +55,7 @@ class Place:
         self.exit.pump()
         self.out = self.handler.links["out"]
 
-    def halt(self, count: int, *, settled: bool = False, tags: bool = False) -> Any:
+    def held(self, count: int, *, settled: bool = False, tags: bool = False) -> Any:
         """Have so many halt behind one that waits."""
         for number in range(count + 1):
             tag = b"t%d" % (1000 - number) if tags else None
@@ -64,13 +64,13 @@ class Place:
         self.sender.session.send_flow(None)
         self.sender.session.send_flow(None)
         self.entrance.pump()
-        [halt] = self.handler.halts
-        assert (halt.count, halt.is_settled) == (count, settled)
-        return halt
+        [held] = self.handler.held_batches
+        assert (held.count, held.is_settled) == (count, settled)
+        return held
 
-    def leave(self, halt: Any, limit: int = 1000, most: int = PLENTY) -> int:
+    def leave(self, held: Any, limit: int = 1000, most: int = PLENTY) -> int:
         """Let some of them leave."""
-        gone = halt.leave(self.out, limit, most)
+        gone = held.leave(self.out, limit, most)
         self.exit.pump()
         return int(gone)
 
@@ -98,15 +98,15 @@ def test_they_leave_in_parts_as_each_would_alone(settled, parts):
     results = []
     for is_alone in (False, True):
         place = Place()
-        halt = place.halt(40, settled=settled)
+        held = place.held(40, settled=settled)
         place.exit.to_client.clear()
         if is_alone:
             for octets in bodies(1, 40):
                 place.out.send(octets, None, settled)
             place.exit.pump()
         else:
-            assert sum(place.leave(halt, part) for part in parts) == 40
-            assert halt.count == 0
+            assert sum(place.leave(held, part) for part in parts) == 40
+            assert held.count == 0
         link, session = place.out, place.out.session
         results.append(
             (
@@ -122,25 +122,25 @@ def test_they_leave_in_parts_as_each_would_alone(settled, parts):
 
 def test_no_more_leave_than_there_is_credit_for(settled):
     place = Place(credit=15)
-    halt = place.halt(40, settled=settled)
-    assert (place.leave(halt), place.leave(halt), halt.count) == (15, 0, 25)
+    held = place.held(40, settled=settled)
+    assert (place.leave(held), place.leave(held), held.count) == (15, 0, 25)
     place.taker.grant(100)
     place.exit.pump()
-    assert place.leave(halt) == 25
+    assert place.leave(held) == 25
     assert place.bodies == bodies(1, 40)
 
 
 def test_no_more_leave_than_the_window_has_room_for(settled):
     place = Place(consumer={"incoming_window": 9})
-    halt = place.halt(40, settled=settled)
-    assert halt.leave(place.out, 1000, PLENTY) == 9
+    held = place.held(40, settled=settled)
+    assert held.leave(place.out, 1000, PLENTY) == 9
 
 
 def test_no_more_leave_than_the_output_is_to_hold(settled):
     place = Place()
-    halt = place.halt(40, settled=settled)
-    assert place.leave(halt, most=500) < 10
-    assert place.leave(halt, most=0) == 0
+    held = place.held(40, settled=settled)
+    assert place.leave(held, most=500) < 10
+    assert place.leave(held, most=0) == 0
 
 
 @pytest.mark.parametrize("options", [{"largest": 50}, {"consumer": {"max_frame_size": 512}}])
@@ -151,34 +151,34 @@ def test_one_that_is_too_large_for_the_consumer_is_for_others(settled, options):
     place.sender.send(large, None, settled)
     place.sender.send(body(2), None, settled)
     place.entrance.pump()
-    [halt] = place.handler.halts
-    assert place.leave(halt) == 0
-    [first, *_] = halt.dissolve()
-    assert halt.take_first() == large
+    [held] = place.handler.held_batches
+    assert place.leave(held) == 0
+    [first, *_] = held.dissolve()
+    assert held.take_first() == large
     assert first.remote_settled is settled
 
 
 def test_the_consumer_wakes_for_them(settled):
     place = Place()
-    halt = place.halt(3, settled=settled)
+    held = place.held(3, settled=settled)
     place.handler.events.clear()
-    halt.leave(place.out, 1000, PLENTY)
+    held.leave(place.out, 1000, PLENTY)
     assert place.out.session.connection.is_awake
     assert place.out.session.connection.data_to_send(0.0)
 
 
 def test_a_link_that_took_over_deliveries_sends_each_alone(settled):
     place = Place()
-    halt = place.halt(3, settled=settled)
+    held = place.held(3, settled=settled)
     place.out.suspended = {b"\0\0\0\2": None}
-    assert halt.leave(place.out, 1000, PLENTY) == 0
+    assert held.leave(place.out, 1000, PLENTY) == 0
 
 
 def test_none_leave_where_nothing_may_be_sent(settled):
     place = Place()
-    halt = place.halt(3, settled=settled)
+    held = place.held(3, settled=settled)
     place.out.is_incomplete = True
-    assert (place.leave(halt), halt.count, place.bodies) == (0, 3, [])
+    assert (place.leave(held), held.count, place.bodies) == (0, 3, [])
 
 
 def test_annotations_end_it():
@@ -188,7 +188,7 @@ def test_annotations_end_it():
         place.sender.send(octets, None, True)
     place.entrance.pump()
     assert [octets for _, octets in place.handler.kept[:2]] == [body(0), annotated]
-    assert place.handler.halts[0].count == 2
+    assert place.handler.held_batches[0].count == 2
 
 
 def test_no_more_halt_than_the_link_has_credit_for():
@@ -197,16 +197,16 @@ def test_no_more_halt_than_the_link_has_credit_for():
     for number in range(150):
         place.sender.send(body(number), None, True)
     place.entrance.pump()
-    assert place.handler.halts[0].count == 99
+    assert place.handler.held_batches[0].count == 99
     assert ("violation", "amqp:link:transfer-limit-exceeded") in place.handler.events
 
 
 def test_parts_are_accepted_as_they_left():
     place = Place()
-    halt = place.halt(40)
+    held = place.held(40)
     assert place.receiver.unsettled_count == 41
-    place.leave(halt, 10)
-    place.leave(halt, 20)
+    place.leave(held, 10)
+    place.leave(held, 20)
     for delivery in place.exit.at_client.deliveries[:25]:
         delivery.accept()
     place.exit.pump()
@@ -214,7 +214,7 @@ def test_parts_are_accepted_as_they_left():
     assert place.handler.accepted == [10, 15]
     assert place.receiver.unsettled_count == 16
     assert place.sender.unsettled_count == 16
-    assert place.leave(halt) == 10
+    assert place.leave(held) == 10
     for delivery in place.exit.at_client.deliveries[25:]:
         delivery.accept()
     place.exit.pump()
@@ -225,8 +225,8 @@ def test_parts_are_accepted_as_they_left():
 @pytest.mark.parametrize("tags", [False, True])
 def test_whoever_asks_for_one_has_all_that_are_left(tags):
     place = Place()
-    halt = place.halt(30, tags=tags)
-    place.leave(halt, 10)
+    held = place.held(30, tags=tags)
+    place.leave(held, 10)
     [kept, *_] = place.handler.kept[0]
     found = place.receiver.session.incoming.get(kept.id + 20)
     alone = place.handler.alone
@@ -236,7 +236,7 @@ def test_whoever_asks_for_one_has_all_that_are_left(tags):
     assert numbers == (list(range(989, 969, -1)) if tags else list(range(11, 31)))
     assert [each.id - kept.id for each, _ in alone] == list(range(11, 31))
     assert all(each.is_incoming and each.is_tracked and not each.remote_settled for each, _ in alone)
-    assert (halt.count, place.receiver.unsettled_count) == (0, 31)
+    assert (held.count, place.receiver.unsettled_count) == (0, 31)
     for delivery, _ in alone:
         delivery.accept()
     place.entrance.pump()
@@ -245,7 +245,7 @@ def test_whoever_asks_for_one_has_all_that_are_left(tags):
 
 def test_they_are_taken_out_once():
     place = Place()
-    place.halt(30)
+    place.held(30)
     ring = place.receiver.session.incoming
     [kept, *_] = place.handler.kept[0]
     assert ring.get(kept.id + 20) is not None
@@ -255,23 +255,23 @@ def test_they_are_taken_out_once():
 
 def test_those_that_left_are_none_of_those_at_the_halt():
     place = Place()
-    halt = place.halt(30)
-    place.leave(halt, 10)
+    held = place.held(30)
+    place.leave(held, 10)
     place.exit.at_client.deliveries[3].release()
     place.exit.pump()
     assert place.handler.alone == []
-    assert halt.count == 20
-    assert place.leave(halt) == 20
+    assert held.count == 20
+    assert place.leave(held) == 20
 
 
 def test_settled_ones_leave_though_their_link_is_gone():
     place = Place()
-    halt = place.halt(30, settled=True)
+    held = place.held(30, settled=True)
     place.sender.detach(closed=True)
     place.entrance.pump()
-    assert place.leave(halt, 10) == 10
-    deliveries = halt.dissolve()
-    assert [halt.take_first() for _ in deliveries] == bodies(11, 30)
+    assert place.leave(held, 10) == 10
+    deliveries = held.dissolve()
+    assert [held.take_first() for _ in deliveries] == bodies(11, 30)
     assert all(each.remote_settled and not each.is_tracked for each in deliveries)
 
 
@@ -285,4 +285,4 @@ def test_what_is_settled_second_does_not_halt():
     for number in range(4):
         place.sender.send(body(number))
     place.entrance.pump()
-    assert (len(place.handler.kept), place.handler.halts) == (4, [])
+    assert (len(place.handler.kept), place.handler.held_batches) == (4, [])

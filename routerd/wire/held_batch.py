@@ -1,6 +1,6 @@
 """Messages that were received together and wait together: the frames they came in, until there is credit for them.
 
-Those that are not settled are a convoy on its way in already. Whatever can't leave as it came is taken out one by one.
+Those that are not settled are a batch on its way in already. Whatever can't leave as it came is taken out one by one.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -10,8 +10,8 @@ from routerd.wire.section_scan import read_u32
 from routerd.wire.transfer import write_transfer
 
 if TYPE_CHECKING:
-    from routerd.wire.convoy import Convoy
     from routerd.wire.delivery import Delivery
+    from routerd.wire.delivery_batch import DeliveryBatch
     from routerd.wire.link import Link
     from routerd.wire.output import Output
 
@@ -20,21 +20,21 @@ _MASK = 0xFFFFFFFF
 _OVERHEAD = OVERHEAD
 
 
-class Halt:
+class HeldBatch:
     """Whole messages of a link, encoded as most peers encode them, of which `count` are still here.
 
-    `convoy` has those that are not settled. `context` is the application's: where they wait.
+    `batch` has those that are not settled. `context` is the application's: where they wait.
     """
 
     receiver: "Link"
-    convoy: "Convoy | None"
-    gone: "Convoy | None"
+    batch: "DeliveryBatch | None"
+    gone: "DeliveryBatch | None"
     context: Any
 
-    def __init__(self, receiver: "Link", octets: bytes, count: int, convoy: "Convoy | None") -> None:
+    def __init__(self, receiver: "Link", octets: bytes, count: int, batch: "DeliveryBatch | None") -> None:
         self.receiver = receiver
-        self.convoy = convoy
-        self.is_settled = convoy is None
+        self.batch = batch
+        self.is_settled = batch is None
         self.count = count
         self.context = None
         # Their frames, and where the first of those that are here begins. They have the handle that the link had, which
@@ -42,10 +42,10 @@ class Halt:
         self.octets = octets
         self.at = 0
         self.remote_handle = receiver.remote_handle
-        # The convoy of those that left last.
+        # The batch of those that left last.
         self.gone = None
-        if convoy is not None:
-            convoy.halt = self
+        if batch is not None:
+            batch.held = self
 
     def leave(self, sender: "Link", limit: int, most: int) -> int:
         """Send so many at the most, as credit, window and sizes allow, until the output holds `most` octets.
@@ -87,15 +87,15 @@ class Halt:
             self.count -= count
             sender.passed(count)
             outgoing.connection.wake()
-            if self.convoy is not None:
-                self.gone = self.convoy.part(count)
+            if self.batch is not None:
+                self.gone = self.batch.part(count)
                 self.gone.depart(sender, first_out, tag_out)
         return count
 
     def dissolve(self) -> "list[Delivery]":
         """Return a delivery for each, the oldest first, as if each waited alone; `take_first` has what they are of."""
-        if self.convoy is not None:
-            return self.convoy.deliveries()
+        if self.batch is not None:
+            return self.batch.deliveries()
         found = []
         for _ in range(self.count):
             delivery = self.receiver.new_delivery()

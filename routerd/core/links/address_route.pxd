@@ -5,7 +5,7 @@ from routerd.core.links.trunk cimport Trunk
 
 
 @cython.final
-cdef class Way:
+cdef class AddressRoute:
     cdef readonly Address address
     cdef readonly long long trunk
     cdef readonly str next_hop

@@ -8,7 +8,7 @@ from routerd.core.links.address cimport Address
 from routerd.core.links.outlet cimport Outlet
 from routerd.core.links.peer cimport Peer
 from routerd.core.links.trunk cimport Trunk
-from routerd.core.links.way cimport Way
+from routerd.core.links.address_route cimport AddressRoute
 from routerd.core.recording.journal cimport Journal
 from routerd.core.roles.attaching cimport Attaching
 from routerd.core.roles.demand cimport Demand
@@ -17,7 +17,7 @@ from routerd.wire.link cimport Link
 
 
 @cython.final
-cdef class Ways:
+cdef class AddressRoutes:
     cdef Clock _clock
     cdef Directory _directory
     cdef PathRules _rules
@@ -31,20 +31,20 @@ cdef class Ways:
     cdef long long _workers
     cdef bint _is_unsettled
 
-    @cython.locals(had_ways=bint, way=Way)
+    @cython.locals(had_routes=bint, route=AddressRoute)
     cdef void _reconsider(self, Address address)
-    @cython.locals(way=Way)
+    @cython.locals(route=AddressRoute)
     cpdef void find(self, Address address)
     @cython.locals(directory=Directory, address=Address)
     cpdef void each_second(self, double now)
-    @cython.locals(way=Way)
+    @cython.locals(route=AddressRoute)
     cpdef void attach(self, Address address)
     @cython.locals(address=Address)
     cpdef void attach_all(self)
     cpdef void answered(self, Outlet outlet)
-    @cython.locals(trunk=Trunk, address=Address, way=Way)
+    @cython.locals(trunk=Trunk, address=Address, route=AddressRoute)
     cpdef void relay_attached(self, Peer peer, Link link, str key)
-    @cython.locals(address=Address, way=Way)
+    @cython.locals(address=Address, route=AddressRoute)
     cpdef void trunk_lost(self, Trunk trunk)
     @cython.locals(retiring=dict, outlet=Outlet)
     cpdef void end_turn(self)

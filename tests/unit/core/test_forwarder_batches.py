@@ -113,7 +113,7 @@ def scene(request: pytest.FixtureRequest) -> Scene:
     return Scene(request.param)
 
 
-def convoys(scene: Scene) -> list[int]:
+def batches(scene: Scene) -> list[int]:
     """How many deliveries the convoys have that consumers' sessions know, convoy by convoy."""
     client, _ = scene.consumers[0]
     [session] = client.server.sessions()
@@ -122,12 +122,12 @@ def convoys(scene: Scene) -> list[int]:
 
 def test_all_that_come_together_go_together(scene):
     sent = scene.send(100)
-    assert sum(convoys(scene)) >= 90
+    assert sum(batches(scene)) >= 90
     scene.decide(0, 40, ACCEPTED)
     assert scene.told == [(ACCEPTED, True)] * 40 + [(None, False)] * 60
     scene.decide(0, 60, ACCEPTED)
     assert scene.told == [(ACCEPTED, True)] * 100
-    assert convoys(scene) == []
+    assert batches(scene) == []
     assert len(sent) == 100
 
 

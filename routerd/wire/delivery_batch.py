@@ -1,37 +1,37 @@
 """Unsettled deliveries that go from one link to another together: numbers instead of a pair of objects each.
 
 Most of them are accepted in the order in which they went, and then all that is said of them are ranges of
-delivery-ids. As soon as anything else is said, or one of their links ends, the convoy dissolves into the deliveries
-that it stands for, as if each had gone alone. One that waits is at a `Halt`, and leaves it whole or in parts.
+delivery-ids. As soon as anything else is said, or one of their links ends, the batch dissolves into the deliveries
+that it stands for, as if each had gone alone. One that waits is in a `HeldBatch`, and leaves it whole or in parts.
 """
 
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from routerd.wire.delivery import Delivery
-    from routerd.wire.halt import Halt
+    from routerd.wire.held_batch import HeldBatch
     from routerd.wire.link import Link
 
 # uint arithmetic wraps (2.8.10); as a C constant it stays out of Python's integers.
 _MASK = 0xFFFFFFFF
 
 
-class Convoy:
+class DeliveryBatch:
     """Whole deliveries with consecutive ids on both links; those in front leave it first.
 
-    As long as it is at a halt there is no `sender`. `stamp`, when they came, and `context` are the application's. One
+    As long as it is held there is no `sender`. `stamp`, when they came, and `context` are the application's. One
     that has a context is told to the handler for each delivery that it dissolves into.
     """
 
     receiver: "Link"
     sender: "Link"
     tags: list[bytes] | None
-    halt: "Halt | None"
+    held: "HeldBatch | None"
     context: Any
 
     def __init__(self, receiver: "Link", count: int, tags: list[bytes] | None) -> None:
         self.receiver = receiver
-        self.halt = None
+        self.held = None
         self.count = count
         # Those of the producer, if they are not numbers that follow one another.
         self.tags = tags
@@ -48,15 +48,15 @@ class Convoy:
         self.first_in = first_in
         self.tag_in = tag_in
         receiver = self.receiver
-        receiver.session.incoming.add_convoy(self)
+        receiver.session.incoming.add_batch(self)
         receiver.unsettled_count += self.count
 
-    def part(self, count: int) -> "Convoy":
-        """Return the first so many as a convoy of their own, in front of the others; or this one, if that is all."""
+    def part(self, count: int) -> "DeliveryBatch":
+        """Return the first so many as a batch of their own, in front of the others; or this one, if that is all."""
         if count == self.count:
             return self
         tags = None if self.tags is None else self.tags[self._gone : self._gone + count]
-        front = Convoy(self.receiver, count, tags)
+        front = DeliveryBatch(self.receiver, count, tags)
         front.first_in = self.first_in
         front.tag_in = self.tag_in
         front.stamp = self.stamp
@@ -66,28 +66,28 @@ class Convoy:
 
     def depart(self, sender: "Link", first_out: int, tag_out: int) -> None:
         """Become known to the consumer's session, too: all have been sent there."""
-        self.halt = None
+        self.held = None
         self.sender = sender
         self.first_out = first_out
         self.tag_out = tag_out
-        sender.session.outgoing.add_convoy(self)
+        sender.session.outgoing.add_batch(self)
         sender.unsettled_count += self.count
 
     def settle_first(self, count: int) -> None:
         """Let the first so many go: either end has settled them."""
         receiver, sender = self.receiver, self.sender
         self._drop_first(count)
-        receiver.session.incoming.convoy_shrank(self, count)
-        sender.session.outgoing.convoy_shrank(self, count)
+        receiver.session.incoming.batch_shrank(self, count)
+        sender.session.outgoing.batch_shrank(self, count)
         receiver.unsettled_count -= count
         sender.unsettled_count -= count
 
     def dissolve(self) -> None:
-        """Put a delivery for each into the rings of both sessions; those at a halt wait on, each for itself."""
+        """Put a delivery for each into the rings of both sessions; held ones wait on, each for itself."""
         if self.count == 0:
             return
-        if self.halt is not None:
-            self.receiver.session.handler.on_halt_over(self.halt)
+        if self.held is not None:
+            self.receiver.session.handler.on_hold_over(self.held)
             return
         sender = self.sender
         outgoing = sender.session.outgoing
@@ -110,7 +110,7 @@ class Convoy:
         found = []
         while self.count > 0:
             found.append(self._first_delivery())
-        self.halt = None
+        self.held = None
         return found
 
     def _first_delivery(self) -> "Delivery":

@@ -10,13 +10,13 @@ if TYPE_CHECKING:
     from routerd.core.links.trunk import Trunk
 
 
-class Way:
+class AddressRoute:
     """The messages of one address that go to one neighbour: by a trunk of this worker, or by a sibling that has it.
 
     `outlet` is the link to that sibling; `end` is the trunk, if this worker has it.
 
-    Each link of an edge router for an address, `beside`, has a way next to it for large messages. They go by links for
-    large messages, so that those behind them do not wait.
+    Each link of an edge router for an address, `beside`, has a route next to it for large messages. They go by links
+    for large messages, so that those behind them do not wait.
     """
 
     address: "Address"
@@ -38,7 +38,7 @@ class Way:
         # The least cost of a path to one of them, and how many are that near.
         self.cost = 0
         self.nearest = 1
-        # Unsettled deliveries of the address that went this way.
+        # Unsettled deliveries of the address that took this route.
         self.outstanding = 0
         # Copies of multicast messages that could not leave yet.
         self.waiting = None

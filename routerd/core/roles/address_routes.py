@@ -1,7 +1,7 @@
-"""The ways that addresses take over the network, as one worker of a router sees it.
+"""The routes of addresses over the network, as one worker of a router sees it.
 
 The routing engine says by `apply_network` which routers there are, how each is reached and which addresses it has. From
-this follow the ways of each address that somebody here sends to: over a trunk of this worker, or over a link to the
+this follow the routes of each address that somebody here sends to: over a trunk of this worker, or over a link to the
 sibling that has the trunk, which relays what comes there as it is.
 """
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from routerd.core.directory.path_rules import UNSETTLED_S
 from routerd.core.directory.treatment import Treatment
-from routerd.core.links.way import Way
+from routerd.core.links.address_route import AddressRoute
 from routerd.core.settings import Distribution
 from routerd.wire import Error
 
@@ -35,8 +35,8 @@ RELAY = "@"
 NO_ROUTE = Error(condition="qd:no-route-to-dest", description="no route to the destination node")
 
 
-class Ways:
-    """Keeps the ways of addresses, and the links to siblings that have the trunks of these ways."""
+class AddressRoutes:
+    """Keeps the routes of addresses, and the links to siblings that have their trunks."""
 
     def __init__(
         self,
@@ -84,7 +84,7 @@ class Ways:
         self._rules.hops_max = len(network.routes) + 1
         keys = dict.fromkeys(directory.addresses) if news.is_full or news.routes is not None else touched
         if news.through is not None:
-            # What waits for a way in the tree of its origin may have one now, or none any more.
+            # What waits for a route in the tree of its origin may have one now, or none any more.
             keys.update((key, None) for key, address in directory.addresses.items() if address.parked_from_trunks)
         for key in keys:
             address = directory.addresses.get(key)
@@ -92,29 +92,29 @@ class Ways:
                 self._reconsider(address)
 
     def _reconsider(self, address: "Address") -> None:
-        had_ways = bool(address.ways)
+        had_routes = bool(address.routes)
         self.find(address)
-        if address.ways and self._directory.has_senders(address):
+        if address.routes and self._directory.has_senders(address):
             self.attach(address)
-        if had_ways and not address.ways:
+        if had_routes and not address.routes:
             self._demand.went(address)
-        elif address.ways and not had_ways:
+        elif address.routes and not had_routes:
             self._demand.came(address)
         else:
             self._queues.serve(address)
-        for way in address.ways:
-            self._copies.serve_way(way)
+        for route in address.routes:
+            self._copies.serve_route(route)
         self._directory.tracking.changed(address)
         self._directory.forget_if_idle(address)
 
     def find(self, address: "Address") -> None:
-        """Bring the ways of an address in line with what is known of the network."""
-        for way in self._directory.find_ways(address):
-            self._copies.way_lost(way)
-            self._directory.retire(way)
+        """Bring the routes of an address in line with what is known of the network."""
+        for route in self._directory.find_routes(address):
+            self._copies.route_lost(route)
+            self._directory.retire(route)
 
     def each_second(self, now: float) -> None:
-        """Give up messages that have waited for news, or for another way, in vain."""
+        """Give up messages that have waited for news, or for another route, in vain."""
         directory = self._directory
         if self._is_unsettled and now - self._rules.changed_at > UNSETTLED_S:
             # Nobody else looks again at those for which only a detour was left.
@@ -131,29 +131,29 @@ class Ways:
     # --- links to siblings that relay
 
     def attach(self, address: "Address") -> None:
-        """Attach links to the siblings that have the trunks of an address's ways."""
-        for way in address.ways:
-            if way.outlet is not None or way.end is not None or way.is_refused:
+        """Attach links to the siblings that have the trunks of an address's routes."""
+        for route in address.routes:
+            if route.outlet is not None or route.end is not None or route.is_refused:
                 continue
-            if (way.trunk - 1) % self._workers != self._worker:
-                neighbour = self._directory.neighbours.get((way.trunk - 1) % self._workers)
+            if (route.trunk - 1) % self._workers != self._worker:
+                neighbour = self._directory.neighbours.get((route.trunk - 1) % self._workers)
                 if neighbour is not None:
-                    way.outlet = self._fabric.outlet_to(neighbour, address, f"{RELAY}{way.trunk}:{address.key}")
-                    if way.outlet is not None:
-                        way.outlet.way = way
+                    route.outlet = self._fabric.outlet_to(neighbour, address, f"{RELAY}{route.trunk}:{address.key}")
+                    if route.outlet is not None:
+                        route.outlet.route = route
 
     def attach_all(self) -> None:
         """Have a sibling that is connected again relay what it has trunks for."""
         for address in list(self._directory.addresses.values()):
-            if address.ways and self._directory.has_senders(address):
+            if address.routes and self._directory.has_senders(address):
                 self.attach(address)
 
     def answered(self, outlet: "Outlet") -> None:
-        """Use the link of a way, or do without it if it was refused."""
+        """Use the link of a route, or do without it if it was refused."""
         if outlet.link.is_attached and outlet.link.remote_target is not None:
             outlet.is_open = True
-        elif outlet.way is not None:
-            outlet.way.is_refused = True
+        elif outlet.route is not None:
+            outlet.route.is_refused = True
 
     def relay_attached(self, peer: "Peer", link: "Link", key: str) -> None:
         """Answer a sibling's link for messages that one of our trunks is to take."""
@@ -164,10 +164,10 @@ class Ways:
             return
         priority = self._directory.treatment_of_key(relayed).priority
         address = self._directory.address_with(key, Treatment(Distribution.CLOSEST, priority=priority))
-        if not address.ways:
-            way = Way(address, trunk.peer.number, "")
-            way.end = trunk
-            address.ways = [way]
+        if not address.routes:
+            route = AddressRoute(address, trunk.peer.number, "")
+            route.end = trunk
+            address.routes = [route]
         self._fabric.answer(peer, link, address, True)
 
     def trunk_lost(self, trunk: "Trunk") -> None:
@@ -175,14 +175,14 @@ class Ways:
         mark = f"{RELAY}{trunk.peer.number}:"
         for address in list(self._directory.addresses.values()):
             if address.key.startswith(mark):
-                for way in address.ways:
-                    self._copies.way_lost(way)
-                address.ways = []
+                for route in address.routes:
+                    self._copies.route_lost(route)
+                address.routes = []
                 self._demand.went(address)
             else:
-                for way in address.ways:
-                    if way.end is trunk:
-                        way.end = None
+                for route in address.routes:
+                    if route.end is trunk:
+                        route.end = None
 
     def end_turn(self) -> None:
         """Detach the links to siblings that are not needed any more, once all they have sent is settled."""

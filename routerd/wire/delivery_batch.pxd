@@ -1,16 +1,16 @@
 import cython
 from routerd.wire.delivery cimport Delivery, DeliveryRing
-from routerd.wire.halt cimport Halt
+from routerd.wire.held_batch cimport HeldBatch
 from routerd.wire.link cimport Link
 
 cdef unsigned int _MASK
 
 
 @cython.final
-cdef class Convoy:
+cdef class DeliveryBatch:
     cdef readonly Link receiver
     cdef readonly Link sender
-    cdef public Halt halt
+    cdef public HeldBatch held
     cdef readonly list tags
     cdef readonly Py_ssize_t count
     cdef readonly unsigned int first_in
@@ -23,8 +23,8 @@ cdef class Convoy:
 
     @cython.locals(receiver=Link)
     cpdef void arrive(self, unsigned int first_in, unsigned int tag_in)
-    @cython.locals(tags=list, front=Convoy)
-    cpdef Convoy part(self, Py_ssize_t count)
+    @cython.locals(tags=list, front=DeliveryBatch)
+    cpdef DeliveryBatch part(self, Py_ssize_t count)
     cpdef void depart(self, Link sender, unsigned int first_out, unsigned int tag_out)
     @cython.locals(receiver=Link, sender=Link)
     cpdef void settle_first(self, Py_ssize_t count)

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from routerd.wire.convoy import Convoy
 from routerd.wire.delivery import Delivery
+from routerd.wire.delivery_batch import DeliveryBatch
 from tests.unit.wire.attached import attached
 
 CIRCLE = 2**32
@@ -35,8 +35,8 @@ class Ends:
         made.link, made.id, made.is_incoming = self.receiver, number % CIRCLE, True
         return made
 
-    def convoy(self, count, first_in, first_out, tags=None, tag_in=70, tag_out=90):
-        made = Convoy(self.receiver, count, tags)
+    def batch(self, count, first_in, first_out, tags=None, tag_in=70, tag_out=90):
+        made = DeliveryBatch(self.receiver, count, tags)
         made.arrive(first_in % CIRCLE, tag_in)
         made.depart(self.sender, first_out % CIRCLE, tag_out)
         return made
@@ -56,24 +56,24 @@ def ids(ring):
 
 
 def test_it_counts_as_its_deliveries(ends):
-    ends.convoy(5, 10, 20)
+    ends.batch(5, 10, 20)
     assert ends.counts == (5, 5, 5, 5)
 
 
 def test_those_in_front_leave_it_first(ends):
-    convoy = ends.convoy(5, 10, 20)
-    convoy.settle_first(2)
-    assert (convoy.count, convoy.first_in, convoy.first_out, convoy.tag_in, convoy.tag_out) == (3, 12, 22, 72, 92)
+    batch = ends.batch(5, 10, 20)
+    batch.settle_first(2)
+    assert (batch.count, batch.first_in, batch.first_out, batch.tag_in, batch.tag_out) == (3, 12, 22, 72, 92)
     assert ends.counts == (3, 3, 3, 3)
-    convoy.settle_first(3)
+    batch.settle_first(3)
     assert ends.counts == (0, 0, 0, 0)
     assert (ends.incoming.front(), ends.outgoing.front()) == (None, None)
 
 
 def test_whoever_asks_for_one_dissolves_it(ends):
-    convoy = ends.convoy(5, CIRCLE - 2, 20)
-    convoy.stamp = 7.0
-    convoy.settle_first(1)
+    batch = ends.batch(5, CIRCLE - 2, 20)
+    batch.stamp = 7.0
+    batch.settle_first(1)
     sent = ends.outgoing.get(22)
     taken = ends.incoming.get(0)
     assert (sent.context, taken.context) == (taken, sent)
@@ -86,39 +86,39 @@ def test_whoever_asks_for_one_dissolves_it(ends):
         True,
         False,
     )
-    assert convoy.count == 0
+    assert batch.count == 0
     assert (ids(ends.incoming), ids(ends.outgoing)) == ([CIRCLE - 1, 0, 1, 2], [21, 22, 23, 24])
     assert ends.counts == (4, 4, 4, 4)
 
 
 def test_those_beside_it_are_looked_for_without_it(ends):
     before = [ends.alone(number, number + 10)[0] for number in (0, 1, 2)]
-    convoy = ends.convoy(5, 3, 13)
+    batch = ends.batch(5, 3, 13)
     behind = [ends.alone(number, number + 10)[0] for number in (8, 9, 10)]
     ends.incoming.remove(before[1])
     ends.incoming.remove(behind[1])
     assert [ends.incoming.get(number) for number in (0, 1, 9, 10)] == [before[0], None, None, behind[2]]
-    assert convoy.count == 5
+    assert batch.count == 5
 
 
 def test_tags_that_are_no_numbers_are_kept(ends):
-    convoy = ends.convoy(3, 10, 20, tags=[b"a", b"bb", b"c"])
-    convoy.settle_first(1)
+    batch = ends.batch(3, 10, 20, tags=[b"a", b"bb", b"c"])
+    batch.settle_first(1)
     assert [each.tag for each in ends.incoming.all()] == [b"bb", b"c"]
 
 
 def test_the_handler_is_told_of_those_it_dissolves_into_if_it_has_a_context(ends):
-    ends.convoy(2, 10, 20).dissolve()
+    ends.batch(2, 10, 20).dissolve()
     assert ends.at_sender.take() == []
-    convoy = ends.convoy(3, 12, 22)
-    convoy.context = "known"
-    convoy.settle_first(1)
-    convoy.dissolve()
+    batch = ends.batch(3, 12, 22)
+    batch.context = "known"
+    batch.settle_first(1)
+    batch.dissolve()
     assert ends.at_sender.take() == [("parting", "known", 23), ("parting", "known", 24)]
 
 
 def test_none_of_its_ids_is_taken_again(ends):
-    ends.convoy(3, 10, 20)
+    ends.batch(3, 10, 20)
     assert [ends.incoming.add(ends.receiver_delivery(number)) for number in (12, 13, 9)] == [False, True, True]
     assert sorted(ids(ends.incoming)) == [9, 10, 11, 12, 13]
 
@@ -142,10 +142,10 @@ def test_there_is_room_up_to_one_that_stays_behind(ends):
 
 def test_times_are_told_without_dissolving_it(ends):
     taken, _ = ends.alone(10, 20)
-    gone, convoy = ends.convoy(2, 11, 21), ends.convoy(5, 13, 23)
+    gone, batch = ends.batch(2, 11, 21), ends.batch(5, 13, 23)
     gone.settle_first(2)
-    assert set(ends.incoming.stamps()) == {taken, convoy}
-    assert convoy.count == 5
+    assert set(ends.incoming.stamps()) == {taken, batch}
+    assert batch.count == 5
 
 
 def test_times_of_those_that_stay_behind_are_told(ends):
@@ -158,12 +158,12 @@ def test_times_of_those_that_stay_behind_are_told(ends):
 
 
 def test_it_dissolves_when_one_has_to_stay_behind(ends):
-    convoy = ends.convoy(3, 10, 20)
+    batch = ends.batch(3, 10, 20)
     for number in range(13, 3000):
         taken, sent = ends.alone(number, number + 10)
         ends.receiver.session.untrack(taken)
         ends.sender.session.untrack(sent)
-    assert convoy.count == 0
+    assert batch.count == 0
     assert (ids(ends.incoming), ids(ends.outgoing)) == ([10, 11, 12], [20, 21, 22])
 
 
@@ -173,9 +173,9 @@ def test_a_large_one_finds_room_in_a_small_ring(ends):
         more = ends.alone(number, number)
         for one, link in zip(more, (ends.receiver, ends.sender), strict=True):
             link.session.untrack(one)
-    convoy = ends.convoy(3000, 600, 600)
+    batch = ends.batch(3000, 600, 600)
     assert ends.counts == (3001, 3001, 3001, 3001)
-    convoy.settle_first(2990)
+    batch.settle_first(2990)
     assert ids(ends.incoming) == [0, *range(3590, 3600)]
     assert ids(ends.outgoing) == [0, *range(3590, 3600)]
     assert ends.incoming.get(0) is taken
@@ -183,11 +183,11 @@ def test_a_large_one_finds_room_in_a_small_ring(ends):
 
 
 def test_a_session_that_is_over_has_nobody_to_tell(ends):
-    convoy = ends.convoy(2, 0, 0)
+    batch = ends.batch(2, 0, 0)
     ends.receiver.session.end()
     ends.receiver.session.dispositions.accept(0, 2)
     assert not ends.receiver.session.is_busy
-    assert convoy.count == 2
+    assert batch.count == 2
 
 
 @st.composite
@@ -219,7 +219,7 @@ def test_both_rings_behave_as_if_all_had_gone_alone(history):
                 model[at_in] = at_out
                 at_in, at_out = (at_in + 1) % CIRCLE, at_out + 1
         elif step == "convoy":
-            ends.convoy(value, at_in, at_out)
+            ends.batch(value, at_in, at_out)
             for _ in range(value):
                 model[at_in] = at_out
                 at_in, at_out = (at_in + 1) % CIRCLE, at_out + 1
@@ -227,12 +227,12 @@ def test_both_rings_behave_as_if_all_had_gone_alone(history):
             # As settled deliveries do.
             at_in, at_out = (at_in + value) % CIRCLE, at_out + value
         elif step == "front":
-            convoy = ends.outgoing.front()
-            if convoy is not None:
-                count = min(value, convoy.count)
+            batch = ends.outgoing.front()
+            if batch is not None:
+                count = min(value, batch.count)
                 for number in range(count):
-                    assert model.pop((convoy.first_in + number) % CIRCLE) == convoy.first_out + number
-                convoy.settle_first(count)
+                    assert model.pop((batch.first_in + number) % CIRCLE) == batch.first_out + number
+                batch.settle_first(count)
         elif step == "all":
             assert ids(ends.incoming) == list(model)
         elif model:

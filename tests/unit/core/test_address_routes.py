@@ -1,4 +1,4 @@
-"""Ways to other routers come and go: who gets credit, what waits, what is released, and what is lost on the way."""
+"""Routes to other routers come and go: who gets credit, what waits, what is released, and what is lost on the way."""
 
 import pytest
 
@@ -74,7 +74,7 @@ class TestCredit:
         assert sender.credit == CAPACITY
         router.tell(routes={}, radius=0)
         router.pump()
-        assert (sender.credit, router.router.addresses[f"M0{address}"].ways) == (0, [])
+        assert (sender.credit, router.router.addresses[f"M0{address}"].routes) == (0, [])
 
     def test_it_stays_while_there_is_one_way_left(self, router):
         ends = Ends(router)
@@ -83,10 +83,11 @@ class TestCredit:
         router.tell(routes=both, mapped=mapped(Q=("M0orders",)))
         router.pump()
         address = router.router.addresses["M0orders"]
-        assert [(way.next_hop, way.routers, way.cost) for way in address.ways] == [("N", ("P",), 1), ("M", ("Q",), 1)]
+        known = [(route.next_hop, route.routers, route.cost) for route in address.routes]
+        assert known == [("N", ("P",), 1), ("M", ("Q",), 1)]
         router.tell(forgotten=("P",))
         router.pump()
-        assert ([way.next_hop for way in address.ways], ends.sender.credit) == (["M"], CAPACITY)
+        assert ([route.next_hop for route in address.routes], ends.sender.credit) == (["M"], CAPACITY)
 
     def test_it_stays_while_consumers_of_this_router_are_left(self, router):
         ends = Ends(router)
@@ -104,8 +105,8 @@ class TestCredit:
         known = routes((ends.far, {"P": 7, "Q": 3, "S": 3}))
         router.tell(routes=known, mapped=mapped(Q=("M0orders",), S=("M0orders",)))
         router.pump()
-        [way] = router.router.addresses["M0orders"].ways
-        assert (way.routers, way.cost, way.nearest, way.trunk) == (("P", "Q", "S"), 3, 2, ends.far.number)
+        [route] = router.router.addresses["M0orders"].routes
+        assert (route.routers, route.cost, route.nearest, route.trunk) == (("P", "Q", "S"), 3, 2, ends.far.number)
 
     def test_another_trunk_is_another_way(self, router):
         ends = Ends(router)
@@ -346,8 +347,8 @@ class TestOutcomes:
         mesh.pump()
         expected = {"accept": ACCEPTED, "release": RELEASED, "reject": Rejected()}[what]
         assert outcome(delivery) == (expected, True)
-        ways = [way for id in "AB" for one in mesh[id].router.addresses.values() for way in one.ways]
-        assert [way.outstanding for way in ways] == [0, 0]
+        routes = [route for id in "AB" for one in mesh[id].router.addresses.values() for route in one.routes]
+        assert [route.outstanding for route in routes] == [0, 0]
 
     def test_second_settlement_is_answered_by_the_routers_at_both_ends(self):
         mesh = Mesh("A", "B")
@@ -401,14 +402,14 @@ class TestLoss:
         router.tell(routes={})
         router.pump()
         assert outcome(deliveries[2]) == (RELEASED, True)
-        assert router.router.addresses[f"M0{address}"].ways == []
+        assert router.router.addresses[f"M0{address}"].routes == []
 
     def test_the_same_goes_for_a_link_that_is_lost(self, router):
         ends = Ends(router, credit=2)
         delivery = ends.send()
         ends.far.detach(ends.far.data_in[0])
-        [way] = router.router.addresses["M0orders"].ways
-        assert (outcome(delivery), way.outstanding) == ((MAYBE_SEEN, True), 0)
+        [route] = router.router.addresses["M0orders"].routes
+        assert (outcome(delivery), route.outstanding) == ((MAYBE_SEEN, True), 0)
 
     def test_what_a_lost_router_had_sent_stays_with_its_consumer(self):
         mesh = Mesh("A", "B")

@@ -7,7 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from routerd.core.annotations.passage import REMEMBERED_MAX, REMEMBERED_SIZE_MAX, Passages, router_entries, section
+from routerd.core.annotations.router_annotations import (
+    REMEMBERED_MAX,
+    REMEMBERED_SIZE_MAX,
+    AnnotationReader,
+    router_entries,
+    section,
+)
 from routerd.wire import (
     AmqpValue,
     Array,
@@ -37,14 +43,14 @@ HEADERS = {
 
 
 @pytest.fixture
-def passages():
-    return Passages("R")
+def reader():
+    return AnnotationReader("R")
 
 
-def spliced(passages, data, start, end, annotations):
+def spliced(reader, data, start, end, annotations):
     """Return a message with another section of annotations."""
-    size = passages.splice(data, start, end, passages.place, passages.stop, annotations)
-    return bytes(passages.spliced[:size])
+    size = reader.splice(data, start, end, reader.place, reader.stop, annotations)
+    return bytes(reader.spliced[:size])
 
 
 def keyed(**annotations):
@@ -80,14 +86,14 @@ def of_section(octets):
     return octets + body()
 
 
-def read(passages, octets, *, is_partial=False, before=b"", behind=b""):
+def read(reader, octets, *, is_partial=False, before=b"", behind=b""):
     """What the annotations of a message say that lies somewhere in a larger buffer."""
     data = before + octets + behind
-    return passages.read(data, len(before), len(before) + len(octets), is_partial)
+    return reader.read(data, len(before), len(before) + len(octets), is_partial)
 
 
-def said(passage):
-    return {name: getattr(passage, name) for name in DEFAULTS}
+def said(annotations):
+    return {name: getattr(annotations, name) for name in DEFAULTS}
 
 
 def decoded(annotations):
@@ -96,32 +102,32 @@ def decoded(annotations):
 
 
 class TestReading:
-    def test_a_message_without_annotations_says_nothing(self, passages):
+    def test_a_message_without_annotations_says_nothing(self, reader):
         for header in HEADERS.values():
-            passage = read(passages, header + body())
-            assert passage is passages.unmarked
-            assert said(passage) == DEFAULTS
-            assert (passages.place, passages.stop) == (len(header), len(header))
+            annotations = read(reader, header + body())
+            assert annotations is reader.unmarked
+            assert said(annotations) == DEFAULTS
+            assert (reader.place, reader.stop) == (len(header), len(header))
 
     @pytest.mark.parametrize("header", HEADERS.values(), ids=HEADERS)
     @pytest.mark.parametrize("delivery_annotations", [False, True])
-    def test_they_are_found_behind_whatever_may_stand_before_them(self, passages, header, delivery_annotations):
+    def test_they_are_found_behind_whatever_may_stand_before_them(self, reader, header, delivery_annotations):
         if delivery_annotations:
             header += encode(Described(ULong(Section.DELIVERY_ANNOTATIONS.value), {Symbol("x-a"): 1}))
-        annotations = map8(sym8(f"{PREFIX}to"), encode("orders"))
-        passage = read(passages, header + of_section(annotations), before=b"before", behind=b"behind")
-        assert said(passage) == DEFAULTS | {"to": "orders"}
+        entries = map8(sym8(f"{PREFIX}to"), encode("orders"))
+        annotations = read(reader, header + of_section(entries), before=b"before", behind=b"behind")
+        assert said(annotations) == DEFAULTS | {"to": "orders"}
         start = len(b"before") + len(header)
-        assert (passages.place, passages.stop) == (start, start + len(annotations))
+        assert (reader.place, reader.stop) == (start, start + len(entries))
 
     @pytest.mark.parametrize("header", HEADERS.values(), ids=HEADERS)
-    def test_a_message_may_end_with_its_header(self, passages, header):
-        assert read(passages, header) is passages.unmarked
-        assert passages.place == passages.stop
+    def test_a_message_may_end_with_its_header(self, reader, header):
+        assert read(reader, header) is reader.unmarked
+        assert reader.place == reader.stop
 
     @pytest.mark.parametrize("symbol", [sym8, sym32])
     @pytest.mark.parametrize("mapping", [map8, map32])
-    def test_all_that_a_router_writes_is_read_in_every_form(self, passages, mapping, symbol):
+    def test_all_that_a_router_writes_is_read_in_every_form(self, reader, mapping, symbol):
         entries = [
             (symbol(f"{PREFIX}phase"), encode(Int(3))),
             (symbol(f"{PREFIX}stream"), encode(Int(1))),
@@ -131,39 +137,39 @@ class TestReading:
         ]
         expected = {"error": None, "to": "orders", "phase": 3, "ingress": "A", "hops": 2}
         for order in (entries, entries[::-1]):
-            passage = read(passages, of_section(mapping(*itertools.chain(*order))))
-            assert said(passage) == expected | {"passed": frozenset({"A", "B"})}
+            annotations = read(reader, of_section(mapping(*itertools.chain(*order))))
+            assert said(annotations) == expected | {"passed": frozenset({"A", "B"})}
 
     @pytest.mark.parametrize("phase", [Int(0), UByte(9), 7, ULong(22)])
-    def test_a_phase_may_be_any_kind_of_number(self, passages, phase):
-        passage = read(passages, Message(body=AmqpValue(1), message_annotations=keyed(phase=phase)).encode())
-        assert (passage.error, passage.phase) == (None, int(phase))
+    def test_a_phase_may_be_any_kind_of_number(self, reader, phase):
+        annotations = read(reader, Message(body=AmqpValue(1), message_annotations=keyed(phase=phase)).encode())
+        assert (annotations.error, annotations.phase) == (None, int(phase))
 
-    def test_steps_and_ingress_of_other_areas_name_nobody_here(self, passages):
-        annotations = keyed(ingress="1/A", trace=["1/A", "0/B", "C", ""])
-        passage = read(passages, Message(body=AmqpValue(1), message_annotations=annotations).encode())
-        assert (passage.ingress, passage.hops, passage.passed) == ("1/A", 4, frozenset({"B"}))
+    def test_steps_and_ingress_of_other_areas_name_nobody_here(self, reader):
+        entries = keyed(ingress="1/A", trace=["1/A", "0/B", "C", ""])
+        annotations = read(reader, Message(body=AmqpValue(1), message_annotations=entries).encode())
+        assert (annotations.ingress, annotations.hops, annotations.passed) == ("1/A", 4, frozenset({"B"}))
 
-    def test_keys_of_routers_that_nobody_knows_are_taken_out(self, passages):
-        annotations = keyed(to="orders") | {Symbol(PREFIX): [1], Symbol(f"{PREFIX}class"): {}, **USER}
-        passage = read(passages, Message(body=AmqpValue(1), message_annotations=annotations).encode())
-        assert said(passage) == DEFAULTS | {"to": "orders"}
-        assert decoded(passage.stripped) == list(USER.items())
+    def test_keys_of_routers_that_nobody_knows_are_taken_out(self, reader):
+        entries = keyed(to="orders") | {Symbol(PREFIX): [1], Symbol(f"{PREFIX}class"): {}, **USER}
+        annotations = read(reader, Message(body=AmqpValue(1), message_annotations=entries).encode())
+        assert said(annotations) == DEFAULTS | {"to": "orders"}
+        assert decoded(annotations.stripped) == list(USER.items())
 
-    def test_a_key_that_is_no_symbol_is_not_a_routers(self, passages):
+    def test_a_key_that_is_no_symbol_is_not_a_routers(self, reader):
         octets = of_section(map8(encode(f"{PREFIX}to"), encode("orders"), encode(ULong(5)), encode(True)))
-        passage = read(passages, octets)
-        assert (passage.to, passage.user_count) == (None, 4)
-        assert passage.user == encode(f"{PREFIX}to") + encode("orders") + encode(ULong(5)) + encode(True)
+        annotations = read(reader, octets)
+        assert (annotations.to, annotations.user_count) == (None, 4)
+        assert annotations.user == encode(f"{PREFIX}to") + encode("orders") + encode(ULong(5)) + encode(True)
 
-    def test_a_key_that_only_begins_like_a_routers_is_not_one(self, passages):
+    def test_a_key_that_only_begins_like_a_routers_is_not_one(self, reader):
         octets = of_section(map8(sym8("x-opt-q"), encode(1), sym8("x-opt-qdx"), encode(2)))
-        assert (read(passages, octets).user_count, read(passages, octets).stripped) == (4, octets[: -len(body())])
+        assert (read(reader, octets).user_count, read(reader, octets).stripped) == (4, octets[: -len(body())])
 
 
 class TestFaults:
     @pytest.mark.parametrize(
-        ("annotations", "description"),
+        ("entries", "description"),
         [
             ({"to": 5}, "annotation x-opt-qd.to is no string"),
             ({"to": Symbol("orders")}, "annotation x-opt-qd.to is no string"),
@@ -181,11 +187,11 @@ class TestFaults:
             ({"phase": -(1 << 40)}, "annotation x-opt-qd.phase is no phase: -1099511627776"),
         ],
     )
-    def test_what_is_of_another_type_than_it_should_be_is_an_invalid_field(self, passages, annotations, description):
-        octets = Message(body=AmqpValue(1), message_annotations=keyed(**annotations) | USER).encode()
-        passage = read(passages, octets)
-        assert (passage.error.condition, passage.error.description) == ("amqp:invalid-field", description)
-        assert decoded(passage.onward) == decoded(passage.stripped) == list(USER.items())
+    def test_what_is_of_another_type_than_it_should_be_is_an_invalid_field(self, reader, entries, description):
+        octets = Message(body=AmqpValue(1), message_annotations=keyed(**entries) | USER).encode()
+        annotations = read(reader, octets)
+        assert (annotations.error.condition, annotations.error.description) == ("amqp:invalid-field", description)
+        assert decoded(annotations.onward) == decoded(annotations.stripped) == list(USER.items())
 
     @pytest.mark.parametrize(
         "octets",
@@ -209,25 +215,25 @@ class TestFaults:
             pytest.param(bytes.fromhex("005372d1000000020000"), id="a map too small for its count"),
         ],
     )
-    def test_what_is_no_map_of_entries_is_malformed(self, passages, octets):
+    def test_what_is_no_map_of_entries_is_malformed(self, reader, octets):
         with pytest.raises(DecodeError) as caught:
-            read(passages, octets + bytes(40))
+            read(reader, octets + bytes(40))
         assert caught.value.condition == "amqp:decode-error"
 
     @pytest.mark.parametrize("size", range(4, 40))
-    def test_what_is_cut_needs_more_and_cut_for_good_is_malformed(self, passages, size):
+    def test_what_is_cut_needs_more_and_cut_for_good_is_malformed(self, reader, size):
         octets = HEADERS["small"] + map8(sym8(f"{PREFIX}to"), encode("orders"), sym8(f"{PREFIX}phase"), encode(2))
         assert size < len(octets)
         with pytest.raises(NeedsMore):
-            read(passages, octets[:size], is_partial=True, behind=b"?" * 40)
+            read(reader, octets[:size], is_partial=True, behind=b"?" * 40)
         if size not in (len(HEADERS["small"]),):
             with pytest.raises(DecodeError):
-                read(passages, octets[:size], behind=b"?" * 40)
+                read(reader, octets[:size], behind=b"?" * 40)
 
-    def test_what_is_cut_behind_the_annotations_is_read(self, passages):
+    def test_what_is_cut_behind_the_annotations_is_read(self, reader):
         octets = map8(sym8(f"{PREFIX}to"), encode("orders"))
-        assert read(passages, octets + body()[:5], is_partial=True).to == "orders"
-        assert read(passages, body()[:7], is_partial=True) is passages.unmarked
+        assert read(reader, octets + body()[:5], is_partial=True).to == "orders"
+        assert read(reader, body()[:7], is_partial=True) is reader.unmarked
 
 
 class TestWriting:
@@ -241,11 +247,11 @@ class TestWriting:
         octets, count = router_entries(to=None, phase=0, is_streaming=False, ingress="0/A", trace=["0/A"])
         assert (decoded(section(octets, count)), count) == (list(keyed(ingress="0/A", trace=["0/A"]).items()), 4)
 
-    def test_a_message_that_enters_has_us_as_ingress_and_only_step(self, passages):
+    def test_a_message_that_enters_has_us_as_ingress_and_only_step(self, reader):
         for to, phase in ((None, 0), ("orders", 0), ("orders", 3)):
             expected = {"phase": phase} if phase else {}
             expected |= {} if to is None else {"to": to}
-            octets, count = passages.entry(to, phase)
+            octets, count = reader.entry(to, phase)
             assert decoded(section(octets, count)) == list(keyed(**expected, ingress="0/R", trace=["0/R"]).items())
 
     @pytest.mark.parametrize(
@@ -262,66 +268,66 @@ class TestWriting:
     def test_no_entries_are_no_section(self):
         assert section(b"", 0) == b""
 
-    def test_user_entries_come_first_and_stay_as_they_are_wherever_they_stood(self, passages):
+    def test_user_entries_come_first_and_stay_as_they_are_wherever_they_stood(self, reader):
         first, last = sym32("x-first") + b"\x71\x00\x00\x00\x01", sym8("x-last") + b"\xd1\x00\x00\x00\x04" + bytes(4)
         parts = [first[:12], first[12:], sym8(f"{PREFIX}trace"), encode(["0/A"]), last[:8], last[8:]]
-        passage = read(passages, of_section(map8(*parts)))
-        assert (passage.user, passage.user_count) == (first + last, 4)
-        assert passage.stripped == section(first + last, 4)
+        annotations = read(reader, of_section(map8(*parts)))
+        assert (annotations.user, annotations.user_count) == (first + last, 4)
+        assert annotations.stripped == section(first + last, 4)
         octets, count = router_entries(to=None, phase=0, is_streaming=False, ingress="0/R", trace=["0/A", "0/R"])
-        assert passage.onward == section(first + last + octets, 4 + count)
+        assert annotations.onward == section(first + last + octets, 4 + count)
 
-    def test_the_next_router_is_told_what_we_were_and_that_we_were_passed(self, passages):
+    def test_the_next_router_is_told_what_we_were_and_that_we_were_passed(self, reader):
         annotations = keyed(phase=2, stream=1, to="orders", ingress="0/A", trace=["0/A", "1/X"])
-        passage = read(passages, Message(body=AmqpValue(1), message_annotations=annotations).encode())
+        annotations = read(reader, Message(body=AmqpValue(1), message_annotations=annotations).encode())
         expected = keyed(phase=2, stream=1, to="orders", ingress="0/A", trace=["0/A", "1/X", "0/R"])
-        assert decoded(passage.onward) == list(expected.items())
-        assert passage.stripped == b""
+        assert decoded(annotations.onward) == list(expected.items())
+        assert annotations.stripped == b""
 
-    def test_a_message_of_a_neighbour_that_marks_nothing_enters_here(self, passages):
-        assert decoded(passages.unmarked.onward) == list(keyed(ingress="0/R", trace=["0/R"]).items())
-        assert passages.unmarked.stripped == b""
+    def test_a_message_of_a_neighbour_that_marks_nothing_enters_here(self, reader):
+        assert decoded(reader.unmarked.onward) == list(keyed(ingress="0/R", trace=["0/R"]).items())
+        assert reader.unmarked.stripped == b""
 
     @pytest.mark.parametrize("header", HEADERS.values(), ids=HEADERS)
     @pytest.mark.parametrize("there", [b"", map8(sym8("x-a"), encode(1)), map32(sym8(f"{PREFIX}to"), encode("o"))])
     @pytest.mark.parametrize("instead", [b"", map8(sym8("x-b"), encode(22))])
-    def test_a_section_takes_the_place_of_another(self, passages, header, there, instead):
+    def test_a_section_takes_the_place_of_another(self, reader, header, there, instead):
         data = b"??" + header + there + body() + b"?"
         end = len(data) - 1
-        passages.read(data, 2, end, False)
-        assert spliced(passages, data, 2, end, instead) == header + instead + body()
-        passages.read(bytearray(data), 2, end, False)
-        assert spliced(passages, bytearray(data), 2, end, instead) == header + instead + body()
+        reader.read(data, 2, end, False)
+        assert spliced(reader, data, 2, end, instead) == header + instead + body()
+        reader.read(bytearray(data), 2, end, False)
+        assert spliced(reader, bytearray(data), 2, end, instead) == header + instead + body()
 
 
 class TestMemory:
-    def test_the_same_octets_are_read_once(self, passages):
+    def test_the_same_octets_are_read_once(self, reader):
         octets = of_section(map8(sym8(f"{PREFIX}to"), encode("orders")))
-        passage = read(passages, octets)
-        assert read(passages, HEADERS["large"] + octets) is passage
-        assert read(passages, of_section(map8(sym8(f"{PREFIX}to"), encode("others")))) is not passage
+        annotations = read(reader, octets)
+        assert read(reader, HEADERS["large"] + octets) is annotations
+        assert read(reader, of_section(map8(sym8(f"{PREFIX}to"), encode("others")))) is not annotations
 
     @pytest.mark.parametrize(("size", "is_remembered"), [(REMEMBERED_SIZE_MAX, True), (REMEMBERED_SIZE_MAX + 1, False)])
-    def test_only_sections_of_a_moderate_size_are_remembered(self, passages, size, is_remembered):
+    def test_only_sections_of_a_moderate_size_are_remembered(self, reader, size, is_remembered):
         frame = len(map32(sym8("x-a"), encode(b"")))
         octets = map32(sym8("x-a"), b"\xb0" + (size - frame - 3).to_bytes(4, "big") + bytes(size - frame - 3))
         assert len(octets) == size
-        assert (read(passages, of_section(octets)) is read(passages, of_section(octets))) is is_remembered
+        assert (read(reader, of_section(octets)) is read(reader, of_section(octets))) is is_remembered
 
-    def test_there_is_an_end_to_what_is_remembered(self, passages):
+    def test_there_is_an_end_to_what_is_remembered(self, reader):
         first = of_section(map8(sym8("x-a"), encode(UByte(0))))
-        passage = read(passages, first)
+        annotations = read(reader, first)
         for number in range(REMEMBERED_MAX - 1):
-            read(passages, of_section(map8(sym8("x-b"), b"\x71" + number.to_bytes(4, "big"))))
-        assert read(passages, first) is passage
-        read(passages, of_section(map8(sym8("x-c"), encode(1))))
-        assert read(passages, first) is not passage
+            read(reader, of_section(map8(sym8("x-b"), b"\x71" + number.to_bytes(4, "big"))))
+        assert read(reader, first) is annotations
+        read(reader, of_section(map8(sym8("x-c"), encode(1))))
+        assert read(reader, first) is not annotations
 
-    def test_nothing_that_is_wrong_is_remembered_as_right(self, passages):
+    def test_nothing_that_is_wrong_is_remembered_as_right(self, reader):
         octets = of_section(map8(sym8("x-a")))
         for _ in range(2):
             with pytest.raises(DecodeError):
-                read(passages, octets)
+                read(reader, octets)
 
 
 texts = st.text(max_size=8)
@@ -336,45 +342,45 @@ values = st.one_of(
 
 
 @given(
-    annotations=st.dictionaries(keys, values, max_size=8),
+    entries=st.dictionaries(keys, values, max_size=8),
     header=st.sampled_from(sorted(HEADERS.values())),
     cut=st.integers(0, 400),
 )
-def test_whatever_is_read_users_annotations_and_all_else_get_through(annotations, header, cut):
-    passages = Passages("R")
-    octets = header + Message(body=AmqpValue("hello"), message_annotations=annotations).encode()
-    ours = {key for key in annotations if isinstance(key, Symbol) and key.startswith(PREFIX)}
-    user = {key: value for key, value in annotations.items() if key not in ours}
+def test_whatever_is_read_users_annotations_and_all_else_get_through(entries, header, cut):
+    reader = AnnotationReader("R")
+    octets = header + Message(body=AmqpValue("hello"), message_annotations=entries).encode()
+    ours = {key for key in entries if isinstance(key, Symbol) and key.startswith(PREFIX)}
+    user = {key: value for key, value in entries.items() if key not in ours}
     with_header = Message.decode(header + body()).header
-    passage = passages.read(octets, 0, len(octets), False)
-    stripped = Message.decode(spliced(passages, octets, 0, len(octets), passage.stripped))
+    annotations = reader.read(octets, 0, len(octets), False)
+    stripped = Message.decode(spliced(reader, octets, 0, len(octets), annotations.stripped))
     assert stripped == Message(header=with_header, message_annotations=user or None, body=AmqpValue("hello"))
-    onward = Message.decode(spliced(passages, octets, 0, len(octets), passage.onward))
+    onward = Message.decode(spliced(reader, octets, 0, len(octets), annotations.onward))
     assert (onward.header, onward.body) == (with_header, AmqpValue("hello"))
     assert list((onward.message_annotations or {}).items())[: len(user)] == list(user.items())
-    assert read(Passages("S"), spliced(passages, octets, 0, len(octets), passage.onward)).error is None
+    assert read(AnnotationReader("S"), spliced(reader, octets, 0, len(octets), annotations.onward)).error is None
     with contextlib.suppress(NeedsMore):
-        assert passages.read(octets[:cut], 0, min(cut, len(octets)), True) in (passage, passages.unmarked)
+        assert reader.read(octets[:cut], 0, min(cut, len(octets)), True) in (annotations, reader.unmarked)
 
 
 @given(st.binary(max_size=60))
 def test_any_octets_are_read_or_malformed(octets):
-    passages = Passages("R")
+    reader = AnnotationReader("R")
     for start in (b"", bytes.fromhex("005372c1"), HEADERS["empty"] + bytes.fromhex("005372d1000000")):
         data = start + octets
         for is_partial in (False, True):
             try:
-                passage = passages.read(data, 0, len(data), is_partial)
+                annotations = reader.read(data, 0, len(data), is_partial)
             except (NeedsMore, DecodeError):
                 continue
-            assert spliced(passages, data, 0, len(data), passage.stripped) is not None
-            assert 0 <= passages.place <= passages.stop <= len(data)
+            assert spliced(reader, data, 0, len(data), annotations.stripped) is not None
+            assert 0 <= reader.place <= reader.stop <= len(data)
 
 
 def test_a_header_does_not_matter_to_what_is_read():
-    passages = Passages("R")
+    reader = AnnotationReader("R")
     annotations = keyed(to="orders")
-    plain = read(passages, Message(body=AmqpValue(1), message_annotations=annotations).encode())
+    plain = read(reader, Message(body=AmqpValue(1), message_annotations=annotations).encode())
     for header in (Header(), Header(durable=True), Header(priority=9), Header(durable=True, delivery_count=7)):
         octets = Message(header=header, body=AmqpValue(1), message_annotations=annotations).encode()
-        assert read(passages, octets) is plain
+        assert read(reader, octets) is plain

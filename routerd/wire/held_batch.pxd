@@ -1,5 +1,5 @@
 import cython
-from routerd.wire.convoy cimport Convoy
+from routerd.wire.delivery_batch cimport DeliveryBatch
 from routerd.wire.delivery cimport Delivery
 from routerd.wire.link cimport Link
 from routerd.wire.output cimport Output
@@ -13,12 +13,12 @@ cdef long long _OVERHEAD
 
 
 @cython.final
-cdef class Halt:
+cdef class HeldBatch:
     cdef readonly Link receiver
-    cdef readonly Convoy convoy
+    cdef readonly DeliveryBatch batch
     cdef readonly bint is_settled
     cdef readonly Py_ssize_t count
-    cdef readonly Convoy gone
+    cdef readonly DeliveryBatch gone
     cdef public object context
     cdef readonly bytes octets
     cdef readonly Py_ssize_t at

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from routerd.core.links.parked import Parked, ParkedTogether
 from routerd.wire import ACCEPTED, RELEASED
-from routerd.wire.halt import Halt
+from routerd.wire.held_batch import HeldBatch
 from tests.routers import Workers, message, outcome
 
 
@@ -173,7 +173,7 @@ def test_no_garbage_is_left_of_what_waited(settled, end):
         stop.receiver.grant(100)
         stop.workers.pump()
         assert stop.address().waiting == 0
-        kinds = (ParkedTogether, Halt)
+        kinds = (ParkedTogether, HeldBatch)
         assert [one for one in gc.get_objects() if isinstance(one, kinds)] == []
     finally:
         gc.enable()
