@@ -1,4 +1,4 @@
-"""A router without I/O: addresses, forwarding, deliveries, and what the workers of a router know of each other."""
+"""A router without I/O: addresses, forwarding, deliveries, and the exchange between the workers of a router."""
 
 from routerd.core.directory.address_table import AddressTable
 from routerd.core.directory.addresses import (

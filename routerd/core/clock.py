@@ -1,8 +1,8 @@
-"""The one clock of a router."""
+"""The clock of a router."""
 
 
 class Clock:
-    """What time it is for all parts. The shell sets it at each entry, before anything else is done."""
+    """The present time, for all parts. The shell sets it first at each entry."""
 
     def __init__(self) -> None:
         self.now = 0.0

@@ -1,12 +1,12 @@
-"""The errors of routing. They cross processes, so each can be pickled: its arguments are those of its constructor."""
+"""The errors of routing. They cross processes, so each can be pickled: `args` are the arguments of its constructor."""
 
 
 class CoreError(Exception):
-    """The root of everything that routerd.core raises on purpose."""
+    """The root of all errors that routerd.core raises on purpose."""
 
 
 class InvalidPhase(CoreError):
-    """A phase that no address can have."""
+    """A phase out of range."""
 
     def __init__(self, phase: int) -> None:
         super().__init__(phase)
@@ -17,7 +17,7 @@ class InvalidPhase(CoreError):
 
 
 class InvalidKey(CoreError):
-    """A text that is no address key."""
+    """A text that is not an address key."""
 
     def __init__(self, key: str) -> None:
         super().__init__(key)
@@ -28,7 +28,7 @@ class InvalidKey(CoreError):
 
 
 class QueueFull(CoreError):
-    """A producer inside the router has as many messages waiting for credit as it may have."""
+    """A producer inside the router has reached its limit of messages that wait for credit."""
 
     def __init__(self, address: str, limit: int) -> None:
         super().__init__(address, limit)
@@ -40,7 +40,7 @@ class QueueFull(CoreError):
 
 
 class PatternError(CoreError):
-    """A pattern that a tree does not take, or does not have."""
+    """A pattern that a tree rejects, or does not have."""
 
     reason = "is refused"
 
@@ -53,25 +53,25 @@ class PatternError(CoreError):
 
 
 class InvalidPattern(PatternError):
-    """A pattern without any token."""
+    """A pattern without tokens."""
 
     reason = "has no token"
 
 
 class DuplicatePattern(PatternError):
-    """A pattern whose tokens are those of one that is there already."""
+    """A pattern with the tokens of an existing one."""
 
     reason = "is there already"
 
 
 class UnknownPattern(PatternError):
-    """A pattern that was to be removed and is not there."""
+    """A pattern to remove that does not exist."""
 
     reason = "is not there"
 
 
 class MembershipError(CoreError):
-    """A call of a worker that is no member of the address table as it calls."""
+    """A call of a worker whose membership in the address table is missing or outdated."""
 
     reason = "is no member"
 
@@ -85,17 +85,17 @@ class MembershipError(CoreError):
 
 
 class JoinRequired(MembershipError):
-    """The worker must join (again) with everything it has."""
+    """The worker must join, or join again, with all its interests."""
 
 
 class UnknownMember(JoinRequired):
-    """The table does not know the worker: it has not joined, has left, or the table is a new one."""
+    """The table does not know the worker: it has not joined, has left, or the table is new."""
 
     reason = "has not joined"
 
 
 class ChangesMissed(JoinRequired):
-    """Changes of the worker were lost on the way: a sequence number is missing."""
+    """Changes of the worker were lost: a sequence number is missing."""
 
     reason = "has sent changes that did not arrive"
 
@@ -107,7 +107,7 @@ class StaleMember(MembershipError):
 
 
 class FullDeltaMissing(CoreError):
-    """A delta that continues what this worker never got; it must join again."""
+    """A delta that continues one that this worker never got; it must join again."""
 
     def __init__(self, known: tuple[int, int] | None, version: tuple[int, int]) -> None:
         super().__init__(known, version)

@@ -1,1 +1,1 @@
-"""The annotations that routers write into messages for each other: read, remembered, replaced."""
+"""Router annotations: they are read, remembered and replaced here."""

@@ -1,14 +1,14 @@
-"""What routers tell each other in the annotations of a message, taken from messages of clients."""
+"""A filter that removes router annotations from the messages of clients."""
 
 from routerd.wire import DecodeError, NeedsMore
 from routerd.wire.annotation_edit import AnnotationEdit
 
 ROUTER_ANNOTATIONS = "x-opt-qd."
-"""What the keys of annotations begin with that routers add for each other."""
+"""Prefix of the keys of router annotations."""
 
 
 class AnnotationFilter:
-    """Takes the annotations of routers out of messages, and leaves all others."""
+    """Removes router annotations from messages, and keeps all other annotations."""
 
     def __init__(self) -> None:
         self._edit = AnnotationEdit(drop_prefix=ROUTER_ANNOTATIONS)
@@ -16,7 +16,7 @@ class AnnotationFilter:
     def without(
         self, data: bytes | bytearray, start: int, end: int, is_partial: bool
     ) -> tuple[bytes | bytearray, int, int]:
-        """Return the message as octets, their start and their end; raises NeedsMore and DecodeError."""
+        """Return the message as octets, with its start and end; raises NeedsMore and DecodeError."""
         head, at = self._edit.apply(data, start, end, is_partial)
         if at == start:
             return data, start, end
@@ -26,7 +26,7 @@ class AnnotationFilter:
     def without_if_clear(
         self, data: bytes | bytearray, start: int, end: int, is_partial: bool
     ) -> tuple[bytes | bytearray, int, int]:
-        """Do the same, and leave annotations that are cut or malformed as they are."""
+        """Do the same, and leave cut or malformed annotations as they are."""
         try:
             return self.without(data, start, end, is_partial)
         except (NeedsMore, DecodeError):

@@ -1,11 +1,12 @@
-"""The path that a message has taken and where it goes: what routers tell each other in its annotations.
+"""Router annotations: the path and the destination of a message, as routers tell each other.
 
-A router that sends a message to another one says in the message-annotations where it entered the network (`ingress`),
-which routers it has passed (`trace`), and where it goes if that is not what its properties say (`to`, `phase`).
+A router adds them to the message-annotations of each message that it sends to another router. `ingress` is the router
+where the message entered the network. `trace` lists the routers that it has passed. `to` and `phase` are its
+destination, if that differs from its properties.
 
-Messages of one producer to one address have the same annotations, octet by octet, all along their way. So
-`AnnotationReader` remembers by the octets of the section what they say, and what the section is for the next router
-and for a client.
+Messages of one producer to one address have the same annotations, octet by octet, on their whole path. So
+`AnnotationReader` decodes a section once. It remembers the result by the octets of the section, together with the
+sections for the next router and for a client.
 """
 
 from typing import Any
@@ -16,13 +17,13 @@ from routerd.wire.section_scan import descriptor_end, read_u32, skip_value
 from routerd.wire.sections import Sections
 
 AREA = "0/"
-"""What the ids of routers are written with in annotations: the one area there is."""
+"""Prefix of router ids in annotations. It names the only area."""
 REMEMBERED_MAX = 4096
-"""Different sections that are remembered at a time."""
+"""Limit of the sections that are remembered at a time."""
 REMEMBERED_SIZE_MAX = 1024
-"""Octets of a section that is remembered."""
+"""Octets of the largest section that is remembered."""
 SPLICED_SIZE = 1 << 16
-"""Octets of the buffer for changed messages; a larger message has one of its own."""
+"""Octets of the buffer for changed messages; a larger message gets a separate buffer."""
 
 _PHASE = "x-opt-qd.phase"
 _STREAM = "x-opt-qd.stream"
@@ -39,10 +40,10 @@ _SPLICED_SIZE = SPLICED_SIZE
 
 
 class RouterAnnotations:
-    """What the annotations of a message say; one object for all messages in which they are the same."""
+    """The decoded annotations of a message. All messages with the same annotations share one object."""
 
     def __init__(self, user: bytes, user_count: int, values: "dict[str, Any]", own: str) -> None:
-        """`user` are the entries of others, as octets, and `own` is this router as annotations name it."""
+        """`user` has the entries that are not the routers', as octets. `own` is this router's id in annotations."""
         self.user = user
         self.user_count = user_count
         self.error = _fault(values)
@@ -56,7 +57,7 @@ class RouterAnnotations:
         steps = trace if type(trace) is list and self.error is None else []
         self.hops = len(steps)
         self.path = "/".join(step.removeprefix(AREA) for step in steps)
-        # Where it goes, as a key, once somebody has looked.
+        # The key of the destination, once it has been looked up.
         self.key = ""
         self.passed = frozenset(step[len(AREA) :] for step in steps if step.startswith(AREA))
         self.has_passed_us = own[len(AREA) :] in self.passed
@@ -74,14 +75,14 @@ class RouterAnnotations:
 
 
 class AnnotationReader:
-    """Reads the annotations of messages, and puts others in their place.
+    """Reads the annotations of messages, and replaces them.
 
-    `place` and `stop` say of the message that was read last where the section is; they are equal if it has none.
+    `place` and `stop` are the bounds of the section in the message that was read last. They are equal if it has none.
     """
 
     def __init__(self, router_id: str, is_edge: bool = False) -> None:
         self._own = AREA + router_id
-        # An edge router is in no network: what it sends enters that at its interior router.
+        # An edge router is outside the network: its messages enter the network at its interior router.
         self._marks_path = not is_edge
         self._remembered: dict[bytes, RouterAnnotations] = {}
         self._last = _NOTHING
@@ -89,10 +90,10 @@ class AnnotationReader:
         self._sections = Sections(_NOTHING)
         self.place = 0
         self.stop = 0
-        # One buffer for all, as a new one for each message would cost more than the copy.
+        # One buffer serves all messages: allocation for each message would cost more than the copy.
         self._kept = self.spliced = bytearray(SPLICED_SIZE)
         self.unmarked = RouterAnnotations(b"", 0, {}, self._own)
-        """Of a message without annotations."""
+        """The annotations of a message that has none."""
 
     def entry(self, to: str | None, phase: int) -> tuple[bytes, int]:
         """Return the entries, and their count, of a message that enters the network here."""
@@ -100,7 +101,7 @@ class AnnotationReader:
         return router_entries(to=to, phase=phase, is_streaming=False, ingress=own, trace=[] if own is None else [own])
 
     def read(self, data: bytes | bytearray, start: int, end: int, is_partial: bool) -> RouterAnnotations:
-        """Return what the annotations of a message say; raises NeedsMore and DecodeError."""
+        """Return the annotations of a message; raises NeedsMore and DecodeError."""
         view = data
         at = start
         if end - at > 6 and view[at] == 0 and view[at + 1] == 0x53 and view[at + 2] == _HEADER:
@@ -130,9 +131,9 @@ class AnnotationReader:
     def splice(
         self, data: bytes | bytearray, start: int, end: int, place: int, stop: int, annotations: bytes
     ) -> int:
-        """Put a message into `spliced`, with another section of annotations instead of data[place:stop].
+        """Copy a message into `spliced`, with another annotation section in place of data[place:stop].
 
-        Returns its size. An empty section is none. The message is there until the next one is.
+        Returns the size. An empty section removes the annotations. The next call overwrites the message.
         """
         view = data
         size = len(annotations)
@@ -147,7 +148,7 @@ class AnnotationReader:
         return total
 
     def forget_keys(self) -> None:
-        """Have all messages looked at anew: where they go may be another address than before."""
+        """Look up the destinations of all messages again: configuration may map them to other keys now."""
         self._remembered.clear()
         self._last_annotations = None
 
@@ -179,7 +180,7 @@ class AnnotationReader:
             if presence == _ABSENT:
                 return self.unmarked
         finally:
-            sections.reset(_NOTHING, 0, 0, False)  # lets go of the octets
+            sections.reset(_NOTHING, 0, 0, False)  # release the octets
         view = data
         self.stop = skip_value(view, descriptor_end(view, self.place, end), end)
         if self.stop < 0:
@@ -187,7 +188,7 @@ class AnnotationReader:
         return self._recall(bytes(data[self.place : self.stop]))
 
     def _decoded(self, octets: bytes) -> RouterAnnotations:
-        """Take the section apart: the entries of routers are read, all others kept as they are."""
+        """Decode the section: read the entries of routers, and keep all others as octets."""
         view = octets
         end = len(octets)
         at = descriptor_end(view, 0, end)
@@ -223,7 +224,7 @@ class AnnotationReader:
 def router_entries(
     *, to: str | None, phase: int, is_streaming: bool, ingress: str | None, trace: list[str]
 ) -> tuple[bytes, int]:
-    """Return the entries of routers, in the order in which they are sent, and twice how many they are."""
+    """Return the entries of routers in the order in which they are sent, and twice their number."""
     entries: dict[str, Any] = {}
     if phase:
         entries[_PHASE] = Int(phase)
@@ -239,7 +240,7 @@ def router_entries(
 
 
 def section(entries: bytes, count: int) -> bytes:
-    """Return message-annotations of these entries, none of which is no section at all."""
+    """Return a message-annotations section with these entries, or nothing if there are no entries."""
     size = len(entries)
     if count == 0:
         return _NOTHING
@@ -250,7 +251,7 @@ def section(entries: bytes, count: int) -> bytes:
 
 
 def _fault(values: "dict[str, Any]") -> Error | None:
-    """Return what is wrong with what another router has written."""
+    """Return the error in the annotations of another router."""
     for key in (_TO, _INGRESS):
         if type(values.get(key, "")) is not str:
             return Error(condition="amqp:invalid-field", description=f"annotation {key} is no string")

@@ -1,1 +1,1 @@
-"""Which addresses exist, how they are treated, and who wants them: here, at siblings, at other routers."""
+"""Addresses: which ones exist, their treatment, and their consumers here, at siblings and at other routers."""

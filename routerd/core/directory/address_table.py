@@ -1,17 +1,17 @@
-"""The authority of one router on which of its workers wants which address.
+"""The table of one router: it knows which worker wants which address.
 
-Workers join with all that they have and then send what changes. Each change has a version: the table's epoch, which a
-restarted table begins anew, and a count. A member is told of the others' changes by deltas, one at a time, each with
-whatever changed since the one before; what changed twice meanwhile is told once. A member's own interests are not told
-to it. Once every member knows a version, the changes up to it hold in the whole router: an attach that waited for them
-may be answered.
+A worker joins with all its interests and then sends changes. Each change has a version: the epoch of the table and a
+count. A restarted table has a new epoch. The table tells each member the changes of the others by deltas, one at a
+time. A delta has every change since the one before it; an interest that changed twice is sent once. A member's own
+interests are not sent to it. Once every member knows a version, its changes hold in the whole router, and an attach
+that waited for them is answered.
 
-What a delta has to tell is read from a list of the latest change of each worker's key, oldest first, which ends where
-the member's knowledge begins. The list forgets what all members know. A member that falls far behind it gets
-everything by a full delta in its place, so that one that hangs cannot make the list grow.
+Deltas are read from a list with the latest change of each worker and key, oldest first. The table drops changes from
+the list once all members know them. A member that falls far behind gets a full delta instead, so a member that hangs
+cannot make the list grow.
 
-A table that replaces another tells nobody anything until all workers have joined it, or had the time to: the first
-delta is full, and members cut their connections to a worker that it lacks.
+A new table sends no delta until all workers of the table before it have joined, or their time is over. Its first delta
+is full, and members cut their connections to each worker that it does not list.
 """
 
 from collections import OrderedDict, deque
@@ -23,14 +23,14 @@ from routerd.core.errors import ChangesMissed, StaleMember, UnknownMember
 Version = tuple[int, int]
 
 CHANGES_KEPT = 10_000
-"""Changes that are kept for members that do not know them, or twice as many as there are interests."""
+"""Limit of the changes kept for members that do not know them; twice the number of interests, if that is more."""
 _INCARNATIONS_KEPT = 8
-"""The last incarnations of a worker are remembered: no call of an earlier one is still under way."""
+"""Limit of the incarnations remembered for a worker. No call of an older incarnation is still under way."""
 _NOTHING = -1
 
 
 class _Member:
-    """A worker that has joined, and what it knows."""
+    """A worker that has joined, and the version it knows."""
 
     __slots__ = ("in_flight", "interests", "is_full_due", "known", "needed", "sequence", "sibling")
 
@@ -41,7 +41,7 @@ class _Member:
         self.known = _NOTHING
         """The count up to which it knows the changes of others."""
         self.needed = _NOTHING
-        """The count of the last change that it has to be told of."""
+        """The count of the last change that it needs."""
         self.in_flight: int | None = None
         """The count of the delta that it has not acknowledged."""
         self.is_full_due = True
@@ -52,7 +52,7 @@ class _Member:
         return self.known >= self.needed
 
     def enter(self, interest: Interest) -> bool:
-        """Take over an interest and return whether it was another one before."""
+        """Take over an interest; return whether it differs from the one before."""
         if not interest.consumers:
             return self.interests.pop(interest.key, None) is not None
         known = self.interests.get(interest.key)
@@ -63,9 +63,9 @@ class _Member:
 class AddressTable:
     """The interests of all workers.
 
-    `epoch` is higher than that of any earlier table of this router, and `awaited` are the workers that may have been
-    members of the one before. Calls of a worker that must join first raise JoinRequired, those of an incarnation that
-    has been replaced StaleMember.
+    `epoch` is higher than that of any earlier table of this router. `awaited` are the workers that the table before it
+    may have had as members. Calls raise JoinRequired if the worker must join first, and StaleMember if its incarnation
+    has been replaced.
     """
 
     def __init__(self, epoch: int, changes_kept: int = CHANGES_KEPT, awaited: Iterable[int] = ()) -> None:
@@ -78,7 +78,8 @@ class AddressTable:
         self._changes: OrderedDict[tuple[int, str], int] = OrderedDict()
         self._incarnations: dict[int, deque[int]] = {}
         self._interest_count = 0
-        # Keys whose consumers have changed since `take_totals`. Where nobody asks for totals they would stay for good.
+        # Keys whose consumers have changed since `take_totals`. None without a reader of totals, as keys would
+        # accumulate.
         self._retold: dict[str, None] | None = None
 
     @property
@@ -88,7 +89,7 @@ class AddressTable:
 
     @property
     def awaited(self) -> frozenset[int]:
-        """The workers that have not joined, and that members do not cut their connections to yet."""
+        """The workers that have not joined yet. Members keep their connections to them."""
         return frozenset(self._awaited)
 
     @property
@@ -98,36 +99,37 @@ class AddressTable:
 
     @property
     def change_count(self) -> int:
-        """Changes that are kept for members that do not know them yet."""
+        """The number of changes that are kept for members."""
         return len(self._changes)
 
     def consumers(self, key: str) -> dict[int, int]:
-        """Return how many consumers of an address each worker has, of those that have any."""
+        """Return the number of consumers of an address by worker, without workers that have none."""
         found = ((worker, member.interests.get(key)) for worker, member in self._members.items())
         return {worker: interest.consumers for worker, interest in found if interest is not None}
 
     def totals(self) -> tuple[Interest, ...]:
-        """Return how many consumers each address has over all workers; whoever keeps them goes on by `take_totals`."""
+        """Return the number of consumers of each address over all workers. `take_totals` then returns changes."""
         self._retold = {}
         keys = {key for member in self._members.values() for key in member.interests}
         return tuple(Interest(key, sum(self.consumers(key).values())) for key in keys)
 
     def take_totals(self) -> tuple[Interest, ...]:
-        """Return the same of those addresses that have changed since; of none, where nobody has asked for all."""
+        """Return the totals of addresses that changed since the last call; nothing before the first call of `totals`.
+        """
         if self._retold is None:
             return ()
         retold, self._retold = self._retold, {}
         return tuple(Interest(key, sum(self.consumers(key).values())) for key in retold)
 
     def snapshot(self) -> Delta:
-        """Return all that the table has."""
+        """Return the content of the table."""
         return self._full(reader=None)
 
     def join(self, sibling: Sibling, everything: Changes) -> Version:
-        """Make a worker a member, with all of its interests; one that is a member already may join again.
+        """Make a worker a member, with all its interests; a present member may join again.
 
-        The table is told as of the sequence number of `everything`. The worker's changes up to there hold everywhere
-        once all members know the version that is returned, as after an update.
+        `everything` includes the changes up to its sequence number. They hold everywhere once all members know the
+        returned version, as after an update.
         """
         before = self._rejoining(sibling)
         self._awaited.discard(sibling.worker)
@@ -144,17 +146,17 @@ class AddressTable:
         return self.version
 
     def leave(self, worker: int, incarnation: int) -> Version:
-        """End a membership, with all interests of the worker; the same incarnation may join again."""
+        """End a membership and drop the worker's interests; the same incarnation may join again."""
         keys = self._member(worker, incarnation).interests
         self._remove(worker)
-        # Should it join again before a member is told, the list of members will not show that it had left.
+        # The worker may join again before a member is told. The list of members would not show then that it had left.
         self._record(worker, keys)
         self._members_changed = self._count
         self._forget()
         return self.version
 
     def update(self, worker: int, incarnation: int, changes: Changes) -> Version:
-        """Take over changes of a member; they hold in the whole router once all know the version that is returned."""
+        """Apply changes of a member; they hold in the whole router once all members know the returned version."""
         member = self._member(worker, incarnation)
         if changes.sequence <= member.sequence:
             return self.version
@@ -170,10 +172,10 @@ class AddressTable:
         return self.version
 
     def delta_for(self, worker: int) -> Delta | None:
-        """Return what to send to a worker now.
+        """Return the delta to send to a worker now, or None.
 
-        Nothing, while it has not acknowledged the last delta, when it knows all, when it is no member, or while workers
-        are awaited.
+        It is None for a worker that is not a member, that knows everything, or that has not acknowledged the last
+        delta. It is None for all while workers are awaited.
         """
         member = self._members.get(worker)
         if self._awaited or member is None or member.in_flight is not None or member.is_up_to_date:
@@ -184,11 +186,11 @@ class AddressTable:
         return delta
 
     def await_no_more(self) -> None:
-        """Go on without the workers that have not joined in time."""
+        """Continue without the workers that have not joined in time."""
         self._awaited.clear()
 
     def acknowledge(self, worker: int, incarnation: int, version: Version) -> None:
-        """Note that a member has applied a delta; one that is not in flight is of no account."""
+        """Note that a member has applied a delta; ignore it if that delta is not in flight."""
         member = self._member(worker, incarnation)
         if not self._is_in_flight(member, version):
             return
@@ -199,7 +201,7 @@ class AddressTable:
         self._forget()
 
     def undelivered(self, worker: int, incarnation: int, version: Version) -> None:
-        """Note that nobody knows whether the delta of this version arrived: the next one will be full."""
+        """Note that the delta of this version may be lost: the next one will be full."""
         member = self._member(worker, incarnation)
         if self._is_in_flight(member, version):
             member.in_flight = None
@@ -210,7 +212,7 @@ class AddressTable:
         return self._epoch, min(map(self._known_by, self._members.values()), default=self._count)
 
     def _rejoining(self, sibling: Sibling) -> dict[str, Interest]:
-        """Return the interests that an incarnation has already, and end the membership of the one that it replaces."""
+        """Return the present interests of an incarnation, and end the membership of the one that it replaces."""
         worker, incarnation = sibling.worker, sibling.incarnation
         if self._is_stale(worker, incarnation):
             raise StaleMember(worker, incarnation)
@@ -241,13 +243,13 @@ class AddressTable:
         return self._count if member.is_up_to_date else member.known
 
     def _remove(self, worker: int) -> None:
-        # What the list of changes has of it stays there until it is forgotten: it is told by the list of members.
+        # Its changes stay in the list until the table drops them: the list of members already shows that it left.
         interests = self._members.pop(worker).interests
         self._interest_count -= len(interests)
         self._retell(interests)
 
     def _record(self, author: int, keys: Iterable[str]) -> None:
-        """Count one more change, of these keys of the author, which all others have to be told of."""
+        """Count one more change, of these keys of the author, which all other members need."""
         for worker, member in self._members.items():
             if worker != author:
                 member.known = self._known_by(member)
@@ -263,7 +265,7 @@ class AddressTable:
             self._retold.update(dict.fromkeys(keys))
 
     def _forget(self) -> None:
-        """Drop the changes that will be in no delta any more, and those that are too many to keep."""
+        """Drop the changes that no delta needs any more, and those beyond the limit."""
         self._drop_known()
         if len(self._changes) > max(self._changes_kept, 2 * self._interest_count):
             slowest = min(self._members.values(), key=self._told_up_to)
@@ -288,7 +290,7 @@ class AddressTable:
         return Delta(self.version, True, self.siblings, interests)
 
     def _since(self, reader: _Member) -> Delta:
-        """Return what others changed since the reader's knowledge ends."""
+        """Return the changes of others that the reader does not know."""
         interests = []
         for (worker, key), count in reversed(self._changes.items()):
             if count <= reader.known:

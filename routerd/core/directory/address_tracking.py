@@ -1,7 +1,7 @@
-"""What an interior router tells its edge routers: which of the addresses that they send to have consumers.
+"""Address tracking: an interior router tells its edge routers which of their destinations have consumers.
 
-A notice goes to an edge router when it begins to send to an address that has any, and whenever that changes, as soon
-as there is credit for it (inter-router protocol 6).
+An edge router gets a notice when it begins to send to an address that has consumers. It gets another one whenever that
+changes. Notices wait for credit (inter-router protocol 6).
 """
 
 from routerd.core.links.address import Address
@@ -13,25 +13,25 @@ _EVERYBODY = "everybody"
 
 
 class AddressTracking:
-    """The edge routers that track addresses, and what each of them was told."""
+    """The edge routers that track addresses, and the notices that each of them got."""
 
     def __init__(self, addresses: dict[str, Address]) -> None:
         self._addresses = addresses
         self._trackers: dict[Peer, Outlet] = {}
-        # What each edge router was told of the addresses it sends to, and those it has to be told of.
+        # By edge router: the addresses with the last notice about each, and the addresses that need a notice.
         self._tracked: dict[Peer, dict[str, bool]] = {}
         self._untold: dict[Peer, dict[str, None]] = {}
         self._tracking_due: dict[Address, None] = {}
         self._telling_due: dict[Peer, None] = {}
-        # By address key, what `_reach_of` said last, to those who send there; nothing where it said None.
+        # By address key, the last result of `_reach_of` for the senders; no entry stands for None.
         self._reach: dict[str, object] = {}
-        # This router is about to end. It has left the network and would say of each address that it has nobody. A
-        # qdrouterd in edge mode unbinds its links of these addresses. When the uplink is lost it keeps pointers to
+        # This router is about to end. It has left the network, so it would report each address as unreachable. A
+        # qdrouterd in edge mode unbinds its links of these addresses then. When the uplink is lost it keeps pointers to
         # those links, gets no credit for the addresses at the next interior router, and aborts later.
         self.is_silent = False
 
     def begin(self, outlet: Outlet) -> None:
-        """Tell an edge router by this link."""
+        """Send notices to an edge router by this link."""
         peer = outlet.peer
         self._trackers[peer] = outlet
         self._tracked[peer], self._untold[peer] = {}, {}
@@ -40,7 +40,7 @@ class AddressTracking:
                 self.sends(peer, inlet.address)
 
     def end(self, outlet: Outlet) -> None:
-        """Tell nobody by a link that is gone."""
+        """Send no more notices by a link that is over."""
         if self._trackers.get(outlet.peer) is outlet:
             del self._trackers[outlet.peer]
             self.forget(outlet.peer)
@@ -48,25 +48,25 @@ class AddressTracking:
                 self._reach.clear()
 
     def forget(self, peer: Peer) -> None:
-        """Forget what a connection was told, and had to be."""
+        """Forget the notices of a connection, sent and unsent."""
         self._tracked.pop(peer, None)
         self._untold.pop(peer, None)
 
     def sends(self, peer: Peer, address: Address) -> None:
-        """Note that a connection has another link to an address; an edge router is told whether it has consumers."""
+        """Note a further link by which a connection sends to an address; notify an edge router."""
         if peer in self._trackers:
             self._untold[peer][address.key] = None
             self._telling_due[peer] = None
             self._tracking_due[address] = None
 
     def sends_no_more(self, peer: Peer, address: Address) -> None:
-        """Note that a connection has no link to an address: should it send there again, it has to be told again."""
+        """Note that a connection has no link to an address; another link needs a new notice."""
         if peer in self._tracked:
             self._tracked[peer].pop(address.key, None)
             self._untold[peer].pop(address.key, None)
 
     def changed(self, address: Address) -> None:
-        """Note that who can receive from an address may have changed."""
+        """Note that the consumers of an address may have changed."""
         if self._trackers:
             self._tracking_due[address] = None
 
@@ -75,7 +75,7 @@ class AddressTracking:
         self._reach.pop(key, None)
 
     def tell(self) -> None:
-        """Tell what has changed in this turn."""
+        """Send notices of the changes of this turn."""
         if not self._tracking_due or self.is_silent:
             return
         due, self._tracking_due = self._tracking_due, {}
@@ -87,18 +87,19 @@ class AddressTracking:
                 self._tell_edge(peer)
 
     def go_on(self, peer: Peer) -> None:
-        """Tell an edge router what waited for credit, or for room."""
+        """Send an edge router the notices that waited for credit or room."""
         if self._untold and not self.is_silent and peer in self._untold:
             self._tell_edge(peer)
 
     def _have_told(self, address: Address) -> None:
-        """Tell the edge routers that send to an address whether it has consumers, as soon as there is credit for it.
+        """Notify the edge routers that send to an address whether it has consumers, as soon as they grant credit.
 
-        Those of an address may be thousands, and so may its consumers; who comes or goes among many changes nothing.
+        An address may have thousands of senders and consumers. A change that leaves the reach of the address as it was
+        costs no notice.
         """
         key, reach = address.key, self._reach_of(address)
         if self._addresses.get(key) is not address:
-            # It was forgotten in this turn.
+            # The address was forgotten in this turn.
             return
         if reach is self._reach.get(key):
             return
@@ -123,13 +124,15 @@ class AddressTracking:
                 tracker.link.send(_notice(key, is_reached), None, True)
 
     def _is_reached(self, key: str, edge: Peer) -> bool:
-        """Whether an address has consumers other than this edge router's own."""
+        """Whether an address has consumers beyond this edge router's."""
         address = self._addresses.get(key)
         reach = None if address is None else self._reach_of(address)
         return reach is _EVERYBODY or (reach is not None and reach is not edge)
 
     def _reach_of(self, address: Address) -> object:
-        """Return who has all consumers of an address for itself, so that only others reach any; None for nobody."""
+        """Return the one connection that has all consumers of an address, _EVERYBODY for several, or None without
+        consumers.
+        """
         if address.remote_count > 0 or address.routes:
             return _EVERYBODY
         if address.local_count == 0:
@@ -146,7 +149,9 @@ def _notice(key: str, is_reached: bool) -> bytes:
 
 
 def read_notice(octets: bytes) -> tuple[str, bool] | None:
-    """Return an address' key, and whether it has consumers that the interior router reaches; None for anything else."""
+    """Return the key of an address and whether the interior router reaches consumers of it; None for a malformed
+    notice.
+    """
     try:
         body = Message.decode(octets).body
     except WireError:

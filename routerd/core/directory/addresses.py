@@ -1,9 +1,9 @@
 """Addresses and their keys.
 
-What peers write (`amqp://host/orders`, `/orders`, `orders.`) has one canonical text, `orders`. Its key says the class
-in a letter: `M` mobile, with the phase behind it (`M0orders`); `L` in this router; `T` at every router; `R` another
-router, `A` another area, `H` an edge router. `C` to `F` are link routes. Routers tell each other keys, so they are
-spelled as existing routers do.
+Peers write one address in several forms, such as `amqp://host/orders`, `/orders` and `orders.`. Its canonical text is
+`orders`. The first letter of its key is the class: `M` is mobile, followed by the phase (`M0orders`). `L` is an address
+in this router, and `T` an address of every router. `R` stands for another router, `A` for another area, `H` for an edge
+router. `C` to `F` are link routes. Keys are spelled as in qpid, because routers exchange them.
 """
 
 from dataclasses import dataclass
@@ -12,13 +12,13 @@ from enum import Enum
 from routerd.core.errors import InvalidKey, InvalidPhase
 
 FALLBACK_PHASE = 22
-"""The phase of the address that takes what an address can't deliver; it is written `F`."""
+"""The phase of the fallback address, which gets undeliverable messages; it is written `F`."""
 
 _PHASES = {phase: chr(ord("0") + phase) for phase in (*range(10), FALLBACK_PHASE)}
 _PHASE_OF = {letter: phase for phase, letter in _PHASES.items()}
 
 UPLINK = "L_edge"
-"""Where an edge router sends what is for other routers."""
+"""The address of an edge router's uplink: it gets the messages for other routers."""
 
 
 class AddressClass(Enum):
@@ -38,16 +38,16 @@ class AddressClass(Enum):
 
 @dataclass(frozen=True, slots=True)
 class KeyParts:
-    """What a key says."""
+    """The parts of a key."""
 
     address_class: AddressClass
     phase: int | None
-    """Of a mobile address only."""
+    """For mobile addresses only."""
     text: str
 
 
 def parts_of(key: str) -> KeyParts:
-    """Take a key apart; raises InvalidKey."""
+    """Split a key into its parts; raises InvalidKey."""
     try:
         address_class = AddressClass(key[:1])
         if address_class is AddressClass.MOBILE:
@@ -58,7 +58,7 @@ def parts_of(key: str) -> KeyParts:
 
 
 def canonical(address: str) -> str:
-    """Return an address without scheme, host, the slash before it and the separator behind it."""
+    """Return an address without its scheme, host, leading slash and trailing separator."""
     if address.startswith(("amqp:", "amqps:")):
         address = address.partition(":")[2]
     address = address[2:].partition("/")[2] if address.startswith("//") else address.removeprefix("/")
@@ -66,7 +66,7 @@ def canonical(address: str) -> str:
 
 
 class AddressSpace:
-    """Addresses as one router sees them."""
+    """Addresses from the view of one router."""
 
     def __init__(self, router_id: str, area: str = "0", is_edge: bool = False) -> None:
         self._id = router_id
@@ -74,12 +74,12 @@ class AddressSpace:
         self._is_edge = is_edge
 
     def key(self, address: str, phase: int = 0, tenant: str = "") -> str:
-        """Return the key of an address, or nothing for one without text.
+        """Return the key of an address, or an empty text for an empty address.
 
-        The phase and the tenant, a vhost's name, are those of the link; they count for mobile addresses only, the
-        tenant only for those that do not begin with an underscore. Raises InvalidPhase.
+        `phase` and `tenant` (the name of a vhost) belong to the link. They count for mobile addresses only. The tenant
+        does not count for an address that begins with an underscore. Raises InvalidPhase.
         """
-        # Nearly all addresses are canonical as they come.
+        # Nearly all addresses arrive in canonical form.
         if address and address[0] not in "/_" and address[-1] not in "./" and not address.startswith("amqp"):
             return self._mobile_key(address, phase, tenant) if phase or tenant else "M0" + address
         text = canonical(address)
@@ -97,7 +97,7 @@ class AddressSpace:
         return self._mobile_key(text, phase, "")
 
     def reply_address(self, token: str) -> str:
-        """Return the address of a dynamic source, which can be reached from any router."""
+        """Return the address of a dynamic source, which any router can reach."""
         place = "_edge" if self._is_edge else f"_topo/{self._area}"
         return f"amqp:/{place}/{self._id}/temp.{token}"
 

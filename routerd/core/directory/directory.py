@@ -1,4 +1,4 @@
-"""The addresses of a worker, and what is known of who wants them."""
+"""The addresses of a worker, and the known consumers of each."""
 
 from typing import TYPE_CHECKING
 
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
     from routerd.core.links.trunk import Trunk
 
 PASSING_MAX = 10_000
-"""Addresses that only messages without a link of their own go to, before those that nobody uses are forgotten.
+"""Limit of the addresses without links here, before unused ones are forgotten.
 
-More are kept only while messages wait at each of them.
+The limit is exceeded only while messages wait at each of them.
 """
 
 
 class Directory:
-    """Makes addresses and forgets them; knows siblings, trunks and the network, and sends nothing by their links."""
+    """Creates and forgets addresses. It knows siblings, trunks and the network, but sends no messages."""
 
     def __init__(self, settings: RouterSettings) -> None:
         self.is_edge = settings.mode is RouterMode.EDGE
         self.addresses: dict[str, Address] = {}
         self.neighbours: dict[int, Neighbour] = {}
-        # By the number of the connection; in an edge router the uplink.
+        # Trunks by the number of their connection; in an edge router, the uplink.
         self.trunks: dict[int, Trunk] = {}
         self.network = Network()
         self.treatments = Treatments(settings)
@@ -39,15 +39,15 @@ class Directory:
         self.naming = Naming(self.space, self.treatments)
         self.expectations = Expectations()
         self.tracking = AddressTracking(self.addresses)
-        # The router that an edge router sends everything to that nobody here knows; empty without one.
+        # The interior router that gets all messages for unknown addresses of an edge router; empty without an uplink.
         self.interior = ""
-        # Addresses whose local consumers the address table has to hear of.
+        # Addresses with local consumers to report to the address table.
         self.changed: dict[str, None] = {}
-        # Those whose siblings' shares of credit, or producers in step, are to be looked at when the turn ends.
+        # Addresses to check at the end of the turn: their siblings' shares of credit, or their producers in step.
         self.uneven: dict[Address, None] = {}
-        # Those that messages came for without a link to carry them on: it is attached when the turn ends.
+        # Addresses that got messages and need a link to a consumer; it is attached at the end of the turn.
         self.wanted: dict[Address, None] = {}
-        # Links to siblings that are not needed any more; what they have sent may yet be settled.
+        # Links to siblings that are no longer needed; deliveries on them may still be settled.
         self.retiring: dict[Outlet, None] = {}
         self._passing: dict[Address, None] = {}
         self._passing_limit = PASSING_MAX
@@ -55,7 +55,7 @@ class Directory:
     # --- addresses
 
     def address_with(self, key: str, treatment: Treatment) -> Address:
-        """Return the address of a key, made if it is new."""
+        """Return the address of a key; create it if it is new."""
         address = self.addresses.get(key)
         if address is None:
             if self.network.hint_of(key) is not None:
@@ -69,24 +69,24 @@ class Directory:
         return address
 
     def address_without_link(self, key: str) -> Address:
-        """Return the address of a message that came by no link to it, made if it is new."""
+        """Return the address of a message that names it in `to`; create it if it is new."""
         if len(self._passing) >= self._passing_limit:
             for one in list(self._passing):
                 self.forget_if_idle(one)
-            # Each of those that are left has messages, which are bounded by credit.
+            # Each of the remaining addresses has messages, which credit bounds.
             self._passing_limit = max(PASSING_MAX, 2 * len(self._passing))
         address = self.address_with(key, self.treatment_of_key(key))
         self._passing[address] = None
         return address
 
     def passing_address(self, key: str) -> Address | None:
-        """Return an address that nobody here has a link to, if there are consumers elsewhere."""
+        """Return an address without links here, if it has consumers elsewhere."""
         if not key or not (self.remote_consumers(key) or self.network.reaches(key)):
             return None
         return self.address_without_link(key)
 
     def fallback(self) -> Address | None:
-        """Return where an edge router sends what nobody here knows."""
+        """Return the fallback destination of an edge router."""
         if not self.interior:
             return None
         return self.addresses.get(UPLINK) or self.passing_address(UPLINK)
@@ -103,13 +103,13 @@ class Directory:
                 self.tracking.forgotten(address.key)
 
     def treatment_of_key(self, key: str) -> Treatment:
-        """Return the treatment by our own configuration, or the hint of a router that has the address."""
+        """Return the treatment by the configuration, or the hint of a router that has the address."""
         return self.treatments.of_key(key, self.network.hint_of(key))
 
     # --- who wants an address
 
     def want(self, address: Address) -> None:
-        """Have links attached to those who want messages of an address, where there are none yet."""
+        """Have links attached to the consumers of an address that have none yet."""
         if address.missing:
             self.wanted[address] = None
             return
@@ -119,7 +119,7 @@ class Directory:
                 return
 
     def count_remote(self, address: Address) -> None:
-        """Count the consumers at siblings, and the siblings that have some and no link yet."""
+        """Count the consumers at siblings, and the siblings with consumers and no link yet."""
         address.remote_count = address.missing = 0
         for neighbour in self.neighbours.values():
             consumers = neighbour.interests.get(address.key, 0)
@@ -129,18 +129,18 @@ class Directory:
                     address.missing += 1
 
     def remote_consumers(self, key: str) -> int:
-        """Return how many consumers siblings have."""
+        """Return the number of consumers at siblings."""
         return sum(neighbour.interests.get(key, 0) for neighbour in self.neighbours.values() if not neighbour.is_lost)
 
     def has_senders(self, address: Address) -> bool:
-        """Whether anybody here sends to an address, or something waits."""
+        """Whether there are producers here, or messages wait."""
         waits = bool(address.parked) or bool(address.parked_from_trunks)
         return waits or any(not inlet.is_fabric for inlet in address.inlets)
 
-    # --- the routes to other routers
+    # --- routes to other routers
 
     def find_routes(self, address: Address) -> list[AddressRoute]:
-        """Bring the routes of an address in line with what is known of the network; return those that are no more."""
+        """Update the routes of an address from the network; return the routes that were removed."""
         paths = self.network.routes
         if not paths and not address.routes:
             return []
@@ -164,15 +164,15 @@ class Directory:
         return list(known.values())
 
     def _routers_with(self, address: Address) -> tuple[str, ...]:
-        """Return the other routers that messages of an address can go to."""
+        """Return the other routers that can receive messages of an address."""
         routers = self.network.routers_of(address.key)
         if not routers and self.interior and address.is_multicast and address.local_count:
-            # Others may receive as well, of whom the interior router has not told yet.
+            # Other routers may have consumers that the interior router has not reported yet.
             return (self.interior,) if address.key[:1] == "M" else ()
         return routers
 
     def retire(self, route: AddressRoute) -> None:
-        """Do without the link of a route. What it has sent may yet be settled, so it is detached later."""
+        """Stop using the link of a route. Its deliveries may still be settled, so it is detached later."""
         outlet, route.outlet = route.outlet, None
         if outlet is not None:
             outlet.route = None

@@ -1,7 +1,7 @@
-"""Messages that are ahead of the news: they come from another router for an address that nobody is known to have yet.
+"""Messages from other routers that arrive before the news about their consumers.
 
-Routers learn of a consumer, a router or a trunk one after the other, and the first that knows may send to one that does
-not. Such a message waits a moment for the news. One whose consumer has just left is behind the news: it is not kept.
+Routers learn of a new consumer, router or trunk at different times. One that knows may send to one that does not know
+yet, so such a message waits briefly for the news. A message whose last consumer has left does not wait.
 """
 
 from collections.abc import Mapping
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
     from routerd.core.links.address import Address
 
 WAIT_S = 1.0
-"""How long a message may be ahead: news takes milliseconds, but not on a processor that is busy."""
+"""How long a message waits for news, which takes milliseconds, and longer on a busy processor."""
 GONE_S = 10.0
-"""How long messages may come for a consumer that has left."""
+"""How long messages may still arrive for a consumer that has left."""
 EXPECTED_MAX = 1000
-"""Addresses that are waited for at a time."""
+"""Limit of the addresses with messages that wait for news."""
 GONE_MAX = 10_000
 
 
 class Expectations:
-    """Which addresses are waited for, and which are known to have nobody any more."""
+    """The addresses with messages that wait for news, and those that lost their last consumer."""
 
     def __init__(self) -> None:
         self._expected: dict[Address, None] = {}
@@ -41,14 +41,14 @@ class Expectations:
         self._gone.pop(key, None)
 
     def network_changed(self, before: Mapping[str, "RouteTo"], after: Mapping[str, "RouteTo"], now: float) -> None:
-        """Note whether the paths have got better, so that others may count on more of them than are known here."""
+        """Note whether paths have improved: other routers may know more of them than this one."""
         if any(router not in after or after[router].cost > route.cost for router, route in before.items()):
             self._grown_at = -WAIT_S
         elif len(after) > len(before) or any(after[router].cost < route.cost for router, route in before.items()):
             self._grown_at = now
 
     def may_come(self, key: str, now: float) -> bool:
-        """Whether news of an address that is not known here may be on its way."""
+        """Whether news about an address that is unknown here may be under way."""
         if len(self._expected) >= EXPECTED_MAX or key == UPLINK or key[:1] == "L":
             return False
         if key[:1] == "M" and now - self._gone.get(key, -GONE_S) >= GONE_S:
@@ -56,9 +56,9 @@ class Expectations:
         return now - self._grown_at < WAIT_S
 
     def wait_for(self, address: "Address", now: float) -> bool:
-        """Keep messages of an address that none can leave from, if there may be news."""
+        """Whether messages of an address wait for news, as they cannot leave now."""
         if address.expected_until <= now:
-            # One whose routes all lead back is known; that is a matter of paths, not of news.
+            # An address with routes is known, even if all of them lead back. News would change nothing.
             if address.routes or not self.may_come(address.key, now):
                 return False
             address.expected_until = now + WAIT_S
@@ -66,7 +66,7 @@ class Expectations:
         return True
 
     def overdue(self, now: float) -> "list[Address]":
-        """Return the addresses that have been waited for long enough."""
+        """Return the addresses whose wait for news is over."""
         late = [address for address in self._expected if address.expected_until <= now]
         for address in late:
             del self._expected[address]

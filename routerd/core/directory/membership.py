@@ -1,7 +1,7 @@
-"""What the workers of a router and its address table tell each other: plain values that can be pickled.
+"""The messages between the workers of a router and its address table: plain values that can be pickled.
 
-An attach may change an interest and wait until all know, so messages of many interests are pickled as columns, which
-costs a fifth of what it would by object.
+An attach may change an interest and wait until all workers know it. So messages with many interests are pickled as
+columns, at a fifth of the cost of pickled objects.
 """
 
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Interest:
-    """How many consumers a worker has for an address; none any more with 0."""
+    """The number of consumers that a worker has for an address; 0 withdraws the interest."""
 
     key: str
     consumers: int
@@ -19,10 +19,10 @@ class Interest:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """Interests of one worker: those that changed, or when it joins all that it has."""
+    """Interests of one worker: the changed ones, or all of them in a join."""
 
     sequence: int
-    """Counts up by one with each set of changes of an incarnation; a join says up to which it includes them."""
+    """Increases by one with each set of changes of an incarnation. In a join it is that of the last set included."""
     interests: tuple[Interest, ...]
 
     def __reduce__(self) -> tuple[Callable[..., "Changes"], tuple[Any, ...]]:
@@ -36,24 +36,25 @@ class Sibling:
 
     worker: int
     incarnation: int
-    """Another one at each start of the worker."""
+    """A number that differs at each start of the worker."""
     endpoint: str
-    """Where its fabric listens."""
+    """The address at which its fabric listens."""
 
 
 @dataclass(frozen=True, slots=True)
 class Delta:
-    """What a member of the table has to learn to know its version."""
+    """The changes that bring a member of the table to a version."""
 
     version: tuple[int, int]
     """The table's epoch and its count of changes."""
     is_full: bool
-    """Stands in for all that was known before."""
+    """Whether it replaces all that was known before."""
     siblings: tuple[Sibling, ...] | None
-    """All members, when one of them came, went or changed, and in a full delta. An incarnation that is not among them
-    has lost its interests."""
+    """All members, in a full delta or when one of them came, left or changed. An incarnation that is not among them has
+    lost its interests.
+    """
     interests: tuple[tuple[int, Interest], ...]
-    """The workers and what they want now."""
+    """The workers and their present interests."""
 
     def __reduce__(self) -> tuple[Callable[..., "Delta"], tuple[Any, ...]]:
         columns = (

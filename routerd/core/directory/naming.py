@@ -1,8 +1,8 @@
-"""What peers mean by the addresses in their termini and messages: the keys of these, by configuration and tenant.
+"""Keys for the addresses that peers write in termini and messages, by configuration and tenant.
 
-The address of a terminus has the phase that is configured for its direction, or the one that its capabilities claim.
-That of a message has the ingress phase, or comes from another router with its phase. The keys of messages' addresses
-are remembered, up to a limit for those of clients and one for those of other routers.
+The address of a terminus has the phase configured for its direction, or the phase in its capabilities. The address of a
+message has the ingress phase, or the phase that another router annotated. Keys of messages' addresses are remembered,
+up to one limit for clients and one for other routers.
 """
 
 from collections.abc import Iterable
@@ -13,9 +13,9 @@ from routerd.core.settings import Distribution
 from routerd.wire import Error
 
 KNOWN_MAX = 10_000
-"""Addresses of messages whose keys are remembered."""
+"""Limit of the message addresses whose keys are remembered."""
 KNOWN_LENGTH_MAX = 512
-"""Characters of such an address; that of a message may have as many as the message has octets."""
+"""Characters of the longest address that is remembered; a message may have a longer one."""
 
 _NO_DESTINATION = Error(
     condition="amqp:not-found", description="Deliveries cannot be sent to an unavailable address"
@@ -24,7 +24,7 @@ _WAYPOINT = "qd.waypoint"
 
 
 class Naming:
-    """Finds keys for what peers write; has to `forget` what it remembers when treatments change."""
+    """Finds keys for the addresses of peers; call `forget` when treatments change."""
 
     def __init__(self, space: AddressSpace, treatments: Treatments) -> None:
         self._space = space
@@ -33,12 +33,12 @@ class Naming:
         self._arrivals: dict[tuple[str, int], str] = {}
 
     def forget(self) -> None:
-        """Look at the addresses of messages anew."""
+        """Forget the remembered keys."""
         self._destinations.clear()
         self._arrivals.clear()
 
     def treatment(self, text: str, tenant: str) -> Treatment:
-        """Return how an address is treated that a peer of that tenant writes."""
+        """Return the treatment of an address that a peer of this tenant writes."""
         treatment = self._treatments.of(text)
         if not tenant or canonical(text).startswith("_"):
             return treatment
@@ -47,7 +47,7 @@ class Naming:
     def terminus_key(
         self, text: str, tenant: str, treatment: Treatment, capabilities: Iterable[str], is_producer: bool
     ) -> str:
-        """Return the key of a terminus' address, or nothing for one without text."""
+        """Return the key of a terminus' address, or an empty text for an empty address."""
         phase = treatment.ingress_phase if is_producer else treatment.egress_phase
         for capability in capabilities:
             if capability.startswith(_WAYPOINT):
@@ -55,7 +55,7 @@ class Naming:
         return self._space.key(text, phase, tenant)
 
     def destination_key(self, to: str, tenant: str) -> "str | Error":
-        """Return the key of an address that a client sends a message to, or why it may not."""
+        """Return the key of the address that a client sends a message to, or the error if it is not allowed."""
         name = f"{tenant}/{to}" if tenant else to
         key = self._destinations.get(name)
         if key is None:
@@ -71,7 +71,7 @@ class Naming:
         return key
 
     def arrival_key(self, to: str, phase: int) -> str:
-        """Return the key of an address that a message from another router is for, or nothing if it may not be."""
+        """Return the key of the destination of another router's message, or an empty text if it is not allowed."""
         key = self._arrivals.get((to, phase))
         if key is None:
             treatment = self._treatments.of(to)
@@ -84,12 +84,12 @@ class Naming:
 
 
 def phase_of(key: str) -> int:
-    """Return the phase of a mobile address; others have none."""
+    """Return the phase of a mobile address; other classes have none."""
     return int(key[1]) if key[:1] == "M" and key[1:2].isdecimal() else 0
 
 
 def _waypoint_phase(capability: str, is_producer: bool, phase: int) -> int:
-    """Return the phase at which a terminus that claims to be a waypoint takes part."""
+    """Return the phase of a terminus with waypoint capabilities."""
     if capability == _WAYPOINT:
         ordinal = 1
     elif capability.startswith(_WAYPOINT + ".") and capability[len(_WAYPOINT) + 1 :].isdecimal():

@@ -1,4 +1,4 @@
-"""Another worker of this router, as this one knows it."""
+"""A sibling, as this worker knows it."""
 
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class Neighbour:
-    """A sibling, the fabric connection to it, what its consumers want, and the links that carry that."""
+    """A sibling: its fabric connection, the interests of its consumers, and the links to it."""
 
     def __init__(self, sibling: Sibling) -> None:
         self.sibling = sibling

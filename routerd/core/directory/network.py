@@ -1,7 +1,7 @@
-"""What a worker knows of the other routers of its network: the way to each, and which addresses each has.
+"""A worker's knowledge of the network: the route to each router, and the addresses of each.
 
-`NetworkNews` is what the routing engine tells the workers, plain values that can be pickled; `Network` is what a worker
-has learned from it.
+The routing engine sends `NetworkNews` to the workers, as plain values that can be pickled. A worker applies them to its
+`Network`.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,17 +14,18 @@ _NOBODY = frozenset[str]()
 
 @dataclass(frozen=True, slots=True)
 class RouteTo:
-    """How another router is reached: over which neighbour, by which connection to it, and what the path costs."""
+    """The route to another router: the neighbour, the connection to it, and the cost of the path."""
 
     next_hop: str
     trunk: int
-    """The number of the connection, which tells the worker that has it, too."""
+    """The number of the connection, which also names its worker."""
     cost: int
 
 
 @dataclass(frozen=True, slots=True)
 class MappedAddresses:
-    """Addresses that a router has got consumers for, with the hints how to treat them, or has none for any more."""
+    """Addresses for which a router has its first consumers, with their treatment hints; or those that it has no more.
+    """
 
     router: str
     added: Mapping[str, int]
@@ -33,30 +34,30 @@ class MappedAddresses:
 
 @dataclass(frozen=True, slots=True)
 class NetworkNews:
-    """What a worker has to learn to know a version of the network."""
+    """The changes that bring a worker to a version of the network."""
 
     version: tuple[int, int]
     """The engine's epoch and its count of news."""
     is_full: bool = False
-    """Stands in for all that was known before."""
+    """Whether it replaces all that was known before."""
     routes: Mapping[str, RouteTo] | None = None
     """All routers that can be reached, if any route has changed."""
     radius: int = 0
-    """How many hops the farthest is away; with the routes."""
+    """The hops to the farthest router; sent with the routes."""
     through: Mapping[str, frozenset[str]] | None = None
-    """By the router where messages enter: those to which their path leads over us, strictly inside."""
+    """By ingress router: the routers to which its paths lead over this router, strictly inside the path."""
     mapped: tuple[MappedAddresses, ...] = ()
     forgotten: tuple[str, ...] = ()
-    """Routers whose addresses are no more."""
+    """Routers whose addresses are withdrawn."""
     checkpoint: object = None
-    """What a new routing engine goes on from; the workers keep it."""
+    """State from which a new routing engine continues; the workers keep it."""
     link_state: Mapping[str, int] | None = None
-    """What this router advertises of its trunks: the cost to each neighbour."""
+    """The trunks that this router advertises: the cost to each neighbour."""
 
 
 @dataclass(slots=True)
 class Network:
-    """The network as a worker knows it."""
+    """The network from the view of a worker."""
 
     version: tuple[int, int] = (0, 0)
     routes: dict[str, RouteTo] = field(default_factory=dict)
@@ -65,12 +66,14 @@ class Network:
     checkpoint: object = None
     link_state: Mapping[str, int] = field(default_factory=dict)
     _routers: dict[str, str | tuple[str, ...]] = field(default_factory=dict)
-    """By address key who has it. Nearly all are at one router, which then stands here by itself."""
+    """By address key, the routers that have it. A single router stands here without a set, as nearly all addresses have
+    one.
+    """
     _keys: dict[str, dict[str, int]] = field(default_factory=dict)
-    """By router its addresses and their hints."""
+    """By router, its addresses and their hints."""
 
     def routers_of(self, key: str) -> tuple[str, ...]:
-        """Return the routers that have an address, whether or not they can be reached."""
+        """Return the routers that have an address, reachable or not."""
         if key[:1] == "R":
             return (key[1:],)
         if key == UPLINK:
@@ -88,20 +91,20 @@ class Network:
         return any(router in routes for router in self.routers_of(key))
 
     def hint_of(self, key: str) -> int | None:
-        """Return how the first router that has the address treats it."""
+        """Return the treatment hint of the first router that has the address."""
         routers = self.routers_of(key)
         return self._keys.get(routers[0], {}).get(key) if routers else None
 
     def is_through_us(self, origin: str, routers: Iterable[str]) -> bool:
-        """Whether the path from where a message entered leads over us to one of these routers."""
+        """Whether the path from the ingress router leads over this router to one of these routers."""
         return not self.through.get(origin, _NOBODY).isdisjoint(routers)
 
     def mapping(self) -> tuple[MappedAddresses, ...]:
-        """Return all addresses of others, for a routing engine that has to learn them again."""
+        """Return all addresses of other routers, for a new routing engine."""
         return tuple(MappedAddresses(router, dict(keys)) for router, keys in self._keys.items())
 
     def apply(self, news: NetworkNews) -> dict[str, None]:
-        """Take news; return, as keys, those of addresses that have come to a router or gone from one."""
+        """Apply news; return the keys of addresses that a router gained or lost."""
         touched: dict[str, None] = {}
         if news.is_full:
             touched.update(dict.fromkeys(self._routers))

@@ -1,8 +1,8 @@
-"""Which routes to other routers a message may take.
+"""Rules for the routes to other routers that a message may take.
 
-A message that came from another router goes on only to a neighbour that it has not passed. Of balanced and multicast
-addresses it goes on only where the path from its origin leads over us: so each router serves its own branch of the
-origin's tree of shortest paths, and nobody gets a copy twice.
+A message from another router goes only to a neighbour that it has not passed. A balanced or multicast message goes only
+where the path from its ingress router leads over this router. So each router serves its branch of the tree of shortest
+paths from the ingress router, and nobody gets a copy twice.
 """
 
 from typing import TYPE_CHECKING
@@ -15,23 +15,23 @@ if TYPE_CHECKING:
     from routerd.core.links.address_route import AddressRoute
 
 UNSETTLED_S = 3.0
-"""For how long after a change others may see another network than we do."""
+"""How long other routers may see another network after a change."""
 
 
 class PathRules:
-    """Answers by what is known of the network."""
+    """Answers from the known network."""
 
     def __init__(self, clock: "Clock", network: "Network", router_id: str, is_edge: bool) -> None:
         self._clock = clock
         self._network = network
         self._router_id = router_id
         self._is_edge = is_edge
-        # How many routers a message may have passed: all there are.
+        # Limit of the routers that a message may have passed: the number of all routers.
         self.hops_max = 1
         self.changed_at = 0.0
 
     def may_take(self, address: "Address", route: "AddressRoute", annotations: "RouterAnnotations | None") -> bool:
-        """Whether a message may take this route; one without annotations entered here."""
+        """Whether a message may take this route; a message without annotations entered here."""
         if annotations is None:
             return True
         if self._is_edge or route.next_hop in annotations.passed:
@@ -45,16 +45,16 @@ class PathRules:
         return network.is_through_us(origin, route.routers)
 
     def may_detour(self, address: "Address", route: "AddressRoute", annotations: "RouterAnnotations | None") -> bool:
-        """Whether a message that has no proper route may take this one.
+        """Whether a message without a regular route may take this one.
 
-        So it is while the network changes: the router that sent it here and we do not see the same one then.
+        It may while the network changes: the router before this one may still see the earlier network.
         """
         if annotations is None or self._clock.now - self.changed_at > UNSETTLED_S:
             return False
         return not (address.is_multicast or self._is_edge or route.next_hop in annotations.passed)
 
     def has_destination(self, address: "Address", annotations: "RouterAnnotations | None") -> bool:
-        """Whether anybody can get a message, now or later."""
+        """Whether a message has a destination, now or later."""
         if address.local_count > 0 or address.remote_count > 0:
             return True
         for route in address.routes:
@@ -63,12 +63,12 @@ class PathRules:
         return False
 
     def ways_for(self, address: "Address", annotations: "RouterAnnotations | None") -> "list[AddressRoute]":
-        """Return where copies of a multicast message go."""
+        """Return the routes for the copies of a multicast message."""
         routes = address.routes
         if annotations is None:
             return routes
         return [route for route in routes if self.may_take(address, route, annotations)]
 
     def runs_in_circles(self, annotations: "RouterAnnotations") -> bool:
-        """Whether a message has passed us, or more routers than there are: the paths are changing."""
+        """Whether a message loops: it has passed this router, or more routers than there are, as paths are changing."""
         return (annotations.hops > self.hops_max or annotations.has_passed_us) and not self._is_edge

@@ -1,14 +1,14 @@
-"""Patterns of addresses: which one of many matches an address, and matches best.
+"""A tree of address patterns that finds the best match of an address.
 
-Patterns and addresses are tokens with `.` or `/` between them. In a pattern the token `*` stands for exactly one token,
-`#` for any number of them, none included; inside a longer token both are ordinary characters.
+Patterns and addresses consist of tokens separated by `.` or `/`. The token `*` in a pattern stands for exactly one
+token, and `#` for any number of tokens, including none. Inside a longer token both are ordinary characters.
 
-Of the patterns that match, the first place where their kinds of tokens differ decides: a literal goes before `*`, that
-before the end of a pattern, and that before `#`. Patterns of the same kinds throughout, which only a `#` lets match the
-same address, go by the alphabet. So the order of definition never matters.
+Several patterns may match. The first position where their kinds of tokens differ decides: a literal goes before `*`,
+`*` before the end of the pattern, and the end before `#`. Patterns with the same kinds everywhere can match the same
+address only through `#`; their alphabetical order decides. So the order of definition never matters.
 
-Patterns share a tree by their tokens. A match walks it with all the places in the address that a node can be reached
-at, not with one of them at a time: no node is visited twice, whatever the patterns and the address are made of.
+A match walks the tree once. It visits each node with the whole set of positions in the address that reach the node. So
+no node is visited twice, for any patterns and any address.
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,13 +25,13 @@ _WILDCARD_KINDS = {_ONE: _ONE_KIND, _ANY_NUMBER: _ANY_NUMBER_KIND}
 
 
 def tokens_of(text: str) -> list[str]:
-    """Return the tokens of a pattern or an address; separators before and behind it do not count."""
+    """Return the tokens of a pattern or an address; leading and trailing separators do not count."""
     text = text.replace("/", ".").strip(".")
     return text.split(".") if text else []
 
 
 class _Entry(Generic[T]):
-    """A pattern's value, and where it stands among patterns that match the same address."""
+    """A pattern's value, and its rank among patterns that match the same address."""
 
     __slots__ = ("order", "value")
 
@@ -42,7 +42,7 @@ class _Entry(Generic[T]):
 
 
 class _Node(Generic[T]):
-    """A place in the tree: the tokens up to it are the beginning of patterns, or all of one."""
+    """A node of the tree: its tokens begin patterns, or are a whole pattern."""
 
     __slots__ = ("children", "entry")
 
@@ -99,7 +99,7 @@ class PatternTree(Generic[T]):
         return best.value if best is not None else None
 
     def _path(self, tokens: list[str]) -> Iterator[_Node[T]]:
-        """Yield the nodes along a pattern, beginning with the root, as far as there are any."""
+        """Yield the existing nodes along a pattern, from the root on."""
         node: _Node[T] | None = self._root
         for token in tokens:
             if node is None:
@@ -113,7 +113,7 @@ class PatternTree(Generic[T]):
 def _steps(
     children: dict[str, _Node[T]], tokens: list[str], places: Sequence[int]
 ) -> Iterator[tuple[_Node[T], Sequence[int]]]:
-    """Yield which children are reached from these places, which ascend, and at which places of their own."""
+    """Yield the children reached from these positions, which ascend, and the positions in each child."""
     any_number = children.get(_ANY_NUMBER)
     if any_number is not None:
         yield any_number, range(places[0], len(tokens) + 1)
@@ -130,6 +130,6 @@ def _steps(
         if token in children:
             literal.setdefault(token, []).append(place + 1)
     for token, behind in literal.items():
-        # A peer may well write the characters of the wildcards; in an address they are text.
+        # A peer may write wildcards in an address; they are plain text there.
         if token not in _WILDCARD_KINDS:
             yield children[token], behind

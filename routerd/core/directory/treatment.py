@@ -1,4 +1,4 @@
-"""How an address is treated: what the settings say of the pattern that matches it best, or of all others."""
+"""The treatment of an address: the settings of its best matching pattern, or the default settings."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from routerd.core.settings import AddressSettings, Distribution, RouterSettings
 
 @dataclass(frozen=True, slots=True)
 class Treatment:
-    """What becomes of the messages of an address."""
+    """The treatment of the messages of an address."""
 
     distribution: Distribution
     ingress_phase: int = 0
@@ -22,7 +22,7 @@ _EDGE = Treatment(Distribution.BALANCED)
 _EVERYWHERE = Treatment(Distribution.MULTICAST)
 _BY_HINT = {0: _EVERYWHERE, 1: _EVERYWHERE, 2: Treatment(Distribution.CLOSEST), 3: Treatment(Distribution.BALANCED)}
 HINTS = {Distribution.MULTICAST: 1, Distribution.CLOSEST: 2, Distribution.BALANCED: 3, Distribution.UNAVAILABLE: 5}
-"""How routers tell each other the treatment of an address."""
+"""The treatment as routers tell it to each other."""
 _BY_CLASS = {AddressClass.TOPOLOGICAL: _EVERYWHERE, AddressClass.EDGE: _EDGE}
 
 
@@ -36,18 +36,18 @@ class Treatments:
             self.add(address)
 
     def add(self, settings: AddressSettings) -> None:
-        """Treat the addresses of a pattern like this; raises InvalidPattern or DuplicatePattern."""
+        """Treat the addresses of a pattern by these settings; raises InvalidPattern or DuplicatePattern."""
         self._by_pattern.add(settings.pattern, _configured(settings))
 
     def remove(self, pattern: str) -> None:
-        """Treat the addresses of a pattern as if it had not been configured; raises UnknownPattern."""
+        """Remove the settings of a pattern; raises UnknownPattern."""
         self._by_pattern.remove(pattern)
 
     def of(self, address: str) -> Treatment:
-        """Return the treatment of an address, in any form in which it may be written.
+        """Return the treatment of an address, in any form that peers write.
 
-        Addresses of places (`_local/`, `_topo/`, `_edge/`) are no matter of configuration, and no address that begins
-        with an underscore is ever unavailable: routers and reply addresses depend on them.
+        Addresses of places (`_local/`, `_topo/`, `_edge/`) are not configurable. Addresses that begin with an
+        underscore are never unavailable, because routers and reply addresses depend on them.
         """
         text = canonical(address)
         if text == "$management":
@@ -69,7 +69,7 @@ class Treatments:
     def of_key(self, key: str, hint: int | None = None) -> Treatment:
         """Return the treatment of an address by its key; raises InvalidKey.
 
-        Where nothing is configured for it, the hint of a router that has it prevails over our default.
+        Without configured settings, the hint of a router that has the address prevails over our default.
         """
         parts = parts_of(key)
         if parts.address_class is AddressClass.MOBILE:

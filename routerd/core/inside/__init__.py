@@ -1,1 +1,1 @@
-"""Endpoints inside the router, and those who answer for links in its place."""
+"""Endpoints inside the router, and link keepers."""

@@ -1,9 +1,9 @@
 """The endpoints that `--test-hooks` adds for tests of clients (14).
 
-`sink` accepts every message, `discard` rejects it, `source` sends for ever and `source_ps` does so settled; the other
-direction of each is refused. `deny` refuses all links. `echo` answers a link by one in the other direction: it attaches
-to the client as the client did to it, completes the client's link when the client has completed that one, and detaches
-either with the other.
+`sink` accepts every message and `discard` rejects it. `source` sends without end, and `source_ps` does so settled.
+Links in the other direction are refused. `deny` refuses all links. `echo` answers a link by a mirror link: it attaches
+to the client as the client attached to it. It completes the client's link when the client has completed the mirror, and
+detaches each link when the other one is detached.
 """
 
 from collections.abc import Callable
@@ -20,7 +20,7 @@ _SEQUENCE_MASK = 0xFFFFFFFF
 
 
 def add_built_in_endpoints(router: Router, now: float, *, is_host: bool = True) -> None:
-    """Add all of them; of several workers one is the host of those that take or make messages."""
+    """Add all of them. Among several workers, one is the host of `sink`, `discard` and the sources."""
     for name, keeper in (
         ("sink", _OneWay("Sink function only accepts incoming links", refuses_consumers=True)),
         ("discard", _OneWay("Discard function only accepts incoming links", refuses_consumers=True)),
@@ -70,23 +70,23 @@ class _OneWay(LinkKeeper):
         self._error = Error(condition="qd:forbidden", description=reason)
 
     def refusal(self, link: Link) -> Error | None:
-        """Return why, for a link of that direction; the router's end of a consumer's link is the sender."""
+        """Return the error for a link of a refused direction; the router is the sender on a consumer's link."""
         return self._error if self._refused[link.is_sender] else None
 
 
 class Echo(LinkKeeper):
-    """Answers each link by another one that is its mirror image."""
+    """Answers each link by a mirror link."""
 
     def __init__(self, router: Router) -> None:
         self._router = router
         self._mirrors: dict[Link, Link | None] = {}
 
     def keeps(self, link: Link) -> bool:
-        """Keep them all."""
+        """Keep all links."""
         return True
 
     def attached(self, link: Link, performative: Attach) -> None:
-        """Mirror a new link, or complete the one whose mirror image is complete."""
+        """Mirror a new link, or complete the link whose mirror is complete."""
         if link not in self._mirrors:
             self._mirror(link, performative)
             return
@@ -97,7 +97,7 @@ class Echo(LinkKeeper):
             mirrored.attach(source=performative.source, target=performative.target)
 
     def detached(self, link: Link, error: Error | None) -> None:
-        """Detach the other one of the two."""
+        """Detach the other link of the pair."""
         other = self._mirrors.pop(link)
         if other is not None:
             self._mirrors[other] = None

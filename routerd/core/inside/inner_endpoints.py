@@ -1,9 +1,9 @@
-"""Endpoints inside the router: consumers of an address whose messages a function takes, and producers.
+"""Endpoints inside the router: consumers that hand messages to a function, and producers.
 
-They are at the far end of a `LoopBack`, a connection of the router with itself: two connections of the engine that are
-handed each other's octets when the shell flushes. To the router it is one more peer, so an address, the credit, the
-settlement, the fabric and the barrier know no second kind of link, and what holds for clients' links holds for these.
-The price is an encoding and a decoding a message, some microseconds, where messages are few: management, tests.
+They are at the far end of a `LoopBack`, a connection of the router to itself. It consists of two connections of the
+engine. The shell hands each of them the octets of the other when it flushes. The router sees one more peer. So the
+rules for addresses, credit, settlement and the fabric are those of clients' links. The price is one encoding and one
+decoding of each message, some microseconds. Such messages are few: management and tests.
 """
 
 from collections import deque
@@ -35,34 +35,34 @@ if TYPE_CHECKING:
     from routerd.core.router import Router
 
 MESSAGE_SIZE_MAX = 1 << 20
-"""Octets of a message that an endpoint takes if it says nothing else: each is put together in memory."""
+"""Octets of the largest message that an endpoint takes by default: it is assembled in memory."""
 FRAME_SIZE = 1 << 14
 SESSION_FRAMES = 16
-"""Together they bound what is on its way between the two ends."""
+"""Both limits together bound the data under way between the two ends."""
 PIECE = 2 * FRAME_SIZE
-"""Octets of a large message that a producer sends in one turn: those of others are not to wait for all of it."""
+"""Octets of a large message that a producer sends in one turn, so that other messages need not wait for all of it."""
 QUEUED_MAX = 10_000
-"""Messages of a producer that wait for credit."""
+"""Limit of the messages of a producer that wait for credit."""
 
 Take: TypeAlias = Callable[[bytes, Delivery], None]
-"""Takes a whole message; the outcome is said by the delivery's `accept`, `reject`, ... then or later."""
+"""Takes a whole message; it settles by the delivery's `accept`, `reject`, ... now or later."""
 Decided: TypeAlias = Callable[[Any], None]
-"""Hears the outcome of a message."""
+"""Gets the outcome of a message."""
 
 _INTERNAL = Error(condition="amqp:internal-error", description="the endpoint inside the router failed")
 
 
 class InnerConsumer:
-    """Gets the messages of an address, each whole."""
+    """Gets whole messages of an address."""
 
     def __init__(self, link: Receiver, address: str, take: Take, capacity: int, least_room: int) -> None:
         self.link = link
         self.address = address
-        """Of a dynamic one it is known once `is_attached`."""
+        """A dynamic address is known once `is_attached`."""
         self._take = take
         self._capacity = capacity
         self._least_room = least_room
-        """What has to be free of the capacity before it is worth a flow."""
+        """The free capacity that is worth a flow."""
         self._held = 0
         self._octets = bytearray()
 
@@ -79,17 +79,17 @@ class InnerConsumer:
             link.grant(room)
 
     def hold(self) -> None:
-        """Count a settled message that was taken and is not done with, as an unsettled one counts by itself."""
+        """Count a settled message that is still being processed; unsettled ones count by themselves."""
         self._held += 1
 
     def let_go(self) -> None:
-        """Count one of them no more."""
+        """Stop counting one of them."""
         self._held -= 1
         if self.is_attached:
             self.top_up()
 
     def arrive(self, delivery: Delivery, data: bytes | bytearray, start: int, end: int) -> None:
-        """Put the message together, and have it taken once it is whole."""
+        """Assemble a message, and hand it over once it is whole."""
         if delivery.is_aborted:
             self._octets.clear()
             return
@@ -100,13 +100,13 @@ class InnerConsumer:
             self._take(message, delivery)
 
     def close(self) -> None:
-        """Take no more."""
+        """Detach."""
         if self.link.is_attached:
             self.link.detach()
 
 
 class InnerProducer:
-    """Sends messages to an address, or each to the one that its `to` names."""
+    """Sends messages to an address, or each message to the address in its `to`."""
 
     def __init__(self, link: Sender, address: str, on_credit: "Callable[[InnerProducer], None] | None") -> None:
         self.link = link
@@ -116,7 +116,7 @@ class InnerProducer:
         self._is_closing = False
         self._queue: deque[tuple[bytes, bool, Decided | None]] = deque()
         self._delivery: Delivery | None = None
-        """The one that is under way in pieces, with its message, and how much of that has been sent."""
+        """The delivery that is under way in pieces, its message, and the octets of it that were sent."""
         self._message = b""
         self._sent = 0
         self._queued_octets = 0
@@ -128,26 +128,26 @@ class InnerProducer:
 
     @property
     def waiting_octets(self) -> int:
-        """How much of its messages has not gone to the router."""
+        """The octets that have not gone to the router."""
         return self._queued_octets + len(self._message) - (self._sent if self._message else 0)
 
     @property
     def waiting_messages(self) -> int:
-        """How many of them have not gone as a whole."""
+        """The messages that have not gone as a whole."""
         return len(self._queue) + (self._delivery is not None)
 
     @property
     def is_idle(self) -> bool:
-        """Whether all of its messages have gone."""
+        """Whether all messages have gone."""
         return not self.waiting_messages
 
     @property
     def credit(self) -> int:
-        """How many messages can go at once."""
+        """The messages that can go at once."""
         return self.link.credit if self.link.is_attached else 0
 
     def send(self, message: bytes, *, settled: bool = False, decided: Decided | None = None) -> None:
-        """Send a message, now or when there is credit; raises QueueFull. Without a link it is released."""
+        """Send a message, now or when there is credit; raises QueueFull. Without a link the message is released."""
         if self._is_over:
             _tell(RELEASED, decided)
         elif self.credit > 0 and self._delivery is None and not self._queue:
@@ -159,7 +159,7 @@ class InnerProducer:
             self._queued_octets += len(message)
 
     def use_credit(self) -> None:
-        """Send what waits; what credit is left is for who makes messages as they are wanted."""
+        """Send messages that wait; the remaining credit is for messages made on demand."""
         while self._queue and self._delivery is None and self.credit > 0:
             message, settled, decided = self._queue.popleft()
             self._queued_octets -= len(message)
@@ -187,7 +187,7 @@ class InnerProducer:
         self.link.write(self._delivery, message, 0, PIECE, True)
 
     def end(self) -> None:
-        """Say of each message under way what can be said, now that the link is gone."""
+        """Report an outcome for each message under way, now that the link is over."""
         self._is_over = True
         self._delivery, self._message = None, b""
         self._queued_octets = 0
@@ -198,27 +198,27 @@ class InnerProducer:
             _tell(RELEASED, decided)
 
     def close(self) -> None:
-        """Send no more, not even what waits."""
+        """Detach; messages that wait are not sent."""
         self._is_closing = True
         if self.link.is_attached:
             self.link.detach()
 
     def attached(self) -> None:
-        """Go again if it was closed meanwhile."""
+        """Detach if it was closed meanwhile."""
         if self._is_closing:
             self.link.detach()
 
 
 class LoopBack(Handler):
-    """A connection of a router with itself, and the endpoints at its far end.
+    """A connection of the router to itself, and the endpoints at its far end.
 
-    It stands for the transport too: the shell calls `flush` when either end has something to send.
+    It is its own transport: the shell calls `flush` when either end has output.
     """
 
     host = "inside the router"
 
     def __init__(self, router: "Router", now: float, *, capacity: int = 0, is_fair: bool = False) -> None:
-        """`capacity` is that of each producer; with `is_fair` those who send to the consumers take turns."""
+        """`capacity` is that of each producer; with `is_fair`, connections that send to the consumers take turns."""
         self.peer = router.new_peer(INNER, capacity)
         self.peer.is_fair = is_fair
         self._router = router
@@ -247,9 +247,9 @@ class LoopBack(Handler):
         capacity: int = DEFAULT_LINK_CAPACITY,
         message_size_max: int = MESSAGE_SIZE_MAX,
     ) -> InnerConsumer:
-        """Have the messages of an address taken by a function; without address, of a new one for replies."""
+        """Hand the messages of an address to a function; without an address, those of a new reply address."""
         link = self._session.receiver(self._name(address))
-        # A request that takes long is not to keep others from coming.
+        # A slow request must not keep other requests from coming.
         least_room = 1 if self.peer.is_fair else max(1, capacity // 2)
         consumer = InnerConsumer(link, address or "", take, capacity, least_room)
         self._endpoints[link] = consumer
@@ -267,10 +267,10 @@ class LoopBack(Handler):
         *,
         is_apart: bool = False,
     ) -> InnerProducer:
-        """Return a producer for an address, or for the one that each message names in its `to`.
+        """Return a producer for an address, or for the address that each message has in its `to`.
 
-        `on_credit` is called whenever there is credit for messages that are made as they are wanted. One that is
-        apart has a session to itself: messages that nobody takes fill no window of others.
+        `on_credit` is called whenever there is credit for messages made on demand. A producer with `is_apart` has a
+        session to itself, so that its messages cannot fill the window of others.
         """
         session = self._session
         if is_apart:
@@ -289,16 +289,16 @@ class LoopBack(Handler):
     # --- the transport
 
     def flush(self, now: float) -> None:
-        """Carry what either end has to send to the other, once; an answer goes with the next flush.
+        """Carry the output of either end to the other, once; answers go with the next flush.
 
-        The shell may ask several times in one turn, and a turn has one time.
+        The shell may ask several times in one turn; the time is the same for all of them.
         """
         is_new_turn = now != self._flushed_at
         self._flushed_at = now
         self._carry(now, goes_on=is_new_turn)
 
     def carry(self, now: float) -> bool:
-        """Do so as if in a turn of its own, and say whether there was anything."""
+        """Do the same as a turn by itself; return whether there was output."""
         return self._carry(now, goes_on=True)
 
     def _carry(self, now: float, *, goes_on: bool) -> bool:
@@ -316,7 +316,7 @@ class LoopBack(Handler):
             self._router.set_clock(now)
             self._near.receive_data(up, now)
         if goes_on:
-            # Now that nothing is left to send: so the next turn is asked for.
+            # Nothing is left to send: this asks for the next turn.
             for endpoint in endpoints:
                 if isinstance(endpoint, InnerProducer):
                     endpoint.go_on()
@@ -329,14 +329,14 @@ class LoopBack(Handler):
         self._far.transport_closed()
         self._near.transport_closed()
 
-    # --- the far end's events
+    # --- events of the far end
 
     def on_output(self, connection: Connection) -> None:
-        """Have the shell flush this connection, too."""
+        """Have the shell flush this connection too."""
         self._router.on_output(self._near)
 
     def on_link_attached(self, link: Link, performative: Attach) -> None:
-        """Learn a dynamic address, and grant the first credit."""
+        """Note a dynamic address, and grant the first credit."""
         endpoint = self._endpoints.get(link)
         if isinstance(endpoint, InnerProducer):
             endpoint.attached()
@@ -353,7 +353,7 @@ class LoopBack(Handler):
             link.session.end()
 
     def on_link_flow(self, link: Link) -> None:
-        """Send what waited for credit."""
+        """Send messages that waited for credit."""
         endpoint = self._endpoints.get(link)
         if isinstance(endpoint, InnerProducer):
             endpoint.use_credit()
@@ -368,13 +368,13 @@ class LoopBack(Handler):
         try:
             endpoint.arrive(delivery, data, start, end)
         except Exception as error:
-            # A fault of the endpoint costs this message, and not the connection of all endpoints.
+            # A fault of one endpoint costs one message. The connection of all endpoints goes on.
             self._router.observer.endpoint_failed(endpoint.address, error)
             if not delivery.settled:
                 delivery.reject(_INTERNAL)
 
     def on_disposition(self, delivery: Delivery) -> None:
-        """Tell the producer what became of its message."""
+        """Tell the producer the outcome of a message."""
         if delivery.is_incoming or not (delivery.remote_settled or is_outcome(delivery.remote_state)):
             return
         if not delivery.settled and not delivery.remote_settled:

@@ -1,4 +1,4 @@
-"""What takes links of an address out of the hands of the router: to refuse them, or to answer for them itself."""
+"""Link keepers: they take links of an address from the router, to refuse them or to answer them."""
 
 from typing import TYPE_CHECKING
 
@@ -7,21 +7,21 @@ if TYPE_CHECKING:
 
 
 class LinkKeeper:
-    """Is asked about each link that a peer attaches to the address; this one leaves them all to the router.
+    """Is asked about each link that a peer attaches to the address; this base class leaves all links to the router.
 
-    A link that is kept has no place in the router: its messages are ignored, and its keeper is told of it.
+    The router ignores the messages of a kept link, and tells its keeper the events.
     """
 
     def refusal(self, link: "Link") -> "Error | None":
-        """Return why the link is refused, if it is."""
+        """Return the error if the link is refused."""
         return None
 
     def keeps(self, link: "Link") -> bool:
-        """Whether this answers for the link."""
+        """Whether it keeps the link."""
         return False
 
     def attached(self, link: "Link", performative: "Attach") -> None:
-        """The peer attached a link that is kept; it may be the answer to one that this has attached."""
+        """A peer attached a kept link, perhaps in answer to an attach of the keeper."""
 
     def detached(self, link: "Link", error: "Error | None") -> None:
-        """A link that was kept is over."""
+        """A kept link is over."""
