@@ -13,7 +13,7 @@ class InvalidPhase(CoreError):
         self.phase = phase
 
     def __str__(self) -> str:
-        return f"phase {self.phase} is neither 0 to 9 nor 22, the fallback"
+        return f"phase {self.phase} is out of range (0 to 9, or 22 for the fallback)"
 
 
 class InvalidKey(CoreError):
@@ -24,7 +24,7 @@ class InvalidKey(CoreError):
         self.key = key
 
     def __str__(self) -> str:
-        return f"{self.key!r} is no address key: a letter for its class comes first, and after M the phase"
+        return f"{self.key!r} is not an address key: it needs a letter for its class, and a phase after M"
 
 
 class QueueFull(CoreError):
@@ -73,7 +73,7 @@ class UnknownPattern(PatternError):
 class MembershipError(CoreError):
     """A call of a worker whose membership in the address table is missing or outdated."""
 
-    reason = "is no member"
+    reason = "is not a member"
 
     def __init__(self, worker: int, incarnation: int) -> None:
         super().__init__(worker, incarnation)

@@ -1,4 +1,4 @@
-"""What a router tells whoever watches it: connections and links that come and go, and peers that misbehave."""
+"""The events that a router reports to its observer: connections, links, and faults of peers."""
 
 from typing import TYPE_CHECKING
 
@@ -11,25 +11,25 @@ if TYPE_CHECKING:
 
 
 class Observer:
-    """Hears of what happens; each method does nothing until it is overridden."""
+    """Takes the events of a router; each method does nothing until it is overridden."""
 
     def connection_opened(self, peer: "Peer", performative: "Open") -> None:
-        """A connection was opened by its peer, and answered."""
+        """A peer opened a connection, and the router answered."""
 
     def connection_closed(self, peer: "Peer", error: "Error | None") -> None:
         """A connection is over; its links were reported before."""
 
     def violation(self, peer: "Peer", error: "RemoteError") -> None:
-        """A peer broke the protocol; what it was told is in the error."""
+        """A peer broke the protocol; the error is the one sent to the peer."""
 
     def heartbeat_lost(self, peer: "Peer", silence_s: float) -> None:
-        """An edge router was not heard for too long; its connection is being closed."""
+        """An edge router was silent for too long; its connection is being closed."""
 
     def authentication_failed(self, peer: "Peer") -> None:
-        """A peer did not say, or could not prove, who it is."""
+        """The authentication of a peer failed."""
 
     def connection_allowed(self, peer: "Peer", user: str, host: str, vhost: str, group: str) -> None:
-        """Policy let a connection in."""
+        """Policy allowed a connection."""
 
     def connection_denied(self, peer: "Peer", user: str, host: str, vhost: str, reason: str) -> None:
         """Policy refused a connection."""
@@ -41,10 +41,10 @@ class Observer:
         """Policy refused a link, by the rule or limit that is named."""
 
     def message_size_denied(self, peer: "Peer", link: int) -> None:
-        """A message was too large; the connection is closed for it. `link` is the number of its link."""
+        """A message was too large, so its connection is closed. `link` is the number of its link."""
 
     def policy_summary(self, peer: "Peer", grant: "Grant") -> None:
-        """A connection is over that policy held for."""
+        """A connection under policy is over."""
 
     def link_attached(self, end: "Inlet | Outlet") -> None:
         """A link was attached."""
@@ -55,15 +55,15 @@ class Observer:
     def message_received(
         self, inlet: "Inlet", data: bytes | bytearray, start: int, end: int, is_partial: bool
     ) -> None:
-        """A message, or the beginning of one, came in at a link that is watched; `data` is only lent."""
+        """A message, or its beginning, came in on a watched link; `data` is only lent."""
 
     def message_sent(
         self, outlet: "Outlet", data: bytes | bytearray, start: int, end: int, is_partial: bool
     ) -> None:
-        """A message, or the beginning of one, left by a link that is watched; `data` is only lent."""
+        """A message, or its beginning, left by a watched link; `data` is only lent."""
 
     def endpoint_failed(self, address: str, error: Exception) -> None:
-        """What takes the messages of an address inside the router raised an error; the message was rejected."""
+        """An endpoint inside the router raised an error for a message; the message was rejected."""
 
     def link_lost(self, end: "Inlet | Outlet", error: "Error | None") -> None:
         """A link is over; its counters are final."""

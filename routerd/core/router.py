@@ -1,6 +1,6 @@
-"""One worker's part of a router: its parts are made here, and the engine's events go from here to the right one.
+"""`Router`: one worker's part of a router. It builds the parts and gives them the engine's events.
 
-`docs/architecture.md` draws who uses whom. Each part is made once and has those it uses as typed members.
+`docs/architecture.md` shows which part uses which. Each part is built once and has the parts it uses as typed members.
 """
 
 from collections.abc import Callable
@@ -81,7 +81,7 @@ if TYPE_CHECKING:
     from routerd.wire.held_batch import HeldBatch
 
 FABRIC_CAPACITY = 2000
-"""Deliveries that may be under way on one link between siblings: more than of a producer, who is not to wait for it."""
+"""Deliveries under way on one link between siblings: more than a producer may have, so that none waits for the link."""
 
 _INCOMPLETE = Error(
     condition="amqp:precondition-failed",
@@ -96,7 +96,7 @@ _CLOSED_BY_OPERATOR = Error(
 
 
 class Router(Handler):
-    """Builds the parts, owns them, and hands the events of all connections of a worker to them."""
+    """Builds and owns the parts, and gives them the events of all connections of a worker."""
 
     awake: list[Connection]
 
@@ -110,7 +110,7 @@ class Router(Handler):
         workers: int = 1,
         is_alone: bool = True,
     ) -> None:
-        """Be the worker of this index, one of so many: no two of them number connections or links alike."""
+        """`worker` of `workers` is the index of this one: numbers of connections and links differ between workers."""
         self.settings = settings
         self.router_id = settings.id
         self.observer = observer = Observer() if observer is None else observer
@@ -118,14 +118,14 @@ class Router(Handler):
         self.workers = workers
         self.peers: dict[int, Peer] = {}
         self.totals = Totals()
-        # Connections with output, for the shell to flush at the end of its turn.
+        # Connections with output; the shell flushes them at the end of its turn.
         self.awake = []
         self._last_peer = worker + 1 - workers
         self._make_delivery()
         self._make_roles(token, is_alone)
 
     def _make_delivery(self) -> None:
-        """Make what messages pass through, those below first."""
+        """Build the parts that messages pass through, the lowest first."""
         settings, observer = self.settings, self.observer
         clock = self._clock = Clock()
         directory = self.directory = Directory(settings)
@@ -163,7 +163,7 @@ class Router(Handler):
         )
 
     def _make_roles(self, token: Callable[[], str], is_alone: bool) -> None:
-        """Make what connections and links are for."""
+        """Build the roles of connections and links."""
         clock, directory, observer = self._clock, self.directory, self.observer
         journal, copies, queues, credit = self._journal, self._copies, self._queues, self._credit
         intake, settlement, reader = self._intake, self._settlement, self._marking.reader
@@ -252,22 +252,22 @@ class Router(Handler):
 
     @property
     def now(self) -> float:
-        """What time it is."""
+        """The present time."""
         return self._clock.now
 
     def set_clock(self, now: float) -> None:
-        """Say what time it is. What is decided until the next call happens at this time."""
+        """Set the present time, until the next call."""
         self._clock.now = now
 
     def has_news(self) -> bool:
-        """Whether the shell has to ask for more than octets when its turn ends."""
+        """Whether the shell must ask for more than octets at the end of its turn."""
         recorder = self._journal.recorder
         return bool(
             self.directory.changed or self._trunks.events or self.directory.trunks or self._trunks.wanting
         ) or (recorder is not None and recorder.is_pressed)
 
     def end_turn(self) -> None:
-        """Tell others what follows from this turn; before the shell flushes."""
+        """Do the work that this turn left, before the shell flushes."""
         self.directory.tracking.tell()
         if self.directory.is_edge:
             self._uplinks.end_turn()
@@ -275,13 +275,13 @@ class Router(Handler):
         self._routes.end_turn()
 
     def each_second(self, now: float) -> None:
-        """Greet neighbours, and give up messages that have waited for news in vain."""
+        """Greet neighbours, and release messages that waited for news in vain."""
         self.set_clock(now)
         self._trunks.each_second(now)
         self._routes.each_second(now)
 
     def look_after_edges(self, now: float) -> None:
-        """Say that we are there, or see who has not said so for too long; to be called every `HEARTBEAT_S`."""
+        """Send a heartbeat, or check edge routers for silence; to be called every `HEARTBEAT_S`."""
         self.set_clock(now)
         self._uplinks.beat()
         self._edges.look(now)
@@ -296,7 +296,7 @@ class Router(Handler):
         strips_out: bool = True,
         is_multi_tenant: bool = False,
     ) -> Peer:
-        """Return the record of a connection that is about to be made; set its `connection` and that one's `context`."""
+        """Return the record of a new connection; the caller sets its `connection` and that connection's `context`."""
         self._last_peer += self.workers
         if role == FABRIC:
             capacity = FABRIC_CAPACITY
@@ -313,14 +313,14 @@ class Router(Handler):
         return peer
 
     def on_opened(self, connection: Connection, performative: Open) -> None:
-        """Answer the open; a sibling's links can be attached from now on."""
+        """Answer the open; links to siblings can be attached from now on."""
         peer: Peer = connection.context
         if self.gate is not None and self.gate.holds(peer, performative):
             return
         self._open(peer, performative)
 
     def go_on(self, peer: Peer, performative: Open | None) -> None:
-        """Go on with a connection that waited; without its open it was refused."""
+        """Continue with a connection that waited; None means that it was refused."""
         if performative is not None:
             self._open(peer, performative)
         peer.connection.release(self.now)
@@ -332,7 +332,7 @@ class Router(Handler):
         peer.is_open = True
         peer.opened_at = self.now
         if peer.is_multi_tenant:
-            # Policy may know the vhost by another name than the peer, which is the one that counts.
+            # Policy may use another name for the vhost than the peer, and policy's name counts.
             peer.tenant = (performative.hostname or "") if peer.grant is None else peer.grant.vhost
         peer.role.opened(peer, performative)
         self.observer.connection_opened(peer, performative)
@@ -349,7 +349,7 @@ class Router(Handler):
         self.observer.connection_closed(peer, error)
 
     def on_authenticated(self, connection: Connection) -> None:
-        """Note who the peer is."""
+        """Note the user of the peer."""
         peer: Peer = connection.context
         if connection.sasl is not None and connection.sasl.identity is not None:
             peer.user = connection.sasl.identity
@@ -359,7 +359,7 @@ class Router(Handler):
         self.observer.authentication_failed(connection.context)
 
     def on_violation(self, connection: Connection, error: RemoteError) -> None:
-        """Report it; the engine has told the peer, who may not answer our close, either."""
+        """Report it. The engine has told the peer, which may not answer our close either."""
         peer: Peer = connection.context
         if error.scope is Scope.CONNECTION and peer.shell is not None:
             peer.shell.end_soon()
@@ -388,13 +388,13 @@ class Router(Handler):
             session.end(error)
 
     def on_session_ended(self, session: Session, error: Error | None) -> None:
-        """Count it no more, if it counted."""
+        """Stop counting it, if it counted."""
         if session.context is not None and self.gate is not None:
             session.context = None
             self.gate.session_ended(session.connection.context)
 
     def on_session_flow(self, session: Session) -> None:
-        """Go on with what waited for the session's window."""
+        """Continue with links that waited for the session's window."""
         self._credit.of_session(session)
 
     def on_output(self, connection: Connection) -> None:
@@ -402,25 +402,25 @@ class Router(Handler):
         self.awake.append(connection)
 
     def set_blocked(self, peer: Peer, is_blocked: bool) -> None:
-        """Note whether the transport of a connection has room; when it has again, what waited for it goes on."""
+        """Note whether the transport of a connection has room; if so, continue with links that waited for it."""
         peer.is_blocked = is_blocked
         if not is_blocked and peer.starved:
             self._credit.relieve(peer)
 
     def written(self, peer: Peer) -> None:
-        """Go on with what waited until all that was composed for a connection was written."""
+        """Continue with links that waited for a write of the connection's output."""
         peer.is_full = False
         self._credit.relieve(peer)
 
     def watch(self, peer: Peer, is_watched: bool) -> None:
-        """Have the observer told of the messages of a connection, or not any more."""
+        """Report the messages of a connection to the observer, or stop that."""
         peer.is_watched = is_watched
         ends: list[Inlet | Outlet] = [*peer.inlets, *peer.outlets]
         for end in ends:
             end.is_watched = is_watched
 
     def close_connection(self, number: int) -> bool:
-        """Close the connection of a client; whether there is one of this number."""
+        """Close the connection of a client; return whether the number exists."""
         peer = self.peers.get(number)
         if peer is None or not peer.is_external:
             return False
@@ -433,7 +433,7 @@ class Router(Handler):
     # --- links
 
     def on_link_attached(self, link: Link, performative: Attach) -> None:
-        """Give a new link its place, or refuse it; complete one of our own."""
+        """Give a new link its role, or refuse it; or complete a link of our own."""
         if link.is_sender and link.is_incomplete:
             self._end_incomplete(link)
         elif link.context is not None:
@@ -444,14 +444,16 @@ class Router(Handler):
             peer.role.attached(peer, link, performative)
 
     def _end_incomplete(self, link: Link) -> None:
-        """Have a peer attach anew: only what is resumed may be sent (2.7.3), and nothing is kept here for that."""
+        """Detach a link with unsettled deliveries to resume (2.7.3): this router keeps none, so the peer must attach
+        anew.
+        """
         if link.is_attached:
             link.detach(error=_INCOMPLETE)
         else:
             self._attaching.refuse(link, _INCOMPLETE)
 
     def on_link_detached(self, link: Link, closed: bool, error: Error | None) -> None:
-        """Forget a link, and settle what it leaves behind."""
+        """Forget a link, and settle its deliveries."""
         end: End | None = link.context
         if end is None:
             self._keeping.ended(link, error)
@@ -460,13 +462,13 @@ class Router(Handler):
             link.context = None
 
     def on_link_flow(self, link: Link) -> None:
-        """Use new credit, answer a drain, or see what credit a producer gave back."""
+        """Use new credit, answer a drain, or note credit that a producer gave back."""
         end: End | None = link.context
         if end is not None:
             end.role.flow(end)
 
     def keep(self, link: Link, keeper: "LinkKeeper") -> None:
-        """Tell a keeper what becomes of a link, and have nothing to do with it."""
+        """Leave a link to its keeper, which gets the link's events."""
         self._keeping.keep(link, keeper)
 
     # --- messages
@@ -474,7 +476,7 @@ class Router(Handler):
     def on_transfer(
         self, receiver: "Receiver", delivery: Delivery, data: bytes | bytearray, start: int, end: int
     ) -> None:
-        """Forward what arrived, or keep it until it can be."""
+        """Forward a message, or keep it until it can be forwarded."""
         inlet: Inlet | None = receiver.context
         if inlet is not None:
             inlet.role.transfer(inlet, delivery, data, start, end)
@@ -488,108 +490,108 @@ class Router(Handler):
         data: bytes | bytearray,
         start: int,
     ) -> None:
-        """Count messages that took the way of the one before them."""
+        """Count messages that left together with the one before them."""
         self._batches.relayed(receiver, sender, count, batch, data, start)
 
     def on_held(self, held: "HeldBatch") -> None:
-        """Keep messages behind one that waits, as they are."""
+        """Keep messages behind one that waits, as a held batch."""
         self._batches.hold(held)
 
     def on_hold_over(self, held: "HeldBatch") -> None:
-        """Have each message of a held batch wait for itself."""
+        """Have each message of a held batch wait singly."""
         self._batches.part(held.context)
 
     def on_accepted(self, batch: "DeliveryBatch", count: int) -> None:
-        """Count deliveries that were accepted together, and that their producer was told so."""
+        """Count deliveries that were accepted together; their producer has the outcome."""
         self._settlement.accepted_together(batch, count)
 
     def on_parting(self, batch: "DeliveryBatch", delivery: Delivery) -> None:
-        """Have a delivery that left together with others keep what its outcome is to be recorded with."""
+        """Give a delivery of a batch the flow and row for its outcome."""
         self._journal.part(batch.context, delivery)
 
     def on_disposition(self, delivery: Delivery) -> None:
-        """Pass on what the consumer decided, or that the producer has settled."""
+        """Pass on the consumer's outcome, or the producer's settlement."""
         self._settlement.decided(delivery)
 
-    # --- what the address table and the routing engine say, and are told
+    # --- the address table and the routing engine
 
     def take_changes(self) -> "Changes | None":
-        """Return what the address table has to be told, for the shell to pass on at the end of its turn."""
+        """Return the changes for the address table; the shell sends them at the end of its turn."""
         return self._siblings.take_changes()
 
     def all_interests(self) -> "Changes":
-        """Return everything that the table has to know of this worker, when it joins."""
+        """Return all interests of this worker, for a join."""
         return self._siblings.all_interests()
 
     def confirm(self, sequence: int) -> None:
-        """Answer the attaches that waited for every worker to know of them."""
+        """Answer the attaches whose changes every worker knows now."""
         for outlet in self._siblings.confirmed(sequence):
             self._clients.answer(outlet)
 
     def apply(self, delta: "Delta") -> None:
-        """Take what the table says of the siblings and of what they want; raises FullDeltaMissing."""
+        """Apply the table's delta of siblings and their interests; raises FullDeltaMissing."""
         self._siblings.apply(delta)
 
     def connect_failed(self, worker: int) -> None:
-        """Note that a sibling can't be reached: messages do not wait for it."""
+        """Note that a sibling is unreachable: messages do not wait for it."""
         self._siblings.connect_failed(worker)
 
     def apply_network(self, news: "NetworkNews") -> None:
-        """Take what the routing engine says of the network."""
+        """Apply news of the routing engine."""
         self._routes.apply_network(news)
 
     def take_trunk_events(self) -> "list[TrunkEvent]":
-        """Return what the routing engine has to be told."""
+        """Return the events of trunks for the routing engine."""
         return self._trunks.take_events()
 
     def open_trunks(self) -> "list[TrunkEvent]":
-        """Return the trunks that there are, for an engine that has to learn of them again."""
+        """Return the open trunks, for a new routing engine."""
         return self._trunks.open_trunks()
 
     def send_control(self, number: int, octets: bytes) -> None:
-        """Send a message of the routing protocol, if there still is such a trunk."""
+        """Send a message of the routing protocol if the trunk is still there."""
         self._trunks.send_control(number, octets)
 
     def open_streams(self) -> None:
-        """Attach links for the large messages that found none; and detach those that have not been used for long."""
+        """Attach links for large messages that found none, and detach links that were idle for long."""
         self._trunks.open_streams()
 
     # --- configuration
 
     def configure_address(self, settings: AddressSettings) -> None:
-        """Treat addresses that come into use from now on by these settings; raises DuplicatePattern."""
+        """Configure the addresses of a pattern that come into use from now on; raises DuplicatePattern."""
         self.directory.treatments.add(settings)
         self._treatments_changed()
 
     def forget_pattern(self, pattern: str) -> None:
-        """Treat addresses that come into use as if the pattern were not configured; raises UnknownPattern."""
+        """Remove the settings of a pattern for addresses that come into use from now on; raises UnknownPattern."""
         self.directory.treatments.remove(pattern)
         self._treatments_changed()
 
     def _treatments_changed(self) -> None:
-        """Look at the addresses of messages anew."""
+        """Look up the addresses of messages again."""
         self.directory.naming.forget()
         self._marking.reader.forget_keys()
 
     # --- the end
 
     def drain(self) -> None:
-        """Take no new links and no new messages; what is under way may settle."""
+        """Take no new links and no new messages; deliveries under way may settle."""
         self._leaving.drain()
 
     def is_drained(self) -> bool:
-        """Detach producers that have nothing under way any more; whether nothing at all is."""
+        """Detach producers with nothing under way; return whether nothing at all is under way."""
         return self._leaving.is_drained()
 
     def close_all(self) -> None:
-        """Settle what is left, detach every link with the reason, and close every connection."""
+        """Settle the remaining deliveries, detach every link with the reason, and close every connection."""
         self._leaving.close_all()
 
-    # --- what others look at
+    # --- for readers outside the core
 
     @property
     def recorder(self) -> "Recorder | None":
-        """Records decisions and their outcomes; None while that is switched off."""
+        """Records decisions and their outcomes; None while recording is off."""
         return self._journal.recorder
 
     @recorder.setter
@@ -598,7 +600,7 @@ class Router(Handler):
 
     @property
     def gate(self) -> Gate | None:
-        """Holds what begins against policy; None where none is configured."""
+        """The gate of policy; None without policy."""
         return self._policy.gate
 
     @gate.setter
@@ -607,7 +609,7 @@ class Router(Handler):
 
     @property
     def answer_forbidden(self) -> Callable[[bytes], bool] | None:
-        """Answers a request to management that its sender may not make; whether there is an answer."""
+        """Answers a request to management that its sender must not make; returns whether there is an answer."""
         return self._intake.answer_forbidden
 
     @answer_forbidden.setter
@@ -616,12 +618,12 @@ class Router(Handler):
 
     @property
     def keepers(self) -> "dict[str, LinkKeeper]":
-        """By address key: who may take links out of the router's hands."""
+        """The link keepers by address key."""
         return self._keeping.keepers
 
     @property
     def is_alone(self) -> bool:
-        """Whether there is no other worker that has to know of a consumer."""
+        """Whether no other worker needs to know of a consumer."""
         return self._clients.is_alone
 
     @property
@@ -640,7 +642,7 @@ class Router(Handler):
         return self._uplinks.active
 
     def is_in_reserve(self, peer: Peer) -> bool:
-        """Whether a connection waits for the uplink to be lost."""
+        """Whether a connection is in reserve."""
         return self._uplinks.is_in_reserve(peer)
 
     @property
@@ -660,17 +662,17 @@ class Router(Handler):
 
     @property
     def wanting(self) -> "dict[Any, None]":
-        """The connections of edge routers that want links for large messages."""
+        """The connections of edge routers that need links for large messages."""
         return self._trunks.wanting
 
     @property
     def network(self) -> "Network":
-        """What is known of the network."""
+        """The known network."""
         return self.directory.network
 
     @property
     def version(self) -> tuple[int, int]:
-        """The version of what is known of the siblings."""
+        """The version of the known interests of siblings."""
         return self._siblings.version
 
     @property
@@ -679,10 +681,10 @@ class Router(Handler):
         return self._sending.transit
 
     def treatment_of_key(self, key: str) -> "Treatment":
-        """Return how an address is treated."""
+        """Return the treatment of an address by its key."""
         return self.directory.treatment_of_key(key)
 
 
 def _number_of_faulty(peer: Peer) -> int:
-    """Return the number of the producer's link that has just been detached for an error."""
+    """Return the number of the producer's link that was just detached for an error."""
     return next((inlet.number for inlet in peer.inlets if inlet.link.has_error), 0)

@@ -1,4 +1,4 @@
-"""What the links of a worker have counted over all their lives."""
+"""The totals of the counters of a worker's links over their lives."""
 
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ COUNTERS = (
 
 
 class Totals:
-    """Sums of the counters of links that are over, each way: of clients, other routers, the fabric, and the inside."""
+    """Sums of the counters of links that are over, by direction: clients, other routers, fabric and inner ones."""
 
     def __init__(self) -> None:
         self.ingress = dict.fromkeys(COUNTERS, 0)
@@ -46,12 +46,12 @@ class Totals:
             sums[name] += getattr(end, name)
 
     def dropped(self) -> int:
-        """Return how many settled messages, or copies of one, were dropped, each at one link; not at those inside."""
+        """Return the number of dropped settled messages, or copies of them, without links of inner endpoints."""
         sums = (self.ingress, self.egress, self.trunk_in, self.trunk_out, self.fabric_in, self.fabric_out)
         return sum(one["dropped_presettled"] for one in sums)
 
     def copy(self) -> "Totals":
-        """Return totals to which the links of now can be added."""
+        """Return a copy to which the present links can be added."""
         copy = Totals()
         for name, sums in vars(self).items():
             setattr(copy, name, dict(sums))

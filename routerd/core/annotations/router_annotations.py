@@ -254,11 +254,11 @@ def _fault(values: "dict[str, Any]") -> Error | None:
     """Return the error in the annotations of another router."""
     for key in (_TO, _INGRESS):
         if type(values.get(key, "")) is not str:
-            return Error(condition="amqp:invalid-field", description=f"annotation {key} is no string")
+            return Error(condition="amqp:invalid-field", description=f"annotation {key} is not a string")
     trace = values.get(_TRACE, [])
     if type(trace) is not list or any(type(step) is not str for step in trace):
-        return Error(condition="amqp:invalid-field", description=f"annotation {_TRACE} is no list of strings")
+        return Error(condition="amqp:invalid-field", description=f"annotation {_TRACE} is not a list of strings")
     phase = values.get(_PHASE, 0)
     if not isinstance(phase, int) or isinstance(phase, bool) or not (0 <= phase <= 9 or phase == 22):
-        return Error(condition="amqp:invalid-field", description=f"annotation {_PHASE} is no phase: {phase!r}")
+        return Error(condition="amqp:invalid-field", description=f"annotation {_PHASE}: {phase!r} is not a phase (0 to 9, or 22)")
     return None

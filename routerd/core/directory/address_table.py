@@ -114,8 +114,7 @@ class AddressTable:
         return tuple(Interest(key, sum(self.consumers(key).values())) for key in keys)
 
     def take_totals(self) -> tuple[Interest, ...]:
-        """Return the totals of addresses that changed since the last call; nothing before the first call of `totals`.
-        """
+        """Return the totals of addresses that changed since the last call; empty until `totals` was called."""
         if self._retold is None:
             return ()
         retold, self._retold = self._retold, {}

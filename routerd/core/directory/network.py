@@ -24,8 +24,7 @@ class RouteTo:
 
 @dataclass(frozen=True, slots=True)
 class MappedAddresses:
-    """Addresses for which a router has its first consumers, with their treatment hints; or those that it has no more.
-    """
+    """Addresses for which a router gained consumers, with their treatment hints, or lost the last one."""
 
     router: str
     added: Mapping[str, int]

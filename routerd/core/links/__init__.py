@@ -1,1 +1,1 @@
-"""The data of links: a connection, its two kinds of ends, addresses, and what waits between them."""
+"""The data of links: connections, ends, addresses, and messages that wait."""

@@ -1,4 +1,4 @@
-"""An address of this worker: who sends to it, who receives from it, and what waits in between."""
+"""An address of this worker: its producers, its consumers, and the messages that wait between them."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 class Address:
     """The inlets and outlets of one address key.
 
-    The outlets to local consumers come first, those to siblings behind them; a message that a sibling sent
-    goes to local consumers only, so each has its own queue of what waits.
+    Outlets to local consumers come before outlets to siblings. A sibling's message goes to local consumers only, so
+    messages from siblings wait in a separate queue.
     """
 
     def __init__(self, key: str, distribution: Distribution, priority: int = -1) -> None:
@@ -25,33 +25,33 @@ class Address:
         self.distribution = distribution
         self.is_multicast = distribution is Distribution.MULTICAST
         self.is_balanced = distribution is not Distribution.CLOSEST
-        # Connections take turns with what waits: endpoints inside the router serve this address.
+        # Connections take turns with messages that wait: endpoints inside the router serve this address.
         self.is_fair = False
         self.priority = priority
         self.outlets: list[Outlet] = []
         self.local_count = 0
-        # Consumers at siblings, and how many of these siblings have no outlet here yet.
+        # Consumers at siblings, and the siblings with consumers that have no outlet here yet.
         self.remote_count = 0
         self.missing = 0
         self.inlets: dict[Inlet, None] = {}
-        # Those whose producers have credit as consumers have.
+        # Inlets with no more credit than consumers grant.
         self.in_step: dict[Inlet, None] = {}
-        # Those of siblings, which share the credit of the local consumers; and the addresses whose shares, or whose
-        # producers in step, are to be looked at when the turn ends.
+        # Inlets of siblings, which share the credit of local consumers. `uneven` lists addresses to check at the end of
+        # the turn: their siblings' shares, or their inlets in step.
         self.fabric_inlets: dict[Inlet, None] = {}
         self.uneven: dict[Address, None] | None = None
         self.parked: ParkedQueue | FairQueue = ParkedQueue()
         self.parked_from_siblings: ParkedQueue | FairQueue = ParkedQueue()
         self.parked_from_trunks: ParkedQueue | FairQueue = ParkedQueue()
-        # How many messages there are in all of these, and how many of them come from siblings.
+        # Messages in all three queues, and those of them from siblings.
         self.waiting = 0
         self.waiting_from_siblings = 0
         self.octets_from_trunks = 0
-        # The events that know of messages that wait: being told of each would cost more than to have it wait.
+        # The recorder that knows that messages wait. A report of each message would cost more than the wait.
         self.hungry_in: RecordedEvents | None = None
-        # Until when messages from other routers wait for news of a consumer.
+        # The time until which messages from other routers wait for news of a consumer.
         self.expected_until = 0.0
-        # The routes to other routers that have consumers.
+        # Routes to other routers with consumers.
         self.routes: list[AddressRoute] = []
         self.route_turn = 0
         self.route_taken = 0
@@ -63,30 +63,30 @@ class Address:
         self.transit = 0
 
     def take_turns(self) -> None:
-        """Have connections take turns from now on. To be called before anything waits."""
+        """Have connections take turns from now on; only while no message waits."""
         if not self.is_fair:
             self.is_fair = True
             self.parked, self.parked_from_siblings, self.parked_from_trunks = FairQueue(), FairQueue(), FairQueue()
 
     def queue_for(self, inlet: "Inlet") -> Any:
-        """Return where messages of a link wait."""
+        """Return the queue for the messages of an inlet."""
         if inlet.is_fabric:
             return self.parked_from_siblings
         return self.parked if inlet.trunk is None else self.parked_from_trunks
 
     def has_outlet(self, is_local_only: bool) -> bool:
-        """Whether there is a consumer, here, or at a sibling or another router."""
+        """Whether there is a consumer here, or, unless `is_local_only`, at a sibling or another router."""
         return self.local_count > 0 or (not is_local_only and (self.remote_count > 0 or len(self.routes) > 0))
 
     @property
     def is_idle(self) -> bool:
-        """Whether nobody uses the address here and nothing waits."""
+        """Whether the address has no links here and no message waits."""
         return not (
             self.outlets or self.inlets or self.parked or self.parked_from_siblings or self.parked_from_trunks
         ) and not any(route.waiting for route in self.routes)
 
     def add(self, outlet: "Outlet") -> None:
-        """Enter an outlet."""
+        """Add an outlet."""
         outlets = self.outlets
         outlet.place = len(outlets)
         outlets.append(outlet)
@@ -95,7 +95,8 @@ class Address:
             self.local_count += 1
 
     def remove(self, outlet: "Outlet") -> None:
-        """Take an outlet out, if it is here; the last one has its place, whoever many there are."""
+        """Remove an outlet if it is here. The last outlets take its place, so the cost does not depend on their number.
+        """
         if outlet.place < 0:
             return
         if not outlet.is_fabric:
@@ -114,20 +115,20 @@ class Address:
         one.place = other_at
 
     def enter(self, inlet: "Inlet") -> None:
-        """Enter an inlet."""
+        """Add an inlet."""
         self.inlets[inlet] = None
         if inlet.is_fabric:
             self.fabric_inlets[inlet] = None
 
     def leave(self, inlet: "Inlet") -> None:
-        """Take an inlet out, if it is here."""
+        """Remove an inlet if it is here."""
         self.inlets.pop(inlet, None)
         self.in_step.pop(inlet, None)
         self.fabric_inlets.pop(inlet, None)
         self.note_credit()
 
     def credit(self) -> int:
-        """Return how much consumers here and at siblings take now."""
+        """Return the credit of consumers here and at siblings."""
         if self._known_credit >= 0:
             return self._known_credit
         total = 0
@@ -136,9 +137,9 @@ class Address:
         return total
 
     def keep_step(self) -> None:
-        """Let producers send what consumers take now."""
+        """Grant inlets in step the credit that consumers have now."""
         waiting, self.in_step = self.in_step, {}
-        # To grant credit to producers takes none from consumers, so it need not be counted again for each.
+        # Grants to producers leave the credit of consumers as it is, so one count serves all of them.
         self._known_credit = self.credit()
         for inlet in waiting:
             inlet.is_in_step = False
@@ -146,17 +147,17 @@ class Address:
         self._known_credit = -1
 
     def note_step(self) -> None:
-        """Have `keep_step` called when the turn ends: consumers have another credit than before."""
+        """Have `keep_step` called at the end of the turn: the credit of consumers has changed."""
         if self.uneven is not None:
             self.uneven[self] = None
 
     def note_credit(self) -> None:
-        """Have the shares of siblings looked at when the turn ends: local consumers have another credit than before."""
+        """Have the shares of siblings checked at the end of the turn: the credit of local consumers has changed."""
         if self.fabric_inlets and self.uneven is not None:
             self.uneven[self] = None
 
     def share_credit(self) -> None:
-        """Give siblings the credit that local consumers have, in equal parts, and some ahead of it."""
+        """Grant siblings the credit of local consumers in equal shares, and a part of the credit to come."""
         if not self.fabric_inlets:
             return
         for outlet in self.outlets[: self.local_count]:
@@ -167,20 +168,20 @@ class Address:
             inlet.set_share(share)
 
     def drain_siblings(self) -> None:
-        """Have siblings send what they can on the credit of now, and give the rest of it back."""
+        """Have siblings use their share of the present credit and return the rest."""
         share = self._share(False)
         for inlet in self.fabric_inlets:
             inlet.link.set_credit(min(share, inlet.capacity), drain=True)
 
     def _share(self, is_ahead: bool) -> int:
-        """Return what each sibling may send, roughly: of the credit of now, or ahead of what is about to come."""
+        """Return the approximate share of one sibling: of the present credit, or with credit that is about to come."""
         waiting = self.waiting_from_siblings
         credit = -waiting
         for outlet in self.outlets[: self.local_count]:
             if not outlet.is_open:
                 continue
             if outlet.peer.is_blocked or outlet.link.session.has_backlog:
-                # Nobody had to pass it over yet, but when it has room again, its credit is to be shared.
+                # The outlet was not passed over yet. Its credit is shared once it has room again.
                 outlet.wait_for_room()
             else:
                 credit += outlet.link.credit
@@ -190,10 +191,10 @@ class Address:
         return (max(credit, 0) + count - 1) // count
 
     def choose(self, is_local_only: bool) -> "Outlet | None":
-        """Return the outlet for the next message, or None when none can send now.
+        """Return the outlet for the next message, or None when no outlet can send now.
 
-        Outlets take turns, a sibling's as many in a row as it has consumers. Balanced takes the one with
-        the fewest unsettled deliveries a consumer, and the turn decides among equals.
+        Outlets take turns; an outlet to a sibling has one turn for each consumer there. Balanced addresses choose the
+        outlet with the fewest unsettled deliveries for each consumer, and take turns among equals.
         """
         outlets = self.outlets
         count = self.local_count if is_local_only else len(outlets)

@@ -1,4 +1,4 @@
-"""A way to other routers: where the messages of an address leave for those that have it behind the same neighbour."""
+"""A route of an address: messages leave by it for the routers behind one neighbour."""
 
 from collections import deque
 from typing import TYPE_CHECKING, Any
@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 
 
 class AddressRoute:
-    """The messages of one address that go to one neighbour: by a trunk of this worker, or by a sibling that has it.
+    """The messages of one address that go to one neighbour, by a trunk of this worker or of a sibling.
 
-    `outlet` is the link to that sibling; `end` is the trunk, if this worker has it.
+    `end` is the trunk, if this worker has it. Otherwise `outlet` is the link to the sibling that has it.
 
-    Each link of an edge router for an address, `beside`, has a route next to it for large messages. They go by links
-    for large messages, so that those behind them do not wait.
+    Each link of an edge router for an address has a route for large messages next to it. Its `beside` is that link.
+    Large messages take separate links, so that messages behind them need not wait.
     """
 
     address: "Address"
@@ -32,17 +32,17 @@ class AddressRoute:
         self.end = None
         self.outlet = None
         self.beside = None
-        # The sibling has no such trunk any more, which the routing engine will say before long.
+        # The sibling has lost the trunk. The routing engine will report that soon.
         self.is_refused = False
         self.routers: tuple[str, ...] = ()
-        # The least cost of a path to one of them, and how many are that near.
+        # The least cost of a path to one of the routers, and the number of routers at that cost.
         self.cost = 0
         self.nearest = 1
         # Unsettled deliveries of the address that took this route.
         self.outstanding = 0
         # Copies of multicast messages that could not leave yet.
         self.waiting = None
-        # What the recorder calls it, and in which register.
+        # The register of the recorder that knows the route, and its number there.
         self.recorded_in: Any = None
         self.recorded_as = 0
 

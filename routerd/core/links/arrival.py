@@ -1,4 +1,4 @@
-"""A message on its way through a router, from where it came to what is decided about it."""
+"""An arrival: a message on its way through the parts of a router."""
 
 from typing import TYPE_CHECKING
 
@@ -24,16 +24,16 @@ _NOTHING = b""
 
 
 class Arrival:
-    """A message, or as much of it as has come: `data[start:end]`.
+    """A message, or the part of it that has come: `data[start:end]`.
 
-    Parts of the router hand it to each other instead of a train of arguments. Each part that begins something with a
-    message has one object and uses it again, so nobody keeps it longer than a call. Where all messages pass, what is in
-    it has no other name: to count who refers to an object takes longer than to look at it.
+    Parts of the router pass this one object instead of many arguments. Each part that starts with messages has one
+    object and reuses it, so no other part keeps it after a call. On the path of all messages, its fields are not bound
+    to other names: a reference count costs more than the access.
     """
 
     inlet: "Inlet"
     delivery: "Delivery"
-    """None is that of a copy whose producer has left."""
+    """None for a copy whose producer has left."""
     data: bytes | bytearray
 
     def __init__(self) -> None:
@@ -43,25 +43,25 @@ class Arrival:
         self.start = 0
         self.end = 0
         self.is_partial = False
-        # When it came, and how much of it has come in all.
+        # The time at which it came, and the octets that have come in all.
         self.stamp = 0.0
         self.size = 0
-        # How it came here from another router; None for a message that entered here, and what records say of it.
+        # Its annotations from another router, or None if it entered here; and the annotations for records.
         self.annotations: RouterAnnotations | None = None
         self.recorded: RouterAnnotations | None = None
-        # What its annotations say, once they have been read, and where their section is.
+        # Its annotations once they have been read, and the bounds of their section.
         self.read: RouterAnnotations | None = None
         self.place = 0
         self.stop = 0
-        # The way to other routers that was chosen; None for one of the outlets of its address.
+        # The chosen route to another router; None for an outlet of the address.
         self.route: AddressRoute | None = None
-        # What is being looked at again, now that there is more of it.
+        # A collected message that is tried again, because more of it has come.
         self.collected: Collected | None = None
         self._priority = -1
         self._header = Sections(_NOTHING)
 
     def wait_over(self, parked: "Parked") -> None:
-        """Be a message that has waited."""
+        """Take over a message that has waited."""
         delivery = parked.delivery
         self.inlet = parked.inlet
         self.delivery = delivery
@@ -73,7 +73,7 @@ class Arrival:
         self.size = delivery.size
 
     def copy_of(self, fan: "FanOut") -> None:
-        """Be a copy of a multicast message that has waited."""
+        """Take over a copy of a multicast message that has waited."""
         self.inlet = fan.inlet
         self.delivery = fan.delivery  # type: ignore[assignment]
         self.data = fan.octets
@@ -85,7 +85,7 @@ class Arrival:
         self.recorded = fan.annotations
 
     def is_over(self) -> None:
-        """Let go of the message. The link has others, most of the time."""
+        """Release the message. `inlet` stays: the next message is mostly of the same link."""
         self.delivery = None  # type: ignore[assignment]
         self.data = None  # type: ignore[assignment]
         self._priority = -1
@@ -101,7 +101,7 @@ class Arrival:
             self.collected = None
 
     def forget_priority(self) -> None:
-        """Be another message."""
+        """Prepare for another message."""
         self._priority = -1
 
     def priority(self, address: "Address | None") -> int:
@@ -142,10 +142,10 @@ class Arrival:
             header.reset(_NOTHING, 0, 0, False)
 
     def to(self) -> str | None:
-        """Return where the message says that it goes; raises NeedsMore and DecodeError."""
+        """Return the destination in the message; raises NeedsMore and DecodeError."""
         header = self._header
         header.reset(self.data, self.start, self.end, self.is_partial)
         try:
             return header.to
         finally:
-            header.reset(_NOTHING, 0, 0, False)  # lets go of the octets
+            header.reset(_NOTHING, 0, 0, False)  # release the octets

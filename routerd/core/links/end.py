@@ -1,4 +1,4 @@
-"""An end of a link in the router: what it is for, and what it has counted."""
+"""An end of a link in the router: its role and its counters."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ _RELEASED = RELEASED
 
 
 class End:
-    """What all ends of links have in common."""
+    """The common base of inlets and outlets."""
 
     role: LinkRole
 

@@ -1,7 +1,7 @@
-"""What waits at an address that endpoints inside the router serve, so that no connection has to wait for another.
+"""A queue for addresses served inside the router, in which connections take turns.
 
-Connections take turns, a message each. A message takes part once it has come as a whole. A peer may begin a message and
-never end it, and the link to the endpoint carries one message at a time.
+Each turn is one message, so no connection waits for all messages of another. A message gets a turn only once it is
+complete, because a peer may never finish it and the link to the endpoint carries one message at a time.
 """
 
 from collections import OrderedDict, deque
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from routerd.core.links.peer import Peer
 
 MESSAGE_MAX = 1 << 20
-"""Octets of a message that comes in parts: it is put together in memory before it takes part."""
+"""Octets of the largest message that comes in parts: it is assembled in memory first."""
 
 
 class FairQueue:
-    """Has the part of a deque that `Waiting` uses."""
+    """The operations of a deque that queues of an address use."""
 
     def __init__(self) -> None:
         self._lines: OrderedDict[Peer, deque[Parked]] = OrderedDict()
@@ -34,7 +34,7 @@ class FairQueue:
 
     @property
     def is_ready(self) -> bool:
-        """Whether a message is there as a whole."""
+        """Whether there is a complete message."""
         return self._count > 0
 
     def append(self, parked: "Parked") -> None:
@@ -46,7 +46,7 @@ class FairQueue:
             self._count += 1
 
     def complete(self, parked: "Parked") -> bool:
-        """Have a message take part that has come as a whole now; whether it had come in parts."""
+        """Queue a message that is complete now; return whether it had come in parts."""
         if parked not in self._incomplete:
             return False
         del self._incomplete[parked]
@@ -57,7 +57,7 @@ class FairQueue:
         return next(iter(self))
 
     def popleft(self) -> "Parked":
-        """Take the first message; the turn goes to the next connection."""
+        """Remove and return the first message; the next turn is another connection's."""
         if not self._count:
             return self._incomplete.popitem()[0]
         peer, line = self._lines.popitem(last=False)
@@ -68,7 +68,7 @@ class FairQueue:
         return first
 
     def remove(self, parked: "Parked") -> None:
-        """Take a message out, wherever it is."""
+        """Remove a message, wherever it is."""
         if parked in self._incomplete:
             del self._incomplete[parked]
             return

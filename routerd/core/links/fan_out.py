@@ -1,4 +1,4 @@
-"""A multicast message on its way to several outlets, and how their outcomes become one."""
+"""A multicast message on its way to several outlets, and the combination of their outcomes."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -11,14 +11,14 @@ if TYPE_CHECKING:
     from routerd.wire.delivery import Delivery
 
 MAYBE_SEEN = Modified(delivery_failed=True)
-"""What becomes of a delivery whose consumer vanished before it said anything."""
+"""The outcome of a delivery whose consumer was lost before it settled."""
 
 _ACCEPTED = ACCEPTED
 _RELEASED = RELEASED
 
 
 class FanOut:
-    """One incoming delivery and its copies; settled once each copy has its outcome, with the one that ranks highest."""
+    """One incoming delivery and its copies. It is settled with the highest outcome, once each copy has one."""
 
     delivery: "Delivery | None"
     outcome: Any
@@ -34,20 +34,20 @@ class FanOut:
         self.is_complete = False
         self.outcome = None
         self.rank = -1
-        # Copies that have no outcome yet, those that wait for their outlet included.
+        # Copies without an outcome, including those that wait for their outlet.
         self.open_copies = 0
         self.waiting = 0
-        # What has come, as long as a copy waits; and the copies that are being sent while more comes.
+        # The octets that have come, while a copy waits; and copies that are sent while more octets come.
         self.octets = bytearray()
         self.under_way: list[Delivery] = []
         self.frames = 0
-        # Where it may leave otherwise once it is complete.
+        # Routes on which it may leave once it is complete.
         self.routes = None
-        # The way that it has come, for the recorder.
+        # The annotations of the message, for the recorder.
         self.annotations = None
 
     def combine(self, outcome: Any) -> None:
-        """Count a copy's outcome: rejected prevails over accepted, that over modified, and that over released."""
+        """Count a copy's outcome: rejected ranks above accepted, that above modified, and that above released."""
         self.open_copies -= 1
         rank = rank_of(outcome)
         if rank > self.rank:
@@ -55,22 +55,22 @@ class FanOut:
             self.outcome = outcome
 
     def note_route(self, route: "AddressRoute") -> None:
-        """Note where a copy waits for a link for large messages."""
+        """Note a route where a copy waits for a link for large messages."""
         if self.routes is None:
             self.routes = []
         self.routes.append(route)
 
     def is_alive(self) -> bool:
-        """Whether the message is still to be sent; its producer may be gone, or have aborted it."""
+        """Whether the message is still to be sent: its producer may have left or aborted it."""
         return self.delivery is not None or (self.is_settled and self.is_complete)
 
     def size(self) -> int:
-        """Return how much of the message has come."""
+        """Return the octets that have come."""
         return len(self.octets) if self.delivery is None else self.delivery.size
 
 
 def rank_of(outcome: Any) -> int:
-    """Return how an outcome ranks among those of several consumers."""
+    """Return the rank of an outcome among those of several consumers."""
     if outcome is _ACCEPTED:
         return 2
     if outcome is _RELEASED or outcome is None:

@@ -1,4 +1,4 @@
-"""Where messages enter: a producer's link, or a sibling's link for one address."""
+"""Inlets: the links of producers, and of siblings for one address, on which messages come in."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
     from routerd.wire.receiver import Receiver
 
 
-# A producer of whatever large messages may send the next while the router is told that the one before has arrived.
+# A producer of large messages may send the next one while the router learns that the one before has arrived.
 _REACH_LEAST = 4
 
 
 class Inlet(End):
     """A link into the router, with its credit and its counters.
 
-    `capacity` bounds what it may have under way: credit, unsettled deliveries and settled ones that wait. Where
-    messages are large, `reach` bounds what has not left the router: credit, which a producer may use up long before
-    it can send, and what waits. It does not bound what consumers have and do not settle: they may want many more.
+    `capacity` bounds credit, unsettled deliveries and settled messages that wait. For large messages, `reach` bounds
+    the messages that have not left the router: credit and messages that wait. A producer may use up credit long before
+    it can send. `reach` does not bound deliveries that consumers hold unsettled, as consumers may want many more.
     """
 
     link: "Receiver"
@@ -37,11 +37,11 @@ class Inlet(End):
     ) -> None:
         End.__init__(self, number, peer)
         self.peer = peer
-        # Of a link from another router.
+        # For a link from another router.
         self.trunk = None
         self.link = link
         self.address = address
-        # What a sibling sends for our consumers goes to no others; what it has us relay goes to another router.
+        # A sibling's message for our consumers goes to no other consumers. A message to relay goes to another router.
         self.is_fabric = peer.is_fabric and not is_relay
         self.is_relay = is_relay
         # Its messages are for the routers themselves.
@@ -50,13 +50,13 @@ class Inlet(End):
         self.is_withheld = False
         # Other links of its session must not wait for this one.
         self.is_shared = False
-        # What a message that enters here is marked with for the next router: entries of its annotations, and a section.
+        # The annotations for messages that enter here and go to another router: entries, and a whole section.
         self.entry = b""
         self.entry_count = 0
         self.entry_section = b""
-        # While the router ends: nothing is on its way here any more.
+        # The producer has answered the withdrawal of its credit while the router ends: no message is under way here.
         self.is_quiet = False
-        # What policy has looked at in each message; None is nothing.
+        # The policy check of each message; None for no check.
         self.guard: Any = None
         self.strips = peer.strips_in
         self.capacity = peer.capacity
@@ -65,40 +65,40 @@ class Inlet(End):
         self.least_room = 0
         self.ample_credit = 0
         self._set_reach(peer.capacity)
-        # What had come when it was looked up last how large messages are.
+        # The counters at the last measurement of message sizes.
         self.octets_before = 0
         self.deliveries_before = 0
-        # Whether it has credit again only when consumers have, which is not looked up for each message.
+        # Whether it gets credit only when consumers have some. This is not checked for each message.
         self.is_in_step = False
-        # How many messages had come when there was last nobody to send to.
+        # The number of messages at the last time without a consumer.
         self.unserved = 0
-        # Messages that wait for an outlet, and how many of them are settled.
+        # Messages that wait for an outlet, and the settled ones among them.
         self.parked = 0
         self.waiting = 0
         self.current = None
         self.collected = None
-        # Where the recorder counts the messages of this link, since the last one.
+        # The recorder's flow of the last message of this link.
         self.flow: Flow | None = None
 
     def join(self, trunk: "Trunk") -> None:
         """Become a link from another router, which gets credit for half of the capacity at a time.
 
-        Its credit does not wait for consumers, so the other half is enough; each flow costs both routers a turn.
+        Its credit does not wait for consumers, so half is enough; each flow costs both routers a turn.
         """
         self.trunk = trunk
         self.ample_credit = self.capacity >> 1
 
     def narrow(self, window: int) -> None:
-        """Have no more than a window of credit, and renew it after each message: to be called before the first."""
+        """Limit credit to a window, and renew it after each message; only before the first message."""
         self.capacity = window
         self.ample_credit = window - 1
 
     def top_up(self) -> None:
-        """Grant credit again once some of the capacity is free, while there is somebody to send to.
+        """Grant credit again once enough of the capacity is free, while the address has consumers.
 
-        A quarter is enough: producer, router and consumer work at once only if the producer need not wait for the last
-        of many; and less is not worth the turn that a flow costs both ends. A sibling has a share of its consumers'
-        credit instead, but for multicast, where everybody gets a copy.
+        A quarter is enough. Producer, router and consumer work at once only if the producer gets credit before its last
+        message is settled. A smaller grant is not worth the turn that a flow costs both ends. A sibling gets a share of
+        the consumers' credit instead, except for multicast, where each consumer gets a copy.
         """
         link = self.link
         if link.credit > self.ample_credit or not self.is_open:
@@ -129,9 +129,9 @@ class Inlet(End):
             self._grant_in_step(address, room)
 
     def _measure(self) -> None:
-        """Let no more be under way than so many octets, by how large the latest messages were."""
+        """Limit the octets under way, by the size of the latest messages."""
         messages = self.deliveries - self.deliveries_before
-        # The last may have come in part, and one says little of the next.
+        # The last message may have come in part only, and one message does not predict the next.
         if messages < max(2, self.reach >> 3):
             return
         octets = max(1, self.link.octets_in - self.octets_before)
@@ -148,16 +148,15 @@ class Inlet(End):
         self.ample_credit = reach - self.least_room
 
     def _has_cheap_waits(self, address: "Address") -> bool:
-        """Whether messages wait together, or not at this address."""
+        """Whether waiting is cheap: messages wait in batches, or need not wait at this address."""
         if address.is_multicast or address.routes:
             return True
         return len(address.outlets) == 1 and self.guard is None
 
     def _grant_in_step(self, address: "Address", room: int) -> None:
-        """Grant a producer that has begun to send no more than its consumers take, or some that may wait for them.
+        """Grant an active producer no more credit than its consumers have, or a minimum that may wait for them.
 
-        To keep a message for itself costs ten times what it costs to send it, so as many as can be are to leave as they
-        come.
+        Keeping a single message costs ten times as much as sending it. So most messages should leave as they come.
         """
         link = self.link
         if self.is_in_step and link.credit > 0:
@@ -170,9 +169,10 @@ class Inlet(End):
             link.grant(min(room, taken))
 
     def set_share(self, share: int) -> None:
-        """Have roughly a share of the consumers' credit: not every step is worth a flow.
+        """Set the approximate share of the consumers' credit, without a flow for each small change.
 
-        Others compete for it, so a sibling may have more than there is left; it loses that when something of its waits.
+        Siblings compete for the credit, so a share may exceed what is left. It is reduced when messages of siblings
+        wait.
         """
         link = self.link
         if self.address is None or self.address.is_multicast or not self.is_open:
@@ -185,7 +185,7 @@ class Inlet(End):
             link.grant(share - link.credit)
 
     def withdraw(self) -> None:
-        """Take the credit back: nobody is there to send to. What is on its way on it still arrives."""
+        """Withdraw the credit, as there are no consumers. Messages already sent on it still arrive."""
         self.unserved = self.deliveries
         if self.is_open and self.link.credit > 0 and self.trunk is None:
             self.link.set_credit(0)

@@ -1,4 +1,4 @@
-"""Where messages leave: a consumer's link, or a link to a sibling that has consumers of the address."""
+"""Outlets: the links of consumers, and links to siblings that have consumers of the address."""
 
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 
 BURST = 1 << 18
-"""Octets that may be composed for a connection before they are written, so that they leave while more is composed."""
+"""Octets composed for a connection before a write, so that they leave while more is composed."""
 _BURST = BURST
 
 
 class Outlet(End):
-    """A link out of the router, with what waits for it and its counters."""
+    """A link out of the router, with its waiting copies and its counters."""
 
     link: "Sender"
     trunk: "Trunk | None"
@@ -36,40 +36,40 @@ class Outlet(End):
     def __init__(self, number: int, peer: "Peer", link: "Sender", address: "Address") -> None:
         End.__init__(self, number, peer)
         self.peer = peer
-        # Of a link to another router.
+        # For a link to another router.
         self.trunk = None
         self.link = link
         self.address = address
         self.is_fabric = peer.is_fabric
-        # Of a link to the sibling that has the link to another router.
+        # For a link to the sibling that has the trunk of a route.
         self.route = None
-        # Of an edge router's link for an address: the route of large messages.
+        # For an edge router's link for an address: the route of large messages.
         self.side = None
-        # Where it is among the outlets of its address; -1 is nowhere.
+        # Its index among the outlets of its address; -1 for none.
         self.place = -1
         self.is_starved = False
         # A drain is answered once siblings have sent what they can.
         self.is_draining = False
         self.strips = peer.strips_out
-        # The far end goes by the annotations: it is an edge router, or a sibling on the way there.
+        # The far end forwards by annotations: it is an edge router, or a sibling on the path to one.
         self.is_marked = address.key[:1] == "H"
         self.weight = 1
         self.waiting = None
-        # Frames of sessions whose window stays closed until this outlet has sent them on.
+        # Frames by session whose window stays closed until this outlet has sent them.
         self.held = None
-        # How often the credit was used up, or window or transport were full; since when there is no credit, 0 if any.
+        # How often credit ran out, or window or transport were full; and the time since when there is no credit, or 0.
         self.stalls = 0
         self.dry_since = 0.0
-        # What siblings may send beyond the credit, as long as the consumer grants more before that is used up.
+        # Credit for siblings beyond the consumer's credit, while the consumer grants more before that runs out.
         self.lead = 0
-        # What the recorder calls it, and in which register.
+        # The register of the recorder that knows the outlet, and its number there.
         self.recorded_in: Any = None
         self.recorded_as = 0
-        # The terminus to answer with, until the attach is answered.
+        # The source to answer the attach with, until it is answered.
         self.source: Any = None
 
     def can_send(self) -> bool:
-        """Whether a delivery can be begun, and leave, now."""
+        """Whether a delivery can begin and leave now."""
         link = self.link
         if link.credit <= 0 or not self.is_open or not link.is_attached or link.current is not None:
             return False
@@ -78,14 +78,14 @@ class Outlet(End):
             self._starve()
             return False
         if session.output.end >= _BURST:
-            # The peer is not what it waits for: that is no stall.
+            # The outlet waits for a write and not for the peer, so this is no stall.
             self.peer.is_full = True
             self.wait_for_room()
             return False
         return True
 
     def wait_for_room(self) -> None:
-        """Be served when its session has room."""
+        """Wait until the session has room."""
         if not self.is_starved:
             self.is_starved = True
             starved = self.peer.starved
@@ -95,7 +95,7 @@ class Outlet(End):
             starved[session][self] = None
 
     def wait_no_more(self) -> None:
-        """Be served now, or never: the link is over."""
+        """Stop waiting: it is served now, or the link is over."""
         if self.is_starved:
             self.is_starved = False
             starved = self.peer.starved
@@ -105,7 +105,7 @@ class Outlet(End):
                 del starved[session]
 
     def is_stuck(self) -> bool:
-        """Whether its connection, or its session, has no room now for what is begun; notes what waits for a write."""
+        """Whether its connection or session has no room for the delivery under way; notes a full connection."""
         session = self.link.session
         if session.output.end >= _BURST:
             self.peer.is_full = True
@@ -113,12 +113,12 @@ class Outlet(End):
         return self.peer.is_blocked or session.has_backlog or session.remote_incoming_window == 0
 
     def ran_dry(self, now: float) -> None:
-        """Note that the credit has just been used up."""
+        """Note that the credit has just run out."""
         self.stalls += 1
         self.dry_since = now
 
     def note_flow(self, now: float) -> None:
-        """Note what credit the consumer has given, or taken back."""
+        """Note a change of the consumer's credit."""
         credit = self.link.credit
         if credit > 0:
             self.lead = credit >> 1 if self.dry_since == 0.0 and self.deliveries > 0 else 0
@@ -141,7 +141,7 @@ class Outlet(End):
         self._starve()
 
     def let_go(self) -> None:
-        """Let the windows open again."""
+        """Open the windows again."""
         if self.held is not None:
             held = self.held
             self.held = None

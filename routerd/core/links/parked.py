@@ -1,4 +1,4 @@
-"""Messages that wait: for an outlet that can send, or for the rest of the sections that say where they go."""
+"""Messages that wait: for an outlet that can send, or for the sections that have their destination."""
 
 from collections import deque
 from collections.abc import Iterator
@@ -10,12 +10,12 @@ if TYPE_CHECKING:
     from routerd.wire.delivery import Delivery
     from routerd.wire.held_batch import HeldBatch
 
-# Entries that were taken out may be as many as those that wait, and these.
+# The entries marked as removed may exceed those that wait by this number.
 _SLACK = 64
 
 
 class Parked:
-    """A message, or as much of it as has come, that waits at its address for an outlet."""
+    """A message, or the part of it that has come, that waits at its address for an outlet."""
 
     inlet: "Inlet"
     address: "Address"
@@ -28,19 +28,19 @@ class Parked:
 
     @property
     def count(self) -> int:
-        """How many messages these are."""
+        """The number of messages."""
         return 1
 
     @property
     def stamp(self) -> float:
-        """When it came."""
+        """The time at which it came."""
         return self.delivery.stamp
 
 
 class ParkedTogether:
-    """Whole messages of one producer that came together, and wait at its address as they are.
+    """Whole messages of one producer that came together and wait at their address as a held batch.
 
-    Once each waits for itself they are in `alone`, in the place of all.
+    Once each of them waits singly they are in `alone`, and keep the place of the batch.
     """
 
     alone: "list[Parked] | None"
@@ -56,14 +56,14 @@ class ParkedTogether:
 
     @property
     def count(self) -> int:
-        """How many messages these are."""
+        """The number of messages."""
         return self.held.count
 
 
 def parked(
     inlet: "Inlet", address: "Address", delivery: "Delivery", data: bytes | bytearray, start: int, end: int
 ) -> Parked:
-    """Return a message that waits, of which data[start:end] has come."""
+    """Return a parked message; data[start:end] is the part that has come."""
     view = data
     made: Parked = Parked.__new__(Parked)
     made.inlet = inlet
@@ -78,10 +78,10 @@ def parked(
 
 
 class ParkedQueue:
-    """What waits at an address and came from one side, in order: the part of a deque that `Waiting` uses.
+    """The messages that wait at an address and came from one side, in order; it has the operations of a deque in use.
 
-    Many producers may end one by one, and each is to cost what it has waiting. So an entry that is taken out of the
-    middle is only marked. It goes when it is in front, or when most entries are marked.
+    Many producers may end one by one, and the cost of each should depend only on its own messages. So removal only
+    marks an entry. The entry goes when it is in front, or when most entries are marked.
     """
 
     def __init__(self) -> None:
@@ -93,7 +93,7 @@ class ParkedQueue:
         return self._count
 
     def __iter__(self) -> Iterator["Parked | ParkedTogether"]:
-        """Iterate over what waits, in order."""
+        """Iterate over the messages that wait, in order."""
         for entry in self._entries:
             if type(entry) is not ParkedTogether:
                 if not entry.is_gone:
@@ -106,7 +106,7 @@ class ParkedQueue:
                         yield one
 
     def append(self, entry: "Parked | ParkedTogether") -> None:
-        """Have a message, or several together, wait behind the others."""
+        """Add a message, or a held batch, behind the others."""
         self._entries.append(entry)
         self._size += 1
         self._count += 1
@@ -115,7 +115,7 @@ class ParkedQueue:
         return self._first()
 
     def _first(self) -> Any:
-        """Return what waits in front; there is something."""
+        """Return the entry in front; there must be one."""
         entries = self._entries
         while True:
             entry = entries[0]
@@ -134,7 +134,7 @@ class ParkedQueue:
                 self._size -= 1
 
     def popleft(self) -> Any:
-        """Take out what waits in front, and return it."""
+        """Remove and return the entry in front."""
         first = self._first()
         self._entries.popleft()
         self._size -= 1
@@ -142,7 +142,7 @@ class ParkedQueue:
         return first
 
     def remove(self, one: Parked) -> None:
-        """Take out a message wherever it is."""
+        """Remove a message, wherever it is."""
         one.is_gone = True
         self._count -= 1
         if self._size > 2 * self._count + _SLACK:
@@ -150,17 +150,17 @@ class ParkedQueue:
             self._size = self._count
 
     def part(self, together: ParkedTogether, alone: "list[Parked]") -> None:
-        """Have each of the messages that waited together wait for itself, in their place."""
+        """Replace a held batch by its single messages, in its place."""
         together.alone = alone
         self._size += len(alone) - 1
         self._count += len(alone) - 1
 
 
 class Collected:
-    """The beginning of a message whose address or annotations have not all come yet."""
+    """The beginning of a message whose address or annotations are still incomplete."""
 
     def __init__(self, delivery: "Delivery") -> None:
         self.delivery = delivery
         self.octets = bytearray()
-        # How many octets there have to be for another attempt.
+        # The octets needed before the next attempt.
         self.due = 0

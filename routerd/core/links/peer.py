@@ -1,4 +1,4 @@
-"""One connection as the router knows it, whatever is at the other end."""
+"""A connection as the router knows it, with any kind of peer."""
 
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
@@ -18,18 +18,19 @@ FABRIC = "fabric"
 INTER_ROUTER = "inter-router"
 EDGE = "edge"
 INNER = "inner"
-"""The far end is in the router itself, as the endpoints of management are."""
+"""The role of a connection whose far end is inside the router, such as the endpoints of management."""
 
 
 class Peer:
-    """A connection, what its listener asks for, and the links over it."""
+    """A connection, the settings of its listener, and its links."""
 
     connection: "Connection"
     shell: Any
     details: Any
     trunk: "Trunk | None"
     role: ConnectionRole
-    """Takes the events of the connection; `role_name` is what its listener or connector says."""
+    """The role that takes the connection's events; `role_name` is the role that its listener or connector configures.
+    """
 
     def __init__(
         self,
@@ -46,20 +47,20 @@ class Peer:
         self.role = NO_CONNECTION_ROLE
         self.is_fabric = role == FABRIC
         self.is_inner = role == INNER
-        # Those who send to it take turns, a connection at a time: it is an endpoint that answers requests.
+        # Connections that send to it take turns: it is an endpoint that answers requests.
         self.is_fair = False
         self.is_router = role == INTER_ROUTER
         # Between an edge router and an interior router.
         self.is_edge = role == EDGE
         self.is_external = not (self.is_fabric or self.is_inner)
-        # A connection that we began, to which we attach the links between routers.
+        # A connection that we began; we attach the links between routers.
         self.is_initiator = False
         self.cost = 1
-        # Why the connection was closed, if the peer gave a reason or the engine had one.
+        # The reason for the close, from the peer or the engine.
         self.error: Any = None
         self.trunk = None
         self.capacity = capacity
-        # How much of the messages of a producer may be under way, where they are large.
+        # Octets that a producer of large messages may have under way.
         self.reach_octets = REACH_OCTETS
         is_client = self.is_external and not (self.is_router or self.is_edge)
         self.strips_in = strips_in and is_client
@@ -67,30 +68,30 @@ class Peer:
         self.is_multi_tenant = is_multi_tenant
         # The vhost whose own addresses this connection uses; empty for those of the router.
         self.tenant = ""
-        # Who the peer proved to be: "anonymous" by ANONYMOUS, empty without a SASL layer.
+        # The authenticated user: "anonymous" by ANONYMOUS, empty without a SASL layer.
         self.user = ""
-        # What a service said that the peer may do; None if it said nothing.
+        # The rights that an authentication service gave the peer; None if it gave none.
         self.service_rules: ServiceRules | None = None
-        # The vhost whose policy holds, whatever the peer's open says; None is the one that it names.
+        # The vhost whose policy applies, regardless of the peer's open; None for the vhost that the open names.
         self.policy_vhost: str | None = None
-        # What policy allows here; None where it does not hold.
+        # The grant of policy; None where policy does not apply.
         self.grant: Any = None
-        # The largest message that a producer may send, in octets; 0 is no bound.
+        # The largest message of a producer, in octets; 0 is no bound.
         self.max_message_size = 0
         self.sibling = -1
         self.is_open = False
         self.opened_at = 0.0
-        # When a delivery last came or went; 0 before the first.
+        # The time of the last delivery in either direction; 0 before the first.
         self.active_at = 0.0
-        # Whether the log is to have the messages of this connection.
+        # Whether the messages of this connection are logged.
         self.is_watched = False
         self.is_draining = False
-        # The transport takes nothing more for now: no delivery is begun on this connection.
+        # The transport is full: no delivery begins on this connection.
         self.is_blocked = False
-        # So much is composed for it that nothing is added until that is written.
+        # The output buffer is full: no delivery is added until it is written.
         self.is_full = False
-        # Outlets that were passed over because there was no window or no room, by session. Once one of them has room
-        # again, all others of its session have it.
+        # Outlets that were passed over without window or room, by session. Once one of them has room, all others of its
+        # session have it too.
         self.starved: dict[Session, OrderedDict[Outlet, None]] = {}
         self.inlets: dict[Inlet, None] = {}
         self.outlets: dict[Outlet, None] = {}

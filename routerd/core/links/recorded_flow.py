@@ -1,4 +1,4 @@
-"""What a flow is known by while messages of it come."""
+"""A flow, as forwarding knows it while messages of it come."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -7,7 +7,7 @@ if TYPE_CHECKING:
 
 
 class Flow:
-    """The messages of one address that came in by one link, left by another and entered the network at one router."""
+    """The messages of one address with the same inlet, the same outlet and the same ingress router."""
 
     annotations: "RouterAnnotations | None"
     following: "Flow | None"
@@ -17,8 +17,8 @@ class Flow:
         self.register = register
         self.key = key
         self.egress_number = egress_number
-        # Of its names in the register, and of its sums.
+        # The index of its names in the register, and of its sums.
         self.index = index
         self.annotations = None
-        # The next one in the ring of the inlet.
+        # The next flow in the ring of the inlet.
         self.following = None

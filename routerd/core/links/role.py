@@ -1,6 +1,6 @@
-"""What a connection, or the end of a link, is for: the engine's events go to its role.
+"""Roles of connections and of links: they take the engine's events.
 
-A feature that has links of its own kind makes a role for them. Nothing on the way of other links asks about it then.
+A feature with a new kind of link adds a role for it. The code of other links need not ask about it.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class LinkRole:
-    """Takes the events of the links of one kind, each of which has the same kind of `End`. This one does nothing."""
+    """Takes the events of one kind of link, which has one kind of `End`. This base class does nothing."""
 
     def transfer(self, end: Any, delivery: "Delivery", data: bytes | bytearray, start: int, stop: int) -> None:
         """Octets of a message have come: data[start:stop], which is lent for this call."""
@@ -22,14 +22,14 @@ class LinkRole:
         """The credit of the link has changed, or its drain."""
 
     def answered(self, end: Any) -> None:
-        """The peer has answered an attach of ours, or refuses the link."""
+        """The peer has answered our attach, or refuses the link."""
 
     def ended(self, end: Any, error: "Error | None") -> None:
         """The link is over."""
 
 
 class ConnectionRole:
-    """Takes the events of the connections of one kind. This one does nothing."""
+    """Takes the events of one kind of connection. This base class does nothing."""
 
     def opened(self, peer: "Peer", performative: "Open") -> None:
         """Both ends have opened the connection."""
@@ -38,7 +38,7 @@ class ConnectionRole:
         """The connection is over, and so are its links."""
 
     def attached(self, peer: "Peer", link: "Link", performative: "Attach") -> None:
-        """The peer has attached a link: it is to be answered or refused."""
+        """The peer has attached a link, which must be answered or refused."""
 
 
 NO_LINK_ROLE = LinkRole()

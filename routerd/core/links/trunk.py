@@ -1,4 +1,7 @@
-"""A connection to another router and its links: control, one data link a priority, and links for large messages."""
+"""A trunk: a connection to another router and its links.
+
+It has a control link, one data link for each priority, and links for large messages.
+"""
 
 from collections import deque
 from typing import TYPE_CHECKING
@@ -14,17 +17,17 @@ if TYPE_CHECKING:
 
 PRIORITIES = PRIORITY_MAX + 1
 STREAMS_MAX = 1000
-"""Links for large messages that a trunk has at most; those beyond wait."""
+"""Limit of the links of a trunk for large messages; further messages wait."""
 IDLE_STREAMS_MAX = 128
-"""Links for large messages that are kept for later ones."""
+"""Idle links for large messages that are kept for later messages."""
 OPENING_MAX = 8
-"""Such links that are opened at a time."""
+"""Limit of such links whose attach is unanswered."""
 CONTROL_QUEUE_MAX = 10_000
-"""Control messages that wait for credit; more are dropped, as routers repeat what matters."""
+"""Limit of the control messages that wait for credit. More are dropped, because routers repeat important ones."""
 
 
 class Trunk:
-    """The way to one neighbour as far as its connection is concerned."""
+    """The connection to one neighbour, with its links."""
 
     control: "Outlet | None"
 
@@ -35,27 +38,28 @@ class Trunk:
         self.control = None
         self.has_control_in = False
         self.queue: deque[bytes] = deque()
-        # By priority; a link that is gone leaves a hole.
+        # By priority; None stands for a link that is over.
         self.data: list[Outlet | None] = []
         self.receivers = 0
         self.streams: dict[Outlet, None] = {}
-        # Those of them that the neighbour has not answered.
+        # The links for large messages that the neighbour has not answered.
         self.opening: dict[Outlet, None] = {}
         self.wanted_streams = 0
-        # The neighbour refuses them.
+        # The neighbour refuses links for large messages.
         self.is_streamless = False
-        # Where an edge router's connection is noted when it wants some, to be looked up when the turn ends.
+        # On an edge router's connection: the set that notes its need for such links, read at the end of the turn.
         self.wanting: dict[Trunk, None] | None = None
-        # The routes beside the links of an edge router, by address.
+        # The routes for large messages beside the links of an edge router, by address.
         self.sides: dict[Address, list[AddressRoute]] = {}
-        # The last HELLO, when one was sent, when the engine said anything, and when the neighbour did.
+        # The last HELLO, and three times: when it was sent, when the routing engine last spoke, and when the neighbour
+        # did.
         self.greeting = b""
         self.greeted_at = self.told_at = self.heard_at = 0.0
         # Addresses with messages that could not leave.
         self.hungry: dict[Address, None] = {}
 
     def pick(self, address: "Address", priority: int, is_partial: bool) -> "Outlet | None":
-        """Return a link that can send now; else the address is remembered, to be served when one can."""
+        """Return a link that can send now; otherwise remember the address, to serve it when a link can."""
         outlet: Outlet | None
         if is_partial:
             waits = False
@@ -63,7 +67,7 @@ class Trunk:
                 if outlet.can_send():
                     return outlet
                 waits = waits or outlet.is_starved
-            # Without room one more would wait as well as the one that is remembered to go on.
+            # Without room, a further link would wait like the one that waits already.
             if not (waits and (self.peer.is_blocked or self.peer.is_full)):
                 self.wanted_streams += 1
                 if self.wanting is not None:
@@ -76,7 +80,7 @@ class Trunk:
         return None
 
     def link_of(self, priority: int) -> "Outlet | None":
-        """Return the link for whole messages of a priority: that of a lower one where there is none."""
+        """Return the link for whole messages of a priority, or that of a lower priority."""
         at = min(priority, len(self.data) - 1)
         while at >= 0:
             outlet = self.data[at]
@@ -87,11 +91,11 @@ class Trunk:
 
     @property
     def has_data(self) -> bool:
-        """Whether there is any link for messages."""
+        """Whether there is a data link."""
         return any(outlet is not None for outlet in self.data)
 
     def send_control(self, octets: bytes) -> bool:
-        """Send a control message, now or when there is credit; whether it will be."""
+        """Send a control message, now or when there is credit; return whether it was accepted."""
         if self.control is None or len(self.queue) >= CONTROL_QUEUE_MAX:
             return False
         self.queue.append(octets)
@@ -99,7 +103,7 @@ class Trunk:
         return True
 
     def use_control_credit(self) -> None:
-        """Send the control messages that wait, as far as there is credit."""
+        """Send the control messages that wait, as far as credit allows."""
         control = self.control
         if control is None:
             return

@@ -1,8 +1,8 @@
-"""Who may connect, attach and send what: policy, without I/O.
+"""Policy, without I/O: it limits connections, links and messages.
 
-`settings` is what is configured. `rulebook` has it compiled: `vhost`, `hosts`, `address_rules`. A worker's `gate` holds
-what begins against it and gives a connection its `grant`; `message_guard` is for links whose messages have to be
-looked at. `ledger` counts the connections of all workers, `account` is a worker's part of it.
+`settings` has the configuration. `rulebook` compiles it into `vhost`, `hosts` and `address_rules`. The `gate` of a
+worker checks what begins, and gives a connection its `grant`. `message_guard` serves links whose messages need a check.
+`ledger` counts the connections of all workers, and `account` is a worker's part of it.
 """
 
 from routerd.core.policy.account import Account

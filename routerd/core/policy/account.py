@@ -1,7 +1,7 @@
-"""A worker's part of the ledger: which of its connections count, and what it waits to be told.
+"""A worker's part of the ledger: the connections that count, and requests that wait for an answer.
 
-A worker that is alone has the ledger itself, and every answer at once. Others make a `Report` of what is new at the end
-of a turn, one at a time, and hear the `Verdict` on it later. One that was lost is followed by one of everything.
+A single worker has the ledger itself and gets each answer at once. Several workers send a `Report` of changes at the
+end of a turn, one at a time, and get a `Verdict` later. A full report follows a report that was lost.
 """
 
 from collections import deque
@@ -10,9 +10,9 @@ from collections.abc import Callable
 from routerd.core.policy.ledger import Ledger, Report, Seat, SeatLimits, Verdict
 
 Decided = Callable[[int, str | None], None]
-"""Hears of a connection whether it is let in, or why not."""
+"""Gets the decision on a connection: None, or the reason of its refusal."""
 Resume = Callable[[bool], None]
-"""Goes on with an accepted socket, or ends it."""
+"""Continues with an accepted socket, or ends it."""
 
 
 class Account:
@@ -27,12 +27,12 @@ class Account:
         self._came: dict[int, Seat] = {}
         self._gone: list[int] = []
         self.sockets = 0
-        """Accepted ones that are there."""
+        """The accepted sockets that are open."""
         self._allowance = max_connections if is_alone else 0
         self._waiting: deque[Resume] = deque()
         self._recalls = 0
         self._is_tight = False
-        """Others want every socket that is free."""
+        """Other workers need every free socket."""
         self._is_full_due = not is_alone
         self._is_due = False
         self._reported: Report | None = None
@@ -40,7 +40,7 @@ class Account:
     # --- connections
 
     def ask(self, seat: Seat, limits: SeatLimits) -> tuple[bool, str | None]:
-        """Return whether it is decided whether a connection is let in, and if it is, why not; None is that it is."""
+        """Return whether the decision on a connection is made, and the reason of a refusal or None."""
         if self._ledger is not None:
             return True, self._ledger.admit(0, seat, limits)
         if self._cannot_bind(limits):
@@ -52,7 +52,7 @@ class Account:
         return False, None
 
     def leave(self, connection: int) -> None:
-        """Do without a connection, whether it was let in or still waits for that."""
+        """Remove a connection, admitted or still waiting."""
         if self._ledger is not None:
             self._ledger.leave(0, connection)
             return
@@ -69,7 +69,7 @@ class Account:
     # --- sockets
 
     def accept(self, resume: Resume) -> bool | None:
-        """Return whether a socket that was accepted may stay; None is that `resume` will hear."""
+        """Return whether an accepted socket may stay; None means that `resume` gets the answer."""
         if self.sockets < self._allowance and not self._waiting:
             self.sockets += 1
             self._is_due = self._is_due or (self._ledger is None and self.sockets == self._allowance)
@@ -81,12 +81,12 @@ class Account:
         return None
 
     def socket_closed(self) -> None:
-        """Count an accepted socket no more."""
+        """Stop counting an accepted socket."""
         self.sockets -= 1
         self._is_due = self._is_due or self._is_tight
 
     def recall(self) -> int:
-        """Give back what is allowed and not used; return what is left."""
+        """Give back the unused allowance; return the rest."""
         self._recalls += 1
         self._is_tight = True
         self._allowance = self.sockets
@@ -95,12 +95,12 @@ class Account:
     # --- reports
 
     def renew(self) -> None:
-        """Have everything reported: the ledger may be another one."""
+        """Have a full report made: the ledger may be a new one."""
         if self._ledger is None:
             self._is_full_due = True
 
     def report(self) -> Report | None:
-        """Return what the ledger has to be told now, if anything."""
+        """Return the report for the ledger, or None."""
         if self._reported is not None or not (self._is_due or self._is_full_due):
             return None
         seats = self._seats if self._is_full_due else self._came
@@ -119,12 +119,12 @@ class Account:
         return self._reported
 
     def failed(self) -> None:
-        """The report may not have arrived."""
+        """Note that the report may be lost."""
         self._reported = None
         self._is_full_due = True
 
     def answered(self, verdict: Verdict) -> None:
-        """Go on with what was waited for."""
+        """Apply the verdict on the last report."""
         report, self._reported = self._reported, None
         if report is None:
             return
@@ -136,7 +136,7 @@ class Account:
             self._is_due = True
         for seat, _ in report.asked:
             if self._asked.pop(seat.connection, None) is None:
-                # It has gone meanwhile, and is on the list of those.
+                # The connection has ended meanwhile and is reported as such.
                 continue
             reason = verdict.refused.get(seat.connection)
             if reason is None:
@@ -144,7 +144,7 @@ class Account:
             self._decided(seat.connection, reason)
 
     def _let_in(self, reported: int) -> None:
-        # Those that were counted in the report have their answer; others came after it.
+        # Sockets counted in the report have their answer; later ones do not.
         answered = max(0, reported - self.sockets)
         while self._waiting:
             may_stay = self.sockets < self._allowance

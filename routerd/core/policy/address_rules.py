@@ -1,11 +1,11 @@
-"""Names that links may have: lists of names and prefixes, or patterns of words, with the user's name in them (10.4).
+"""Rules for the addresses of links: names and prefixes, or patterns of words, with the user's name in them (10.4).
 
-Rules are compiled once, for all users: a rule with `${user}` is kept as what stands before and behind it, and a name is
-held against the user's own name first. So no number of rules makes an attach slow, and nothing is kept for a user. What
-a user is called is never more than text: a user named `*` gets no wildcard.
+Rules are compiled once for all users. A rule with `${user}` is stored as its text before and behind the user, and a
+link's name is compared with the user's name first. So the number of rules does not slow an attach, and nothing is
+stored for a user. A user name is always plain text: a user named `*` gets no wildcard.
 
-A name is looked at without scheme, host and the slash before it, as the router routes it: `amqp:/orders` is `orders`,
-and a rule for `a*` says nothing of it.
+A name is compared without scheme, host and leading slash, as the router routes it. So `amqp:/orders` is `orders`, and a
+rule for `a*` does not match it.
 """
 
 from collections.abc import Iterable, Mapping
@@ -19,31 +19,31 @@ ANYTHING = "*"
 
 
 class AddressRules(Protocol):
-    """What a group's rules say of sources, or of targets."""
+    """The rules of a group for sources, or for targets."""
 
     allow_anything: bool
 
     def allow(self, text: str, user: str) -> bool:
-        """Whether a user may have a link with this name."""
+        """Whether a user may attach a link with this name."""
 
 
 def routed(text: str) -> str:
-    """Return a name without scheme, host and the slash before it."""
+    """Return a name without scheme, host and leading slash."""
     if text.startswith(("amqp:", "amqps:")):
         text = text.partition(":")[2]
     return text[2:].partition("/")[2] if text.startswith("//") else text.removeprefix("/")
 
 
 class NameRules:
-    """Names and beginnings of names."""
+    """Names and prefixes of names."""
 
     def __init__(self, items: Iterable[str]) -> None:
         self.allow_anything = False
         self._names: set[str] = set()
         self._prefixes: dict[int, set[str]] = {}
-        """By their lengths."""
+        """By length."""
         self._user_names: dict[int, set[tuple[str, str]]] = {}
-        """What stands before and behind the user, by the length of what stands before."""
+        """The text before and behind the user, by the length of the text before."""
         self._user_prefixes: dict[int, dict[int, set[tuple[str, str]]]] = {}
         """The same, by both lengths."""
         for item in items:
@@ -66,7 +66,7 @@ class NameRules:
             self._names.add(before)
 
     def allow(self, text: str, user: str) -> bool:
-        """Whether a user may have a link with this name."""
+        """Whether a user may attach a link with this name."""
         if self.allow_anything:
             return True
         name = routed(text)
@@ -92,7 +92,7 @@ def _has_prefix(by_length: Mapping[int, set[tuple[str, str]]], before: str, rest
 
 
 class PatternRules:
-    """Patterns of words; `${user}` is the first or the last word of one, and stands for all the words of the user."""
+    """Patterns of words. `${user}` may be the first or the last word, and stands for all words of the user's name."""
 
     def __init__(self, items: Iterable[str]) -> None:
         self.allow_anything = False
@@ -116,7 +116,7 @@ class PatternRules:
         self.allow_anything = self.allow_anything or tokens == ["#"]
 
     def allow(self, text: str, user: str) -> bool:
-        """Whether a user may have a link with this name."""
+        """Whether a user may attach a link with this name."""
         name = routed(text)
         if self.allow_anything or self._tree.match(name):
             return True
@@ -135,12 +135,12 @@ def _put(tree: PatternTree[bool], tokens: list[str]) -> None:
     try:
         tree.add(".".join(tokens), True)
     except (DuplicatePattern, InvalidPattern):
-        # A rule that is there twice says no more, and one without words allows nothing.
+        # A duplicate rule adds nothing, and a rule without words allows nothing.
         return
 
 
 def is_pattern_of_user(pattern: str) -> bool:
-    """Whether `${user}` stands in a pattern where it means something: as all of its first or last word."""
+    """Whether `${user}` has a meaning in a pattern: only as the whole first or last word."""
     tokens = tokens_of(routed(pattern))
     return all(USER not in token for token in tokens[1:-1]) and (
         USER not in pattern or (pattern.count(USER) == 1 and USER in (tokens[0], tokens[-1]))

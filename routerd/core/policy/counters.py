@@ -1,19 +1,19 @@
-"""What policy has let in and refused (5.7)."""
+"""The counters of policy: admitted and refused (5.7)."""
 
 from dataclasses import dataclass, field
 
 NAMES_MAX = 10_000
-"""Users, and hosts, of a vhost that are shown although they have no connection any more."""
+"""Limit of the users, and hosts, of a vhost that are shown without a connection."""
 
 
 @dataclass(slots=True)
 class PolicyCounters:
-    """Of a worker as a whole."""
+    """The counters of a worker."""
 
     connections_processed: int = 0
-    """Sockets that were accepted."""
+    """Accepted sockets."""
     connections_denied: int = 0
-    """Those beyond the limit of all."""
+    """Sockets beyond the limit of all."""
     links_denied: int = 0
     message_size_denied: int = 0
     total_denials: int = 0
@@ -21,13 +21,13 @@ class PolicyCounters:
 
 @dataclass(slots=True)
 class VhostCounters:
-    """Of a vhost."""
+    """The counters of a vhost."""
 
     connections_approved: int = 0
     connections_denied: int = 0
     connections_current: int = 0
     by_user: dict[str, list[str]] = field(default_factory=dict)
-    """Who is connected, as `address:port`; a user keeps its place without connections."""
+    """The connections of each user, as `address:port`; a user keeps an entry without connections."""
     by_host: dict[str, list[str]] = field(default_factory=dict)
     sessions_denied: int = 0
     senders_denied: int = 0
@@ -44,14 +44,14 @@ class VhostCounters:
             places.setdefault(key, []).append(name)
 
     def disconnected(self, user: str, host: str, name: str) -> None:
-        """Count it no more."""
+        """Stop counting a connection."""
         self.connections_current -= 1
         for places, key in ((self.by_user, user), (self.by_host, host)):
             places[key].remove(name)
 
 
 def _forget_one(places: dict[str, list[str]]) -> None:
-    """Make room: of those without connections the one that came first goes."""
+    """Make room: remove the oldest entry without connections."""
     unused = next((key for key, names in places.items() if not names), None)
     if unused is not None:
         del places[unused]

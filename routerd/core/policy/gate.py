@@ -1,6 +1,6 @@
-"""Where a worker holds its connections, sessions and links against policy (10.2, 10.3).
+"""The gate of a worker: it checks connections, sessions and links against policy (10.2, 10.3).
 
-Asked when something begins, never per message: only a link whose group asks for that has a `MessageGuard`.
+It is asked when one of them begins, never for each message. Only links of some groups have a `MessageGuard`.
 """
 
 from collections.abc import Callable, Iterable
@@ -33,18 +33,19 @@ LINK_DENIED = Error(condition="amqp:unauthorized-access", description="link disa
 MESSAGE_TOO_LARGE = Error(condition="amqp:connection:forced", description="Message size exceeded")
 
 NOBODY = "anonymous"
-"""Who a peer is that did not say who it is."""
+"""The user name of a peer that did not authenticate."""
 _WAYPOINT = "qd.waypoint"
 _FALLBACK = "qd.fallback"
 _OPEN_RCVD = ConnectionState.OPEN_RCVD
 _LEAST_FRAME = 512
 
 Proceed = Callable[[Peer, "Open | None"], None]
-"""Goes on with a connection that waited: opens it, or without the peer's open only hears what the peer says."""
+"""Continues with a connection that waited. With the peer's open it answers it, without one the connection was refused.
+"""
 
 
 class Gate:
-    """Lets in or refuses what begins on the connections of a worker."""
+    """Admits or refuses connections, sessions and links of a worker."""
 
     def __init__(
         self,
@@ -60,7 +61,7 @@ class Gate:
         self.account = Account(settings.max_connections, self._decided, is_alone=is_alone)
         self.counters = PolicyCounters()
         self.vhosts: dict[str, VhostCounters] = {name: VhostCounters() for name in self.rules.names}
-        """By name; those of a vhost stay when it is deleted."""
+        """By name; the counters of a vhost stay when it is deleted."""
         self._observer = observer
         self._proceed = proceed
         self._waiting: dict[int, tuple[Peer, Open, Grant]] = {}
@@ -69,18 +70,18 @@ class Gate:
     # --- configuration
 
     def configure(self, settings: VhostSettings) -> None:
-        """Have a vhost, in the place of another of this name; it holds for what begins from now on."""
+        """Configure a vhost, or replace the one of this name; new connections and links follow it."""
         self.rules.configure(settings)
         self.vhosts.setdefault(settings.hostname, VhostCounters())
 
     def forget(self, hostname: str) -> None:
-        """Do without a vhost."""
+        """Remove a vhost."""
         self.rules.forget(hostname)
 
     # --- sockets
 
     def accept(self, resume: Resume) -> bool | None:
-        """Return whether a socket that was accepted may stay; None is that `resume` will hear."""
+        """Return whether an accepted socket may stay; None means that `resume` gets the answer."""
         self.counters.connections_processed += 1
 
         def count(may_stay: bool) -> None:
@@ -98,13 +99,13 @@ class Gate:
         self.counters.total_denials += 1
 
     def socket_closed(self) -> None:
-        """Count an accepted socket no more."""
+        """Stop counting an accepted socket."""
         self.account.socket_closed()
 
     # --- connections
 
     def governs(self, peer: Peer) -> bool:
-        """Whether policy holds for a connection."""
+        """Whether policy applies to a connection."""
         if not self.rules.settings.is_enforced or not peer.is_external:
             return False
         if peer.is_initiator:
@@ -112,7 +113,7 @@ class Gate:
         return not peer.is_router
 
     def holds(self, peer: Peer, performative: Open) -> bool:
-        """Whether a connection is not to go on: it is refused, or waits for the ledger."""
+        """Whether a connection must not proceed: it is refused, or waits for the ledger."""
         if not self.governs(peer):
             if peer.service_rules is not None:
                 self._admit_by_service(peer, performative, peer.service_rules)
@@ -136,7 +137,7 @@ class Gate:
         return self._is_held(peer, performative, grant, group)
 
     def _admit_by_service(self, peer: Peer, performative: Open, rules: ServiceRules) -> None:
-        """Let in a connection that no vhost is for: only the service says what it may do."""
+        """Admit a connection without a vhost: only the authentication service limits it."""
         group = rules.group(performative.hostname or "", None)
         host = host_of(getattr(peer.shell, "host", ""))
         peer.grant = Grant(self.rules.edition, group, peer.user or NOBODY, host)
@@ -152,7 +153,7 @@ class Gate:
         seat = Seat(peer.number, grant.vhost, grant.user, grant.host)
         is_decided, reason = self.account.ask(seat, limits)
         if not is_decided:
-            # What the peer sends before it has our open is kept for then.
+            # Frames that the peer sends before our open are kept until then.
             self._waiting[peer.number] = (peer, performative, grant)
             peer.connection.hold()
             return True
@@ -196,7 +197,7 @@ class Gate:
             peer.shell.end_soon()
 
     def told(self, peer: Peer) -> "ConnectionConfig | None":
-        """Return what our open says to a peer, None if that is what its listener says."""
+        """Return the configuration for our open to a peer; None for that of its listener."""
         grant: Grant | None = peer.grant
         if grant is None or grant.group is None or peer.is_initiator:
             return None
@@ -227,13 +228,13 @@ class Gate:
     # --- sessions
 
     def session_window(self, peer: Peer) -> int | None:
-        """Return how many frames a session may have on their way to us; None is as the listener has it."""
+        """Return the incoming window of a session, in frames; None for that of the listener."""
         group = None if peer.is_initiator else peer.grant.group
         window = 0 if group is None else group.settings.max_session_window
         return min(0x7FFFFFFF, max(1, window // peer.connection.config.max_frame_size)) if window else None
 
     def session_error(self, peer: Peer) -> Error | None:
-        """Return why a session is refused, if it is; otherwise it counts until `session_ended`."""
+        """Return the error if a session is refused; otherwise count it until `session_ended`."""
         grant: Grant = peer.grant
         group = self._current(peer)
         most = 0 if group is None or peer.is_initiator else group.settings.max_sessions
@@ -247,13 +248,13 @@ class Gate:
         return None
 
     def session_ended(self, peer: Peer) -> None:
-        """Count a session no more."""
+        """Stop counting a session."""
         peer.grant.sessions -= 1
 
     # --- links
 
     def link_error(self, peer: Peer, link: "Link", performative: "Attach") -> Error | None:
-        """Return why a link that the peer attaches is refused, if it is; not asked of those that the grant knows."""
+        """Return the error if a peer's attach is refused; not called for links that the grant knows."""
         grant: Grant = peer.grant
         group = self._current(peer)
         error: Error | None
@@ -299,7 +300,7 @@ class Gate:
         if settings.max_senders and len(peer.inlets) >= settings.max_senders:
             return TOO_MANY_LINKS, "maxSenders"
         if not isinstance(target, Target):
-            # A coordinator, or nothing at all: what there is to say of that is no matter of policy.
+            # The target is a coordinator or missing. Policy has no rule for these.
             return None, ""
         if target.dynamic or not target.address:
             return (None, "") if settings.allows_anonymous_sender else (LINK_DENIED, "allowAnonymousSender")
@@ -309,13 +310,13 @@ class Gate:
         return _capability_error(group, target)
 
     def guard_for(self, peer: Peer, address: str | None) -> MessageGuard | None:
-        """Return what looks at the messages of a producer's link, None if nothing has to."""
+        """Return the check of a producer's messages; None if they need none."""
         group = peer.grant.group
         guard = MessageGuard(group, peer.grant.user, address)
         return guard if guard.is_needed else None
 
     def message_too_large(self, peer: Peer, link: int) -> None:
-        """Count a message beyond the limit, for which the connection is closed; `link` is the number of its link."""
+        """Count a message beyond the limit, which closes the connection; `link` is the number of its link."""
         grant: Grant = peer.grant
         grant.message_size_denied += 1
         self._counters_of(grant.vhost).message_size_denied += 1
@@ -324,7 +325,7 @@ class Gate:
         self._observer.message_size_denied(peer, link)
 
     def _current(self, peer: Peer) -> Group | None:
-        """Return the group of a connection as it is configured now."""
+        """Return the group of a connection in the present configuration."""
         grant: Grant = peer.grant
         if not grant.is_current:
             grant.use(self._group_now(peer, grant))
@@ -341,7 +342,7 @@ class Gate:
         return found
 
     def _counters_of(self, vhost: str) -> VhostCounters:
-        # Where a service alone says what a peer may do, the vhost is whatever the peer calls it: nothing is kept of it.
+        # With rules of a service alone, the peer itself names the vhost: no counters are kept for it.
         return self.vhosts.get(vhost) or VhostCounters()
 
 

@@ -1,4 +1,4 @@
-"""What one connection may do, by the group that its user is in."""
+"""The rights of one connection, from the group of its user."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -17,20 +17,20 @@ _TARGET = Target
 
 
 class Edition:
-    """Which state of the rules is the present one; all grants look at the same."""
+    """The present state of the rules, shared by all grants."""
 
     def __init__(self) -> None:
         self.number = 0
-        """Another one after each change."""
+        """Increases with each change."""
 
 
 class Grant:
-    """Of a connection that was let in; new links are held against the group of now."""
+    """The grant of an admitted connection; new links are checked against the present group."""
 
     def __init__(self, edition: Edition, group: "Group", user: str, host: str) -> None:
         self._edition = edition
         self.vhost: str = group.vhost
-        """The configured name, whatever the peer called it."""
+        """The configured name of the vhost, which may differ from the peer's."""
         self.user = user
         self.host = host
         self.use(group)
@@ -41,7 +41,7 @@ class Grant:
         self.message_size_denied = 0
 
     def use(self, group: "Group | None") -> None:
-        """Go by a group as it is configured now; None once nothing is configured for the user any more."""
+        """Switch to the present group; None if none is configured for the user any more."""
         self.group: Group | None = group
         self._version = self._edition.number
         names: tuple[set[str], set[str]] = (set(), set()) if group is None else group.known_names(self.user)
@@ -51,11 +51,11 @@ class Grant:
 
     @property
     def is_current(self) -> bool:
-        """Whether the group is what is configured now."""
+        """Whether the group is the present one."""
         return self._version == self._edition.number
 
     def knows(self, peer: "Peer", link: "Link", performative: "Attach") -> bool:
-        """Whether a link is like one that was allowed before and asks for nothing else, as nearly all are."""
+        """Whether a link resembles an allowed one and requests nothing else, as nearly all links do."""
         if self._version != self._edition.number:
             return False
         terminus: Any
@@ -72,5 +72,5 @@ class Grant:
 
     @property
     def denials(self) -> int:
-        """How often something was refused."""
+        """The number of refusals."""
         return self.sessions_denied + self.senders_denied + self.receivers_denied + self.message_size_denied

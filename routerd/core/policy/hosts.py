@@ -1,4 +1,4 @@
-"""Hosts that connections may come from: addresses and ranges of them (10.2)."""
+"""Hosts that connections may come from: addresses and ranges (10.2)."""
 
 from bisect import bisect_right
 from collections.abc import Iterable
@@ -8,7 +8,7 @@ from routerd.core.policy.settings import HostRange
 
 
 def host_number(text: str) -> tuple[int, int] | None:
-    """Return version and number of an address, None for what is none; IPv4 inside of IPv6 is IPv4."""
+    """Return version and number of an address, or None for invalid text; IPv4 inside IPv6 counts as IPv4."""
     try:
         address = ip_address(text)
     except ValueError:
@@ -30,7 +30,7 @@ def host_of(peer_name: str) -> str:
 
 
 class HostRules:
-    """Answers whether an address is in one of many ranges, in as many steps as the logarithm of their number."""
+    """Ranges of addresses, with a search in logarithmic time."""
 
     def __init__(self, ranges: Iterable[HostRange], *, from_any_host: bool = False) -> None:
         self._allows_any = from_any_host
@@ -46,7 +46,7 @@ class HostRules:
                 highest.append(one.highest)
 
     def allow(self, host: str) -> bool:
-        """Whether a connection may come from a host."""
+        """Whether a host may connect."""
         if self._allows_any:
             return True
         found = host_number(host)

@@ -1,12 +1,13 @@
-"""The connections that count against limits, over all workers of a router (10.1, 10.2).
+"""The ledger: the count of connections against limits, over all workers of a router (10.1, 10.2).
 
-One ledger holds them all: how many each vhost has, of each user, from each host. A worker asks it before it answers an
-open that a limit could forbid; where none could, it takes the connection and tells the ledger afterwards. Sockets that
-are accepted cost no question each: a worker is allowed so many, and asks for more before it needs them. When nothing is
-left, what others do not use is called in, so that exactly as many as are configured can be there.
+One ledger counts the connections of each vhost, and of each user and host in it. If a limit could forbid a connection,
+the worker asks the ledger before it answers the open. Otherwise it admits the connection and reports it afterwards.
+Accepted sockets need no question each: a worker has an allowance, and asks for more before it needs them. When the
+limit is used up, the ledger recalls allowances that are not used. So exactly the configured number of sockets can be
+open.
 
-The ledger lives where the address table does. It can be lost: workers then report all that they have to the next one,
-which decides nothing before all have done so.
+The ledger is beside the address table and can be lost with it. Workers then report all their connections to the next
+ledger, which decides nothing before all have reported.
 """
 
 from dataclasses import dataclass, field
@@ -18,12 +19,12 @@ TOO_MANY_OF_USER = "Connection denied by application per user limit"
 TOO_MANY_OF_HOST = "Connection denied by application per host limit"
 
 CHUNK_MAX = 64
-"""Sockets that a worker is allowed ahead of what it needs."""
+"""Sockets that a worker is allowed ahead of its need."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """A connection that was let in, or wants to be."""
+    """A connection that was admitted, or asks for admission."""
 
     connection: int
     vhost: str
@@ -33,7 +34,7 @@ class Seat:
 
 @dataclass(frozen=True, slots=True)
 class SeatLimits:
-    """How many connections there may be with the one that asks."""
+    """Limits of the connections, including the one that asks."""
 
     total: int
     per_user: int
@@ -42,58 +43,58 @@ class SeatLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """What a worker tells the ledger, and asks of it."""
+    """A worker's report to the ledger, with its questions."""
 
     is_full: bool
-    """`seats` are all that it has."""
+    """Whether `seats` are all connections of the worker."""
     seats: tuple[Seat, ...] = ()
-    """Connections that it has let in."""
+    """Connections that it has admitted."""
     gone: tuple[int, ...] = ()
     """Connections that are over."""
     asked: tuple[tuple[Seat, SeatLimits], ...] = ()
-    """Connections that wait to be let in."""
+    """Connections that wait for admission."""
     sockets: int = 0
-    """Those that it has accepted and that wait for that."""
+    """Sockets that are accepted, or wait for an answer."""
     allowance: int = 0
-    """How many it may have accepted."""
+    """The sockets that it may accept."""
     recalls: int = 0
-    """How often sockets were called in from it."""
+    """How often its sockets were recalled."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What the ledger answers."""
+    """The ledger's answer."""
 
     refused: dict[int, str] = field(default_factory=dict)
-    """Why connections that asked are not let in; the others are."""
+    """The reasons of refused connections; the others in `asked` are admitted."""
     allowance: int = 0
     recalls: int = 0
-    """As in the report: what was allowed before sockets were called in holds no more."""
+    """As in the report: a later recall invalidates the allowance."""
 
 
 class _Account:
-    """What the ledger knows of one worker."""
+    """The ledger's entry for one worker."""
 
     def __init__(self, incarnation: int) -> None:
         self.incarnation = incarnation
         self.seats: dict[int, Seat] = {}
         self.sockets = 0
         self.allowance = 0
-        # Its sockets are called in, and it reports each that closes.
+        # Its sockets were recalled, so it reports each one that closes.
         self.is_tight = False
 
 
 class Ledger:
-    """Counts connections, and lets in no more than there may be."""
+    """Counts connections, and admits no more than the limits."""
 
     def __init__(self, max_connections: int) -> None:
         self.max_connections = max_connections
         self._accounts: dict[int, _Account] = {}
         self._counts: dict[tuple[str, ...], int] = {}
-        """By vhost; by vhost, user; by vhost, nothing and host."""
+        """The keys are (vhost), (vhost, user) and (vhost, "", host)."""
 
     def admit(self, worker: int, seat: Seat, limits: SeatLimits) -> str | None:
-        """Let a connection in, or say why not."""
+        """Admit a connection, or return the reason of its refusal."""
         reason = None
         if self.count(seat.vhost) >= limits.total:
             reason = TOO_MANY
@@ -106,7 +107,7 @@ class Ledger:
         return reason
 
     def seat(self, worker: int, seat: Seat) -> None:
-        """Count a connection that is there."""
+        """Count an existing connection."""
         account = self._accounts.setdefault(worker, _Account(0))
         self.leave(worker, seat.connection)
         account.seats[seat.connection] = seat
@@ -114,7 +115,7 @@ class Ledger:
             self._counts[key] = self._counts.get(key, 0) + 1
 
     def leave(self, worker: int, connection: int) -> None:
-        """Do without a connection, if it is there."""
+        """Remove a connection if it exists."""
         account = self._accounts.get(worker)
         seat = None if account is None else account.seats.pop(connection, None)
         if seat is None:
@@ -127,18 +128,18 @@ class Ledger:
                 del self._counts[key]
 
     def count(self, *key: str) -> int:
-        """Return how many connections a vhost has, a user there, or "" and a host there."""
+        """Return the number of connections by vhost, vhost and user, or vhost, "" and host."""
         return self._counts.get(key, 0)
 
     # --- several workers
 
     @property
     def workers(self) -> frozenset[int]:
-        """Those that have reported."""
+        """The workers that have reported."""
         return frozenset(self._accounts)
 
     def take(self, worker: int, incarnation: int, report: Report) -> None:
-        """Note what a worker reports, all but what it asks; raises UnknownMember where all that it has is needed.
+        """Apply a worker's report, without its questions; raises UnknownMember if a full report is needed.
 
         Raises StaleMember for an earlier incarnation of a worker.
         """
@@ -159,13 +160,13 @@ class Ledger:
             self.seat(worker, seat)
 
     def lacks_sockets(self, worker: int) -> bool:
-        """Whether a worker needs more than is left, while others may not use what they have."""
+        """Whether a worker needs more sockets than are free, while others may have unused ones."""
         account = self._accounts.get(worker)
         lacking = 0 if account is None else account.sockets - account.allowance
         return lacking > self._free() and bool(self.lenders(worker))
 
     def lenders(self, worker: int) -> list[tuple[int, int]]:
-        """Return the workers, and their incarnations, that may not use all they are allowed."""
+        """Return the workers that may have an unused allowance, with their incarnations."""
         return [
             (other, account.incarnation)
             for other, account in self._accounts.items()
@@ -174,7 +175,7 @@ class Ledger:
         ]
 
     def recalled(self, worker: int, incarnation: int, allowance: int) -> None:
-        """Note what a worker has kept of its allowance, having been asked."""
+        """Note the allowance that a worker has kept after a recall."""
         account = self._accounts.get(worker)
         if account is not None and account.incarnation == incarnation:
             account.allowance = min(account.allowance, allowance)
@@ -182,9 +183,9 @@ class Ledger:
             account.is_tight = True
 
     def decide(self, worker: int, incarnation: int, report: Report) -> Verdict:
-        """Answer what a report asks; all workers that there are have reported.
+        """Answer the questions of a report; only once all present workers have reported.
 
-        Raises UnknownMember where the worker has gone meanwhile.
+        Raises UnknownMember if the worker has left meanwhile.
         """
         account = self._accounts.get(worker)
         if account is None or account.incarnation != incarnation:
@@ -201,7 +202,7 @@ class Ledger:
         return Verdict(refused=refused, allowance=account.allowance, recalls=report.recalls)
 
     def forget(self, worker: int) -> None:
-        """Do without a worker and its connections."""
+        """Remove a worker and its connections."""
         account = self._accounts.get(worker)
         if account is not None:
             for connection in list(account.seats):

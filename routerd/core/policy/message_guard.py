@@ -1,4 +1,4 @@
-"""What is looked at in each message of a link whose user may not send just any."""
+"""The check of each message on links of users with limited rights."""
 
 from collections.abc import Mapping
 
@@ -34,10 +34,10 @@ def is_management(text: str) -> bool:
 
 
 class MessageGuard:
-    """Holds the messages of one link against what a group allows."""
+    """Checks the messages of one link against the rights of a group."""
 
     def __init__(self, group: Group, user: str, address: str | None) -> None:
-        """`address` is where the link leads; None for one whose messages say that themselves."""
+        """`address` is the target of the link; None if each message has its destination in `to`."""
         settings = group.settings
         self._user = None if settings.allows_user_id_proxy else user.encode()
         self._targets = group.targets if address is None and not group.targets.allow_anything else None
@@ -54,13 +54,13 @@ class MessageGuard:
 
     @property
     def is_needed(self) -> bool:
-        """Whether there is anything to look at."""
+        """Whether messages need a check."""
         return self._user is not None or self._targets is not None or self._reads_requests
 
     def refusal(self, to: str | None, data: bytes | bytearray, start: int, end: int, is_partial: bool) -> Error | None:
-        """Return why a message is refused, if it is.
+        """Return the error if a message is refused.
 
-        `to` stands in for where it says that it goes. Raises NeedsMore and DecodeError.
+        `to` overrides the message's own destination. Raises NeedsMore and DecodeError.
         """
         sections = self._sections
         sections.reset(data, start, end, is_partial)
@@ -72,7 +72,7 @@ class MessageGuard:
             if self._is_anonymous and to is None:
                 to = sections.to
         finally:
-            sections.reset(_NOTHING, 0, 0, False)  # lets go of the octets
+            sections.reset(_NOTHING, 0, 0, False)  # release the octets
         if to and self._targets is not None and not self._targets.allow(to, self._user_name):
             return WRONG_TARGET
         if self._reads_requests and (not self._is_anonymous or (to and is_management(to))):
@@ -85,7 +85,7 @@ class MessageGuard:
         try:
             message = Message.decode(octets)
         except (DecodeError, InvalidField):
-            # Management does not understand it, either.
+            # Management does not understand this message either.
             return False
         properties = message.application_properties or {}
         operation = str(properties.get("operation", "")).upper().replace("_", "-")
@@ -102,7 +102,7 @@ class MessageGuard:
 
 
 def read_only_guard(address: str | None) -> MessageGuard:
-    """Return what keeps a client from changing other routers, where it may change none and policy does not hold."""
+    """Return a check that keeps a client from changing other routers, for connections without policy."""
     return MessageGuard(_READ_ONLY, "", address)
 
 

@@ -1,4 +1,4 @@
-"""All vhosts of a router: which one a connection is for, and what its user may do there."""
+"""All vhosts of a router: they determine the vhost of a connection and the rights of its user."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -17,13 +17,13 @@ NO_CONNECTOR_GROUP = f"No group '{CONNECTOR_GROUP}' defined for vhost"
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a connection is not let in."""
+    """The refusal of a connection."""
 
     reason: str
 
 
 class Rulebook:
-    """What is configured of vhosts, compiled."""
+    """The compiled configuration of vhosts."""
 
     def __init__(self, settings: PolicySettings, vhosts: Iterable[VhostSettings] = ()) -> None:
         self.settings = settings
@@ -40,7 +40,7 @@ class Rulebook:
         return tuple(self._vhosts)
 
     def configure(self, settings: VhostSettings) -> None:
-        """Have a vhost, in the place of another of this name if there is one."""
+        """Add a vhost, or replace the one of this name."""
         self.forget(settings.hostname)
         vhost = self._vhosts[settings.hostname] = Vhost(settings, self.settings.max_message_size)
         for name in (settings.hostname, *settings.aliases):
@@ -48,7 +48,7 @@ class Rulebook:
             self._add_pattern(name, vhost)
 
     def forget(self, hostname: str) -> None:
-        """Do without a vhost, if it is there."""
+        """Remove a vhost if it exists."""
         self.edition.number += 1
         vhost = self._vhosts.pop(hostname, None)
         if vhost is None:
@@ -66,18 +66,18 @@ class Rulebook:
         try:
             self._patterns.add(name, vhost)
         except (DuplicatePattern, InvalidPattern):
-            # The configuration has been checked; what is wrong here would be two updates that cross.
+            # The configuration has been checked. Only two updates that cross can fail here.
             return
 
     def vhost_for(self, name: str) -> Vhost | None:
-        """Return the vhost that a name means, the default one if none is called so."""
+        """Return the vhost of a name, or the default vhost."""
         found = self._patterns.match(name) if self.settings.uses_name_patterns else self._by_name.get(name)
         if found is None and self.settings.default_vhost:
             found = self._vhosts.get(self.settings.default_vhost)
         return found
 
     def group_for(self, name: str, user: str, host: str) -> Group | Refusal:
-        """Return the group of a user who connects from a host, or why the connection is refused."""
+        """Return the group of a user who connects from a host, or the refusal of the connection."""
         vhost = self.vhost_for(name)
         if vhost is None:
             return Refusal(NO_VHOST)
@@ -94,12 +94,12 @@ class Rulebook:
         return vhost.groups.get(CONNECTOR_GROUP) or Refusal(NO_CONNECTOR_GROUP)
 
     def current_group(self, vhost: str, user: str, *, is_connector: bool) -> Group | None:
-        """Return the group that a connection that was let in is in now, if it is in one."""
+        """Return the present group of an admitted connection, or None."""
         found = self._vhosts.get(vhost)
         if found is None:
             return None
         return found.groups.get(CONNECTOR_GROUP) if is_connector else found.group_of(user)
 
     def settings_of(self, vhost: str) -> VhostSettings:
-        """Return what is configured of a vhost."""
+        """Return the settings of a vhost."""
         return self._vhosts[vhost].settings

@@ -1,4 +1,4 @@
-"""What an authentication service said that a peer may do, in the place of what policy allows to its group (9.6)."""
+"""The rights that an authentication service gave a peer, in place of its group's address rules (9.6)."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -8,7 +8,7 @@ from routerd.core.policy.vhost import Group
 
 SEND, RECEIVE = "send", "recv"
 SERVICE_GROUP = "authServicePlugin"
-"""What the group of a peer is called that is in none of a vhost."""
+"""The name of the group of a peer without a vhost."""
 _ALONE = GroupSettings(
     name=SERVICE_GROUP,
     allows_waypoint_links=False,
@@ -19,14 +19,14 @@ _ALONE = GroupSettings(
 
 
 class ServiceRules:
-    """The addresses of one peer; as in policy, a name that ends in `*` is the beginning of many."""
+    """The addresses of one peer; as in policy, a name that ends in `*` is a prefix."""
 
     def __init__(self, grants: Mapping[str, tuple[str, ...]]) -> None:
         self._targets = tuple(address for address, rights in grants.items() if SEND in rights)
         self._sources = tuple(address for address, rights in grants.items() if RECEIVE in rights)
 
     def group(self, vhost: str, base: Group | None) -> Group:
-        """Return the group of one: what the service said of addresses, and for the rest what the base has."""
+        """Return a group with the addresses of the service, and the other rights of the base."""
         settings = replace(
             _ALONE if base is None else base.settings,
             sources=self._sources,

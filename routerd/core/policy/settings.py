@@ -1,19 +1,19 @@
-"""What policy is configured with: the router as a whole, its vhosts, and their groups of users (10.1, 10.2)."""
+"""The settings of policy: of the router, its vhosts, and their groups of users (10.1, 10.2)."""
 
 from dataclasses import dataclass
 
 CONNECTIONS_MAX = 65_535
-"""Connections where nothing else is configured."""
+"""The default limit of connections."""
 LINKS_MAX = 2_147_483_647
 DEFAULT_GROUP = "$default"
-"""The group of users that are in no other, where a vhost allows these."""
+"""The group of users in no other group, if a vhost allows them."""
 CONNECTOR_GROUP = "$connector"
 """The group of connections that the router makes."""
 
 
 @dataclass(frozen=True, slots=True)
 class HostRange:
-    """Addresses of hosts, from the lowest to the highest; as numbers, of one version of IP."""
+    """A range of host addresses, as numbers of one IP version."""
 
     version: int
     lowest: int
@@ -22,27 +22,27 @@ class HostRange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupSettings:
-    """What the users of one group of a vhost may do."""
+    """The rights of the users of one group of a vhost."""
 
     name: str
     users: tuple[str, ...] = ()
-    """`*` is everybody who is in no other group."""
+    """`*` stands for everybody in no other group."""
     from_any_host: bool = False
     remote_hosts: tuple[HostRange, ...] = ()
-    """Where its users may connect from, if not from anywhere."""
+    """The hosts that its users may connect from; empty allows any."""
     max_connections_per_user: int | None = None
-    """None is as the vhost has it."""
+    """None stands for the limit of the vhost."""
     max_connections_per_host: int | None = None
     max_message_size: int | None = None
-    """In octets; None is as the vhost has it, 0 is no bound."""
+    """In octets; None stands for the limit of the vhost, 0 is no bound."""
     max_frame_size: int = 0
-    """In octets; 0 is as the listener has it."""
+    """In octets; 0 stands for the limit of the listener."""
     max_session_window: int = 0
-    """Octets that a session may have on their way to us; 0 is as the listener has it."""
+    """The incoming window of a session in octets; 0 stands for that of the listener."""
     max_sessions: int = 0
-    """0 is as the listener has it."""
+    """0 stands for the limit of the listener."""
     max_senders: int = LINKS_MAX
-    """0 is no bound, as of receivers."""
+    """0 is no bound; the same holds for receivers."""
     max_receivers: int = LINKS_MAX
     allows_dynamic_source: bool = False
     allows_anonymous_sender: bool = False
@@ -54,17 +54,17 @@ class GroupSettings:
     allows_management_changes: bool = True
     """Whether requests to management may create, update and delete."""
     sources: tuple[str, ...] = ()
-    """Names that may be received from: plain ones, ones that end in `*`, or `*`; `${user}` is the user."""
+    """Names of sources: plain ones, prefixes that end in `*`, or `*`; `${user}` stands for the user."""
     targets: tuple[str, ...] = ()
-    """The same of names that may be sent to."""
+    """The same for targets."""
     source_patterns: tuple[str, ...] = ()
-    """Instead of `sources`, patterns of words."""
+    """Patterns of words, in place of `sources`."""
     target_patterns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VhostSettings:
-    """What holds for the connections to one vhost."""
+    """The settings of one vhost."""
 
     hostname: str
     aliases: tuple[str, ...] = ()
@@ -72,22 +72,22 @@ class VhostSettings:
     max_connections_per_user: int = CONNECTIONS_MAX
     max_connections_per_host: int = CONNECTIONS_MAX
     max_message_size: int | None = None
-    """In octets; None is as the router has it, 0 is no bound."""
+    """In octets; None stands for the limit of the router, 0 is no bound."""
     allows_unknown_user: bool = False
     groups: tuple[GroupSettings, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolicySettings:
-    """What holds for the router as a whole."""
+    """The settings of the router."""
 
     max_connections: int = CONNECTIONS_MAX
-    """Sockets that may be accepted at a time, whether vhosts are enforced or not."""
+    """Limit of accepted sockets, with or without enforcement of vhosts."""
     max_message_size: int = 0
     """In octets; 0 is no bound."""
     is_enforced: bool = False
-    """Whether what is configured for vhosts holds."""
+    """Whether the policy of vhosts is enforced."""
     uses_name_patterns: bool = False
     """Whether names of vhosts are patterns."""
     default_vhost: str = "$default"
-    """For connections to none of the others; empty is none."""
+    """The vhost for connections that match no other; empty for none."""

@@ -1,4 +1,4 @@
-"""A vhost and its groups, compiled: which group a user is in, and what its links may be (10.2 to 10.4)."""
+"""A compiled vhost: the group of each user, and the rights of each group (10.2 to 10.4)."""
 
 from routerd.core.policy.address_rules import AddressRules, NameRules, PatternRules
 from routerd.core.policy.hosts import HostRules
@@ -6,9 +6,9 @@ from routerd.core.policy.settings import CONNECTOR_GROUP, DEFAULT_GROUP, GroupSe
 
 EVERYBODY = "*"
 KNOWN_USERS_MAX = 1000
-"""Users of a group whose names of links are remembered."""
+"""Limit of the users of a group whose link names are remembered."""
 KNOWN_NAMES_MAX = 1000
-"""Names that are remembered of a user."""
+"""Limit of the names remembered for a user."""
 
 
 class Group:
@@ -25,7 +25,7 @@ class Group:
         self._known: dict[str, tuple[set[str], set[str]]] = {}
 
     def known_names(self, user: str) -> tuple[set[str], set[str]]:
-        """Return the sources, and the targets, that a user has been allowed before; whoever allows one adds it."""
+        """Return the sources and the targets that a user was allowed before; the caller adds to them."""
         found = self._known.get(user)
         if found is None:
             if len(self._known) >= KNOWN_USERS_MAX:
@@ -56,8 +56,8 @@ class Vhost:
                     self._by_user.setdefault(user, group)
 
     def group_of(self, user: str) -> Group | None:
-        """Return the group that a user is in, if there is one."""
-        # Nobody is in a group by being called as everybody is.
+        """Return the group of a user, or None."""
+        # The name that stands for everybody is not a user.
         group = self._by_user.get(user) if user != EVERYBODY else None
         if group is None:
             group = self._by_user.get(EVERYBODY)

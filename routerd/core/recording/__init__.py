@@ -1,1 +1,1 @@
-"""What is recorded of decisions, their outcomes, and what happens to links, addresses and the network."""
+"""Recording of decisions, their outcomes, and events of links, addresses and the network."""

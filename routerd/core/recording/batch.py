@@ -1,4 +1,4 @@
-"""What the outcome of messages that left together is to be told with."""
+"""The context that a delivery batch keeps for the recorder."""
 
 from typing import TYPE_CHECKING
 
@@ -7,9 +7,10 @@ if TYPE_CHECKING:
 
 
 class RecordedBatch:
-    """Their flow, and the rows of those that are sampled: after `skip` messages the first, then one in `every`.
+    """The flow of a delivery batch, and the rows of its sampled messages.
 
-    `row` is the first of these rows. It is the context of a `DeliveryBatch`, whose messages leave it from the front.
+    The first sampled message follows `skip` others, and then every `every`-th message is sampled. `row` is the first
+    row. Messages leave the batch from the front.
     """
 
     rows: "Rows | None"
@@ -22,7 +23,7 @@ class RecordedBatch:
         self.every = every
 
     def pass_rows(self, count: int) -> int:
-        """Return how many of so many messages in front have a row; they leave, or have just left."""
+        """Return the number of rows for the next `count` messages in front, which leave the batch."""
         rows = 0
         if self.rows is not None:
             if count > self.skip:

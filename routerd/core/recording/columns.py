@@ -1,4 +1,4 @@
-"""What a recorder hands over: sums of flows, decisions in columns, events, and the texts of numbers."""
+"""The data that a recorder hands over: sums of flows, decisions in columns, events, and names of numbers."""
 
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -7,17 +7,17 @@ from struct import calcsize
 from typing import Any, NamedTuple
 
 ROWS = 1 << 13
-"""Decisions of one set of columns, unless it is said how many."""
+"""The default number of decisions in a set of columns."""
 CELLS_OF_ROW = 2
-"""Candidates that there is room for, for each decision of a set of columns."""
+"""Space for candidates in a set of columns, for each decision."""
 CANDIDATES_MAX = 127
-"""Candidates of a decision: the choice among them is a number of 8 bits."""
+"""Limit of the candidates of a decision: its choice is an 8-bit number."""
 NO_LIMIT = 1 << 30
 """More messages than ever leave together."""
 Memory = Callable[[int], "memoryview[Any]"]
-"""Returns so many octets that can be written to."""
+"""Allocates writable memory of a number of octets."""
 COUNTERS_OF_FLOW = ("messages", "octets", "accepted", "rejected", "released", "modified", "presettled", "dropped")
-"""The sums of a flow, in the order in which they stand in `FlowRows.counters`."""
+"""The sums of a flow, in the order of `FlowRows.counters`."""
 
 
 _KINDS = {
@@ -26,100 +26,100 @@ _KINDS = {
     **{"cell_link": "i", "cell_cost": "i", "cell_outstanding": "i"},
     **{"priority": "b", "choice": "b", "hop": "b"},
 }
-"""What the columns of decisions consist of."""
+"""The columns of decisions, with their types."""
 COUNTS = ("rows", "cells", "latencies", "keys", "choices", "causes")
-"""What is counted of decisions in columns."""
+"""The counters of a set of columns."""
 _ALIGNED = 8
 
 
 class FlowNames(NamedTuple):
-    """What a flow is called."""
+    """The names of a flow."""
 
     address: str
     phase: int
     distribution: str
-    """In one word; nothing where there is no such address."""
+    """One word; empty for an unknown address."""
     ingress: str
-    """The link, as `egress` is."""
+    """The name of the link; `egress` is one too."""
     ingress_kind: str
     origin: str
     """The router where the messages entered the network."""
     egress: str | None = None
-    """None where nobody gets the messages."""
+    """None if no one gets the messages."""
     egress_kind: str | None = None
     egress_router: str | None = None
 
 
 class Register:
-    """What decisions name by number; only added to, and replaced by another when it is full."""
+    """The names behind the numbers in decisions. A register only grows, and a new one replaces it when it is full."""
 
     def __init__(self) -> None:
         self.flows: list[FlowNames] = []
         self.paths: list[str] = []
         self.links: list[str] = []
-        """Of candidates."""
+        """The links of candidates."""
 
 
 class Room(NamedTuple):
-    """How much a set of columns can have."""
+    """The size of a set of columns."""
 
     rows: int
     cells: int
 
     @classmethod
     def of(cls, rows: int) -> "Room":
-        """Return what is made for so many rows: all that one decision may have fits in any case."""
+        """Return the size for a number of rows; all candidates of one decision always fit."""
         return cls(rows, CELLS_OF_ROW * rows + CANDIDATES_MAX)
 
     @property
     def octets(self) -> int:
-        """How much memory that is."""
+        """The memory that it needs."""
         return sum(_octets(kind, self.length(name)) for name, kind in _KINDS.items())
 
     def length(self, name: str) -> int:
-        """Return how long a column is."""
+        """Return the length of a column."""
         if name.startswith("cell_"):
             return self.cells
         return self.rows + 1 if name == "last_cell" else self.rows
 
 
 class DecisionColumns:
-    """Decisions, column by column; the first `rows` and `cells` of each column count."""
+    """Decisions by column; the first `rows` and `cells` entries of each column count."""
 
     time_us: "memoryview[Any]"
-    """Since 1970."""
+    """Microseconds since 1970."""
     latency_us: "memoryview[Any]"
-    """-1 where there is none."""
+    """-1 for none."""
     key: "memoryview[Any]"
-    """0 where there is none."""
+    """0 for none."""
     flow: "memoryview[Any]"
     path: "memoryview[Any]"
     """-1 for a message that entered here."""
     size: "memoryview[Any]"
     last_cell: "memoryview[Any]"
-    """Behind the last candidate of the row before; so there is one more."""
+    """The end of the candidates of the row before, so the column has one more entry."""
     priority: "memoryview[Any]"
     choice: "memoryview[Any]"
-    """-1 where there is none."""
+    """-1 for none."""
     outcome: "memoryview[Any]"
     cause: "memoryview[Any]"
-    """0 where there is none."""
+    """0 for none."""
     hop: "memoryview[Any]"
     cell_link: "memoryview[Any]"
     cell_cost: "memoryview[Any]"
     cell_outstanding: "memoryview[Any]"
 
     def __init__(self, room: Room, memory: "memoryview[Any]") -> None:
-        """The columns lie one behind the other in `memory`, which is at least as large as `room` says."""
+        """The columns follow each other in `memory`, which has at least the size of `room`."""
         self.room = room
         self.memory = memory
         self.register = Register()
         self.rows = 0
         self.cells = 0
         self.open_rows = array("i")
-        """Those that have no outcome, and are not to be read."""
+        """The rows without an outcome, which readers skip."""
         self.latencies = 0
-        """Rows that have one, as with the next three; of those with an outcome."""
+        """Rows with an outcome that have a latency; the next three count likewise."""
         self.keys = 0
         self.choices = 0
         self.causes = 0
@@ -132,11 +132,11 @@ class DecisionColumns:
 
     @property
     def settled(self) -> int:
-        """How many have an outcome."""
+        """The number of rows with an outcome."""
         return self.rows - len(self.open_rows)
 
     def copy(self) -> "DecisionColumns":
-        """Return the decisions that have an outcome, in memory of their own."""
+        """Return the decisions that have an outcome, in separate memory."""
         found = self._of([range(self.rows)] if not self.open_rows else list(_between(self.open_rows, self.rows)))
         for name in COUNTS[2:]:
             setattr(found, name, getattr(self, name))
@@ -144,7 +144,7 @@ class DecisionColumns:
 
     @classmethod
     def joined(cls, sets: "Sequence[DecisionColumns]") -> "DecisionColumns":
-        """Return the decisions of several sets of one register, in memory of their own; all have an outcome."""
+        """Join several sets of one register, in separate memory; all their rows have an outcome."""
         if len(sets) == 1:
             return sets[0]
         room = Room(sum(one.rows for one in sets), sum(one.cells for one in sets))
@@ -157,7 +157,7 @@ class DecisionColumns:
         return found
 
     def only(self, ranges: "Sequence[range]") -> "DecisionColumns":
-        """Return some of the decisions, which all have an outcome, in memory of their own."""
+        """Return some of the decisions, in separate memory; all of them have an outcome."""
         found = self._of(ranges)
         found.latencies = sum(one >= 0 for one in found.latency_us)
         found.keys = sum(one != 0 for one in found.key)
@@ -192,7 +192,7 @@ class DecisionColumns:
 
 
 def _between(gaps: "Sequence[int]", end: int) -> "Iterator[range]":
-    """Return the ranges between some numbers, up to an end."""
+    """Return the ranges between the given numbers, up to an end."""
     start = 0
     for gap in gaps:
         if gap > start:
@@ -203,7 +203,7 @@ def _between(gaps: "Sequence[int]", end: int) -> "Iterator[range]":
 
 
 class FlowRows:
-    """The sums of one second: flows of a register, and their counters one flow behind the other."""
+    """The sums of one second: flows of a register, and their counters in the same order."""
 
     def __init__(self, second_us: int, register: Register) -> None:
         self.second_us = second_us
@@ -213,7 +213,7 @@ class FlowRows:
 
 
 class RecordedEvent(NamedTuple):
-    """One row of the table of events; the columns are as `routerd.records` says."""
+    """A row of the table of events, with the columns of `routerd.records`."""
 
     time_us: int
     kind: str
@@ -231,26 +231,26 @@ class RecordedEvent(NamedTuple):
 
 @dataclass(slots=True)
 class Records:
-    """All that a recorder has to hand over at a time."""
+    """The data that a recorder hands over at once."""
 
     weight: int
-    """How many decisions each of them stands for."""
+    """The number of decisions that each recorded one stands for."""
     decisions: list[DecisionColumns] = field(default_factory=list)
     flows: list[FlowRows] = field(default_factory=list)
     events: list[RecordedEvent] = field(default_factory=list)
     spare: list[DecisionColumns] = field(default_factory=list)
-    """Where columns go back to once nobody reads them any more; to be appended to by any thread."""
+    """The place for columns that nobody reads any more; any thread may append."""
 
     @property
     def rows(self) -> int:
-        """How many rows they are, over all tables."""
+        """The number of rows in all tables."""
         return (
             sum(one.settled for one in self.decisions) + sum(len(one.numbers) for one in self.flows) + len(self.events)
         )
 
 
 def private_memory(octets: int) -> "memoryview[Any]":
-    """Return memory of this process, all in one piece."""
+    """Return memory of this process, in one piece."""
     return memoryview(bytearray(octets))
 
 

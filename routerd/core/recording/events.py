@@ -1,7 +1,7 @@
-"""What happens to links, addresses and the network, as rows of records. Rare, so a row is an object of its own.
+"""Events of links, addresses and the network, as rows of records. They are rare, so each row is an object.
 
-A consumer's or trunk's link that messages wait for, and that has no credit, stalls. What stalls end is summed over the
-second, since a consumer that gives one credit at a time stalls with every message; one that lasts is told in pieces.
+A link of a consumer or a trunk stalls when messages wait for it and it has no credit. Stalls that ended are summed over
+a second, since a consumer that grants single credits stalls with every message. A long stall is reported in pieces.
 """
 
 from collections.abc import Iterable, Mapping
@@ -19,35 +19,35 @@ if TYPE_CHECKING:
     from routerd.core.links.peer import Peer
 
 EVENTS_MAX = 50_000
-"""Events that wait to be taken; what comes then is lost."""
+"""Limit of the events that wait to be taken; later ones are lost."""
 STALL_LEAST_S = 0.005
-"""Stalls of a second that are shorter in all are not worth a row."""
+"""Stalls of a second with a shorter sum get no row."""
 STALL_PIECE_S = 10.0
-"""After how long a stall that lasts is told of."""
+"""The time after which a lasting stall is reported."""
 HUNGRY_MAX = 10_000
-"""Addresses whose messages are looked after for stalls."""
+"""Limit of the addresses that are checked for stalls."""
 _HOUR_S = 3600
 
 
 class Stall:
-    """What a link has stalled and has not been told of."""
+    """The stalls of a link that are not reported yet."""
 
     __slots__ = ("count", "seconds", "until")
 
     def __init__(self) -> None:
         self.until = 0.0
-        """Until when all has been told or summed."""
+        """The time until which all has been reported or summed."""
         self.seconds = 0.0
         self.count = 0
 
 
 class RecordedEvents:
-    """Events of one worker; `is_witness` says whether it is the one to tell of the network."""
+    """Events of one worker; `is_witness` says whether it reports the events of the network."""
 
     def __init__(self, router_id: str, offset: float, is_witness: bool) -> None:
         self.offset = offset
         self.second_us = 0
-        """When the second of now has begun."""
+        """The start of the present second."""
         self.lost = 0
         self._router_id = router_id
         self._is_witness = is_witness
@@ -63,7 +63,7 @@ class RecordedEvents:
         return rows
 
     def tick(self, now: float, peers: Iterable["Peer"], network: "Network") -> None:
-        """Tell of what has come up in a second, and once an hour of all there is."""
+        """Record the events of a second, and once an hour all that exists."""
         for outlet, since in self._fresh.items():
             self._attached(outlet, since)
         self._fresh.clear()
@@ -81,7 +81,7 @@ class RecordedEvents:
         self._attached(inlet, now)
 
     def consumer_attached(self, outlet: "Outlet", now: float) -> None:
-        """A consumer's link was attached; its credit comes behind that, so the row waits for the second to end."""
+        """A consumer's link was attached; its credit follows, so the row waits for the end of the second."""
         if len(self._fresh) < HUNGRY_MAX:
             self._fresh[outlet] = now
 
@@ -106,7 +106,7 @@ class RecordedEvents:
         self._note(now, "address-removed", address=address_text(key, self._router_id)[0])
 
     def rows_lost(self, number: int, why: str, now: float) -> None:
-        """Rows could not be kept."""
+        """Rows were lost."""
         self._note(now, "rows-lost", number=number, detail=why)
 
     def _attached(self, end: "Inlet | Outlet", now: float) -> None:
@@ -132,13 +132,13 @@ class RecordedEvents:
     # --- stalls
 
     def waits(self, address: "Address") -> None:
-        """A message has to wait at an address whose `hungry_in` is not this."""
+        """A message waits at an address whose `hungry_in` is not this object."""
         if len(self._hungry) < HUNGRY_MAX:
             self._hungry[address] = None
             address.hungry_in = self
 
     def credit_came(self, outlet: "Outlet", now: float) -> None:
-        """An outlet without credit has some again, or is over."""
+        """An outlet without credit got some, or is over."""
         if outlet.dry_since == 0.0 or not _is_waited_for(outlet):
             return
         stall = self._stall(outlet)
@@ -153,7 +153,7 @@ class RecordedEvents:
         return stall
 
     def _look_for_stalls(self, now: float) -> None:
-        """Count what lasts already for long."""
+        """Count stalls that have lasted for long."""
         for address in list(self._hungry):
             if not _has_waiting(address):
                 del self._hungry[address]
@@ -196,7 +196,7 @@ class RecordedEvents:
     def network_changed(
         self, routes: Mapping[str, "RouteTo"], link_state: Mapping[str, int], network: "Network", now: float
     ) -> None:
-        """Other routers, or trunks to them, have come or gone since `routes` and `link_state`."""
+        """Routers, or trunks to them, have changed since `routes` and `link_state`."""
         if not self._is_witness:
             return
         if network.link_state != link_state:
@@ -242,7 +242,7 @@ class RecordedEvents:
 
 
 def written_address(text: str) -> str:
-    """Return what a message says of its address, as records have it."""
+    """Return the address in a message, as records write it."""
     return canonical(text)
 
 

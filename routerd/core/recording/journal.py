@@ -1,4 +1,4 @@
-"""What the parts of a router tell the recorder: which way a message went, out of which, or why it went none."""
+"""The journal: the parts of a router tell it the route, the outlet, and the outcome of messages, for the recorder."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from routerd.wire.delivery_batch import DeliveryBatch
 
 AUTOMATIC = -1
-"""Stands for the cause that follows from who can receive from the address."""
+"""Stands for the cause that follows from the consumers of the address."""
 
 _AUTOMATIC = AUTOMATIC
 _ACCEPTED = ACCEPTED
@@ -49,14 +49,14 @@ _PRESETTLED = RECORDED_PRESETTLED
 _PROPERTIES = 0x73
 _SMALL_DESCRIPTOR = 0x53
 _SHORTEST = 4
-"""Octets that a section has at least."""
+"""The least octets of a section."""
 
 
 class Journal:
-    """Tells the recorder of departures and their ends; does nothing where there is none.
+    """Tells the recorder of departures and outcomes; it does nothing without a recorder.
 
-    A delivery on its way out keeps what its outcome is to be told with: the flow is its `ticket`, the set of rows its
-    `book` and the row its `page`. For deliveries that left together that is a `RecordedBatch`.
+    A delivery that leaves keeps three things for its outcome. `ticket` is its flow, `book` its set of rows and `page`
+    its row. A `RecordedBatch` stands for these in deliveries that left together.
     """
 
     recorder: "Recorder | None"
@@ -72,7 +72,7 @@ class Journal:
     # --- messages that leave
 
     def departs(self, arrival: Arrival, outlet: "Outlet", is_copy: bool) -> int:
-        """Return what the outcome of a message about to leave is to be told with; 0 for what a sibling decided."""
+        """Return the flow of a message that is about to leave; 0 for messages that a sibling recorded."""
         recorder = self.recorder
         inlet = arrival.inlet
         if recorder is None or inlet.is_relay:
@@ -93,7 +93,7 @@ class Journal:
         return flow
 
     def keep(self, out: "Delivery", flow: int) -> None:
-        """Keep with a delivery what its outcome is to be told with, if that is anything."""
+        """Keep the flow and row with a delivery, if it is recorded."""
         recorder = self.recorder
         if flow != 0 and recorder is not None:
             out.ticket = flow
@@ -102,14 +102,14 @@ class Journal:
                 out.page = recorder.row
 
     def grew(self, out: "Delivery", octets: int) -> None:
-        """Record more octets of a message."""
+        """Record further octets of a message."""
         if self.recorder is not None:
             self.recorder.add(out.ticket, out.book, out.page, octets)
 
-    # --- those that leave together
+    # --- messages that leave together
 
     def room(self) -> int:
-        """How many messages the recorder lets go together."""
+        """Return how many messages may leave together."""
         return _NO_LIMIT if self.recorder is None else self.recorder.room()
 
     def left_together(
@@ -123,11 +123,11 @@ class Journal:
         start: int,
         remote_handle: int,
     ) -> None:
-        """Record messages that left together, whose frames begin at data[start]; those not settled are a batch."""
+        """Record messages that left together, with frames from data[start] on; unsettled ones have a batch."""
         recorder = self.recorder
         if recorder is None or inlet.is_relay:
             return
-        # Of those that a sibling took in, none has annotations.
+        # Messages that a sibling took in have no annotations.
         annotations = self._reader.unmarked if inlet.is_fabric else None
         flow = recorder.depart_together(inlet, outlet, annotations, count)
         row = recorder.row
@@ -166,7 +166,7 @@ class Journal:
             batch.context = RecordedBatch(flow, recorder.rows if rows else None, row, skipped, max(1, recorder.every))
 
     def accepted_together(self, batch: RecordedBatch, count: int) -> None:
-        """Record that so many messages in front of those that left together were accepted."""
+        """Record that `count` messages at the front of a batch were accepted."""
         rows = batch.pass_rows(count)
         if self.recorder is not None:
             self.recorder.settled_together(
@@ -174,7 +174,7 @@ class Journal:
             )
 
     def part(self, batch: RecordedBatch, out: "Delivery") -> None:
-        """Have the next of those that left together keep what its outcome is to be told with."""
+        """Keep the flow and row with the next delivery of a batch, which is treated singly from now on."""
         out.ticket = batch.flow
         if batch.rows is not None and batch.skip == 0:
             out.book = batch.rows
@@ -184,7 +184,7 @@ class Journal:
     # --- outcomes
 
     def decided(self, out: "Delivery", outcome: int, cause: int) -> None:
-        """Record what became of a message."""
+        """Record the outcome of a message."""
         flow, out.ticket = out.ticket, 0
         if self.recorder is not None and flow != 0:
             self.recorder.settled(flow, out.book, out.page, outcome, cause, self._clock.now)
@@ -192,25 +192,25 @@ class Journal:
             out.book = None
 
     def decided_at_once(self, flow: int, outcome: int, cause: int) -> None:
-        """Record what became of the message that left last."""
+        """Record the outcome of the message that left last."""
         if self.recorder is not None:
             self.recorder.settled_at_once(flow, outcome, cause, self._clock.now)
 
     def lost(self, out: "Delivery", is_settled: bool) -> None:
-        """Record that a consumer's link, or the connection to the next router, was lost before there was an outcome."""
+        """Record the loss of a consumer's link, or of the connection to the next router, before an outcome."""
         outlet: Outlet | None = out.link.context
         is_trunk = out.via is not None or (outlet is not None and outlet.trunk is not None)
         outcome = RECORDED_DROPPED if is_settled else RECORDED_MODIFIED
         self.decided(out, outcome, TRUNK_LOST if is_trunk else CONSUMER_LOST)
 
     def aborted(self, out: "Delivery", is_settled: bool) -> None:
-        """Record that the rest of a message will never come."""
+        """Record that the rest of a message will not come."""
         self.decided(out, RECORDED_DROPPED if is_settled else RECORDED_MODIFIED, NO_CAUSE)
 
     # --- messages that stay
 
     def stays(self, arrival: Arrival, address: "Address | None", outcome: int, cause: int) -> None:
-        """Record a message, or the copy of one, that nobody gets."""
+        """Record a message, or a copy of one, that no one gets."""
         recorder = self.recorder
         inlet = arrival.inlet
         if recorder is None or inlet.is_relay:
@@ -234,16 +234,16 @@ class Journal:
             self.recorder.events.waits(address)
 
     def recall(self, arrival: Arrival, is_partial: bool) -> None:
-        """Look up how a message has come that a sibling took in; it still says so if that was from another router."""
+        """Read again the annotations of a message that a sibling took in from another router."""
         try:
             arrival.recorded = self._reader.read(arrival.data, arrival.start, arrival.end, is_partial)
         except (NeedsMore, DecodeError):
             arrival.recorded = None
 
-    # --- what a row has
+    # --- the content of a row
 
     def _written_address(self, arrival: Arrival) -> str:
-        """Return where a message says that it goes."""
+        """Return the destination that a message names."""
         annotations = arrival.recorded
         if annotations is not None and annotations.to is not None:
             return written_address(annotations.to)
@@ -278,7 +278,7 @@ class Journal:
         chosen: "Outlet | None",
         taken: "AddressRoute | None",
     ) -> None:
-        """Note all that could have been chosen: who had credit, and the routes that the message may take."""
+        """Note all candidates: outlets with credit, and routes that the message may take."""
         outlets = address.outlets
         is_fabric = arrival.inlet.is_fabric
         count = address.local_count if is_fabric else len(outlets)
@@ -294,7 +294,7 @@ class Journal:
 
 
 def outcome_number(state: Any) -> int:
-    """Return an outcome by its place among OUTCOME_WORDS; one that says nothing gives it back."""
+    """Return the index of an outcome in OUTCOME_WORDS; None counts as released."""
     if state is _ACCEPTED:
         return RECORDED_ACCEPTED
     if state is _RELEASED or state is None:
@@ -305,7 +305,7 @@ def outcome_number(state: Any) -> int:
 
 
 def _may_have_properties(data: bytes | bytearray, start: int, end: int) -> bool:
-    """Whether properties come before the body; whatever looks unusual is left to a closer look."""
+    """Whether properties come before the body; True for unusual encodings, which need a full read."""
     view = data
     at = start
     while end - at >= _SHORTEST and view[at] == 0 and view[at + 1] == _SMALL_DESCRIPTOR:
@@ -318,7 +318,7 @@ def _may_have_properties(data: bytes | bytearray, start: int, end: int) -> bool:
 
 
 def _octets_of(identifier: Any) -> bytes:
-    """Return a message-id as it is hashed."""
+    """Return a message-id as the octets to hash."""
     if isinstance(identifier, bytes):
         return identifier
     return str(identifier).encode(errors="surrogatepass")

@@ -1,4 +1,4 @@
-"""The words of records: outcomes and causes, which columns have by number, and the names of links and addresses."""
+"""The words of records: outcomes, causes, and the names of links and addresses."""
 
 from typing import TYPE_CHECKING
 
@@ -30,13 +30,13 @@ ROUTER_KIND = "router"
 
 
 def container_of(peer: "Peer") -> str:
-    """Return what the peer calls itself."""
+    """Return the container-id of the peer."""
     remote = peer.connection.remote_open
     return remote.container_id if remote is not None else ""
 
 
 def kind_of(peer: "Peer") -> str:
-    """Return what is at the other end of a connection, as records say it."""
+    """Return the kind of a connection's peer, as in records."""
     if peer.is_router:
         return TRUNK_KIND
     if peer.is_edge:
@@ -47,7 +47,7 @@ def kind_of(peer: "Peer") -> str:
 
 
 def link_text(end: "Inlet | Outlet") -> str:
-    """Return the name of a link in records: who has its other end, and what that calls it."""
+    """Return the name of a link in records: its peer, and the peer's name for it."""
     peer = end.peer
     if peer.is_router:
         return f"trunk/{container_of(peer)}"
@@ -59,12 +59,12 @@ def link_text(end: "Inlet | Outlet") -> str:
 
 
 def route_text(route: "AddressRoute") -> str:
-    """Return the name of the connection to another router that a route goes by."""
+    """Return the name of the connection that a route uses."""
     return f"{route_kind(route)}/{route.next_hop}"
 
 
 def route_kind(route: "AddressRoute") -> str:
-    """Return what is at the end of a route."""
+    """Return the kind of the far end of a route."""
     return EDGE_KIND if route.end is not None and route.end.peer.is_edge else TRUNK_KIND
 
 
@@ -78,7 +78,7 @@ def address_text(key: str, router_id: str) -> tuple[str, int]:
         case AddressClass.MOBILE:
             return parts.text, parts.phase or 0
         case AddressClass.LOCAL:
-            # What a dynamic source has is known by this name all over the network.
+            # The address of a dynamic source has this name in the whole network.
             place = f"_topo/0/{router_id}" if parts.text.startswith("temp.") else "_local"
             return f"{place}/{parts.text}", 0
         case AddressClass.TOPOLOGICAL:

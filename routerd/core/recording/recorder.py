@@ -1,12 +1,12 @@
 # Whatever is an index here is below what was asked for when the room was made.
 # cython: boundscheck=False, wraparound=False, initializedcheck=False
-"""Records what becomes of messages: sums of each flow, and decisions with all that could have been chosen.
+"""The recorder: sums of each flow, and decisions with all their candidates.
 
-Forwarding calls `depart` when a message leaves, and keeps the number that it returns with the delivery, and for one
-message in `every` the set that has a row for it, and which. The outcome is told to `settled`. A message that is not
-sampled costs a few additions: its inlet remembers the flows of those before. Flows are told by numbers, since to refer
-to an object with each message costs more than all of this. Everything is kept in columns of a fixed size, which `take`
-hands over; what does not fit is counted in `lost`, and forwarding goes on.
+Forwarding calls `depart` when a message leaves, and keeps the returned number with the delivery. One message in `every`
+is sampled; its delivery also keeps its set of rows and its row. `settled` takes the outcome. A message without a sample
+costs a few additions, because its inlet remembers the latest flows. Flows are numbers, since a reference to an object
+for each message would cost more than all of this. All data is in columns of a fixed size, which `take` hands over. Data
+beyond them is counted in `lost`, and forwarding goes on.
 """
 
 import itertools
@@ -40,11 +40,11 @@ if TYPE_CHECKING:
     from routerd.core.links.outlet import Outlet
 
 FLOWS_MAX = 1 << 15
-"""Flows, links and paths that are known by number at a time; then all begins anew."""
+"""Limit of the flows, links and paths with numbers; the register starts again beyond it."""
 WAITING_MAX = 16
-"""Full sets of columns that wait to be taken; what comes then is lost."""
+"""Limit of the full sets that wait to be taken; later decisions are lost."""
 STEPS_MAX = 16
-"""Flows of an inlet that are looked at one by one, before it is looked among all."""
+"""Flows of an inlet that are compared one by one, before a search of all."""
 
 _CANDIDATES_MAX = CANDIDATES_MAX
 _STEPS_MAX = STEPS_MAX
@@ -54,7 +54,7 @@ _FIRST_OUTCOME = COUNTERS_OF_FLOW.index("accepted")
 _EPOCH_BITS = 16
 _FLOW_BITS = (1 << _EPOCH_BITS) - 1
 _SUMS_LEAST = 64
-"""Flows that there is room for from the beginning."""
+"""Flows with space from the start."""
 _epochs = itertools.count(1)
 _OFFSET_BASIS = 0xCBF29CE484222325
 _PRIME = 0x100000001B3
@@ -64,7 +64,7 @@ _HIGH_BIT = 0x8000000000000000
 
 
 class Recorder:
-    """Records the decisions of one worker; `events` has what happens to links, addresses and the network."""
+    """Records the decisions of one worker; `events` has the events of links, addresses and the network."""
 
     rows: Rows
     """The set that is written to."""
@@ -81,9 +81,9 @@ class Recorder:
         rows: int = ROWS,
         memory: Memory = private_memory,
     ) -> None:
-        """One decision in `every` is recorded, none if that is 0. `offset` is what makes seconds since 1970 of `now`.
+        """`every` is the interval of samples, 0 for none. `now` plus `offset` is the time in seconds since 1970.
 
-        One worker of a router is the witness of its network. A set of columns has so many `rows`, in `memory`.
+        One worker of a router is the witness of its network. A set of columns has `rows` rows, in `memory`.
         """
         self.router_id = router_id
         self.every = every
@@ -97,16 +97,16 @@ class Recorder:
         self._room = Room.of(rows)
         self._rows_max, self._cells_max = self._room
         self._countdown = every
-        # Whether the message that left last is sampled, and then its row.
+        # Whether the message that left last is sampled, and its row.
         self.is_sampled = False
         self.row = 0
-        # Of those that left together last, how many there are before the first that is sampled.
+        # The messages before the first sampled one, of those that left together last.
         self.skipped = 0
         self._register = Register()
         self._flows: dict[tuple[Any, ...], Flow] = {}
-        # Of a message that left under another register nothing is known any more.
+        # Numbers of messages that left under another register are unknown.
         self._epoch = next(_epochs)
-        # The counters of one flow, and then those of the next.
+        # The counters of all flows, one flow after the other.
         self._counters = memoryview(array("q", bytes(8 * _SUMS * _SUMS_LEAST)))
         self._is_active = bytearray(_SUMS_LEAST)
         self._paths: dict[RouterAnnotations, int] = {}
@@ -126,10 +126,10 @@ class Recorder:
         annotations: "RouterAnnotations | None",
         size: int,
     ) -> int:
-        """Count a message that leaves; return what its outcome is to be told with, and note whether it is sampled."""
+        """Count a message that leaves; return its flow for the outcome, and note whether it is sampled."""
         number = outlet.number if route is None else -route.trunk
-        # The flows of an inlet make a ring. Consumers take turns, so the one behind the last is likely to be next.
-        # There is no name for it here: to count who refers to it takes longer than to look at it.
+        # The flows of an inlet form a ring. Consumers take turns, so the next flow in the ring is the likely one. The
+        # flow is not bound to a local name here, because a reference count costs more than the access.
         if (
             inlet.flow is not None
             and inlet.flow.following is not None
@@ -150,7 +150,7 @@ class Recorder:
         return self._counted(index, annotations, size)
 
     def room(self) -> int:
-        """How many messages may leave together: each that is sampled has a row in the set that is written to."""
+        """Return how many messages may leave together: each sampled one needs a row in the present set."""
         if not self.every:
             return _NO_LIMIT
         return self._countdown - 1 + self.every * self.rows.room()
@@ -158,10 +158,10 @@ class Recorder:
     def depart_together(
         self, inlet: "Inlet", outlet: "Outlet", annotations: "RouterAnnotations | None", count: int
     ) -> int:
-        """Count messages that leave together, of which there is `room` for so many; return as `depart` does.
+        """Count messages that leave together, no more than `room` returned; return their flow as `depart` does.
 
-        Their octets are told to `add`, and those that are sampled to `begin`: after `skipped` the first of them, and
-        then one in `every`.
+        The caller reports their octets by `add`, and sampled messages by `begin`. The first sampled message follows
+        `skipped` others, and then every `every`-th one is sampled.
         """
         assert count <= self.room()
         inlet.flow = self._look_for(inlet, outlet, None, outlet.number, annotations)
@@ -199,7 +199,7 @@ class Recorder:
         number: int,
         annotations: "RouterAnnotations | None",
     ) -> Flow:
-        """Return the flow of a message that is not of the flow which is likely."""
+        """Return the flow of a message that is not of the likely flow."""
         address = outlet.address if route is None else route.address
         last = inlet.flow
         flow = None if last is None else last.following
@@ -214,7 +214,7 @@ class Recorder:
     def stay(
         self, inlet: "Inlet", address: "Address | None", text: str, annotations: "RouterAnnotations | None", size: int
     ) -> int:
-        """Count a message that nobody gets, for an address or what was written for one; return as `depart` does."""
+        """Count a message that no one gets, by its address or the text of it; return its flow as `depart` does."""
         name = (inlet.number, 0, text if address is None else address.key, self._origin(annotations))
         flow = self._flows.get(name)
         if flow is None:
@@ -222,7 +222,7 @@ class Recorder:
         return self._counted(flow.index, annotations, size)
 
     def _counted(self, flow: int, annotations: "RouterAnnotations | None", size: int) -> int:
-        # A set may have to be begun, and with it another register: what is told later is of the one before.
+        # A new set may bring a new register; the outcome belongs to the one before.
         epoch = self._epoch
         self._counters[_SUMS * flow] += 1
         self._counters[_SUMS * flow + 1] += size
@@ -249,7 +249,7 @@ class Recorder:
         self.is_sampled = True
 
     def add(self, flow: int, rows: Rows | None, row: int, octets: int) -> None:
-        """Count more octets of a message that leaves while it comes; `rows` has its `row` if it is sampled."""
+        """Count further octets of a message; `rows` has its `row` if it is sampled."""
         if rows is not None:
             rows.grow(row, octets)
         if flow >> _EPOCH_BITS == self._epoch:
@@ -258,7 +258,7 @@ class Recorder:
                 self._activate(flow & _FLOW_BITS)
 
     def settled(self, flow: int, rows: Rows | None, row: int, outcome: int, cause: int, now: float) -> None:
-        """Take the outcome of a message, by its place among OUTCOME_WORDS, and the cause among CAUSE_WORDS."""
+        """Record an outcome, by its index in OUTCOME_WORDS, and its cause, by its index in CAUSE_WORDS."""
         if flow >> _EPOCH_BITS == self._epoch:
             self._counters[_SUMS * (flow & _FLOW_BITS) + _FIRST_OUTCOME + outcome] += 1
             if not self._is_active[flow & _FLOW_BITS]:
@@ -269,7 +269,7 @@ class Recorder:
                 else:
                     rows.complete(row, outcome, cause, int(now * 1e6 + 0.5))
         else:
-            # What it names by number is known no more.
+            # Its numbers belong to an earlier register.
             self.lost_flows += 1
             if rows is not None:
                 self.lost_decisions += 1
@@ -277,7 +277,9 @@ class Recorder:
     def settled_together(
         self, flow: int, rows: Rows | None, row: int, row_count: int, count: int, outcome: int, now: float
     ) -> None:
-        """Take an outcome without a cause of so many messages that left together, and of so many rows from one on."""
+        """Record the outcome of `count` messages that left together, with `row_count` rows from `row` on, without a
+        cause.
+        """
         if flow >> _EPOCH_BITS == self._epoch:
             self._counters[_SUMS * (flow & _FLOW_BITS) + _FIRST_OUTCOME + outcome] += count
             if not self._is_active[flow & _FLOW_BITS]:
@@ -296,7 +298,7 @@ class Recorder:
             self.lost_decisions += row_count
 
     def settled_at_once(self, flow: int, outcome: int, cause: int, now: float) -> None:
-        """Take the outcome of the message that left last."""
+        """Record the outcome of the message that left last."""
         self.settled(flow, self.rows if self.is_sampled else None, self.row, outcome, cause, now)
 
     def _complete_late(self, rows: Rows, row: int, outcome: int, cause: int, now: float) -> None:
@@ -306,10 +308,10 @@ class Recorder:
         else:
             self.lost_decisions += 1
 
-    # --- what is known of the decision that was begun last
+    # --- the decision that was begun last
 
     def describe(self, stamp: float, priority: int, identifier: bytes | None) -> None:
-        """Note when its message came, its priority and its message-id."""
+        """Note the time of its message, the priority and the message-id."""
         key = 0 if identifier is None else _message_key(identifier)
         self.rows.describe(int((stamp + self.offset) * 1e6 + 0.5), int(stamp * 1e6 + 0.5), priority, key)
 
@@ -318,36 +320,36 @@ class Recorder:
         self.consider_with(outlet, outlet.link.unsettled_count, is_chosen)
 
     def consider_with(self, outlet: "Outlet", outstanding: int, is_chosen: bool) -> None:
-        """Note an outlet as a candidate, where so many deliveries were under way."""
+        """Note an outlet as a candidate, with its deliveries under way."""
         if outlet.recorded_in is not self._register:
             outlet.recorded_in = self._register
             outlet.recorded_as = self._link_number(link_text(outlet))
         self.rows.consider(outlet.recorded_as, 0, outstanding, is_chosen)
 
     def consider_route(self, route: "AddressRoute", is_chosen: bool) -> None:
-        """Note a way to other routers as a candidate."""
+        """Note a route to another router as a candidate."""
         if route.recorded_in is not self._register:
             route.recorded_in = self._register
             route.recorded_as = self._link_number(route_text(route))
         self.rows.consider(route.recorded_as, route.cost, route.outstanding, is_chosen)
 
-    # --- what is handed over
+    # --- handing over
 
     @property
     def is_pressed(self) -> bool:
-        """Whether so many full columns wait that they should be taken: a few at a time is less work for everybody."""
+        """Whether enough full columns wait to take them now: small portions cost everybody less."""
         return len(self._full) > self._pressed_at
 
     def tick(self, now: float, offset: float, second_us: int) -> None:
-        """Close a second that began at `second_us`, by the clock of the world."""
+        """Close a second that began at `second_us`, in microseconds since 1970."""
         self.offset = self.events.offset = offset
         self._sum_up(second_us)
 
     def take(self, is_all: bool = True) -> Records:
-        """Return what has been recorded and not been taken.
+        """Return the data recorded since the last call.
 
-        If that is not to be all, it is the full columns but the last, most of which are of messages that are under way.
-        Decisions without an outcome are kept until they have one, and come with others then.
+        Without `is_all`, the result has the full columns but the last, as most of its messages are still under way.
+        Decisions without an outcome are kept, and come later in another set.
         """
         if is_all:
             self._end_rows()
@@ -379,7 +381,7 @@ class Recorder:
         found = self._flows.get(name)
         if found is None:
             found = self._new_flow(name, inlet, address, "", _egress_of(self.router_id, outlet, route))
-        # The text of the same address may be another object, if it had been forgotten meanwhile.
+        # An address that was forgotten meanwhile has another text object.
         found.key = address.key
         found.annotations = annotations
         if found.following is None:
@@ -415,7 +417,7 @@ class Recorder:
         return flow
 
     def _grow(self) -> None:
-        """Make room for the sums of twice as many flows."""
+        """Double the space for the sums of flows."""
         room = 2 * len(self._is_active)
         counters = array("q", self._counters)
         counters.frombytes(bytes(8 * (_SUMS * room - len(counters))))
@@ -446,7 +448,7 @@ class Recorder:
         self._active = []
 
     def _turn_over(self) -> None:
-        """Begin with an empty register: flows and links that are no more have filled it."""
+        """Begin an empty register: flows and links that are over have filled it."""
         self._end_rows()
         self._sum_up(self.events.second_us)
         for flow in self._flows.values():
@@ -475,11 +477,11 @@ class Recorder:
         return number
 
     def _next_rows(self) -> bool:
-        """Begin another set of columns; whether there may be one."""
+        """Begin another set of columns; return whether that is possible."""
         if len(self._full) >= self._waiting_max:
             return False
         if len(self._register.links) >= FLOWS_MAX:
-            # Decisions that are under way name their candidates by numbers of this register: they are lost.
+            # Decisions under way name their candidates by numbers of this register, so they are lost.
             self._turn_over()
             return False
         self._end_rows()
@@ -493,7 +495,7 @@ class Recorder:
             self._spare.append(self.rows.hand_over(False))
 
     def _begin_rows(self) -> None:
-        # Those that were written to before: the memory of new ones would have to be found and cleared first.
+        # Used columns come first: the memory of new ones must be found and cleared.
         columns = self._spare.pop() if self._spare else DecisionColumns(self._room, self._memory(self._room.octets))
         self.rows = Rows(columns, self._register, self._rows_max, self._cells_max)
 
@@ -501,14 +503,14 @@ class Recorder:
 def _egress_of(
     router_id: str, outlet: "Outlet", route: "AddressRoute | None"
 ) -> tuple[str | None, str | None, str | None]:
-    """Return a link, of what kind it is, and the router that it leads to."""
+    """Return the name and kind of a link, and the router that it leads to."""
     if route is not None:
         return route_text(route), route_kind(route), route.next_hop
     return link_text(outlet), kind_of(outlet.peer), container_of(outlet.peer) if outlet.peer.is_edge else router_id
 
 
 def _message_key(identifier: bytes) -> int:
-    """Return the 64-bit FNV-1a hash, signed; 0 stands for none, and is as unlikely as any."""
+    """Return the signed 64-bit FNV-1a hash. 0 stands for none; it is as unlikely as any other value."""
     view = identifier
     key = _OFFSET_BASIS
     for i in range(len(identifier)):

@@ -1,9 +1,9 @@
 # Whatever is an index here is below what was asked for when the room was made.
 # cython: boundscheck=False, wraparound=False, initializedcheck=False
-"""Sets of columns that decisions are written to: all but its outcome when a message leaves, and that when it is known.
+"""Sets of columns for decisions: a row is written when a message leaves, and its outcome later.
 
-A delivery keeps no more than a set and a row of it. What is known of a thousand messages under way would otherwise have
-to be fetched twice, which took longer than all the rest.
+A delivery keeps only a set and a row of it. With more per delivery, the data of a thousand messages under way would be
+fetched into the cache twice. That took longer than the rest of the recording.
 """
 
 from array import array
@@ -36,12 +36,12 @@ class Late:
         self.priority = 0
         self.hop = 0
         self.choice = -1
-        # Link, cost and outstanding count, one candidate after the other.
+        # Link, cost and outstanding count of each candidate in turn.
         self.cells: list[int] = []
 
 
 class Rows:
-    """A set of columns, and the decisions of it that are under way."""
+    """A set of columns, and its decisions under way."""
 
     columns: DecisionColumns | None
     late: dict[int, Late]
@@ -66,7 +66,7 @@ class Rows:
         self.columns = columns
         self.late = {}
         self.is_over = False
-        # How many have no outcome.
+        # Rows without an outcome.
         self.open = 0
         self.count = 0
         self._cells = 0
@@ -97,7 +97,7 @@ class Rows:
         return self.count == self._rows_max or self._cells > self._cells_max
 
     def room(self) -> int:
-        """How many decisions with one candidate there is room for in any case."""
+        """Return how many decisions with one candidate certainly fit."""
         return max(0, min(self._rows_max - self.count, self._cells_max + 1 - self._cells))
 
     def begin(self, flow: int, path: int, hop: int, size: int) -> int:
@@ -116,10 +116,10 @@ class Rows:
         return at
 
     def describe(self, time_us: int, stamp_us: int, priority: int, key: int) -> None:
-        """Note when the message of the last row came, by the world's clock and by that of outcomes, and what it is."""
+        """Note the time of the last row's message, since 1970 and by the router's clock, with priority and key."""
         at = self.count - 1
         self._times[at] = time_us
-        # Until there is an outcome.
+        # Replaced by the latency once there is an outcome.
         self._latencies[at] = stamp_us
         self._priorities[at] = priority
         self._keys[at] = key
@@ -127,7 +127,7 @@ class Rows:
             self._key_count += 1
 
     def consider(self, link: int, cost: int, outstanding: int, is_chosen: bool) -> None:
-        """Note a candidate of the last row; too many of them are left out, but not the one that is chosen."""
+        """Note a candidate of the last row. Those beyond the limit are left out, except for the chosen one."""
         at = self.count - 1
         cell = self._cells
         number = cell - self._last_cells[at]
@@ -154,7 +154,7 @@ class Rows:
             late.size = min(late.size + octets, _NUMBER_MAX)
 
     def complete(self, at: int, outcome: int, cause: int, now_us: int) -> None:
-        """Note the outcome of a row, by its place among OUTCOME_WORDS, and the cause among CAUSE_WORDS."""
+        """Note the outcome of a row, by its index in OUTCOME_WORDS, and the cause by its index in CAUSE_WORDS."""
         if outcome <= _LAST_OUTCOME:
             self._latencies[at] = now_us - self._latencies[at]
             self._latency_count += 1
@@ -167,7 +167,7 @@ class Rows:
         self.open -= 1
 
     def write_late(self, late: Late) -> int:
-        """Write what another set had before, and return the row; its outcome follows."""
+        """Write a decision of another set, and return the row; its outcome follows."""
         at = self.begin(late.flow, late.path, late.hop, late.size)
         self.describe(late.time_us, late.stamp_us, late.priority, late.key)
         cells = late.cells
@@ -176,7 +176,7 @@ class Rows:
         return at
 
     def hand_over(self, keeps_open: bool) -> DecisionColumns:
-        """Return the columns, which this has no longer: it keeps those rows in mind that are under way, if it is to."""
+        """Hand over the columns; with `keeps_open`, keep a copy of the rows under way."""
         columns = self.columns
         assert columns is not None
         open_rows = array("i")
@@ -212,7 +212,7 @@ class Rows:
         return late
 
     def _let_go(self) -> None:
-        """Refer to the columns no more: who holds a delivery for long does not hold them."""
+        """Drop all references to the columns: a delivery may keep this object for long."""
         self.is_over = True
         self.columns = None
         self._times = self._latencies = self._keys = _NO_LARGE

@@ -1,1 +1,1 @@
-"""What connections and links are for: of clients, of siblings, of other routers, and of edge routers."""
+"""Roles of connections and links: for clients, siblings, other routers and edge routers."""

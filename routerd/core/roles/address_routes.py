@@ -1,8 +1,8 @@
-"""The routes of addresses over the network, as one worker of a router sees it.
+"""The routes of addresses over the network, as one worker sees them.
 
-The routing engine says by `apply_network` which routers there are, how each is reached and which addresses it has. From
-this follow the routes of each address that somebody here sends to: over a trunk of this worker, or over a link to the
-sibling that has the trunk, which relays what comes there as it is.
+`apply_network` brings all routers, the route to each, and their addresses from the routing engine. The routes of each
+address with producers here follow from this. A route uses a trunk of this worker, or a link to the sibling that has the
+trunk. That sibling relays messages unchanged.
 """
 
 from typing import TYPE_CHECKING
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     from routerd.wire.link import Link
 
 RELAY = "@"
-"""What the target of a link begins with whose messages a sibling is to send on by one of its trunks."""
+"""Prefix of the target of links whose messages a sibling relays over its trunk."""
 NO_ROUTE = Error(condition="qd:no-route-to-dest", description="no route to the destination node")
 
 
 class AddressRoutes:
-    """Keeps the routes of addresses, and the links to siblings that have their trunks."""
+    """Keeps the routes of addresses, and the links to siblings that relay."""
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class AddressRoutes:
     # --- the network
 
     def apply_network(self, news: "NetworkNews") -> None:
-        """Take what the routing engine says of the network."""
+        """Apply news of the routing engine."""
         directory, network = self._directory, self._directory.network
         if news.version <= network.version and not news.is_full:
             return
@@ -80,11 +80,11 @@ class AddressRoutes:
             self._is_unsettled = True
         if self._journal.recorder is not None:
             self._journal.recorder.events.network_changed(*before, network, self._clock.now)
-        # Not by the radius, which counts the hops of our own paths: others' of the same cost may have more.
+        # The radius does not count here: it has the hops of our paths, and other paths of the same cost may have more.
         self._rules.hops_max = len(network.routes) + 1
         keys = dict.fromkeys(directory.addresses) if news.is_full or news.routes is not None else touched
         if news.through is not None:
-            # What waits for a route in the tree of its origin may have one now, or none any more.
+            # Messages that wait for a route in the tree of their ingress router may have one now, or none any more.
             keys.update((key, None) for key, address in directory.addresses.items() if address.parked_from_trunks)
         for key in keys:
             address = directory.addresses.get(key)
@@ -108,16 +108,16 @@ class AddressRoutes:
         self._directory.forget_if_idle(address)
 
     def find(self, address: "Address") -> None:
-        """Bring the routes of an address in line with what is known of the network."""
+        """Update the routes of an address from the network."""
         for route in self._directory.find_routes(address):
             self._copies.route_lost(route)
             self._directory.retire(route)
 
     def each_second(self, now: float) -> None:
-        """Give up messages that have waited for news, or for another route, in vain."""
+        """Release messages that waited in vain for news or another route."""
         directory = self._directory
         if self._is_unsettled and now - self._rules.changed_at > UNSETTLED_S:
-            # Nobody else looks again at those for which only a detour was left.
+            # These have only a detour left, and nothing else checks them again.
             self._is_unsettled = False
             for address in [one for one in directory.addresses.values() if one.parked_from_trunks]:
                 self._queues.serve(address)
@@ -143,20 +143,20 @@ class AddressRoutes:
                         route.outlet.route = route
 
     def attach_all(self) -> None:
-        """Have a sibling that is connected again relay what it has trunks for."""
+        """Attach the links for routes over a sibling that is connected again."""
         for address in list(self._directory.addresses.values()):
             if address.routes and self._directory.has_senders(address):
                 self.attach(address)
 
     def answered(self, outlet: "Outlet") -> None:
-        """Use the link of a route, or do without it if it was refused."""
+        """Use the link of a route, or drop it if it was refused."""
         if outlet.link.is_attached and outlet.link.remote_target is not None:
             outlet.is_open = True
         elif outlet.route is not None:
             outlet.route.is_refused = True
 
     def relay_attached(self, peer: "Peer", link: "Link", key: str) -> None:
-        """Answer a sibling's link for messages that one of our trunks is to take."""
+        """Answer a sibling's link for messages to one of our trunks."""
         number, _, relayed = key[len(RELAY) :].partition(":")
         trunk = self._directory.trunks.get(int(number)) if number.isdecimal() else None
         if trunk is None:
@@ -171,7 +171,7 @@ class AddressRoutes:
         self._fabric.answer(peer, link, address, True)
 
     def trunk_lost(self, trunk: "Trunk") -> None:
-        """Do without a trunk: for what siblings had relayed there, and for our own."""
+        """Stop using a trunk, for messages of siblings and for ours."""
         mark = f"{RELAY}{trunk.peer.number}:"
         for address in list(self._directory.addresses.values()):
             if address.key.startswith(mark):
@@ -185,7 +185,7 @@ class AddressRoutes:
                         route.end = None
 
     def end_turn(self) -> None:
-        """Detach the links to siblings that are not needed any more, once all they have sent is settled."""
+        """Detach links to siblings that are no longer needed, once all their deliveries are settled."""
         retiring = self._directory.retiring
         for outlet in list(retiring):
             if outlet.link.unsettled_count == 0 and outlet.link.current is None:

@@ -11,29 +11,29 @@ if TYPE_CHECKING:
 
 
 class Attaching:
-    """Completes links that peers attach, or refuses them."""
+    """Completes or refuses links that peers attach."""
 
     def __init__(self, observer: "Observer", token: Callable[[], str], worker: int, workers: int) -> None:
         self._observer = observer
         self.token = token
-        # The numbers of the workers' links differ by this, so that no two have the same.
+        # The numbers of links of different workers differ by this, so that no two are the same.
         self._workers = workers
         self._last_link = worker + 1 - workers
         # The router is about to end: it takes no links any more.
         self.is_draining = False
 
     def complete(self, link: "Link", source: Any, target: Any, is_second: bool = False) -> bool:
-        """Answer an attach; whether that was possible.
+        """Answer an attach; return whether that was possible.
 
-        A producer that asked for rcv-settle-mode second may wait for a settlement that only a consumer of that mode can
-        wait for as well. To all others the router answers first, and settles with the outcome.
+        A producer with rcv-settle-mode second may wait for the settlement. Only consumers with that mode can wait as
+        well. With others, the router answers with mode first, and settles with the outcome.
         """
         mode = link.rcv_settle_mode if link.is_sender else int(is_second)
         size = 0 if link.is_sender else link.session.connection.context.max_message_size
         try:
             link.attach(source=source, target=target, rcv_settle_mode=mode, max_message_size=size)
         except FrameTooLarge as error:
-            # A peer's attach may fit our frames, and the answer to it not the peer's.
+            # A peer's attach may fit into our frames while the answer does not fit into the peer's.
             self.refuse(link, Error(condition="amqp:frame-size-too-small", description=str(error)))
             return False
         return True
@@ -44,10 +44,10 @@ class Attaching:
         self._observer.link_refused(link, error)
 
     def take_number(self) -> int:
-        """Return the number of a new link."""
+        """Return the number for a new link."""
         self._last_link += self._workers
         return self._last_link
 
     def link_name(self) -> str:
-        """Return the name of a link that this router attaches at another one."""
+        """Return the name for a link that this router attaches at another router."""
         return f"qdlink.{self.token()}"

@@ -1,4 +1,4 @@
-"""Who takes a link that a peer attaches, on a connection that is none between routers or workers."""
+"""Claimants for links that peers attach, except on connections between routers or workers."""
 
 from typing import TYPE_CHECKING
 
@@ -10,17 +10,17 @@ if TYPE_CHECKING:
 
 
 class Claimant:
-    """Is asked whether it takes a link. This one takes none."""
+    """Is asked whether it takes a link. This base class takes none."""
 
     def claim(self, peer: "Peer", link: "Link", performative: "Attach") -> "bool | Error":
-        """Return whether the link is taken, which means answered; or why it is refused."""
+        """Return whether the link is taken, and so answered; or the error of its refusal."""
         return False
 
 
 class Claims:
-    """The claimants, in the order in which they are asked, each with a name.
+    """The claimants with their names, in the order in which they are asked.
 
-    A feature that has links of its own adds itself by one row in `routerd.core.router`.
+    A feature that has new kinds of links adds one row in `routerd.core.router`.
     """
 
     def __init__(self, attaching: "Attaching") -> None:
@@ -28,7 +28,7 @@ class Claims:
         self.rows: list[tuple[str, Claimant]] = []
 
     def attached(self, peer: "Peer", link: "Link", performative: "Attach") -> None:
-        """Have the first that wants to answer a link, or refuse it."""
+        """Have the first claimant that wants a link answer or refuse it."""
         for _, claimant in self.rows:
             answer = claimant.claim(peer, link, performative)
             if answer is True:

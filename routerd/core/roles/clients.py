@@ -1,4 +1,4 @@
-"""The links of clients, of edge routers and of endpoints inside the router, which are for addresses."""
+"""The links of clients, edge routers and endpoints inside the router, which are for addresses."""
 
 from typing import TYPE_CHECKING, Any, cast
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from routerd.wire.link import Link
 
 ADDRESS_MAX = 4096
-"""Characters of an address: a link between siblings has it three times in its attach, which is one frame."""
+"""Characters of the longest address: a link between siblings has it three times in its attach, which is one frame."""
 
 _UNAVAILABLE = Error(condition="amqp:not-found", description="Node not found")
 _NO_SOURCE = Error(condition="amqp:invalid-field", description="a receiver needs a source with an address, or dynamic")
@@ -60,12 +60,12 @@ _SECOND = 1
 
 
 class Clients(Claimant):
-    """Enters consumers and producers at the addresses that their termini name: the last claimant, who takes all."""
+    """The last claimant, which takes all links: it adds consumers and producers to the addresses of their termini."""
 
     consumer_role: LinkRole
     producer_role: LinkRole
     edge_producer_role: LinkRole
-    """Set once, by who makes the parts."""
+    """Set once by the builder of the parts."""
 
     def __init__(
         self,
@@ -99,7 +99,7 @@ class Clients(Claimant):
         self._uplinks = uplinks
         self._edges = edges
         self._policy = policy
-        # Whether there is no other worker that has to know of a consumer.
+        # Whether no other worker needs to know of a consumer.
         self.is_alone = is_alone
 
     def claim(self, peer: "Peer", link: "Link", performative: Attach) -> "bool | Error":
@@ -111,7 +111,7 @@ class Clients(Claimant):
     # --- consumers
 
     def _consumer_attached(self, peer: "Peer", link: Sender, performative: Attach) -> "bool | Error":
-        """Enter a consumer, and answer it as soon as all workers know of it."""
+        """Add a consumer, and answer it as soon as all workers know of it."""
         source = performative.source
         if not isinstance(source, Source):
             return _NO_SOURCE
@@ -145,7 +145,7 @@ class Clients(Claimant):
         return True
 
     def answer(self, outlet: Outlet) -> None:
-        """Answer a consumer that every worker knows of, unless it has gone."""
+        """Answer a consumer that every worker knows of, unless it has left."""
         link = outlet.link
         if link.state is not _ATTACH_RCVD or link.context is not outlet or not link.session.is_open:
             return
@@ -158,7 +158,7 @@ class Clients(Claimant):
         self._observer.link_attached(outlet)
         if self._journal.recorder is not None:
             self._journal.recorder.events.consumer_attached(outlet, self._clock.now)
-        # Credit, and the wish to have it drained, may have come before the answer.
+        # The consumer may have sent credit, or a drain, before the answer.
         self._queues.serve_outlet(outlet)
         self._credit.answer_drain(outlet)
 
@@ -181,7 +181,7 @@ class Clients(Claimant):
     # --- producers
 
     def _producer_attached(self, peer: "Peer", link: Receiver, performative: Attach) -> "bool | Error":
-        """Answer a producer, and give it credit if its messages have anywhere to go."""
+        """Answer a producer, and grant credit if its address has consumers."""
         target = performative.target
         if isinstance(target, Coordinator):
             return _NO_COORDINATOR
@@ -229,9 +229,9 @@ class Clients(Claimant):
         return True
 
     def _mark_entries(self, inlet: Inlet, address: Address, tenant: str, text: str) -> None:
-        """Prepare what messages of a link are marked with when they leave for another router."""
+        """Prepare the annotations for messages of a link that leave for another router."""
         phase = phase_of(address.key)
-        # Nobody else knows of tenants: their addresses are written out.
+        # Other routers do not know tenants, so their addresses are written in full.
         to = address.key[2:] if tenant and address.key[:1] == "M" else text
         inlet.entry, inlet.entry_count = self._reader.entry(to, phase)
         inlet.entry_section = section(inlet.entry, inlet.entry_count)
@@ -247,7 +247,7 @@ class Clients(Claimant):
     # --- addresses
 
     def _address_of(self, peer: "Peer", terminus: Any, is_producer: bool) -> "Address | Error | None":
-        """Return the address of a terminus, made if it is new; None if it names none."""
+        """Return the address of a terminus, created if it is new; None for a terminus without address."""
         directory = self._directory
         text = terminus.address
         if text is None or text == "":
@@ -255,7 +255,7 @@ class Clients(Claimant):
         if not isinstance(text, str):
             return _NOT_TEXT
         if type(text) is not str:
-            # A symbol is text, too; compiled code takes the plain type only.
+            # A symbol is a `str` too; compiled code takes the plain type only.
             text = terminus.address = str(text)
         if peer.is_edge and DOWNLINK in terminus.capabilities and not (directory.is_edge or is_producer):
             return _TOO_LONG if len(text) >= ADDRESS_MAX else directory.address_with(f"H{text}", _DOWN)
@@ -268,7 +268,7 @@ class Clients(Claimant):
         return directory.address_with(key, treatment) if key else None
 
     def _is_provided(self, peer: "Peer", key: str) -> bool:
-        # What is closed to clients can be opened by endpoints inside the router, of this worker or a sibling.
+        # Addresses closed to clients may belong to endpoints inside the router, at this worker or a sibling.
         directory = self._directory
         return (
             peer.is_inner
@@ -279,18 +279,18 @@ class Clients(Claimant):
 
 
 class ClientRole(ConnectionRole):
-    """Of a client's connection, and of one that ends inside the router."""
+    """The role of a client's connection, and of one that ends inside the router."""
 
     def __init__(self, claims: "Claims") -> None:
         self._claims = claims
 
     def attached(self, peer: "Peer", link: "Link", performative: Attach) -> None:
-        """Have the link taken, or refused."""
+        """Have the link claimed or refused."""
         self._claims.attached(peer, link, performative)
 
 
 class ConsumerRole(LinkRole):
-    """Of a link that takes the messages of an address."""
+    """The role of a link that takes the messages of an address."""
 
     def __init__(self, credit: "Credit", ends: "Ends", clients: Clients) -> None:
         self._credit = credit
@@ -310,7 +310,7 @@ class ConsumerRole(LinkRole):
 
 
 class ProducerRole(LinkRole):
-    """Of a link that brings messages: of one address, or each of its own."""
+    """The role of a link that brings messages, for one address or with an address in each message."""
 
     def __init__(self, intake: "Intake", credit: "Credit", ends: "Ends", clients: Clients) -> None:
         self._intake = intake
@@ -323,7 +323,7 @@ class ProducerRole(LinkRole):
         self._intake.from_client(end, delivery, data, start, stop)
 
     def flow(self, end: Inlet) -> None:
-        """See what credit the producer has given back."""
+        """Note the credit that the producer gave back."""
         self._credit.of_producer(end)
 
     def ended(self, end: Inlet, error: Error | None) -> None:
@@ -335,7 +335,7 @@ class ProducerRole(LinkRole):
 
 
 class EdgeProducerRole(LinkRole):
-    """Of a link by which an edge router sends: for one address, or as the annotations of messages say."""
+    """The role of a link by which an edge router sends, for one address or as annotations say."""
 
     def __init__(
         self, directory: "Directory", intake: "Intake", credit: "Credit", ends: "Ends", clients: Clients
@@ -351,7 +351,7 @@ class EdgeProducerRole(LinkRole):
         self._intake.from_router(end, delivery, data, start, stop)
 
     def flow(self, end: Inlet) -> None:
-        """See what credit came back."""
+        """Note the credit that came back."""
         self._credit.of_producer(end)
 
     def ended(self, end: Inlet, error: Error | None) -> None:
@@ -366,12 +366,12 @@ class EdgeProducerRole(LinkRole):
 
 
 def _has_other_link(inlet: Inlet, address: Address) -> bool:
-    """Whether the peer of a link has another one to the address."""
+    """Whether the peer of a link has another link to the address."""
     return any(one.peer is inlet.peer and one is not inlet for one in address.inlets)
 
 
 def _settle_second(address: Address) -> bool:
-    """Whether all consumers of an address are clients of this worker, and each settles after the producer."""
+    """Whether all consumers of an address are clients of this worker that settle after the producer (mode second)."""
     if address.is_multicast or address.routes or not address.outlets:
         return False
     for outlet in address.outlets:

@@ -1,4 +1,4 @@
-"""Links whose messages are for the routers themselves: each is put together, and taken by the role of its link."""
+"""Control links, whose messages are for the routers themselves; each message is assembled and given to a role."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from routerd.wire.delivery import Delivery
 
 CONTROL_MAX = 1 << 26
-"""Octets of a control message: one may have all the addresses of a router."""
+"""Octets of the largest control message: one may list all addresses of a router."""
 
 _TOO_LARGE = Rejected(
     error=Error(
@@ -27,7 +27,7 @@ _TOO_LARGE = Rejected(
 
 
 class ControlRole(LinkRole):
-    """Takes whole messages; what is done with one, each kind of these links says by `take`."""
+    """Assembles whole messages; each kind of control link overrides `take`."""
 
     def __init__(
         self, clock: "Clock", observer: "Observer", settlement: "Settlement", credit: "Credit", ends: "Ends"
@@ -42,10 +42,10 @@ class ControlRole(LinkRole):
         """Take a message."""
 
     def left(self, inlet: Inlet) -> None:
-        """Have nothing to do with a link any more: it is over."""
+        """A link is over."""
 
     def transfer(self, end: Any, delivery: "Delivery", data: bytes | bytearray, start: int, stop: int) -> None:
-        """Put a message together."""
+        """Assemble a message."""
         inlet: Inlet = end
         collected = inlet.collected
         if collected is not None:
@@ -86,11 +86,11 @@ class ControlRole(LinkRole):
         self.take(inlet, octets)
 
     def flow(self, end: Any) -> None:
-        """See what credit came back."""
+        """Note the credit that came back."""
         self._credit.of_producer(end)
 
     def answered(self, end: Any) -> None:
-        """Let the other router send."""
+        """Grant credit to the other router."""
         inlet: Inlet = end
         if inlet.link.is_attached:
             inlet.is_open = True

@@ -1,4 +1,4 @@
-"""What follows when an address has its first consumers, wherever they are, or loses its last."""
+"""The consequences when an address gets its first consumer anywhere, or loses its last one."""
 
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class Demand:
-    """Gives producers credit and takes it, and sends what waits or releases it."""
+    """Grants or withdraws the credit of producers, and sends or releases messages that wait."""
 
     def __init__(self, clock: "Clock", directory: "Directory", queues: "Queues") -> None:
         self._clock = clock
@@ -18,8 +18,8 @@ class Demand:
         self._queues = queues
 
     def came(self, address: "Address") -> None:
-        """Have producers send to an address, and what waits leave."""
-        # Should it have nobody once more, messages wait for news again.
+        """Grant credit to the producers of an address, and send messages that wait."""
+        # If the consumers leave again, messages wait for news once more.
         self._directory.expectations.came(address.key)
         address.note_credit()
         for inlet in address.inlets:
@@ -27,7 +27,7 @@ class Demand:
         self._queues.serve(address)
 
     def went(self, address: "Address") -> None:
-        """Release what waits for nobody; messages that still come are late."""
+        """Release messages that wait without consumers; messages still under way will be late."""
         if not address.has_outlet(False):
             address.expected_until = 0.0
             self._directory.expectations.went(address.key, self._clock.now)
@@ -39,5 +39,5 @@ class Demand:
                     inlet.withdraw()
             self._directory.forget_if_idle(address)
         if address.local_count == 0 or address.is_multicast:
-            # Otherwise nothing has changed for what waits for the others.
+            # Otherwise nothing has changed for messages that wait for other consumers.
             self._queues.serve(address)

@@ -1,9 +1,9 @@
 """An interior router's side of its connections to edge routers (inter-router protocol 6).
 
-To an interior router an edge router is a client with many links: a producer without address, which is where most of its
-messages come from, a consumer for everything that is under `_edge/<its id>/`, and one of either kind for each address
-that the edge router's own clients use. Beside them are the links that only edge routers have: a heartbeat, look-ups,
-and the notices of address tracking.
+For an interior router, an edge router is a client with many links. Most messages come on its producer without address.
+A consumer takes all addresses under `_edge/<its id>/`. Each address in use by clients of the edge router has a consumer
+or producer as well. Three kinds of links exist only for edge routers: heartbeats, look-ups, and the notices of address
+tracking.
 """
 
 import math
@@ -50,19 +50,19 @@ if TYPE_CHECKING:
 
 LOOKUP = "_$qd.addr_lookup"
 HEARTBEAT_S = 2.0
-"""How often an edge router says that it is there."""
+"""The interval of an edge router's heartbeats."""
 HEARTBEAT_WINDOW = 2
-"""Heartbeats for which there is credit.
+"""Credit for heartbeats.
 
-A qdrouterd counts what each flow adds: a flow that adds none lets it beat no more, and one flow lets it beat once.
-So each heartbeat is answered by a flow of one.
+A qdrouterd counts the credit that each flow adds. A flow that adds none stops its heartbeats, and each flow allows one
+more. So each heartbeat is answered by a flow of one.
 """
 SILENCE_S = 8.0
-"""After so long without a heartbeat, the connection of an edge router is closed."""
+"""The connection of an edge router is closed after this time without a heartbeat."""
 STANDSTILL_S = 5.0
-"""A router that has not looked for so long has not read, either: the silence of edge routers begins anew."""
+"""A router that did not check for this long did not read either, so it measures silence anew."""
 NOT_FOUND = 3
-"""What a look-up answers for an address that is no link route (6.7)."""
+"""The answer of a look-up for an address that is not a link route (6.7)."""
 
 _WRONG_WAY = Error(condition="amqp:not-allowed", description="this address is not for a link of that direction")
 _NOT_AN_EDGE = Error(condition="qd:forbidden", description="this address is for edge routers only")
@@ -85,14 +85,14 @@ class Edges:
         self._observer = observer
         self._directory = directory
         self._trunks = trunks
-        # When each edge router was heard last, and when that was looked up.
+        # The last sign of each edge router, and the time of the last check.
         self.heard: dict[Peer, float] = {}
         self._looked_at = math.inf
 
     # --- the connection
 
     def connected(self, peer: "Peer") -> None:
-        """Take the connection of an edge router into use."""
+        """Start using the connection of an edge router."""
         peer.trunk = Trunk(peer, 0)
         peer.trunk.wanting = self._trunks.wanting
 
@@ -104,18 +104,18 @@ class Edges:
         self._directory.tracking.forget(peer)
 
     def look(self, now: float) -> None:
-        """See who has not said for too long that it is there; to be called every `HEARTBEAT_S`."""
+        """Check edge routers for silence; to be called every `HEARTBEAT_S`."""
         has_stood_still = now - self._looked_at > STANDSTILL_S
         self._looked_at = now
         for peer, heard in list(self.heard.items()):
             if has_stood_still:
-                # What came meanwhile may not have been read yet.
+                # Heartbeats that came meanwhile may be unread.
                 self.heard[peer] = now
             elif now - heard > SILENCE_S:
                 self._close_silent(peer, now - heard)
 
     def _close_silent(self, peer: "Peer", silence_s: float) -> None:
-        """Close the connection of an edge router that is not heard any more."""
+        """Close the connection of a silent edge router."""
         del self.heard[peer]
         self._observer.heartbeat_lost(peer, silence_s)
         if peer.connection.state is ConnectionState.OPENED:
@@ -126,7 +126,7 @@ class Edges:
     # --- large messages
 
     def let_pass_large(self, outlet: Outlet) -> None:
-        """Have large messages for an edge router's link take links of their own, so that others need not wait."""
+        """Give large messages for an edge router's link separate links, so that other messages need not wait."""
         peer = outlet.peer
         trunk = peer.trunk
         if trunk is None or self._directory.is_edge or not peer.is_edge:
@@ -150,7 +150,7 @@ class Edges:
     # --- look-ups
 
     def answer_lookup(self, peer: "Peer", octets: bytes) -> None:
-        """Say that an address is no link route."""
+        """Answer that an address is not a link route."""
         try:
             request = Message.decode(octets)
         except WireError:
@@ -174,7 +174,7 @@ class Edges:
 
 
 class EdgeClaim(Claimant):
-    """Takes the links that only edge routers have."""
+    """Claims the links that only edge routers have."""
 
     def __init__(
         self,
@@ -186,7 +186,7 @@ class EdgeClaim(Claimant):
         roles: dict[str, LinkRole],
         tracker_role: LinkRole,
     ) -> None:
-        """`roles` are those of inlets, by the addresses that stand for what they are for."""
+        """`roles` are the roles of inlets by their addresses."""
         self._clock = clock
         self._directory = directory
         self._attaching = attaching
@@ -196,7 +196,7 @@ class EdgeClaim(Claimant):
         self._tracker_role = tracker_role
 
     def claim(self, peer: "Peer", link: "Link", performative: Attach) -> "bool | Error":
-        """Take a heartbeat, look-ups, or the link that notices go by."""
+        """Take the link for heartbeats, look-ups or notices."""
         if peer.is_inner:
             return False
         if link.is_sender:
@@ -239,14 +239,14 @@ class EdgeClaim(Claimant):
 
 
 class EdgeRole(ConnectionRole):
-    """Of the connection of an edge router to this interior router."""
+    """The role of an edge router's connection to this interior router."""
 
     def __init__(self, edges: Edges, claims: "Claims") -> None:
         self._edges = edges
         self._claims = claims
 
     def opened(self, peer: "Peer", performative: Open) -> None:
-        """Take the connection into use."""
+        """Start using the connection."""
         self._edges.connected(peer)
 
     def closed(self, peer: "Peer") -> None:
@@ -254,12 +254,12 @@ class EdgeRole(ConnectionRole):
         self._edges.lost(peer)
 
     def attached(self, peer: "Peer", link: "Link", performative: Attach) -> None:
-        """Have the link taken, or refused."""
+        """Have the link claimed or refused."""
         self._claims.attached(peer, link, performative)
 
 
 class HeartbeatRole(ControlRole):
-    """Of the link by which an edge router says that it is there."""
+    """The role of the link for heartbeats."""
 
     def __init__(
         self, clock: "Clock", observer: "Observer", settlement: Any, credit: "Credit", ends: "Ends", edges: Edges
@@ -268,16 +268,16 @@ class HeartbeatRole(ControlRole):
         self._edges = edges
 
     def take(self, inlet: Inlet, octets: bytes) -> None:
-        """Note that it is there."""
+        """Note a sign of life."""
         self._edges.heard[inlet.peer] = self._clock.now
 
     def left(self, inlet: Inlet) -> None:
-        """Wait for no heartbeat any more."""
+        """Stop waiting for heartbeats."""
         self._edges.heard.pop(inlet.peer, None)
 
 
 class LookupRole(ControlRole):
-    """Of the link by which an edge router asks whether an address is a link route."""
+    """The role of the link by which an edge router asks whether an address is a link route."""
 
     def __init__(
         self, clock: "Clock", observer: "Observer", settlement: Any, credit: "Credit", ends: "Ends", edges: Edges
@@ -291,7 +291,7 @@ class LookupRole(ControlRole):
 
 
 class TrackerRole(LinkRole):
-    """Of the link by which an edge router is told which addresses have consumers."""
+    """The role of the link for notices on addresses with consumers."""
 
     def __init__(self, directory: "Directory", credit: "Credit", ends: "Ends") -> None:
         self._directory = directory
@@ -303,7 +303,7 @@ class TrackerRole(LinkRole):
         self._credit.of_consumer(end)
 
     def ended(self, end: Outlet, error: Error | None) -> None:
-        """Tell the edge router nothing any more."""
+        """Stop sending notices."""
         outlet: Outlet = end
         was_open = self._ends.begin_outlet(outlet)
         self._directory.tracking.end(outlet)

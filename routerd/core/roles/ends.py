@@ -1,4 +1,4 @@
-"""What the ends of all links have in common when a link is over."""
+"""The steps that all ends of links need when a link is over."""
 
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Ends:
-    """Takes ends out of the router. A role calls `begin`, does what its links need, and calls `finish`."""
+    """Removes ends from the router. A role calls `begin_...`, then handles its kind of link, and calls `finish_...`."""
 
     def __init__(
         self, clock: "Clock", observer: "Observer", journal: "Journal", endings: "Endings", totals: "Totals"
@@ -27,7 +27,7 @@ class Ends:
         self._totals = totals
 
     def begin_outlet(self, outlet: "Outlet") -> bool:
-        """Settle what an outlet leaves behind, and have nothing sent there any more; whether it was open."""
+        """Settle the deliveries of an outlet and stop using it; return whether it was open."""
         was_open = outlet.is_open
         self._endings.outlet_lost(outlet)
         outlet.peer.outlets.pop(outlet, None)
@@ -44,7 +44,7 @@ class Ends:
                 self._journal.recorder.events.consumer_detached(outlet, self._clock.now)
 
     def begin_inlet(self, inlet: "Inlet") -> None:
-        """Let go of what an inlet leaves behind."""
+        """Release the deliveries of an inlet."""
         self._endings.inlet_lost(inlet)
         inlet.peer.inlets.pop(inlet, None)
 
@@ -57,7 +57,7 @@ class Ends:
 
 
 def end_empty_session(link: "Link") -> None:
-    """End the session of a link that had it for itself."""
+    """End the session of a link that had it alone."""
     session = link.session
     if session.is_open and not session.links():
         session.end()

@@ -27,7 +27,7 @@ class Fabric:
 
     outlet_role: "LinkRole"
     inlet_role: "LinkRole"
-    """Set once, by who makes the parts."""
+    """Set once by the builder of the parts."""
 
     def __init__(self, reader: "AnnotationReader", attaching: "Attaching") -> None:
         self._reader = reader
@@ -49,7 +49,8 @@ class Fabric:
         return outlet
 
     def _session(self, peer: "Peer") -> "Session":
-        # One for each link: a window that one address fills stops no other. Once all channels are used, they share one.
+        # Each link has its own session, so a window filled by one address stops no other. If all channels are used,
+        # links share a session.
         try:
             session = peer.connection.session()
         except StateError:
@@ -58,18 +59,18 @@ class Fabric:
         return session
 
     def give_up(self, outlet: Outlet) -> None:
-        """Detach a link that is not needed any more. One whose attach is not answered is given up when it is."""
+        """Detach a link that is no longer needed. A link with an unanswered attach is detached after the answer."""
         if outlet.link.is_attached:
             outlet.is_open = False
             outlet.address.remove(outlet)
             outlet.link.detach()
 
     def answer(self, peer: "Peer", link: "Link", address: "Address", is_relay: bool) -> None:
-        """Answer a sibling's link, and let it send."""
+        """Answer a sibling's link, and grant credit."""
         inlet = Inlet(self._attaching.take_number(), peer, cast("Receiver", link), address, is_relay)
         inlet.role = self.inlet_role
         if address.key[:1] == "M":
-            # For what leaves beside the link of an edge router.
+            # For large messages beside the link of an edge router.
             inlet.entry, inlet.entry_count = self._reader.entry(address.key[2:], phase_of(address.key))
             inlet.entry_section = section(inlet.entry, inlet.entry_count)
         link.context = inlet

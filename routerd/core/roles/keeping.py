@@ -1,4 +1,4 @@
-"""Links that somebody else in the router answers for."""
+"""Links that keepers inside the router answer."""
 
 from typing import TYPE_CHECKING
 
@@ -13,18 +13,18 @@ if TYPE_CHECKING:
 
 
 class Keeping:
-    """The keepers by address key, and the links that they have taken."""
+    """The keepers by address key, and their links."""
 
     def __init__(self) -> None:
         self.keepers: dict[str, LinkKeeper] = {}
         self._kept: dict[Link, LinkKeeper] = {}
 
     def keep(self, link: "Link", keeper: "LinkKeeper") -> None:
-        """Tell a keeper what becomes of a link, and have nothing to do with it."""
+        """Leave a link to its keeper, which gets the link's events."""
         self._kept[link] = keeper
 
     def keeper_of(self, link: "Link") -> "LinkKeeper | None":
-        """Return who has taken a link."""
+        """Return the keeper of a link."""
         return self._kept.get(link)
 
     def ended(self, link: "Link", error: "Error | None") -> None:
@@ -35,7 +35,7 @@ class Keeping:
 
 
 class KeptClaim(Claimant):
-    """Has a keeper told of the answer to a link that it has attached."""
+    """Passes answers to the keeper that attached the link."""
 
     def __init__(self, keeping: Keeping) -> None:
         self._keeping = keeping
@@ -50,7 +50,7 @@ class KeptClaim(Claimant):
 
 
 class KeeperClaim(Claimant):
-    """Has the keeper of an address answer for a new link, or refuse it."""
+    """Has the keeper of an address answer a new link, or refuse it."""
 
     def __init__(self, keeping: Keeping, space: "AddressSpace") -> None:
         self._keeping = keeping

@@ -1,4 +1,4 @@
-"""The end of a router: what is under way may settle, and then every link and connection is told the reason."""
+"""The end of a router: deliveries under way may settle, then links and connections are closed with the reason."""
 
 from typing import TYPE_CHECKING
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from routerd.core.roles.trunks import Trunks
 
 QUIET_S = 1.0
-"""How long a producer is waited for to say that it has seen its credit withdrawn, when the router ends."""
+"""How long a router that ends waits for a producer to answer the withdrawal of its credit."""
 
 _OPENED = ConnectionState.OPENED
 
 
 class Leaving:
-    """Brings all links of a worker to their end."""
+    """Ends all links of a worker."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class Leaving:
         self._quiet_at = 0.0
 
     def drain(self) -> None:
-        """Take no new links and no new messages; what is under way may settle."""
+        """Take no new links and no new messages; deliveries under way may settle."""
         self._attaching.is_draining = True
         self._directory.tracking.is_silent = True
         self._quiet_at = self._clock.now + QUIET_S
@@ -60,11 +60,11 @@ class Leaving:
                     inlet.withdraw()
                     inlet.is_open = False
                     if not inlet.is_quiet and inlet.link.is_attached:
-                        # The answer comes behind everything that was sent on the credit of before.
+                        # The answer comes behind all messages sent on the earlier credit.
                         inlet.link.flow(echo=True)
 
     def is_drained(self) -> bool:
-        """Detach producers that have nothing under way any more; whether nothing at all is."""
+        """Detach producers with nothing under way; return whether nothing at all is under way."""
         is_drained = True
         is_late = self._clock.now >= self._quiet_at
         for peer in self._peers.values():
@@ -84,7 +84,7 @@ class Leaving:
         return is_drained
 
     def close_all(self) -> None:
-        """Settle what is left, detach every link with the reason, and close every connection."""
+        """Settle the remaining deliveries, detach every link with the reason, and close every connection."""
         for peer in self._peers.values():
             for outlet in peer.outlets:
                 self._endings.outlet_lost(outlet)
@@ -102,11 +102,11 @@ class Leaving:
                     end.link.detach(error=SHUTTING_DOWN)
             if peer.is_open and not peer.connection.is_finished:
                 peer.is_open = False
-                # One that was closed before waits for the answer to that.
+                # A connection that was closed before waits for the peer's close.
                 if peer.connection.state is _OPENED:
                     peer.connection.close(SHUTTING_DOWN)
 
 
 def _stays(inlet: "Inlet") -> bool:
-    """Whether an inlet is of use to the end: endpoints inside the router answer there, or an edge router is heard."""
+    """Whether an inlet is needed to the end, for endpoints inside the router or heartbeats of edge routers."""
     return (inlet.peer.is_inner and inlet.address is None) or inlet.is_control

@@ -1,4 +1,4 @@
-"""Claimants that refuse links: by policy, at the end of the router, and of routers on the connections of clients."""
+"""Claimants that refuse links: by policy, while the router ends, and links between routers on clients' connections."""
 
 from typing import TYPE_CHECKING
 
@@ -16,24 +16,24 @@ if TYPE_CHECKING:
 
 SHUTTING_DOWN = Error(condition="amqp:connection:forced", description="the router is shutting down")
 
-_NOT_A_ROUTER = Error(condition="qd:forbidden", description="this is no connection between routers")
+_NOT_A_ROUTER = Error(condition="qd:forbidden", description="this connection is not between routers")
 
 
 class PolicyClaim(Claimant):
-    """Refuses what policy does not allow."""
+    """Refuses links that policy does not allow."""
 
     gate: Gate | None
 
     def __init__(self) -> None:
-        # Holds what begins against policy; None where none is configured.
+        # The gate of policy; None without policy.
         self.gate = None
 
     def claim(self, peer: "Peer", link: "Link", performative: "Attach") -> "bool | Error":
-        """Hold a link against what its peer may do."""
+        """Check a link against the rights of its peer."""
         if peer.grant is None and peer.service_rules is None:
             return False
         if peer.grant is None or self.gate is None:
-            # Rules of a service, and nobody who holds the link against them.
+            # An authentication service gave rules, and there is no gate to apply them.
             return LINK_DENIED
         grant: Grant = peer.grant
         if grant.knows(peer, link, performative):
@@ -42,19 +42,19 @@ class PolicyClaim(Claimant):
 
 
 class DrainingClaim(Claimant):
-    """Refuses all that begins once the router is about to end."""
+    """Refuses all links while the router ends."""
 
     def __init__(self, attaching: "Attaching") -> None:
         self._attaching = attaching
 
     def claim(self, peer: "Peer", link: "Link", performative: "Attach") -> "bool | Error":
-        """Refuse whatever comes now."""
+        """Refuse any link while the router ends."""
         return SHUTTING_DOWN if self._attaching.is_draining else False
 
 
 class RouterLinkClaim(Claimant):
-    """Refuses a link between routers on the connection of a client."""
+    """Refuses links between routers on the connection of a client."""
 
     def claim(self, peer: "Peer", link: "Link", performative: "Attach") -> "bool | Error":
-        """Refuse what has the capability of such a link."""
+        """Refuse an attach with the capability of such a link."""
         return _NOT_A_ROUTER if not peer.is_inner and is_for_routers(performative) else False

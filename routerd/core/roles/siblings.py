@@ -1,8 +1,8 @@
-"""What the workers of a router do for each other: consumers at siblings, and the fabric that reaches them.
+"""Siblings: the consumers at other workers of the router, and the fabric that reaches them.
 
-Consumers are told to the address table as `Changes`, and an attach is answered once `confirm` says that every worker
-knows of it. What siblings' consumers want comes in by `apply`; a link of the fabric carries the messages of one
-address to one sibling, so credit and settlement reach from end to end.
+Changes of consumers go to the address table as `Changes`. An attach is answered once `confirm` says that every worker
+knows the change. `apply` brings the interests of siblings. A link of the fabric carries the messages of one address to
+one sibling, so credit and settlement work from end to end.
 """
 
 from collections import deque
@@ -39,7 +39,7 @@ _OPENED = ConnectionState.OPENED
 
 
 class Siblings:
-    """What is known of the other workers, and the links that carry what their consumers want."""
+    """The other workers, and the links to their consumers."""
 
     def __init__(
         self,
@@ -62,10 +62,10 @@ class Siblings:
         self._sequence = 0
         self._awaiting: deque[tuple[int, Outlet]] = deque()
 
-    # --- what the table is told, and says
+    # --- the address table
 
     def take_changes(self) -> Changes | None:
-        """Return what the address table has to be told, for the shell to pass on at the end of its turn."""
+        """Return the changes for the address table; the shell sends them at the end of its turn."""
         directory = self._directory
         if not directory.changed:
             return None
@@ -74,7 +74,7 @@ class Siblings:
         return Changes(self._sequence, tuple(Interest(key, self._local_consumers(key)) for key in changed))
 
     def all_interests(self) -> Changes:
-        """Return everything that the table has to know of this worker, when it joins."""
+        """Return all interests of this worker, for a join."""
         interests = tuple(
             Interest(key, address.local_count)
             for key, address in self._directory.addresses.items()
@@ -87,11 +87,11 @@ class Siblings:
         return 0 if address is None else address.local_count
 
     def await_workers(self, outlet: Outlet) -> None:
-        """Have a consumer answered once the table has confirmed what it will be told next."""
+        """Answer a consumer once the table has confirmed the next changes."""
         self._awaiting.append((self._sequence + 1, outlet))
 
     def confirmed(self, sequence: int) -> list[Outlet]:
-        """Return the consumers that waited for every worker to know of them."""
+        """Return the consumers whose changes every worker knows now."""
         known = []
         awaiting = self._awaiting
         while awaiting and awaiting[0][0] <= sequence:
@@ -99,7 +99,7 @@ class Siblings:
         return known
 
     def apply(self, delta: Delta) -> None:
-        """Take what the table says of the siblings and of what they want; raises FullDeltaMissing."""
+        """Apply the table's delta of siblings and their interests; raises FullDeltaMissing."""
         if delta.version <= self.version:
             return
         if not delta.is_full and delta.version[0] != self.version[0]:
@@ -139,7 +139,7 @@ class Siblings:
                 neighbours[worker] = Neighbour(sibling)
         for neighbour in gone:
             if neighbour.peer is not None:
-                # It may hang, so nothing that it still does is waited for.
+                # It may hang, so its answers are not awaited.
                 connection = neighbour.peer.connection
                 if connection.state is _OPENED:
                     connection.close()
@@ -148,20 +148,20 @@ class Siblings:
     # --- connections
 
     def connect_failed(self, worker: int) -> None:
-        """Note that a sibling can't be reached: messages do not wait for it."""
+        """Note that a sibling is unreachable: messages do not wait for it."""
         neighbour = self._directory.neighbours.get(worker)
         if neighbour is not None and neighbour.peer is None:
             neighbour.is_lost = True
             self._refresh_all(neighbour)
 
     def connected(self, peer: "Peer", performative: Open) -> None:
-        """Use a connection of the fabric, if it is that of a sibling that is known."""
+        """Use a connection of the fabric if it belongs to a known sibling."""
         properties: Any = performative.properties or {}
         worker = properties.get("worker", -1)
         incarnation = properties.get("incarnation")
         neighbour = self._directory.neighbours.get(worker)
         if neighbour is None or neighbour.sibling.incarnation != incarnation or neighbour.peer is not None:
-            peer.connection.close(Error(condition="amqp:not-found", description="this is no worker that is known here"))
+            peer.connection.close(Error(condition="amqp:not-found", description="this worker is not known here"))
         else:
             peer.sibling = worker
             neighbour.peer = peer
@@ -170,7 +170,7 @@ class Siblings:
         self._routes.attach_all()
 
     def lost(self, peer: "Peer") -> None:
-        """Do without a connection of the fabric."""
+        """Stop using a connection of the fabric."""
         neighbour = self._directory.neighbours.get(peer.sibling)
         if neighbour is not None and neighbour.peer is peer:
             neighbour.peer = None
@@ -186,7 +186,7 @@ class Siblings:
     # --- the links of an address
 
     def refresh(self, address: "Address", has_message: bool = False) -> None:
-        """Bring the links of an address to the siblings in line with what they want, where there is who would send."""
+        """Update an address's links to siblings from their interests, if it has producers here."""
         is_wanted = has_message or self._directory.has_senders(address)
         before = address.remote_count
         for neighbour in self._directory.neighbours.values():
@@ -225,12 +225,12 @@ class Siblings:
             outlet.is_open = True
             neighbour = self._directory.neighbours.get(outlet.peer.sibling)
             key = outlet.address.key
-            # A link to have messages relayed may be one that nobody needs any more.
+            # A link to a sibling that relays may be unneeded already.
             if neighbour is None or key not in neighbour.interests or neighbour.outlets.get(key) is not outlet:
                 self._fabric.give_up(outlet)
 
     def attached(self, peer: "Peer", link: "Link", performative: Attach) -> None:
-        """Answer a sibling's link: for our consumers of an address, or for a router behind one of our trunks."""
+        """Answer a sibling's link, for our consumers of an address or for a router behind one of our trunks."""
         target = performative.target
         key = target.address if isinstance(target, Target) else None
         if link.is_sender or not isinstance(key, str):
@@ -239,13 +239,13 @@ class Siblings:
         if key.startswith(RELAY):
             self._routes.relay_attached(peer, link, key)
             return
-        # The last consumer may have left meanwhile. The link then waits without credit: its sibling gives it up once
-        # it knows, or the next consumer uses it.
+        # The last consumer may have left meanwhile. The link then waits without credit, until its sibling learns that
+        # and gives it up, or another consumer comes.
         address = self._directory.address_with(key, self._directory.treatment_of_key(key))
         self._fabric.answer(peer, link, address, False)
 
     def end_turn(self) -> None:
-        """Attach what messages of this turn need, and give siblings their shares of the credit of local consumers."""
+        """Attach links for messages of this turn, and share the credit of local consumers among siblings."""
         directory = self._directory
         if directory.wanted:
             wanted, directory.wanted = directory.wanted, {}
@@ -266,7 +266,7 @@ class Siblings:
 
 
 class FabricRole(ConnectionRole):
-    """Of a connection between two workers."""
+    """The role of a connection between two workers."""
 
     def __init__(self, siblings: Siblings) -> None:
         self._siblings = siblings
@@ -276,7 +276,7 @@ class FabricRole(ConnectionRole):
         self._siblings.connected(peer, performative)
 
     def closed(self, peer: "Peer") -> None:
-        """Do without it."""
+        """Stop using the connection."""
         self._siblings.lost(peer)
 
     def attached(self, peer: "Peer", link: "Link", performative: Attach) -> None:
@@ -285,7 +285,7 @@ class FabricRole(ConnectionRole):
 
 
 class FabricOutletRole(LinkRole):
-    """Of a link to a sibling: for its consumers of an address, or to have it relay."""
+    """The role of a link to a sibling, for its consumers of an address or for a trunk that it has."""
 
     def __init__(
         self, directory: "Directory", credit: "Credit", ends: "Ends", routes: "AddressRoutes", siblings: Siblings
@@ -297,11 +297,11 @@ class FabricOutletRole(LinkRole):
         self._siblings = siblings
 
     def flow(self, end: Outlet) -> None:
-        """Use the share of credit that the sibling gives."""
+        """Use the share of credit from the sibling."""
         self._credit.of_consumer(end)
 
     def answered(self, end: Outlet) -> None:
-        """Use the link, or do without it."""
+        """Use the link, or drop it."""
         outlet: Outlet = end
         if outlet.route is not None:
             self._routes.answered(outlet)
@@ -309,7 +309,7 @@ class FabricOutletRole(LinkRole):
             self._siblings.answered(outlet)
 
     def ended(self, end: Outlet, error: Error | None) -> None:
-        """Forget the link; the sibling may have consumers again since it was given up."""
+        """Forget the link; the sibling may have consumers again by now."""
         outlet: Outlet = end
         was_open = self._ends.begin_outlet(outlet)
         self._directory.retiring.pop(outlet, None)
@@ -325,7 +325,7 @@ class FabricOutletRole(LinkRole):
 
 
 class FabricInletRole(LinkRole):
-    """Of a link from a sibling."""
+    """The role of a link from a sibling."""
 
     def __init__(self, directory: "Directory", intake: "Intake", credit: "Credit", ends: "Ends") -> None:
         self._directory = directory
@@ -334,15 +334,15 @@ class FabricInletRole(LinkRole):
         self._ends = ends
 
     def transfer(self, end: Inlet, delivery: "Delivery", data: bytes | bytearray, start: int, stop: int) -> None:
-        """Take a message for a consumer of ours, or one to relay."""
+        """Take a message for a consumer here, or one to relay."""
         self._intake.from_client(end, delivery, data, start, stop)
 
     def flow(self, end: Inlet) -> None:
-        """See what credit came back."""
+        """Note the credit that came back."""
         self._credit.of_producer(end)
 
     def ended(self, end: Inlet, error: Error | None) -> None:
-        """Forget the link: its share of credit goes to the others."""
+        """Forget the link; others get its share of credit."""
         inlet: Inlet = end
         self._ends.begin_inlet(inlet)
         address = inlet.address

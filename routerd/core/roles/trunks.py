@@ -1,7 +1,7 @@
-"""The trunks of a worker: its connections to other routers, each with links for control and for data.
+"""The trunks of a worker: its connections to other routers, with links for control and data.
 
-One worker has a trunk. The routing engine hears of trunks, and of what comes on their control links, by
-`take_trunk_events`; what it says to neighbours goes out by `send_control`.
+Each trunk belongs to one worker. `take_trunk_events` tells the routing engine of trunks and of messages on their
+control links. `send_control` sends the engine's messages to neighbours.
 """
 
 from dataclasses import dataclass
@@ -36,18 +36,18 @@ CONTROL = "qd.router"
 DATA = "qd.router-data"
 COST = "qd.inter-router-cost"
 COST_MAX = 0x7FFFFFFF
-"""The most that messages of the routing protocol can say."""
+"""Octets of the largest message of the routing protocol."""
 GREETING = b"_local/qdhello"
-"""What the octets of a HELLO have in them."""
+"""Text that is in every HELLO."""
 ENGINE_AWAY_S = 60.0
-"""How long neighbours are greeted in place of a routing engine that is silent."""
+"""How long neighbours are greeted while the routing engine is silent."""
 
 _NOT_YET = Error(condition="qd:connection-role", description="links of clients are not for a connection of routers")
 
 
 @dataclass(frozen=True, slots=True)
 class TrunkOpened:
-    """A connection to another router can take control messages."""
+    """A connection to another router can carry control messages."""
 
     trunk: int
     cost: int
@@ -55,7 +55,7 @@ class TrunkOpened:
 
 @dataclass(frozen=True, slots=True)
 class TrunkClosed:
-    """A connection to another router is lost, or takes no control messages any more."""
+    """A connection to another router is lost, or carries no control messages any more."""
 
     trunk: int
 
@@ -72,12 +72,12 @@ TrunkEvent = TrunkOpened | TrunkClosed | ControlArrived
 
 
 class Trunks:
-    """Makes trunks of connections, and gives them the links that they need."""
+    """Makes trunks of connections, and gives them their links."""
 
     outlet_role: LinkRole
     inlet_role: LinkRole
     control_role: LinkRole
-    """Set once, by who makes the parts."""
+    """Set once by the builder of the parts."""
 
     def __init__(
         self,
@@ -103,16 +103,16 @@ class Trunks:
     # --- for the shell
 
     def take_events(self) -> list[TrunkEvent]:
-        """Return what the routing engine has to be told."""
+        """Return the events for the routing engine."""
         events, self.events = self.events, []
         return events
 
     def open_trunks(self) -> list[TrunkEvent]:
-        """Return the trunks that there are, for an engine that has to learn of them again."""
+        """Return the open trunks, for a new routing engine."""
         return [TrunkOpened(number, trunk.cost) for number, trunk in self._directory.trunks.items() if trunk.is_up]
 
     def send_control(self, number: int, octets: bytes) -> None:
-        """Send a message of the routing protocol, if there still is such a trunk."""
+        """Send a message of the routing protocol if the trunk is still there."""
         trunk = self._directory.trunks.get(number)
         if trunk is not None:
             trunk.told_at = self._clock.now
@@ -121,9 +121,10 @@ class Trunks:
             trunk.send_control(octets)
 
     def each_second(self, now: float) -> None:
-        """Greet neighbours that are there in place of a routing engine that is silent.
+        """Greet neighbours in place of a silent routing engine.
 
-        One that is started anew may take longer than neighbours wait. What it said last holds until it says more.
+        A restart of the engine may take longer than neighbours wait. Its last HELLO is repeated until it sends another
+        one.
         """
         interval_s = self._settings.hello_interval_s
         for trunk in self._directory.trunks.values():
@@ -133,7 +134,7 @@ class Trunks:
                 trunk.send_control(trunk.greeting)
 
     def leave_network(self) -> None:
-        """Have the neighbours know at once that no message should come over us any more."""
+        """Tell neighbours at once that no message should take a route over this router any more."""
         for trunk in self._directory.trunks.values():
             if trunk.control is not None and trunk.control.link.is_attached:
                 trunk.control.link.detach()
@@ -151,14 +152,14 @@ class Trunks:
             self._attach_all(peer, trunk)
 
     def lost(self, peer: "Peer") -> None:
-        """Have nothing to do with a trunk any more; its links were lost before."""
+        """Forget a trunk; its links were lost before."""
         trunk = self._directory.trunks.pop(peer.number, None)
         if trunk is not None:
             self.down(trunk)
             self._routes.trunk_lost(trunk)
 
     def down(self, trunk: Trunk) -> None:
-        """Tell the routing engine that a trunk is of no use any more."""
+        """Tell the routing engine that a trunk is out of use."""
         if trunk.is_up:
             trunk.is_up = False
             self.events.append(TrunkClosed(trunk.peer.number))
@@ -172,7 +173,7 @@ class Trunks:
     # --- links
 
     def _attach_all(self, peer: "Peer", trunk: Trunk) -> None:
-        """Attach the links of a trunk: those of each session in the order that neighbours count on."""
+        """Attach the links of a trunk, in each session in the order that neighbours expect."""
         connection = peer.connection
         sessions: list[Session] = []
         try:
@@ -181,7 +182,7 @@ class Trunks:
                 session.begin()
                 sessions.append(session)
         except StateError:
-            # The neighbour takes fewer: one session for several priorities does, too.
+            # The neighbour takes fewer sessions; one session for several priorities works too.
             if not sessions:
                 return
         self._attach_receiver(peer, trunk, sessions[0], CONTROL)
@@ -203,7 +204,7 @@ class Trunks:
         return outlet
 
     def attached(self, peer: "Peer", link: "Link", performative: Attach) -> None:
-        """Answer a link of a neighbour: control, data, or one more for large messages."""
+        """Answer a link of a neighbour: control, data, or a further one for large messages."""
         trunk = peer.trunk
         terminus: Any = performative.source if link.is_sender else performative.target
         capabilities = getattr(terminus, "capabilities", ())
@@ -248,7 +249,7 @@ class Trunks:
 
     def new_outlet(self, peer: "Peer", trunk: Trunk, link: Sender, role: LinkRole) -> Outlet:
         """Return the end of a link to another router."""
-        # Its messages are of many addresses; this one is none of the router's.
+        # Its messages are of many addresses; this address is a placeholder outside the router's addresses.
         outlet = Outlet(self._attaching.take_number(), peer, link, Address("", Distribution.CLOSEST))
         outlet.role = role
         outlet.trunk = trunk
@@ -257,7 +258,7 @@ class Trunks:
         return outlet
 
     def outlet_answered(self, outlet: Outlet) -> None:
-        """Use a link, or do without it if it was refused."""
+        """Use a link, or drop it if it was refused."""
         trunk = outlet.trunk
         assert trunk is not None
         trunk.opening.pop(outlet, None)
@@ -269,7 +270,7 @@ class Trunks:
             self._look_whether_up(trunk)
 
     def outlet_ended(self, outlet: Outlet) -> None:
-        """Forget a link to another router; what was under way has been settled."""
+        """Forget a link to another router; its deliveries have been settled."""
         trunk = outlet.trunk
         assert trunk is not None
         if outlet is trunk.control:
@@ -287,7 +288,7 @@ class Trunks:
     # --- links for large messages
 
     def open_streams(self) -> None:
-        """Attach links for the large messages that found none; and detach those that have not been used for long."""
+        """Attach links for large messages that found none, and detach links that were idle for long."""
         for trunk in self._directory.trunks.values():
             self._look_after_streams(trunk)
         if self.wanting:
@@ -296,7 +297,7 @@ class Trunks:
                 self._look_after_streams(trunk)
 
     def _look_after_streams(self, trunk: Trunk) -> None:
-        # Those that are on their way count against it within a turn only.
+        # Links with an unanswered attach count against the limit only within a turn.
         wanted, trunk.wanted_streams = trunk.wanted_streams, 0
         if wanted > 0 and trunk.peer.is_open:
             room = min(wanted, OPENING_MAX - len(trunk.opening), STREAMS_MAX - len(trunk.streams))
@@ -318,14 +319,14 @@ class Trunks:
     def _attach_stream(self, trunk: Trunk, session: Session) -> Outlet:
         if not trunk.peer.is_edge:
             return self._attach_sender(trunk.peer, trunk, session, DATA)
-        # To an edge router, as from one, a message goes by its annotations on a link without an address.
+        # To and from an edge router, messages on a link without address go by their annotations.
         link = session.sender(self._attaching.link_name())
         outlet = self.new_outlet(trunk.peer, trunk, link, self.outlet_role)
         link.attach(source=Source(), target=Target())
         return outlet
 
     def _do_without_streams(self, trunk: Trunk) -> None:
-        """Have large messages for an edge router go by the links of their addresses, as it takes no others."""
+        """Send large messages for an edge router on the links of their addresses, as it refuses other links."""
         if trunk.wanting is not None and not trunk.is_streamless:
             trunk.is_streamless = True
             self._queues.serve_trunk(trunk)
@@ -333,14 +334,14 @@ class Trunks:
     def _close_idle_stream(self, trunk: Trunk) -> None:
         for outlet in trunk.streams:
             if outlet.link.is_attached and outlet.link.unsettled_count == 0 and outlet.link.current is None:
-                # It is not counted while its detach is on its way, or others would follow it.
+                # A link is not counted while its detach is unanswered; otherwise more would be detached.
                 del trunk.streams[outlet]
                 outlet.link.detach()
                 return
 
 
 class TrunkRole(ConnectionRole):
-    """Of a connection to another router."""
+    """The role of a connection to another router."""
 
     def __init__(self, trunks: Trunks) -> None:
         self._trunks = trunks
@@ -350,7 +351,7 @@ class TrunkRole(ConnectionRole):
         self._trunks.connected(peer, performative)
 
     def closed(self, peer: "Peer") -> None:
-        """Do without the trunk."""
+        """Stop using the trunk."""
         self._trunks.lost(peer)
 
     def attached(self, peer: "Peer", link: "Link", performative: Attach) -> None:
@@ -359,7 +360,7 @@ class TrunkRole(ConnectionRole):
 
 
 class TrunkControlRole(ControlRole):
-    """Of a neighbour's link for the routing protocol."""
+    """The role of a neighbour's link for the routing protocol."""
 
     def __init__(
         self,
@@ -374,20 +375,20 @@ class TrunkControlRole(ControlRole):
         self._trunks = trunks
 
     def take(self, inlet: Inlet, octets: bytes) -> None:
-        """Have the routing engine told."""
+        """Pass the message to the routing engine."""
         if inlet.trunk is not None:
             inlet.trunk.heard_at = self._clock.now
         self._trunks.events.append(ControlArrived(inlet.peer.number, octets))
 
     def left(self, inlet: Inlet) -> None:
-        """Do without the trunk until the neighbour attaches another one."""
+        """Stop using the trunk until the neighbour attaches another control link."""
         if inlet.trunk is not None:
             inlet.trunk.has_control_in = False
             self._trunks.down(inlet.trunk)
 
 
 class TrunkInletRole(LinkRole):
-    """Of a neighbour's link for messages."""
+    """The role of a neighbour's link for messages."""
 
     def __init__(self, intake: "Intake", credit: "Credit", ends: "Ends") -> None:
         self._intake = intake
@@ -395,15 +396,15 @@ class TrunkInletRole(LinkRole):
         self._ends = ends
 
     def transfer(self, end: Inlet, delivery: "Delivery", data: bytes | bytearray, start: int, stop: int) -> None:
-        """Take a message that other routers have passed on."""
+        """Take a message from another router."""
         self._intake.from_router(end, delivery, data, start, stop)
 
     def flow(self, end: Inlet) -> None:
-        """See what credit came back."""
+        """Note the credit that came back."""
         self._credit.of_producer(end)
 
     def answered(self, end: Inlet) -> None:
-        """Let the neighbour send."""
+        """Grant credit to the neighbour."""
         inlet: Inlet = end
         if inlet.link.is_attached:
             inlet.is_open = True
@@ -416,7 +417,7 @@ class TrunkInletRole(LinkRole):
 
 
 class TrunkOutletRole(LinkRole):
-    """Of a link to a neighbour, or for large messages to an edge router."""
+    """The role of a link to a neighbour, or of one for large messages to an edge router."""
 
     def __init__(self, credit: "Credit", ends: "Ends", trunks: Trunks) -> None:
         self._credit = credit
@@ -424,11 +425,11 @@ class TrunkOutletRole(LinkRole):
         self._trunks = trunks
 
     def flow(self, end: Outlet) -> None:
-        """Use the credit of the neighbour."""
+        """Use the neighbour's credit."""
         self._credit.of_consumer(end)
 
     def answered(self, end: Outlet) -> None:
-        """Use the link, or do without it."""
+        """Use the link, or drop it."""
         self._trunks.outlet_answered(end)
 
     def ended(self, end: Outlet, error: Error | None) -> None:
@@ -441,7 +442,7 @@ class TrunkOutletRole(LinkRole):
 
 
 def is_for_routers(performative: Attach) -> bool:
-    """Whether an attach is that of a link between routers."""
+    """Whether an attach is for a link between routers."""
     for terminus in (performative.source, performative.target):
         capabilities = getattr(terminus, "capabilities", ())
         if CONTROL in capabilities or DATA in capabilities:

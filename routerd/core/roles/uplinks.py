@@ -1,8 +1,8 @@
 """An edge router's side of its connection to an interior router (inter-router protocol 6).
 
-An edge router is in no network. It has one uplink, a connection to an interior router, and may have more in reserve. To
-the rest of the edge router the interior router is the one other router there is: it has the addresses that it says it
-can reach (address tracking), and it takes what nobody here knows.
+An edge router is outside the network. It has one uplink, a connection to an interior router, and may have others in
+reserve. To the other parts, the interior router looks like the only other router. It has the addresses that its notices
+report as reachable (address tracking), and it takes messages for addresses unknown here.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -65,22 +65,24 @@ class Uplink:
         self.trunk = trunk
         self.interior = interior
         self.receivers: dict[str, Receiver] = {}
-        """By address key, for what its consumers are to get."""
+        """By address key: links for messages to consumers here."""
         self.senders: dict[str, Sender] = {}
-        """By address key; they carry nothing, but have the interior router tell whether anybody receives."""
-        # The keys of both, until the interior router has answered.
+        """By address key: links without messages, which make the interior router report whether an address has
+        consumers.
+        """
+        # The keys of both kinds whose attach is unanswered.
         self.unanswered: dict[Link, str] = {}
         self.heartbeat: Sender | None = None
         self.beats = 0
 
 
 class Uplinks:
-    """Has the uplink of an edge router follow what clients use; in an interior router there is none."""
+    """Adapts the uplink of an edge router to the addresses in use by clients; an interior router has no uplink."""
 
     outlet_role: LinkRole
     inlet_role: LinkRole
     notice_role: LinkRole
-    """Set once, by who makes the parts."""
+    """Set once by the builder of the parts."""
 
     def __init__(
         self,
@@ -111,11 +113,11 @@ class Uplinks:
             self._reserve[peer] = interior
 
     def is_in_reserve(self, peer: "Peer") -> bool:
-        """Whether a connection waits for the uplink to be lost."""
+        """Whether a connection is in reserve."""
         return peer in self._reserve
 
     def lost(self, peer: "Peer") -> None:
-        """Do without a connection; another uplink takes over if there is one."""
+        """Forget a connection; another uplink takes over if there is one."""
         self._reserve.pop(peer, None)
         uplink = self.active
         if uplink is None or uplink.trunk.peer is not peer:
@@ -138,7 +140,7 @@ class Uplinks:
         if endpoints is None:
             self._give_up(peer)
             return
-        # One that takes a single session can do with that.
+        # A router that takes a single session works as well.
         core = self._new_session(peer) or endpoints
         trunk.data.append(self._sender_of(peer, trunk, endpoints, None))
         down = self._receiver_of(peer, trunk, endpoints, self._router_id, DOWNLINK, self.inlet_role)
@@ -151,7 +153,7 @@ class Uplinks:
         self._tell_network({interior: RouteTo(interior, peer.number, 1)}, ())
 
     def _give_up(self, peer: "Peer") -> None:
-        """Close a connection that is of no use, and take another uplink if there is one."""
+        """Close a connection that is out of use, and take another uplink if there is one."""
         if peer.connection.state is ConnectionState.OPENED:
             peer.connection.close(_USELESS)
             if peer.shell is not None:
@@ -159,19 +161,19 @@ class Uplinks:
         self.lost(peer)
 
     def answered(self, link: "Link") -> None:
-        """Note that the interior router has answered for an address, which may not be used any more."""
+        """Note that the interior router has answered a link of an address, which may be unused by now."""
         key = None if self.active is None else self.active.unanswered.pop(link, None)
         if key is not None:
             self._consumed[key] = self._produced[key] = None
 
     def outlet_ended(self, outlet: Outlet) -> None:
-        """Give an uplink up by which nothing goes up any more."""
+        """Give up an uplink on which no messages can go up any more."""
         uplink = self.active
         if uplink is not None and outlet.trunk is uplink.trunk and not uplink.trunk.has_data:
             self._give_up(outlet.peer)
 
     def beat(self) -> None:
-        """Say that we are there."""
+        """Send a heartbeat."""
         uplink = self.active
         if uplink is None or uplink.heartbeat is None:
             return
@@ -181,7 +183,7 @@ class Uplinks:
             link.send(Message(header=Header(), body=count).encode(), None, True)
             uplink.beats += 1
 
-    # --- what the interior router says
+    # --- notices of the interior router
 
     def _tell_network(self, routes: dict[str, RouteTo], mapped: tuple[MappedAddresses, ...]) -> None:
         self._news_count += 1
@@ -200,22 +202,22 @@ class Uplinks:
         if self.active is not None and notice is not None and notice[0] in self.active.senders:
             self._map(self.active, *notice)
 
-    # --- what clients use
+    # --- addresses in use by clients
 
     def consumers_changed(self, address: "Address") -> None:
-        """Note that consumers of clients came or went."""
+        """Note that consumers of clients came or left."""
         if self._directory.is_edge:
             self._consumed[address.key] = None
             if address.is_multicast:
                 self._routes.find(address)
 
     def producers_changed(self, address: "Address") -> None:
-        """Note that producers of clients came or went."""
+        """Note that producers of clients came or left."""
         if self._directory.is_edge:
             self._produced[address.key] = None
 
     def end_turn(self) -> None:
-        """Bring the links of the uplink in line with what clients use."""
+        """Update the links of the uplink from the addresses in use by clients."""
         uplink = self.active
         consumed, self._consumed = self._consumed, {}
         produced, self._produced = self._produced, {}
@@ -235,7 +237,7 @@ class Uplinks:
         )
         link = uplink.receivers.get(key)
         if is_wanted and link is None:
-            # A session of its own, so that a consumer of large messages that stalls is in nobody's way.
+            # A separate session, so that a stalled consumer of large messages blocks no other link.
             session = self._new_session(uplink.trunk.peer)
             if session is not None:
                 capability = self._waypoint(key, is_producer=False)
@@ -271,11 +273,11 @@ class Uplinks:
             del uplink.senders[key]
             if link.is_attached:
                 link.detach()
-            # What was told of the address may not be so when somebody sends to it again.
+            # The notice on the address may be outdated when it is used again.
             self._map(uplink, key, False)
 
     def _waypoint(self, key: str, *, is_producer: bool) -> str | None:
-        """Return the capability that says the phase of an address, where it is not the usual one."""
+        """Return the capability for the phase of an address, if it is not the usual one."""
         phase = phase_of(key)
         treatment = self._directory.treatments.of_key(key)
         usual = treatment.ingress_phase if is_producer else treatment.egress_phase
@@ -306,14 +308,14 @@ class Uplinks:
         link = session.receiver(self._attaching.link_name())
         inlet = self._trunks.new_inlet(peer, trunk, link, role)
         capabilities = _symbols(capability)
-        # The downlink says what it is in both of its termini.
+        # Both termini of the downlink carry its capability.
         target = Target(capabilities=capabilities if capability == DOWNLINK else ())
         link.attach(source=Source(address=source, capabilities=capabilities), target=target)
         return inlet
 
 
 class UplinkRole(ConnectionRole):
-    """Of an edge router's connection to an interior router."""
+    """The role of an edge router's connection to an interior router."""
 
     def __init__(self, uplinks: Uplinks, claims: "Claims") -> None:
         self._uplinks = uplinks
@@ -333,7 +335,7 @@ class UplinkRole(ConnectionRole):
 
 
 class UplinkOutletRole(LinkRole):
-    """Of an edge router's link to its interior router."""
+    """The role of an edge router's link to its interior router."""
 
     def __init__(self, credit: "Credit", ends: "Ends", trunks: "Trunks", uplinks: Uplinks) -> None:
         self._credit = credit
@@ -342,17 +344,17 @@ class UplinkOutletRole(LinkRole):
         self._uplinks = uplinks
 
     def flow(self, end: Outlet) -> None:
-        """Use the credit of the interior router."""
+        """Use the interior router's credit."""
         self._credit.of_consumer(end)
 
     def answered(self, end: Outlet) -> None:
-        """Use the link; it may not be wanted any more."""
+        """Use the link, which may be unwanted by now."""
         outlet: Outlet = end
         self._trunks.outlet_answered(outlet)
         self._uplinks.answered(outlet.link)
 
     def ended(self, end: Outlet, error: Error | None) -> None:
-        """Forget the link; without one for messages, the uplink is of no use."""
+        """Forget the link; the uplink ends with its link for messages."""
         outlet: Outlet = end
         was_open = self._ends.begin_outlet(outlet)
         self._trunks.outlet_ended(outlet)
@@ -362,7 +364,7 @@ class UplinkOutletRole(LinkRole):
 
 
 class UplinkInletRole(LinkRole):
-    """Of a link for what the interior router has for clients here."""
+    """The role of a link for messages of the interior router to clients here."""
 
     def __init__(
         self, directory: "Directory", intake: "Intake", credit: "Credit", ends: "Ends", uplinks: Uplinks
@@ -378,11 +380,11 @@ class UplinkInletRole(LinkRole):
         self._intake.from_router(end, delivery, data, start, stop)
 
     def flow(self, end: Inlet) -> None:
-        """See what credit came back."""
+        """Note the credit that came back."""
         self._credit.of_producer(end)
 
     def answered(self, end: Inlet) -> None:
-        """Let the interior router send, if the link is still wanted."""
+        """Grant credit to the interior router, if the link is still wanted."""
         inlet: Inlet = end
         if inlet.link.is_attached:
             inlet.is_open = True
@@ -390,7 +392,7 @@ class UplinkInletRole(LinkRole):
         self._uplinks.answered(inlet.link)
 
     def ended(self, end: Inlet, error: Error | None) -> None:
-        """Forget the link, with the session that it had for itself."""
+        """Forget the link, and end the session that it had alone."""
         inlet: Inlet = end
         self._ends.begin_inlet(inlet)
         end_empty_session(inlet.link)
@@ -403,7 +405,7 @@ class UplinkInletRole(LinkRole):
 
 
 class NoticeRole(ControlRole):
-    """Of the link by which the interior router tells which addresses it reaches."""
+    """The role of the link for notices on addresses that the interior router reaches."""
 
     def __init__(
         self, clock: "Clock", observer: "Observer", settlement: Any, credit: "Credit", ends: "Ends", uplinks: Uplinks
@@ -416,7 +418,7 @@ class NoticeRole(ControlRole):
         self._uplinks.take_notice(octets)
 
     def left(self, inlet: Inlet) -> None:
-        """End the session that the link had for itself."""
+        """End the session that the link had alone."""
         end_empty_session(inlet.link)
 
 

@@ -7,8 +7,8 @@ import pytest
 from routerd.core import errors
 
 ERRORS = [
-    (errors.InvalidPhase(10), "phase 10 is neither 0 to 9 nor 22, the fallback"),
-    (errors.InvalidKey("x"), "'x' is no address key: a letter for its class comes first, and after M the phase"),
+    (errors.InvalidPhase(10), "phase 10 is out of range (0 to 9, or 22 for the fallback)"),
+    (errors.InvalidKey("x"), "'x' is not an address key: it needs a letter for its class, and a phase after M"),
     (errors.InvalidPattern("/"), "pattern '/' has no token"),
     (errors.DuplicatePattern("a/#"), "pattern 'a/#' is there already"),
     (errors.UnknownPattern("a/#"), "pattern 'a/#' is not there"),
