@@ -260,5 +260,6 @@ def _fault(values: "dict[str, Any]") -> Error | None:
         return Error(condition="amqp:invalid-field", description=f"annotation {_TRACE} is not a list of strings")
     phase = values.get(_PHASE, 0)
     if not isinstance(phase, int) or isinstance(phase, bool) or not (0 <= phase <= 9 or phase == 22):
-        return Error(condition="amqp:invalid-field", description=f"annotation {_PHASE}: {phase!r} is not a phase (0 to 9, or 22)")
+        description = f"annotation {_PHASE}: {phase!r} is not a phase (0 to 9, or 22)"
+        return Error(condition="amqp:invalid-field", description=description)
     return None
