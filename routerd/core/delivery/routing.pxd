@@ -32,5 +32,13 @@ cdef class Routing:
     cdef AddressRoute _least_loaded(self, Arrival arrival, Address address, Outlet local)
     @cython.locals(best=AddressRoute, route=AddressRoute)
     cdef AddressRoute _detour(self, Arrival arrival, Address address)
-    @cython.locals(routes=list, count=Py_ssize_t, at=Py_ssize_t, chosen=Py_ssize_t, best=AddressRoute, route=AddressRoute, _=Py_ssize_t)
+    @cython.locals(
+        routes=list,
+        count=Py_ssize_t,
+        at=Py_ssize_t,
+        chosen=Py_ssize_t,
+        best=AddressRoute,
+        route=AddressRoute,
+        _=Py_ssize_t,
+    )
     cdef AddressRoute _nearest(self, Arrival arrival, Address address)

@@ -90,7 +90,9 @@ cdef class Journal:
     @cython.locals(
         count=Py_ssize_t, at=Py_ssize_t, outlets=list, outlet=Outlet, route=AddressRoute, is_chosen=bint, is_fabric=bint
     )
-    cdef int _compare(self, Recorder recorder, Arrival arrival, Address address, Outlet chosen, AddressRoute taken) except -1
+    cdef int _compare(
+        self, Recorder recorder, Arrival arrival, Address address, Outlet chosen, AddressRoute taken
+    ) except -1
 
 
 cpdef int outcome_number(object state) except -1

@@ -53,7 +53,9 @@ cdef class Recorder:
     cdef bytearray _is_active
 
     @cython.locals(number="long long", index=Py_ssize_t)
-    cdef Py_ssize_t depart(self, Inlet inlet, Outlet outlet, AddressRoute route, RouterAnnotations annotations, long long size) except? -1
+    cdef Py_ssize_t depart(
+        self, Inlet inlet, Outlet outlet, AddressRoute route, RouterAnnotations annotations, long long size
+    ) except? -1
     cpdef Py_ssize_t room(self) except -1
     @cython.locals(index=Py_ssize_t)
     cdef Py_ssize_t depart_together(
@@ -62,7 +64,9 @@ cdef class Recorder:
     cdef int begin(self, long long flow, RouterAnnotations annotations, long long size) except -1
     cdef bint _is_of(self, Flow flow, long long number, str key, RouterAnnotations annotations) noexcept
     @cython.locals(address=Address, last=Flow, flow=Flow, steps=int)
-    cdef Flow _look_for(self, Inlet inlet, Outlet outlet, AddressRoute route, long long number, RouterAnnotations annotations)
+    cdef Flow _look_for(
+        self, Inlet inlet, Outlet outlet, AddressRoute route, long long number, RouterAnnotations annotations
+    )
     @cython.locals(flow=Flow)
     cdef Py_ssize_t stay(
         self, Inlet inlet, Address address, str text, RouterAnnotations annotations, long long size
@@ -98,7 +102,8 @@ cdef class Recorder:
     cpdef object take(self, bint is_all=*)
     @cython.locals(found=Flow, last=Flow)
     cdef Flow _find(
-        self, Inlet inlet, Address address, long long number, RouterAnnotations annotations, Outlet outlet, AddressRoute route
+        self, Inlet inlet, Address address, long long number, RouterAnnotations annotations, Outlet outlet,
+        AddressRoute route
     )
     cdef str _origin(self, RouterAnnotations annotations)
     @cython.locals(flow=Flow)
