@@ -61,12 +61,12 @@ def _parse(words: list[str], text: str) -> Change:
     if word == "add-router" and len(names) >= 2:
         pairs = [one.rpartition("=") for one in names[1:]]
         return Change(word, names[:1], costs=tuple((peer, _cost(cost, text)) for peer, _, cost in pairs))
-    raise WrongChange(f"{text!r} is no change: write one of {_FORMS}")
+    raise WrongChange(f"{text!r} is not a change: write one of {_FORMS}")
 
 
 def _cost(text: str, change: str) -> int:
     if not text.isdecimal() or not 1 <= int(text) <= _COST_MAX:
-        raise WrongChange(f"{text!r} in {change!r} is no cost: give a number from 1 to {_COST_MAX}")
+        raise WrongChange(f"{text!r} in {change!r} is not a cost: give a number from 1 to {_COST_MAX}")
     return int(text)
 
 

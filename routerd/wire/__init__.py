@@ -1,15 +1,15 @@
 """AMQP 1.0 without I/O: octets and the time go in, octets and events come out.
 
-Values: `types` and `limits` say what one is; `reader`, `decoder`, `writer` and `encoder` are the codec.
-Composites: `performatives`, `terminus`, `outcomes`, `amqp_error`, `sasl_frames` and `message_fields` are dataclasses,
-which `composite` reads and writes by tables derived from them.
-Frames: `frames` has the headers; `output`, `transfer`, `flow` and `disposition` read and compose in place, in
-`memory` that is used again.
-Endpoints: `connection` (with `input`, `sasl_layer`, `channels`), `session` (with `attachments`, `dispositions`,
-`handles`, `backlog`, `delivery`), `link`, `sender`, `receiver`.
-Their `states` are moved by tables, a `handler` is told what happens, `errors` say whose fault it is.
-`recovery` compares unsettled maps; `sasl` is the security layer.
-Messages: `sections` and `section_scan` find things in one, `annotation_edit` changes one, `message` is a whole one.
+* Values: `types` and `limits` define them. `reader`, `decoder`, `writer` and `encoder` are the codec.
+* Composites: `performatives`, `terminus`, `outcomes`, `amqp_error`, `sasl_frames` and `message_fields` are dataclasses.
+  `composite` reads and writes them by tables derived from them.
+* Frames: `frames` has the headers. `output`, `transfer`, `flow` and `disposition` read and compose in place, in reused
+  `memory`.
+* Endpoints: `connection` (with `input`, `sasl_layer`, `channels`), `session` (with `attachments`, `dispositions`,
+  `handles`, `backlog`, `delivery`), `link`, `sender`, `receiver`. Tables move their `states`, a `handler` takes events,
+  and `errors` name the side at fault. `recovery` compares unsettled maps; `sasl` is the security layer.
+* Messages: `sections` and `section_scan` find sections, `annotation_edit` changes annotations, `message` is a whole
+  message.
 """
 
 from routerd.wire.amqp_error import Error

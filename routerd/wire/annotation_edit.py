@@ -1,7 +1,7 @@
-"""Edits of a message's annotations (3.2.3) that leave every other octet as it was.
+"""Edits of a message's annotations (3.2.3) that leave every other octet unchanged.
 
-Entries that stay are copied as octets, whatever their encoding, in their order; new ones come behind them. The rest
-of the message is not even looked at: an edit yields the new beginning of the message, and from where to go on.
+Entries that stay are copied as octets, in any encoding and in their order. New entries follow them. The rest of the
+message is not read. An edit yields the new beginning of the message, and the offset where the old one continues.
 """
 
 from collections.abc import Iterable, Mapping
@@ -25,10 +25,10 @@ _MAP32_START = 9
 
 
 class AnnotationEdit:
-    """What to take out and to put in, prepared once for any number of messages.
+    """Entries to remove and to add, prepared once for many messages.
 
-    Entries whose key is a symbol in `drop`, or begins with `drop_prefix` unless that is empty, are left out, and so
-    are those that an entry of `put` replaces. A section that becomes empty is left out whole.
+    Entries are removed if their key is a symbol in `drop`, or begins with `drop_prefix` (if that is not empty). An
+    entry of `put` replaces the entry with its key. A section without entries is left out.
     """
 
     def __init__(
@@ -51,15 +51,15 @@ class AnnotationEdit:
         self._kept_count = 0
 
     def apply(self, data: bytes | bytearray, start: int, end: int, partial: bool = False) -> tuple[bytearray, int]:
-        """Return the new beginning of the message in data[start:end], and the offset from which the old one follows.
+        """Return the new beginning of the message in data[start:end], and the offset where the old one continues.
 
-        Of a partial message, the octets up to the end of the message-annotations are needed: else NeedsMore.
+        A partial message must have all octets of the message-annotations; NeedsMore is raised otherwise.
         """
         sections = self._sections
         sections.reset(data, start, end, partial)
         presence = sections.find(_MESSAGE_ANNOTATIONS)
         place = sections.annotations_place()
-        sections.reset(_NOTHING, 0, 0, False)  # lets go of the octets
+        sections.reset(_NOTHING, 0, 0, False)  # release the octets
         if presence == _NEEDS_MORE:
             raise NeedsMore("the message-annotations are not all there")
         if presence == _ABSENT:
@@ -83,7 +83,7 @@ class AnnotationEdit:
         return self._compose(data, start, place, first, stop), stop
 
     def _measure(self, view: bytes | bytearray, first: int, stop: int, count: int) -> None:
-        """Check the entries of the map, and count those that stay."""
+        """Check the entries of the map, and count the remaining ones."""
         self._kept_size = self._kept_count = 0
         at = first
         for _ in range(count >> 1):
@@ -117,7 +117,7 @@ class AnnotationEdit:
         return bool(self._drop) and bytes(view[at:stop]) in self._drop
 
     def _compose(self, data: bytes | bytearray, start: int, place: int, first: int, stop: int) -> bytearray:
-        """Return the octets from `start` to `place`, and a section of the entries that stay and the new ones."""
+        """Return the octets from `start` to `place`, and a section of the remaining and the new entries."""
         size = self._kept_size + self._put_size
         count = self._kept_count + self._put_count
         if count == 0:
@@ -162,12 +162,12 @@ def edit_message_annotations(
     put: Mapping[str, object] | None = None,
     partial: bool = False,
 ) -> tuple[bytearray, int]:
-    """Edit one message; an AnnotationEdit made once is quicker for several."""
+    """Edit one message; an AnnotationEdit is quicker for several."""
     return AnnotationEdit(drop=drop, drop_prefix=drop_prefix, put=put).apply(data, start, end, partial)
 
 
 def _copy(target: bytearray, at: int, source: bytes | bytearray, start: int, stop: int) -> int:
-    """Copy source[start:stop] to `at`, and return where it ends there; a loop over octets is quicker than a slice."""
+    """Copy source[start:stop] to `at` and return its end there; a loop over octets is quicker than a slice."""
     for i in range(stop - start):
         target[at + i] = source[start + i]
     return at + stop - start

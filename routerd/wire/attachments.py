@@ -1,4 +1,4 @@
-"""The links of a session by their handles: attached, detached, stolen, and reported as gone (2.6.1 to 2.6.6)."""
+"""The links of a session by handle: attach, detach, link stealing, and reports of their end (2.6.1 to 2.6.6)."""
 
 from typing import TYPE_CHECKING
 
@@ -25,7 +25,7 @@ from routerd.wire.states import LinkMove, LinkState
 if TYPE_CHECKING:
     from routerd.wire.session import Session
 
-# Kept at hand: the members of an enum are looked up by a Python call in CPython 3.11.
+# A module constant: access to a member of an enum is a Python call in CPython 3.11.
 _ATTACHED = LinkState.ATTACHED
 _ATTACH_RCVD = LinkState.ATTACH_RCVD
 _ATTACH_SENT = LinkState.ATTACH_SENT
@@ -34,14 +34,14 @@ _DETACH_PIPE = LinkState.DETACH_PIPE
 _DETACH_SENT = LinkState.DETACH_SENT
 _RECV_DETACH = LinkMove.RECV_DETACH
 _SEND_DETACH = LinkMove.SEND_DETACH
-# Octets of an attach at most, beside the name of the link, when it has no termini.
+# The most octets of an attach without termini, beside the name of the link.
 _ATTACH_OVERHEAD = 64
-# Links beyond the limit of a connection that are refused while the peer does not detach those that were.
+# Limit of links refused beyond a connection's limit, while the peer has not detached the refused ones.
 _TURNED_AWAY_MAX = 1000
 
 
 class Attachments:
-    """Our ends of a session's links, by our handle and by the peer's."""
+    """Our endpoints of a session's links, by our handle and by the peer's."""
 
     def __init__(self, session: "Session") -> None:
         self.session = session
@@ -56,7 +56,7 @@ class Attachments:
         return list(dict.fromkeys([*self.local, *self.remote]))
 
     def claim(self, link: Link) -> None:
-        """Give an endpoint that is about to attach its name and the lowest free handle, unless it has them."""
+        """Give an endpoint its name and the lowest free handle before it attaches, unless it has them."""
         if link.handle >= 0:
             return
         handle = self.local.lowest_free()
@@ -67,14 +67,14 @@ class Attachments:
         link.handle = handle
 
     def give_up(self, link: Link) -> None:
-        """Take name and handle back from an endpoint of ours that could not attach."""
+        """Take name and handle back from an endpoint that could not attach."""
         if link.handle >= 0 and link.remote_handle < 0:
             self.names.drop(link)
             self.local.remove(link.handle)
             link.handle = -1
 
     def receive_attach(self, performative: Attach) -> None:
-        """Complete a link that we attached, or make the endpoint of one that the peer attaches."""
+        """Complete a link that we attached, or create our endpoint for a link of the peer."""
         handle = performative.handle
         if handle > self.session.handle_max:
             raise FramingError(f"handle {handle} is above handle-max {self.session.handle_max}")
@@ -100,7 +100,7 @@ class Attachments:
             raise FrameSizeTooSmall("the name of the link does not fit the frames that the peer accepts")
 
     def _endpoint(self, performative: Attach) -> Link | None:
-        # Finds or makes our endpoint; an older one of the same name is lost to it (2.6.1).
+        # Finds or creates our endpoint; an older one of the same name loses it (2.6.1).
         name, is_sender = performative.name, performative.role
         for abandoned in self.abandoned:
             if abandoned.name == name and abandoned.is_sender == is_sender:
@@ -112,7 +112,8 @@ class Attachments:
         if self.local.lowest_free() > self.session.remote_handle_max:
             raise SessionLimitExceeded("the peer's handle-max leaves no handle for our end of the link")
         if link is not None and link.state is _ATTACH_SENT and not self.session.connection.is_client:
-            # Both ends attach one link on two sessions at once: the server's attempt stays, or it would never end.
+            # Both ends attach one link on two sessions at once. The server's attempt wins, or the two would go on
+            # without end.
             self._turn_away(performative, LinkStolen(f"link {name!r} was attached elsewhere"))
             return None
         most = self.session.connection.config.link_names_max
@@ -126,7 +127,7 @@ class Attachments:
             link.session.attachments.lose(link)
         self.claim(heir)
         if link is not None:
-            # Nobody knows of the heir yet, so nobody is told of its end if the handler ends the session.
+            # The handler does not know the heir yet. So it is not told of the heir's end if it ends the session now.
             heir.is_reported = True
             link.session.attachments.report(link, False, _stolen(link))
             if not self.session.is_receiving:
@@ -136,7 +137,7 @@ class Attachments:
         return heir
 
     def _refuse_another(self, performative: Attach, error: LinkError) -> None:
-        # The others stay; but who attaches more and more without a look at the answers is given up.
+        # The other links stay. The connection ends if the peer keeps attaching and never detaches refused links.
         if self.names.turned_away >= _TURNED_AWAY_MAX:
             raise ResourceLimitExceeded(f"{error.description}; {_TURNED_AWAY_MAX} more were refused and not detached")
         self._turn_away(performative, error)
@@ -158,7 +159,7 @@ class Attachments:
         link.refuse(error_about(error))
 
     def receive_detach(self, performative: Detach) -> None:
-        """Finish a link that we detached, or answer the peer's detach and report it."""
+        """Finish a link that we detached, or answer and report the peer's detach."""
         link = self.link_at(performative.handle)
         self.session.answer()
         if link.state is _ATTACH_RCVD:
@@ -186,7 +187,7 @@ class Attachments:
         self.report(link, performative.closed, performative.error)
 
     def fail(self, link: Link, error: LinkError) -> None:
-        """Detach a link for what the peer did."""
+        """Detach a link for a violation of the peer."""
         self.session.answer()
         if link.state is _ATTACH_RCVD:
             link.refuse(error_about(error))
@@ -195,7 +196,7 @@ class Attachments:
         self.session.handler.on_violation(self.session.connection, error)
 
     def lose(self, link: Link) -> None:
-        """Detach a link whose name the peer attached anew, and free its name (2.6.1, link stealing)."""
+        """Detach a link whose name the peer attached again, and free its name (2.6.1, link stealing)."""
         self.session.answer()
         link.is_stolen = True
         self.names.drop(link)
@@ -209,14 +210,14 @@ class Attachments:
             link.detach(error=_stolen(link))
 
     def link_at(self, handle: int) -> Link:
-        """Return the link that the peer calls by a handle."""
+        """Return the link of a handle of the peer."""
         link: Link | None = self.remote.get(handle)
         if link is None:
             raise UnattachedHandle(f"no link is attached to handle {handle}")
         return link
 
     def report_all(self, error: Error | None) -> None:
-        """Report every link as detached: the session is over."""
+        """Report every link as detached, because the session is over."""
         links = self.all()
         self.local = HandleTable()
         self.remote = HandleTable()
@@ -231,7 +232,7 @@ class Attachments:
             self.report(link, False, error)
 
     def report(self, link: Link, closed: bool, error: Error | None) -> None:
-        """Free the name of a link, keep its unsettled deliveries with it, and tell the handler, once."""
+        """Free the name of a link, keep its unsettled deliveries with it, and tell the handler once."""
         self.names.drop(link)
         if link.is_turned_away:
             link.is_turned_away = False
@@ -241,12 +242,12 @@ class Attachments:
         if not link.is_reported:
             link.is_reported = True
             self.session.handler.on_link_detached(link, closed, error)
-        # The endpoint that took a stolen name may take over what is unsettled, too.
+        # The endpoint that took a stolen name may take over the unsettled deliveries too.
         if (closed or link.is_closed) and not link.is_stolen:
             link.suspended = None
 
     def _suspend(self, link: Link, is_known_on: bool) -> None:
-        # After a plain detach the peer may still speak of the deliveries by their ids (2.7.6).
+        # After a plain detach the peer may still refer to the deliveries by their ids (2.7.6).
         ring = self.session.outgoing if link.is_sender else self.session.incoming
         if link.unsettled_count > 0:
             kept = {} if link.suspended is None else link.suspended
@@ -258,7 +259,7 @@ class Attachments:
         ring.forget_link(link)
 
     def _close_again(self, link: Link) -> None:
-        # The peer closed while our detach, which did not, was on its way: 2.6.6 has us attach again and close.
+        # The peer closed the link while our plain detach was under way. 2.6.6 requires that we attach again and close.
         again = self.session.sender(link.name) if link.is_sender else self.session.receiver(link.name)
         again.is_reported = True
         again.attach(source=link.source, target=link.target)

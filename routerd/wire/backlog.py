@@ -1,9 +1,10 @@
-"""What a session has been given to send and the peer's window has no room for, in order.
+"""The backlog of a session: octets to send, in order, while the peer's window has no room.
 
-A backlog holds copies: the caller's buffer is its own again as soon as `Sender.write` returns. It is
-bounded by what the caller sends while `Session.has_backlog` tells it to wait.
-The links of a session may end one by one, and each is to cost what it has queued. So an entry that a link takes back
-only loses its octets. It leaves the queue when it is in front, or when most entries are such.
+A backlog holds copies, so the caller may reuse its buffer as soon as `Sender.write` returns. The caller bounds the
+backlog: it waits while `Session.has_backlog` is set.
+
+Links of a session may end one by one, and the cost of each should depend only on its own entries. So an entry that a
+link takes back only loses its octets. It leaves the queue when it is in front, or when most entries are such.
 """
 
 from collections import deque
@@ -15,13 +16,13 @@ if TYPE_CHECKING:
     from routerd.wire.delivery import Delivery
     from routerd.wire.link import Link
 
-# Entries that were taken back may be as many as those that wait, and these.
+# The entries that were taken back may exceed those that wait by this number.
 _SLACK = 64
 
 
 @dataclass(slots=True, eq=False)
 class BacklogEntry:
-    """Octets of one delivery, sent up to `start`; without a delivery it was taken back."""
+    """Octets of one delivery, sent up to `start`; an entry without delivery was taken back."""
 
     delivery: "Delivery | None"
     octets: bytes
@@ -30,7 +31,7 @@ class BacklogEntry:
 
 
 class Backlog:
-    """The queue of one session; it is false when nothing waits."""
+    """The queue of one session; it is false when it is empty."""
 
     def __init__(self) -> None:
         self._queue: deque[BacklogEntry] = deque()
@@ -41,12 +42,12 @@ class Backlog:
         return self._count
 
     def __iter__(self) -> "Iterator[BacklogEntry]":
-        """Iterate over what waits, in order."""
+        """Iterate over the entries that wait, in order."""
         return (entry for entry in self._queue if entry.delivery is not None)
 
     @property
     def octets(self) -> int:
-        """How many octets wait."""
+        """Return the octets that wait."""
         return sum(len(entry.octets) - entry.start for entry in self)
 
     def add(self, delivery: "Delivery", octets: bytes, more: bool) -> None:
@@ -57,7 +58,7 @@ class Backlog:
         self._count += 1
 
     def first(self) -> "tuple[BacklogEntry, Delivery] | None":
-        """Return what is to be sent first, and the delivery that it is of."""
+        """Return the octets to send first, and their delivery."""
         queue = self._queue
         while queue:
             delivery = queue[0].delivery
@@ -67,7 +68,7 @@ class Backlog:
         return None
 
     def drop_first(self, link: "Link") -> None:
-        """Forget what `first` returned, which is of that link: it is sent."""
+        """Remove the octets that `first` returned, for a delivery of that link: they are sent."""
         self._queue.popleft()
         self._count -= 1
         entries = self._of_link[link]
@@ -76,7 +77,7 @@ class Backlog:
             del self._of_link[link]
 
     def drop_delivery(self, delivery: "Delivery") -> None:
-        """Forget what is queued of a delivery, which is the last of its link."""
+        """Remove the octets of a delivery, which must be the last of its link."""
         entries = self._of_link.get(delivery.link)
         while entries and entries[-1].delivery is delivery:
             self._take_back(entries.pop())
@@ -85,7 +86,7 @@ class Backlog:
         self._tidy()
 
     def drop_link(self, link: "Link") -> None:
-        """Forget what is queued of a link."""
+        """Remove the octets of a link."""
         for entry in self._of_link.pop(link, ()):
             self._take_back(entry)
         self._tidy()

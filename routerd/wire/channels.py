@@ -1,6 +1,8 @@
-"""The sessions of a connection by their channels: begun by either end, and freed when they are over (2.5.1, 2.5.2).
+"""The sessions of a connection by channel: either end begins them, and they are freed when they are over (2.5.1,
+2.5.2).
 
-All frames of an open connection but its close are for a session; here it is found, and ended for what the peer did.
+Every frame of an open connection belongs to a session, except for a close. The session is found here, and it is ended
+here for a violation of the peer.
 """
 
 from typing import TYPE_CHECKING
@@ -33,18 +35,18 @@ _TRANSFER = 0x14
 _DISPOSITION = 0x15
 _DETACH = 0x16
 _END = 0x17
-# What a frame costs that makes or ends a session or a link, in units of `Connection.work`.
+# The cost of a frame that begins or ends a session or a link, in units of `Connection.work`.
 _PERFORMATIVE_WORK = 12
 
 
 class Channels:
-    """Our ends of a connection's sessions, by our channel and by the peer's."""
+    """Our endpoints of a connection's sessions, by our channel and by the peer's."""
 
     def __init__(self, connection: "Connection") -> None:
         self.connection = connection
         self._local = HandleTable()
         self._remote = HandleTable()
-        # What the last frame was for, as the next one most likely is.
+        # The session of the last frame, which is most likely that of the next.
         self._heard: Session | None = None
 
     def all(self) -> list[Session]:
@@ -52,9 +54,9 @@ class Channels:
         return list(dict.fromkeys([*self._local, *self._remote]))
 
     def new(self) -> Session:
-        """Return a new session on the lowest channel that is free."""
+        """Return a new session on the lowest free channel."""
         channel = self._local.lowest_free()
-        # Until the peer has told its channel-max, only channel 0 is sure to be taken (2.4.1).
+        # Only channel 0 is certainly allowed before the peer's open has its channel-max (2.4.1).
         highest = 0 if self.connection.remote_open is None else self.connection.channel_max
         if channel > highest:
             raise StateError(f"the connection has channels up to {highest}")
@@ -65,7 +67,7 @@ class Channels:
     def receive(
         self, decoder: "Decoder", channel: int, code: int, data: bytes | bytearray, body: int, end: int
     ) -> None:
-        """Take a frame whose decoder stands behind the descriptor of that code."""
+        """Take a frame; its decoder stands behind the descriptor with this code."""
         if code != _TRANSFER and code != _DISPOSITION and code != _FLOW:
             self._receive_performative(channel, code, data, body, end)
             return
@@ -96,7 +98,7 @@ class Channels:
             session.fall_silent()
 
     def report_all(self, error: Error | None) -> None:
-        """Report every session as ended: the connection is over, or we have closed it for an error."""
+        """Report every session as ended: the connection is over, or we closed it for an error."""
         sessions = self.all()
         for session in sessions:
             session.fall_silent()
@@ -126,7 +128,7 @@ class Channels:
                 session.fail(error)
 
     def _begin(self, performative: Begin, channel: int) -> None:
-        # Completes a session that we began, or makes the endpoint of one that the peer begins.
+        # Completes a session that we began, or creates our endpoint of the peer's session.
         if channel > self.connection.config.channel_max:
             raise self._no_session(channel)
         if self._remote.get(channel) is not None:

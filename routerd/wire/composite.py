@@ -1,11 +1,11 @@
-"""Composite types to octets and back, driven by tables that are derived from their dataclasses.
+"""Encoding and decoding of composite types, by tables that are derived from their dataclasses.
 
-At import every class in `_PROVIDES` is turned into a Layout: its descriptor, and for each of its fields
-a Field that knows the name, whether it is mandatory, the default, and how its type is written and read.
-Encoding leaves out what equals its default, and decoding fills it in again.
+At import, every class in `_PROVIDES` becomes a Layout, with its descriptor and a Field for each of its fields. A Field
+has the name, the default, and the functions that read and write its type. It also says whether the field is mandatory.
+Encoding leaves out trailing fields with default values, and decoding restores them.
 
-A field of the wrong type, a missing mandatory one, or one too many is a DecodeError; a value of the
-right type that is not allowed there is an InvalidField. Either tells the offset of the field.
+A field of the wrong type, a missing mandatory field, or one too many is a DecodeError. A value of the right type that
+is not allowed there is an InvalidField. Both have the offset of the field.
 """
 
 from collections.abc import Container, Mapping
@@ -23,7 +23,7 @@ from routerd.wire.sasl_frames import SaslChallenge, SaslInit, SaslMechanisms, Sa
 from routerd.wire.terminus import Coordinator, Source, Target
 from routerd.wire.types import Composite, Described, FieldType, PairMap
 
-# What the standard says that a composite type provides, so that it may stand in a field that requires it.
+# The types that each composite type provides in the standard. A field may require one of them.
 _FRAME, _ERROR, _SOURCE, _TARGET, _STATE, _OUTCOME = 1, 2, 4, 8, 16, 32
 _PROVIDES: dict[type[Composite], int] = {
     Open: _FRAME, Begin: _FRAME, Attach: _FRAME, Flow: _FRAME, Transfer: _FRAME, Disposition: _FRAME,
@@ -34,12 +34,12 @@ _PROVIDES: dict[type[Composite], int] = {
     Modified: _STATE | _OUTCOME,
 }  # fmt: skip
 
-# How deep a value may nest that is a part of a map.
+# The depth to which a value in a map may nest.
 _DEPTH_INSIDE = DEFAULT_LIMITS.depth - 1
 
 
 class Field:
-    """One field of a composite type, of any AMQP type; the subclasses are for one type each."""
+    """One field of a composite type, of any AMQP type; subclasses are for one type each."""
 
     def __init__(
         self, name: str, default: Any, is_mandatory: bool, allowed: Container[Any] | None, requires: int
@@ -51,7 +51,7 @@ class Field:
         self.requires = requires
 
     def write(self, encoder: Encoder, value: Any) -> None:
-        """Append a value that is there; null stands for one that is not, and is no business of this method."""
+        """Append a value other than None, which the caller encodes as null."""
         encoder.write(value)
 
     def read(self, decoder: Decoder) -> Any:
@@ -130,7 +130,7 @@ class _Symbol(Field):
 
 
 class _Symbols(Field):
-    """A field that is `multiple`: nothing, the bare value, or an array (1.4)."""
+    """A field that is `multiple`: null, a single value, or an array (1.4)."""
 
     def write(self, encoder: Encoder, value: Any) -> None:
         if not isinstance(value, (tuple, list)):
@@ -156,7 +156,7 @@ class _Symbols(Field):
 class _Binary(Field):
     def write(self, encoder: Encoder, value: Any) -> None:
         if not isinstance(value, (bytes, bytearray, memoryview)):
-            # It may be a secret that was given as text, so the value is not shown.
+            # The value may be a secret given as text, so the error does not show it.
             raise EncodeError(f"a {type(value).__name__} does not fit the field {self.name}")
         encoder.write_binary(bytes(value))
 
@@ -176,7 +176,7 @@ class _DeliveryTag(_Binary):
 
 
 class _Map(Field):
-    """A map whose keys are symbols, as those of every field are (2.8.13, 3.2.10, 3.5.8); a plain str stands for one."""
+    """A map whose keys are symbols, as in all fields (2.8.13, 3.2.10, 3.5.8); a plain str counts as a symbol."""
 
     def write(self, encoder: Encoder, value: Any) -> None:
         if not isinstance(value, (dict, Mapping)):
@@ -229,7 +229,7 @@ class _Unsettled(Field):
 
 
 class _Nested(Field):
-    """A field that requires what other composite types provide; unless it is an error, it may be unknown to us."""
+    """A field that requires a provided composite type. Unknown types are accepted, except for an error."""
 
     def write(self, encoder: Encoder, value: Any) -> None:
         layout: Layout | None = _BY_CLASS.get(type(value))
@@ -253,18 +253,18 @@ class _Nested(Field):
 
 
 class Layout:
-    """How one composite type is laid out on the wire."""
+    """The layout of a composite type on the wire."""
 
     def __init__(self, composite: type[Composite], provides: int) -> None:
         self.composite = composite
         self.provides = provides
         self.fields = tuple(_fields_of(composite))
         self.descriptor = bytes((0x00, 0x53, composite.CODE))
-        # One without fields is as good as another, so everybody gets the same.
+        # Objects without fields are all equal, so decoding returns one shared object.
         self.only: Any = {Accepted: ACCEPTED, Released: RELEASED}.get(composite)
 
     def write(self, encoder: Encoder, value: Any) -> None:
-        """Append the descriptor, and the list of fields up to the last that is not at its default."""
+        """Append the descriptor, and the list of fields up to the last one that differs from its default."""
         encoder.put_octets(self.descriptor)
         start = encoder.open_compound(0xC0)
         count = 0
@@ -287,7 +287,7 @@ class Layout:
         encoder.close_list(start, count)
 
     def read(self, decoder: Decoder, start: int) -> Any:
-        """Read the list of fields; `start` is where the descriptor is."""
+        """Read the list of fields; `start` is the offset of the descriptor."""
         outer = decoder.list_end
         count = decoder.read_list()
         stop = decoder.list_end
@@ -314,15 +314,15 @@ class Layout:
 
 
 def encode_composite(out: bytearray, value: Composite) -> None:
-    """Append a composite value; if it is wrong, EncodeError says why and nothing is appended."""
+    """Append a composite value; after an EncodeError nothing is appended."""
     out += composite_octets(Encoder(), value)
 
 
 def composite_octets(encoder: Encoder, value: Composite) -> bytes:
-    """Return a composite value encoded by an encoder that is cleared first; EncodeError if it is wrong."""
+    """Return a composite value encoded by an encoder, which is cleared first; raises EncodeError."""
     layout: Layout | None = _BY_CLASS.get(type(value))
     if layout is None:
-        raise EncodeError(f"{type(value).__name__} is no composite type")
+        raise EncodeError(f"{type(value).__name__} is not a composite type")
     encoder.clear()
     layout.write(encoder, value)
     return encoder.octets()
@@ -346,7 +346,7 @@ def encode_state(out: bytearray, state: DeliveryState | None) -> None:
 
 
 def decode_state(decoder: Decoder) -> Any:
-    """Return the delivery state at the decoder's position: None for null, a Described if the standard has none such."""
+    """Return the delivery state at the decoder's position: None for null, a Described for one outside the standard."""
     if decoder.read_null():
         return None
     return _STATE_FIELD.read(decoder)
@@ -361,7 +361,7 @@ def _write_state(encoder: Encoder, state: DeliveryState | None) -> None:
 
 def _check_tag(tag: Any) -> None:
     if not isinstance(tag, (bytes, bytearray, memoryview)) or len(tag) > 32:
-        raise EncodeError(f"{tag!r} is no delivery tag of at most 32 octets")
+        raise EncodeError(f"{tag!r} is not a delivery tag of at most 32 octets")
 
 
 def _read_tag(decoder: Decoder) -> bytes | None:

@@ -1,9 +1,10 @@
-"""A connection: protocol headers, open and close, and what becomes of its frames (2.2 to 2.4).
+"""A connection: protocol headers, open and close, and the dispatch of its frames (2.2 to 2.4).
 
-Octets go in by `receive_data`, and come out by `data_to_send`; time is an argument of both. `input` cuts what comes in
-into frames, the SASL layer has those of before the AMQP header, and `channels` has the sessions. A violation is
-answered with the condition of the standard, for the connection, session or link that it concerns, and what the peer
-still sends there is ignored.
+Octets go in by `receive_data`, and come out by `data_to_send`; both take the time as an argument. `input` cuts received
+octets into frames. The SASL layer takes those before the AMQP header, and `channels` has the sessions.
+
+A violation is answered with the condition of the standard, and ends a link, a session or the connection. Further frames
+of the peer for the same link, session or connection are ignored.
 """
 
 from collections.abc import Sequence
@@ -57,13 +58,13 @@ _BEFORE_HEADERS = (
 _MAY_SEND = (ConnectionState.OPEN_PIPE, ConnectionState.OPEN_SENT, ConnectionState.OPENED)
 _CLOSING = (ConnectionState.CLOSE_PIPE, ConnectionState.CLOSE_SENT, ConnectionState.DISCARDING)
 
-# Kept at hand: the members of an enum are looked up by a Python call in CPython 3.11.
+# A module constant: access to a member of an enum is a Python call in CPython 3.11.
 _OVER = ConnectionState.END
 _OPEN = 0x10
 _CLOSE = 0x18
 _AMQP_FRAME = AMQP_FRAME
 _SASL_FRAME = SASL_FRAME
-# The size of a frame that the header would be, where frames are due.
+# The size of the frame that the octets of a protocol header would announce.
 _HEADER_AS_SIZE = int.from_bytes(AMQP_HEADER[:4], "big")
 _NEVER = float("inf")
 
@@ -107,7 +108,7 @@ class Connection:
         self.relay = Relay()
         self.links = LinkNames()
         self._busy: list[Session] = []
-        # What was done since `receive_some` was called; handlers may add what they do, about a microsecond each.
+        # The work since `receive_some` was called, in units of about a microsecond; handlers may add theirs.
         self.work = 0
         self._clock = IdleClock(config.idle_timeout_s)
         self.context = None
@@ -116,11 +117,11 @@ class Connection:
 
     @property
     def is_finished(self) -> bool:
-        """Whether nothing more is to be received; what is left to send may be sent."""
+        """Whether nothing more is to be received; remaining output may still be sent."""
         return self.state is _OVER
 
     def start(self, now: float) -> None:
-        """Begin at the time the transport is connected; a client sends its header."""
+        """Begin, at the time when the transport is connected; a client sends its header."""
         self._clock.start(now)
         if self.is_client:
             if self._sasl_layer.is_passed:
@@ -130,9 +131,9 @@ class Connection:
                 self.wake()
 
     def open(self, told: ConnectionConfig | None = None) -> None:
-        """Open the connection, or answer the peer's open; while SASL goes on, the open waits for it.
+        """Open the connection, or answer the peer's open; during SASL, the open waits for its end.
 
-        `told` is what our open says instead of the configuration; of this, the peer is held to its frame size alone.
+        `told` replaces the configuration in our open. Of its limits, only the frame size is enforced on the peer.
         """
         if self.state is ConnectionState.START:
             self._is_open_due = True
@@ -146,7 +147,7 @@ class Connection:
         self._move(ConnectionMove.SEND_OPEN)
 
     def close(self, error: Error | None = None) -> None:
-        """Close the connection; the peer's close ends it. With an error, all else that it sends is discarded."""
+        """Close the connection; the peer's close ends it. With an error, further input is discarded."""
         move = ConnectionMove.SEND_CLOSE if error is None else ConnectionMove.SEND_CLOSE_ERROR
         self._check_move(move)
         self._flush()
@@ -156,24 +157,24 @@ class Connection:
         self.channels.fall_silent()
 
     def hold(self) -> None:
-        """Take nothing more from the peer before `release`; called when it has opened, and is to wait for our open."""
+        """Take no input until `release` is called. To be called when the peer has opened and must wait for our open."""
         self.input.is_waiting = True
 
     def release(self, now: float) -> None:
-        """Go on with what the peer sent meanwhile."""
+        """Take the input that came meanwhile."""
         held = self.input.stop_waiting()
         if held is not None:
             self.receive_data(held, now)
 
     def session(self) -> Session:
-        """Return a new session on the lowest channel that is free, to be begun."""
+        """Return a new session on the lowest free channel; the caller begins it."""
         if self.state is _OVER or self.state in _CLOSING:
             raise StateError(f"a connection in the state {self.state.value!r} takes no new session")
         return self.channels.new()
 
     @property
     def cut_frame(self) -> bytes:
-        """The beginning of a frame, or of a header, of which the rest has not been received."""
+        """The beginning of an incomplete frame or header."""
         return self.input.cut_frame
 
     def sessions(self) -> list[Session]:
@@ -190,18 +191,18 @@ class Connection:
             start = self.receive_some(data, now, start, end, end - start)
 
     def receive_some(self, data: bytes | bytearray, now: float, start: int, end: int, enough: int) -> int:
-        """Take `enough` octets of data[start:end], up to the end of a frame; return where to go on.
+        """Take `enough` octets of data[start:end], up to the end of a frame; return the offset where to continue.
 
-        It may take fewer: frames that cost much are taken up to `WORK_MAX`, so that other connections have their turn.
+        It may take fewer: expensive frames are taken up to `WORK_MAX`, so that other connections get their turn.
         """
         self._clock.heard(now)
         start = self.input.take(data, start, end, enough)
-        # The buffer belongs to the caller again.
+        # The caller may reuse the buffer now.
         self._decoder.reset(b"", 0, 0)
         return start
 
     def send_sasl(self, frames: Sequence[Any], now: float) -> None:
-        """Send SASL frames that were waited for, and take what was received meanwhile; nothing if that is over."""
+        """Send awaited SASL frames, and take the input that came meanwhile; do nothing if the exchange is over."""
         if not self._sasl_layer.is_active:
             return
         self._sasl_layer.send(frames)
@@ -210,7 +211,7 @@ class Connection:
             self.release(now)
 
     def data_to_send(self, now: float) -> bytearray:
-        """Return what is to be written to the transport, and forget it."""
+        """Return the output for the transport, and drop it here."""
         self._flush()
         self.is_awake = False
         if self.output.end > 0:
@@ -218,9 +219,9 @@ class Connection:
         return self.output.take()
 
     def written(self, octets: bytearray) -> bool:
-        """Have the memory of what `data_to_send` returned used again, unless it waits somewhere to be written.
+        """Reuse the memory of the output that `data_to_send` returned, unless an object still views it.
 
-        Return whether it does not; then the caller may have nothing to do with it any more.
+        Return whether it is reused; the caller must drop it then.
         """
         return take_back(octets)
 
@@ -231,7 +232,7 @@ class Connection:
         return self._clock.deadline(self.state is ConnectionState.OPENED)
 
     def tick(self, now: float) -> None:
-        """Do what time asks for: keep the peer's idle time-out from running out, and enforce ours (2.4.5)."""
+        """Do the work that is due: send before the peer's idle time-out ends, and enforce ours (2.4.5)."""
         if self.state is _OVER:
             return
         if self._clock.is_peer_lost(now):
@@ -244,7 +245,7 @@ class Connection:
             self.wake()
 
     def transport_closed(self) -> None:
-        """Say that the transport is gone: links and sessions are reported as over, then the connection."""
+        """Note that the transport is closed: links and sessions are reported as over, then the connection."""
         self.input.drop()
         self.state = _OVER
         self._is_receiving = False
@@ -255,13 +256,13 @@ class Connection:
     # --- for sessions and links
 
     def wake(self) -> None:
-        """Tell the handler, once, that there is output."""
+        """Tell the handler once that there is output."""
         if not self.is_awake:
             self.is_awake = True
             self.handler.on_output(self)
 
     def check_open(self) -> None:
-        """Refuse what needs our open to have gone out, and our close not; an open that is awaited goes out now."""
+        """Refuse an action before our open or after our close; an open that is due is sent now."""
         if self.state is ConnectionState.OPEN_RCVD:
             self.open()
         if self.state not in _MAY_SEND:
@@ -274,11 +275,13 @@ class Connection:
         self.wake()
 
     def send_performative(self, channel: int, performative: Any) -> None:
-        """Write a frame around a performative that is encoded whole."""
+        """Write a frame around a complete performative."""
         self._put_frame(channel, composite_octets(self._encoder, performative), performative)
 
     def send_attach(self, channel: int, performative: Attach) -> None:
-        """Write an attach; an unsettled map that does not fit a frame is cut, and says so (2.7.3)."""
+        """Write an attach. An unsettled map that does not fit a frame is cut, and the attach is marked incomplete
+        (2.7.3).
+        """
         body = composite_octets(self._encoder, performative)
         while len(body) + 8 > self.send_frame_size and performative.unsettled:
             kept = list(performative.unsettled.items())
@@ -288,27 +291,27 @@ class Connection:
         self._put_frame(channel, body, performative)
 
     def decode(self, data: bytes | bytearray, body: int, end: int) -> Any:
-        """Return the performative that is the body of a frame, and has no payload."""
+        """Return the performative of a frame without payload."""
         self._decoder.reset(data, body, end)
         performative = decode_composite(self._decoder)
         if self._decoder.pos != end:
             raise DecodeError("octets behind a performative that has no payload", offset=self._decoder.pos)
         return performative
 
-    # --- for what is below: the input, and the SASL layer
+    # --- for the input and the SASL layer
 
     def receive_frame_size(self) -> int:
-        """Return how large a frame may be, in octets."""
+        """Return the largest size of a frame, in octets."""
         return self.config.sasl_frame_size if self._sasl_layer.is_active else self.config.max_frame_size
 
     def size_error(self, size: int, limit: int) -> RemoteError:
-        """Return what is wrong with a frame of this size."""
+        """Return the error for a frame of this size."""
         if size == _HEADER_AS_SIZE and self._is_sasl_left():
             return AuthenticationSkipped()
         return FramingError(f"a frame of {size} octets, where 8 to {limit} are allowed")
 
     def _is_sasl_left(self) -> bool:
-        # A client that goes on with AMQP has not said who it is; it has not sent a frame that nobody understands.
+        # The octets are an AMQP header: the client skipped authentication, which is more precise than a bad frame size.
         return self._sasl_layer.is_active and not self.is_client
 
     def receive_header(self, octets: bytes) -> None:
@@ -327,14 +330,14 @@ class Connection:
             self._refuse_header(octets)
 
     def authenticated(self) -> None:
-        """Go on with the AMQP header: SASL has succeeded."""
+        """Continue with the AMQP header, because SASL has succeeded."""
         self.input.is_header_due = True
         if self.is_client:
             self._send_header()
         self.handler.on_authenticated(self)
 
     def authentication_failed(self) -> None:
-        """End without a close: SASL has failed."""
+        """End without a close, because SASL has failed."""
         self.input.is_waiting = False
         self.state = _OVER
         self.handler.on_authentication_failed(self)
@@ -371,7 +374,7 @@ class Connection:
             self.channels.receive(decoder, channel, code, data, body, end)
 
     def fail(self, error: RemoteError) -> None:
-        """Close the connection for what the peer did, or end it where a close can't be understood."""
+        """Close the connection for a violation, or end it if the peer cannot understand a close."""
         if self.state is _OVER:
             return
         is_closing = self.state in _CLOSING
@@ -402,7 +405,7 @@ class Connection:
             self.open()
 
     def _refuse_header(self, octets: bytes) -> None:
-        # 2.2: answer with the header that we would take, and close the transport.
+        # 2.2: answer with the header that is supported, and close the transport.
         is_passed = self._sasl_layer.is_passed
         if not self.is_client:
             self.output.put_raw(AMQP_HEADER if is_passed else SASL_HEADER)
@@ -415,7 +418,7 @@ class Connection:
         self._report_closed(None)
 
     def _receive_outside(self, code: int, data: bytes | bytearray, body: int, end: int) -> None:
-        # Before the peer's open nothing else may come; after our close nothing but its open and close counts.
+        # Only an open may come first. After our close, only the peer's open and close count.
         performative = self.decode(data, body, end) if code in (_OPEN, _CLOSE) else None
         if performative is None or (code == _OPEN and self.remote_open is not None):
             if self.state not in _CLOSING:

@@ -1,4 +1,4 @@
-"""What a connection is made with: the fields of its open, and the limits that it holds its peer to."""
+"""The configuration of a connection: the fields of its open, and limits for its peer."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,39 +15,39 @@ class ConnectionConfig:
     """The local side of a connection."""
 
     container_id: str
-    """Our name in the open; links are identified by the container-ids of both ends."""
+    """Our container-id; links are identified by the container-ids of both ends."""
     hostname: str | None = None
-    """The host that a client wants to reach, for virtual hosting."""
+    """The host that a client requests, for virtual hosting."""
     max_frame_size: int = 65_536
-    """Largest frame we accept, in octets; the peer is told."""
+    """Largest frame that we accept, in octets; the open has it."""
     send_frame_size: int = 65_536
-    """Largest frame we send, in octets, even when the peer would accept larger ones."""
+    """Largest frame that we send, in octets, even if the peer accepts larger ones."""
     sasl_frame_size: int = MIN_MAX_FRAME_SIZE
-    """Largest SASL frame, both ways, in octets. The standard has 512 (5.3.1), which no ticket of Kerberos fits into."""
+    """Largest SASL frame in either direction, in octets. The 512 of 5.3.1 are too few for Kerberos tickets."""
     channel_max: int = 32_767
-    """Highest channel number we accept, so one session less than we can hold."""
+    """Highest channel number that we accept: the number of sessions less one."""
     handle_max: int = 65_535
     """Highest link handle we accept on a session."""
     incoming_window: int = 2_048
-    """Transfer frames that a session may have on their way to us and unprocessed."""
+    """Transfer frames that a session may have under way to us, unprocessed."""
     idle_timeout_s: float = 0.0
-    """Seconds without a frame after which we give the peer up; it is told half of that. 0 is for ever."""
+    """Seconds without a frame until the peer counts as lost; the open has half of it. 0 is for ever."""
     shortest_idle_timeout_s: float = 0.1
-    """Shortest idle time-out that we keep up with; a peer that asks for less is refused. 0 refuses none."""
+    """Shortest idle time-out that we keep; a peer that asks for less is refused. 0 refuses none."""
     unsettled_per_session: int = 1_000_000
     """Incoming deliveries that a session may leave unsettled."""
     link_names_max: int = 100_000
     """Links that a peer may have on one connection, over all its sessions."""
     limits: CodecLimits = field(default_factory=CodecLimits)
-    """Bounds on what is decoded."""
+    """Limits for decoding."""
     offered_capabilities: tuple[str, ...] = ()
     """Extensions that we support."""
     desired_capabilities: tuple[str, ...] = ()
-    """Extensions that we can use if the peer supports them."""
+    """Extensions that we use if the peer supports them."""
     outgoing_locales: tuple[str, ...] = ()
-    """Locales in which we can send texts."""
+    """Locales of the texts that we send."""
     incoming_locales: tuple[str, ...] = ()
-    """Locales in which we want texts, best first."""
+    """Locales of the texts that we want, best first."""
     properties: Mapping[object, object] | None = None
     """The properties map of our open."""
 
@@ -72,13 +72,13 @@ class ConnectionConfig:
                 raise ValueRangeError(f"{name} is {seconds}, and must not be negative")
 
     def open_performative(self) -> Open:
-        """Return the open that tells the peer all of this."""
+        """Return the open performative of this configuration."""
         return Open(
             container_id=self.container_id,
             hostname=self.hostname,
             max_frame_size=self.max_frame_size,
             channel_max=self.channel_max,
-            # Half of what we hold the peer to, so that a frame on its way is never late (2.4.5).
+            # Half of the enforced time-out, so that a frame under way is never late (2.4.5).
             idle_time_out=round(self.idle_timeout_s * 500) or None,
             outgoing_locales=self.outgoing_locales,
             incoming_locales=self.incoming_locales,

@@ -13,7 +13,7 @@ NAMES_BY_CONSTRUCTOR = {
 
 SIZED = 0x20
 UNKNOWN = 0xFF
-# By the first half of a constructor: how many octets a value has (1.2), or its size field where it has one.
+# By the first half of a constructor: the octets of a value (1.2), or of its size field.
 _WIDTHS = (0, 0, 0, 0, 0, 1, 2, 4, 8, 16, 1, 4, 1, 4, 1, 4)
 
 
@@ -25,7 +25,7 @@ def _form(constructor: int) -> int:
 
 
 FORMS = bytes(map(_form, range(256)))
-"""For each constructor the width of what follows; with SIZED added that of the size field, or UNKNOWN."""
+"""By constructor: the width of the value; SIZED plus the width of the size field; or UNKNOWN."""
 
 CODES_BY_NAME = {
     f"amqp:{name}".encode(): code
@@ -72,4 +72,4 @@ CODES_BY_NAME = {
         "footer:map": 0x78,
     }.items()
 }
-"""The numeric descriptors, for a peer that spells them as symbols (1.4)."""
+"""The numeric descriptors of the symbolic ones that a peer may use (1.4)."""

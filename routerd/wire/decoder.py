@@ -1,9 +1,8 @@
-"""Octets to Python values: every legal AMQP encoding of every type (part 1).
+"""Decoding: octets to Python values, for every legal AMQP encoding of every type (part 1).
 
-A Decoder is a Reader that also takes values whose type is not known beforehand: `value` builds whatever
-comes next, and `skip` steps over it. The octets come from a peer, so nesting is bounded, and so is
-everything that could cost more memory than octets. Which Python type stands for which AMQP type is told
-in types.py.
+A Decoder is a Reader that also takes values of unknown type. `value` builds the next value, and `skip` steps over it. A
+peer controls the octets, so nesting is bounded, and so is everything that could cost more memory than octets. `types`
+lists the Python type for each AMQP type.
 """
 
 import struct
@@ -35,7 +34,7 @@ from routerd.wire.types import (
     UShort,
 )
 
-# These make values without checking again what their octets guarantee.
+# These constructors do not check again what the octets guarantee.
 _new_int = int.__new__
 _new_float = float.__new__
 _new_str = str.__new__
@@ -53,10 +52,10 @@ _sized = SIZED
 _unknown = UNKNOWN
 _WIDTH_MASK = 0x1F
 
-# Keys of these types go straight into a dict. Of the others, some cannot be hashed, and a peer can
-# choose UUIDs and described values that all have one hash.
+# Keys of these types go straight into a dict. Some other keys cannot be hashed. A peer can also choose UUIDs and
+# described values that all have the same hash.
 _PLAIN_KEYS = frozenset({str, Symbol, bytes, bool, int, UByte, UShort, UInt, ULong, Byte, Short, Int, Timestamp, Char})
-# -1 and -2 have the same hash, and so on: a few collisions are chance, many are an attack.
+# Some collisions occur by chance, as -1 and -2 have the same hash; many are an attack.
 _CHANCE_COLLISIONS = 8
 
 
@@ -64,7 +63,7 @@ class Decoder(Reader):
     """A cursor over encoded values of any type."""
 
     def value(self) -> Any:
-        """Build the next value, whatever its type."""
+        """Build the next value, of any type."""
         return self._value(self._depth)
 
     def read_map(self) -> Any:
@@ -75,7 +74,7 @@ class Decoder(Reader):
         raise DecodeError(f"0x{code:02x} is not the constructor of a map", offset=self.pos)
 
     def skip(self) -> None:
-        """Step over the next value without building it; what is inside of it is not looked at."""
+        """Step over the next value without reading its content."""
         wanted = 1
         while wanted:
             at = self.pos
@@ -180,7 +179,7 @@ class Decoder(Reader):
         if code == 0x74:
             return _new_bytes(Decimal32, octets)
         if number > 0x10FFFF or 0xD800 <= number <= 0xDFFF:
-            raise DecodeError(f"0x{number:x} is no Unicode character", offset=at)
+            raise DecodeError(f"0x{number:x} is not a Unicode character", offset=at)
         return _new_str(Char, chr(number))
 
     def _of_eight_octets(self, code: int, start: int) -> Any:
@@ -248,10 +247,10 @@ class Decoder(Reader):
         return Array(element, values)
 
     def _check_elements(self, count: int, form: int, at: int) -> None:
-        """Check that the elements of an array can be there, before anything is allocated for them."""
+        """Check that the elements of an array can be present, before memory is allocated for them."""
         width = form & _WIDTH_MASK
         if width == 0:
-            # Nested, arrays whose elements have no octets could multiply what one of them may cost.
+            # Arrays of elements without octets could multiply their cost by nesting.
             self._weightless += count
             if self._weightless > self._count_limit:
                 raise DecodeError(f"more than {self._count_limit} array elements have no octets", offset=at)
@@ -260,7 +259,7 @@ class Decoder(Reader):
 
 
 def decode(data: bytes | bytearray, limits: CodecLimits = DEFAULT_LIMITS) -> Any:
-    """Return the one value that the octets hold."""
+    """Return the single value in the octets."""
     decoder = Decoder(data, 0, None, limits)
     value = decoder.value()
     if decoder.pos != decoder.end:
@@ -271,12 +270,12 @@ def decode(data: bytes | bytearray, limits: CodecLimits = DEFAULT_LIMITS) -> Any
 def _known_form(code: int, at: int) -> int:
     form = _forms[code]
     if form == _unknown:
-        raise DecodeError(f"0x{code:02x} is no constructor", offset=at)
+        raise DecodeError(f"0x{code:02x} is not a constructor", offset=at)
     return form
 
 
 def _mapping(pairs: list[tuple[Any, Any]], at: int) -> Any:
-    """Return a map whose keys are not all plain and distinct in Python: a dict if that loses nothing."""
+    """Return a map whose keys are not all plain and distinct: a dict if it loses nothing, else a PairMap."""
     try:
         pair_map = PairMap(pairs)
     except ValueRangeError:
@@ -292,7 +291,7 @@ def _mapping(pairs: list[tuple[Any, Any]], at: int) -> Any:
 
 
 def _single(octets: bytes, bits: int) -> Float:
-    """Return a float; the payload of a NaN is widened by hand, as conversion may change it."""
+    """Return a float. The payload of a NaN is widened by hand, because conversion may change it."""
     payload = bits & 0x007FFFFF
     if bits & 0x7F800000 == 0x7F800000 and payload:
         wide = (bits & 0x80000000) << 32 | 0x7FF << 52 | payload << 29

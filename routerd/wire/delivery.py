@@ -1,8 +1,8 @@
-"""One message under way on a link, and the ring in which a session finds it by delivery-id.
+"""Deliveries, and the ring in which a session finds them by delivery-id.
 
-A `Delivery` is one end's record of a transfer: what this end decided (`state`, `settled`) and what
-the peer said (`remote_state`, `remote_settled`). It stays in the ring of its session until either end has
-settled; from then on nothing more is said of it on the wire.
+A `Delivery` is one end's record of a transfer. It has the decision of this end (`state`, `settled`) and that of the
+peer (`remote_state`, `remote_settled`). It stays in the ring of its session until either end has settled. After that
+nothing more about it is sent or received.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -15,20 +15,20 @@ if TYPE_CHECKING:
     from routerd.wire.delivery_batch import DeliveryBatch
     from routerd.wire.link import Link
 
-# uint arithmetic wraps (2.8.10); as a C constant it stays out of Python's integers.
+# uint arithmetic wraps (2.8.10). As a C constant, the mask avoids Python integers.
 _MASK = 0xFFFFFFFF
 _HALF = 0x80000000
 _SMALLEST = 16
-# Ids that the index of a ring may have beyond four times those that are here, before it forgets the others.
+# The ids in the index of a ring may exceed four times the present deliveries by this number.
 _INDEX_SLACK = 64
 _ACCEPTED = ACCEPTED
 
 
 class Delivery:
-    """A delivery as this end of the link knows it; made by the engine, not by callers.
+    """A delivery as this end of the link knows it; the engine creates it.
 
-    `context`, `via`, `stamp`, `ticket`, `book` and `page` are the application's: objects and numbers that it keeps with
-    the delivery. The engine clears them when it uses the object again, and does nothing else with them.
+    `context`, `via`, `stamp`, `ticket`, `book` and `page` belong to the application: objects and numbers that it keeps
+    with the delivery. The engine only clears them when it reuses the object.
     """
 
     link: "Link"
@@ -50,7 +50,7 @@ class Delivery:
         self.is_plain = True
 
     def clear(self) -> None:
-        """Become a delivery of the same link of which nothing is known yet."""
+        """Prepare the object for a new delivery of the same link."""
         self.id = 0
         self.tag_number = 0
         self.message_format = 0
@@ -70,7 +70,7 @@ class Delivery:
         self.stamp = 0.0
         self.page = 0
         self.ticket = 0
-        # To count the references to None once more takes longer than to look.
+        # A comparison is cheaper than a second count of references to None.
         if self.given_tag is not None:
             self.given_tag = None
         if self.state is not None:
@@ -86,13 +86,13 @@ class Delivery:
 
     @property
     def tag(self) -> bytes:
-        """The delivery-tag: the one that was given, or the number that its sender counted, in four octets."""
+        """The delivery-tag: the given one, or the number of the sender in four octets."""
         if self.given_tag is None:
             self.given_tag = self.tag_number.to_bytes(4, "big")
         return self.given_tag
 
     def accept(self) -> None:
-        """Accept, and settle as the link's receiver settle mode asks (2.6.12)."""
+        """Accept, and settle as the link's receiver settle mode requires (2.6.12)."""
         self.decide(_ACCEPTED)
 
     def release(self) -> None:
@@ -120,17 +120,17 @@ class Delivery:
         )
 
     def decide(self, outcome: object) -> None:
-        """Apply a terminal outcome; settle at once unless the sender is to settle first."""
+        """Apply a terminal outcome; settle at once unless the sender settles first."""
         self.update(outcome, self.rcv_settle_mode != 1)
 
     def settle(self) -> None:
-        """Settle with the state that was last set."""
+        """Settle with the present state."""
         self.update(self.state, True)
 
     def settle_at_end(self) -> None:
-        """Settle as soon as the last of it has come, or has left; at once if it has.
+        """Settle as soon as the last octets have come or left; at once if they have.
 
-        A qdrouterd ignores that a delivery is settled while parts of it are missing, and keeps it from then on.
+        A qdrouterd ignores the settlement of an incomplete delivery, and keeps the delivery for ever.
         """
         if self.is_partial and not self.is_queued:
             self.is_settled_at_end = True
@@ -138,7 +138,7 @@ class Delivery:
             self.settle()
 
     def update(self, state: object, settled: bool) -> None:
-        """Tell the peer our state of the delivery, and whether we have settled it."""
+        """Tell the peer our state of the delivery, and whether it is settled."""
         if self.settled:
             raise StateError(f"delivery {self.tag!r} is settled already")
         if self.state is not None and not self.is_incoming and is_outcome(self.state) and state != self.state:
@@ -156,15 +156,15 @@ class Delivery:
 class DeliveryRing:
     """The unsettled deliveries of one direction of a session, by delivery-id.
 
-    Ids are handed out in sequence, so a ring of slots serves them. When a few old deliveries stay
-    unsettled while many others pass, the ring would grow with their distance, not their number:
-    they then move to a dict, and memory stays bounded by what is really unsettled.
+    Ids are assigned in sequence, so a ring of slots is enough. A few old deliveries may stay unsettled while many
+    others pass. The ring would grow with the distance of their ids then. So they move to a dict, and memory stays
+    proportional to the number of unsettled deliveries.
 
-    The deliveries of a `DeliveryBatch` have slots that are empty as long as it lasts. They count as those that are
-    here, and whoever asks for one of them dissolves it.
+    Deliveries of a `DeliveryBatch` have empty slots while the batch lasts. They count like the others, and access to
+    one of them dissolves the batch.
 
-    Once a link ends that leaves deliveries behind, an index has the ids of each link. It is extended when the next link
-    ends, so each delivery is entered at most once, however many links end one by one.
+    Once a link has ended with unsettled deliveries, an index has the ids of each link. It is extended at the end of the
+    next link. So each delivery is entered at most once, however many links end one by one.
     """
 
     def __init__(self, is_incoming: bool = False) -> None:
@@ -175,9 +175,9 @@ class DeliveryRing:
         self._next = 0
         self._in_ring = 0
         self._stragglers: dict[int, Delivery] | None = None
-        # By their ids; some may be over.
+        # Batches in the order of their ids; some may be over.
         self._batches: list[DeliveryBatch] = []
-        # Ids by link, and how many; some may be over. From `_indexed` on the ids of the ring are not in it.
+        # Ids by link, and their number; some may be over. Ids of the ring from `_indexed` on are missing.
         self._index: dict[Link, list[int]] | None = None
         self._index_size = 0
         self._indexed = 0
@@ -196,7 +196,7 @@ class DeliveryRing:
         return self._stragglers.get(delivery_id)
 
     def add(self, delivery: Delivery) -> bool:
-        """Store a delivery; false, and nothing is stored, if there is one with its id."""
+        """Store a delivery; return false, without a change, if its id is present."""
         number = delivery.id
         if self._stragglers is not None and number in self._stragglers:
             return False
@@ -207,7 +207,7 @@ class DeliveryRing:
             if self._slots[number & self._mask] is not None or self._dissolve_of(number):
                 return False
             if self._index is not None:
-                # It may be among those that were looked through already.
+                # The index may have passed this id already.
                 self._enter(self._index, delivery)
         else:
             if offset > self._mask or not self._slots:
@@ -219,7 +219,7 @@ class DeliveryRing:
         return True
 
     def remove(self, delivery: Delivery) -> None:
-        """Forget a delivery; one that is not here is ignored."""
+        """Remove a delivery if it is here."""
         number = delivery.id
         slot = number & self._mask
         if (number - self._first) & _MASK < (self._next - self._first) & _MASK and self._slots[slot] is delivery:
@@ -237,18 +237,18 @@ class DeliveryRing:
                 self._stragglers = None
 
     def ids_between(self, first: int, last: int) -> list[int]:
-        """Return the known ids of the range first to last, oldest first; work is bounded by what is known."""
+        """Return the known ids from first to last, oldest first. The work is bounded by the number of known ids."""
         self._dissolve_all()
         span = (last - first) & _MASK
         ring = [(self._first + offset) & _MASK for offset in range((self._next - self._first) & _MASK)]
         known = [number for number in ring if self._slots[number & self._mask] is not None]
         if self._stragglers:
-            # Nothing that is unsettled is newer than the newest in the ring.
+            # No unsettled id is newer than the newest in the ring.
             known = sorted([*known, *self._stragglers], key=lambda number: (number - self._next) & _MASK)
         return [number for number in known if (number - first) & _MASK <= span]
 
     def part_between(self, first: int, span: int) -> tuple[int, int]:
-        """Return of the ids first to first + span those that may be in the ring: where they begin, and as a span.
+        """Return the start and the span of the ids in first to first + span that may be in the ring.
 
         The span is -1 for none. Stragglers are not in the ring.
         """
@@ -263,14 +263,14 @@ class DeliveryRing:
         return (self._first + at) & _MASK, min(span, size - at - 1)
 
     def stragglers_between(self, first: int, last: int) -> list[int]:
-        """Return the ids of a range that are not in the ring any more, oldest first."""
+        """Return the ids of a range that have left the ring, oldest first."""
         if self._stragglers is None:
             return []
         span = (last - first) & _MASK
         return sorted([each for each in self._stragglers if (each - first) & _MASK <= span], key=self._age_of)
 
     def thin_out(self) -> None:
-        """Have what is few, where many were, found without a look at each place of the others."""
+        """Move a few remaining deliveries to the dict, so that later look-ups skip the empty slots."""
         if (self._next - self._first) & _MASK > 4 * (self._in_ring + _SMALLEST):
             self._evict()
             self._first = self._next
@@ -285,7 +285,7 @@ class DeliveryRing:
     # --- by link
 
     def of_link(self, link: "Link") -> list[Delivery]:
-        """Return the deliveries of a link, oldest first, without a look at those of others that were entered before."""
+        """Return the deliveries of a link, oldest first, without a search among indexed deliveries of others."""
         if self.count == 0:
             self._index = None
             return []
@@ -296,7 +296,7 @@ class DeliveryRing:
         return [delivery for delivery in found if delivery is not None and delivery.link is link]
 
     def forget_link(self, link: "Link") -> None:
-        """Let go of a link that has ended."""
+        """Forget a link that has ended."""
         if self.count == 0:
             self._index = None
         elif self._index is not None:
@@ -305,7 +305,7 @@ class DeliveryRing:
                 self._index_size -= len(numbers)
 
     def _age_of(self, number: int) -> int:
-        # Nothing that is unsettled is newer than the newest in the ring.
+        # No unsettled id is newer than the newest in the ring.
         return (number - self._next) & _MASK
 
     def _extended_index(self) -> "dict[Link, list[int]]":
@@ -323,7 +323,7 @@ class DeliveryRing:
         return index
 
     def _enter_rest(self, index: "dict[Link, list[int]]") -> None:
-        """Enter the deliveries of the ring that have come since the index was last extended."""
+        """Enter the deliveries that have come into the ring since the index was last extended."""
         span = (self._next - self._first) & _MASK
         start = (self._indexed - self._first) & _MASK
         for offset in range(start if start <= span else 0, span):
@@ -354,16 +354,16 @@ class DeliveryRing:
         delivery = self.get(number)
         return delivery is not None and delivery.link is link
 
-    # --- deliveries that are no objects
+    # --- batches
 
     def stamps(self) -> "list[Delivery | DeliveryBatch]":
-        """Return what has the times at which deliveries came, batches as they are, in no order."""
+        """Return the objects that have the arrival times of deliveries, with batches undissolved, in no order."""
         known: list[Delivery | DeliveryBatch] = [one for one in self._slots if one is not None]
         known += [batch for batch in self._batches if batch.count > 0]
         return known if self._stragglers is None else [*known, *self._stragglers.values()]
 
     def room_from(self, first: int) -> int:
-        """Return how many ids from one on are free and newer than all that are here, so that a batch may have them."""
+        """Return how many ids from `first` on are free and newer than all present ids, for a batch."""
         if self._in_ring > 0 and (first - self._next) & _MASK >= _HALF:
             return 0
         room = _HALF - 1
@@ -373,7 +373,7 @@ class DeliveryRing:
         return room
 
     def add_batch(self, batch: "DeliveryBatch") -> None:
-        """Have slots for the deliveries of a batch, for which there is room."""
+        """Reserve slots for the deliveries of a batch, for which there is room."""
         first = self._first_of(batch)
         last = (first + batch.count - 1) & _MASK
         if self._in_ring == 0:
@@ -386,7 +386,7 @@ class DeliveryRing:
         self._batches.append(batch)
 
     def add_front(self, front: "DeliveryBatch", batch: "DeliveryBatch") -> None:
-        """Know a batch that was a part of another one, in front of it."""
+        """Enter a batch that was split off another one, in front of it."""
         self._batches.insert(self._batches.index(batch), front)
 
     def batch_shrank(self, batch: "DeliveryBatch", count: int) -> None:
@@ -409,7 +409,7 @@ class DeliveryRing:
         return None
 
     def fill(self, delivery: Delivery) -> None:
-        """Take a delivery of a batch that dissolves."""
+        """Store a delivery of a batch that dissolves."""
         self._slots[delivery.id & self._mask] = delivery
 
     def _first_of(self, batch: "DeliveryBatch") -> int:
@@ -419,7 +419,7 @@ class DeliveryRing:
         """Dissolve the batch that has an id; return whether there is one."""
         if self.front() is None:
             return False
-        # Behind the front none begins before the ring does, and one that is over is where it ended.
+        # No batch behind the front begins before the ring. A batch that is over keeps the place where it ended.
         batches = self._batches
         offset = (number - self._first) & _MASK
         low, high = 0, len(batches)
@@ -446,7 +446,7 @@ class DeliveryRing:
     # --- inside
 
     def _advance(self) -> None:
-        # Up to the oldest delivery, which a batch may have.
+        # Advance to the oldest delivery, which may be in a batch.
         batch = self.front()
         stop = self._next if batch is None else self._first_of(batch)
         while self._first != stop and self._slots[self._first & self._mask] is None:

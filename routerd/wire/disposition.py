@@ -1,7 +1,7 @@
 """The disposition performative (2.7.6): read in place, and gathered into ranges before it is written.
 
-A receiver that accepts a thousand deliveries in a row says so in one frame: consecutive ids with the
-same state and settlement extend the range at hand, and anything else sends it off.
+A receiver that accepts a thousand deliveries in a row sends one frame. Consecutive ids with the same state and
+settlement extend the present range, and any other change sends it.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from routerd.wire.decoder import Decoder
     from routerd.wire.output import Output
 
-# uint arithmetic wraps (2.8.10); as a C constant it stays out of Python's integers.
+# uint arithmetic wraps (2.8.10). As a C constant, the mask avoids Python integers.
 _MASK = 0xFFFFFFFF
 _FIELDS = 6
-# A state that is longer than this does not fit a list8 beside the other fields.
+# A longer state does not fit a list8 beside the other fields.
 _STATE_MAX = 200
 
 
 class DispositionFields:
-    """The fields of the disposition that is being handled."""
+    """The fields of the present disposition."""
 
     state: object
 
@@ -59,7 +59,7 @@ class DispositionFields:
 
 
 class DispositionRange:
-    """The range of deliveries for which one disposition is still to be written."""
+    """The range of deliveries for the next disposition."""
 
     state: Any
 
@@ -72,7 +72,7 @@ class DispositionRange:
         self.state = None
 
     def extend(self, first: int, count: int, state: Any, settled: bool) -> bool:
-        """Take in more deliveries, if they continue the range; otherwise leave all as it is."""
+        """Add deliveries if they continue the range; otherwise change nothing."""
         if not self.is_pending:
             self.first = first
             self.state = state
@@ -88,7 +88,7 @@ class DispositionRange:
         return True
 
     def write(self, out: "Output", channel: int) -> None:
-        """Compose the disposition for the range, and start afresh."""
+        """Compose the disposition for the range, and clear it."""
         self.is_pending = False
         state = b""
         if self.state is not None and self.state is not ACCEPTED:

@@ -1,7 +1,7 @@
-"""What is said of a session's deliveries: the dispositions of either end (2.6.12, 2.7.6).
+"""The dispositions of a session's deliveries, from both ends (2.6.12, 2.7.6).
 
-Ours are gathered while octets are received, consecutive deliveries with the same state in one range, and written when
-output is asked for.
+Ours are gathered while octets are received, with consecutive deliveries of the same state in one range. They are
+written when output is requested.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -17,23 +17,23 @@ if TYPE_CHECKING:
     from routerd.wire.decoder import Decoder
     from routerd.wire.session import Session
 
-# uint arithmetic wraps (2.8.10); as a C constant it stays out of Python's integers.
+# uint arithmetic wraps (2.8.10). As a C constant, the mask avoids Python integers.
 _MASK = 0xFFFFFFFF
 _HALF = 0x80000000
 _ACCEPTED = ACCEPTED
-# Octets of a disposition at most, but for its state.
+# The most octets of a disposition without its state.
 _OVERHEAD = 40
 
 
 class Dispositions:
-    """Gathers and writes ours, and applies the peer's."""
+    """Gathers and writes our dispositions, and applies the peer's."""
 
     def __init__(self, session: "Session") -> None:
         self.session = session
         self._as_receiver = DispositionRange(True)
         self._as_sender = DispositionRange(False)
-        # The state that the peer said last without settling, and of which deliveries of ours. All of them that are
-        # still here have it, so saying it again costs nothing.
+        # The last unsettled state from the peer, and the range of our deliveries that have it. All present deliveries
+        # in the range have it, so a repetition costs nothing.
         self._state: Any = None
         self._said_first = 0
         self._said_count = 0
@@ -48,7 +48,7 @@ class Dispositions:
             )
 
     def send(self, delivery: Delivery, state: Any, settled: bool) -> None:
-        """Gather a change of a delivery's state into the range at hand; a session that is over tells nobody."""
+        """Add a changed state of a delivery to the present range; do nothing once the session is over."""
         session = self.session
         if settled:
             session.untrack(delivery)
@@ -65,24 +65,24 @@ class Dispositions:
             session.connection.make_busy(session)
 
     def accept(self, first: int, count: int) -> None:
-        """Gather that deliveries of the peer are accepted and settled, which no objects stand for."""
+        """Add the acceptance and settlement of the peer's deliveries that have no objects."""
         if self.session.is_open:
             self._gather(self._as_receiver, first, count, _ACCEPTED, True)
 
     def write(self) -> None:
-        """Write what was gathered."""
+        """Write the present range."""
         if self._as_receiver.is_pending:
             self._as_receiver.write(self.session.output, self.session.channel)
         if self._as_sender.is_pending:
             self._as_sender.write(self.session.output, self.session.channel)
 
     def drop(self) -> None:
-        """Forget what was gathered: the session is over."""
+        """Drop the present range, because the session is over."""
         self._as_receiver.is_pending = False
         self._as_sender.is_pending = False
 
     def receive(self, decoder: "Decoder") -> None:
-        """Apply a disposition to the deliveries that we know of its range; others are settled already."""
+        """Apply a disposition to the known deliveries in its range; others are settled already."""
         session = self.session
         fields = session.connection.disposition_fields
         fields.read(decoder)
@@ -97,7 +97,7 @@ class Dispositions:
         if settled:
             is_acceptance = fields.is_receiver and state is _ACCEPTED
         elif state is None:
-            # It says nothing.
+            # The disposition has neither a state nor a settlement.
             return
         else:
             is_acceptance = False
@@ -134,7 +134,7 @@ class Dispositions:
         self.session.connection.work += (applied >> 1) + (step >> 5)
 
     def _apply_to_old(self, ring: DeliveryRing, first: int, last: int, state: Any, settled: bool) -> None:
-        """Apply a wide disposition to those that have become few where many were, and are kept apart."""
+        """Apply a wide disposition to a few remaining deliveries, which are kept in a dict."""
         ring.thin_out()
         numbers = ring.stragglers_between(first, last)
         self.session.connection.work += len(numbers)
@@ -144,27 +144,27 @@ class Dispositions:
                 self._apply(found, state, settled)
 
     def _known(self, state: Any) -> Any:
-        """Return a state that is not a settlement as the object that it was last time, if it is the same."""
+        """Return an unsettled state as the object of the last one, if both are equal."""
         if state != self._state:
             self._state = state
             self._said_count = 0
         return self._state
 
     def _is_said(self, first: int, last: int) -> bool:
-        """Whether all deliveries of a range that we sent have the state that was said last, as far as we know them."""
+        """Whether all known deliveries in a range of ours have the last state already."""
         ahead = (first - self._said_first) & _MASK
         return ahead < self._said_count and (last - first) & _MASK < self._said_count - ahead
 
     def _say(self, first: int, last: int) -> int:
-        """Note for which deliveries that we sent a state is being said; return from where on that is news."""
+        """Note the deliveries of ours that get a state; return the first id for which it is new."""
         newest = (self.session.next_delivery_id - 1) & _MASK
         if (last - newest) & _MASK < _HALF:
-            # What is not sent yet will have no state.
+            # Deliveries that are not sent yet do not get the state.
             last = newest
         count = (last - first + 1) & _MASK
         ahead = (first - self._said_first) & _MASK
         if count > _HALF:
-            # None of them is sent yet.
+            # No delivery in the range is sent yet.
             return first
         if ahead <= self._said_count:
             first = (self._said_first + self._said_count) & _MASK
@@ -175,7 +175,9 @@ class Dispositions:
         return first
 
     def _accept_batch(self, ring: DeliveryRing, number: int, most: int) -> int:
-        """Pass on that a consumer accepts the first deliveries of a batch that begins with an id; return how many."""
+        """Pass on a consumer's acceptance of the first deliveries of the batch that begins with an id; return their
+        number.
+        """
         batch = ring.front()
         if batch is None or batch.first_out != number:
             return 0
@@ -189,7 +191,7 @@ class Dispositions:
     def _apply(self, delivery: Delivery, state: Any, settled: bool) -> None:
         is_news = settled
         before = delivery.remote_state
-        # A settlement is news anyway: states are compared by Python code, which would cost more than all of this.
+        # A settlement is always new: a comparison of states in Python would cost more than the rest of this.
         if state is not None and (settled or state != before) and not (delivery.is_incoming and is_outcome(before)):
             delivery.remote_state = state
             is_news = True

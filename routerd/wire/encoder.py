@@ -1,8 +1,8 @@
-"""Python values to octets, always in the shortest encoding that AMQP has for them (part 1).
+"""Encoding: Python values to octets, always in the shortest AMQP encoding (part 1).
 
-An Encoder is a Writer that also takes values of any type; `encode` and `encode_into` serve those who have
-one value to encode. Which Python type stands for which AMQP type is told in types.py. What has no
-encoding, or nests too deep, is an EncodeError, as the mistake is our own caller's.
+An Encoder is a Writer that also takes values of any type. `encode` and `encode_into` encode a single value. `types`
+lists the Python type for each AMQP type. A value without encoding, or nested too deep, raises EncodeError, because it
+comes from our own caller.
 """
 
 import struct
@@ -43,16 +43,16 @@ _DOUBLE = struct.Struct(">d")
 
 
 def _float_octets(value: float) -> bytes:
-    """Return single precision; the payload of a NaN is narrowed by hand, as conversion may change it."""
+    """Return single precision. The payload of a NaN is narrowed by hand, because conversion may change it."""
     if value == value:
         return _SINGLE.pack(value)
     (wide,) = _U64.unpack(_DOUBLE.pack(value))
-    # A payload that single precision has no room for leaves a quiet NaN rather than an infinity.
+    # A payload too large for single precision becomes a quiet NaN, not an infinity.
     payload = (wide >> 29) & 0x7FFFFF or 0x400000
     return _U32.pack((wide >> 32) & 0x80000000 | 0x7F800000 | payload)
 
 
-# The types of a fixed width that are rare on the wire: constructor, and what gives the octets behind it.
+# Rare types of fixed width: the constructor, and the function for the octets behind it.
 _RARE: dict[type, tuple[int, Callable[[Any], bytes]]] = {
     UByte: (0x50, struct.Struct(">B").pack),
     Byte: (0x51, struct.Struct(">b").pack),
@@ -71,7 +71,7 @@ _RARE: dict[type, tuple[int, Callable[[Any], bytes]]] = {
 _NESTED = frozenset({list, tuple, dict, Described, Array})
 _KNOWN = frozenset({*_RARE, *_NESTED, str, Symbol, bool, UInt, ULong, Int, int, bytes, bytearray})
 
-# How arrays of integers are laid out, the shortest form first: constructor, struct code, range.
+# Encodings of integer arrays, the shortest first: constructor, struct code, range.
 _INTEGER_FORMS: dict[str, tuple[tuple[int, str, int, int], ...]] = {
     "ubyte": ((0x50, "B", UByte.LOW, UByte.HIGH),),
     "ushort": ((0x60, "H", UShort.LOW, UShort.HIGH),),
@@ -102,19 +102,19 @@ _COMPOUND: dict[str, tuple[int, Any]] = {
     "map": (0xC1, Mapping),
     "array": (0xE0, Array),
 }
-# What a value of the wrong type makes of the functions above; UnicodeError and ValueRangeError are ValueErrors.
+# The errors of the functions above for values of a wrong type; UnicodeError and ValueRangeError are ValueErrors.
 _MISFITS = (TypeError, ValueError, AttributeError, OverflowError, struct.error)
 
 
 class Encoder(Writer):
-    """Encoded values of any type, one behind the other."""
+    """Encoded values of any type, one after the other."""
 
     def write(self, value: object, depth: int = _DEPTH) -> None:
         """Append a value of any type, which nests at most `depth` deep."""
         self._write_as(value, type(value), depth)
 
     def _write_as(self, value: Any, kind: type, depth: int) -> None:
-        """Append a value as its type, or an ancestor of it, is written: the frequent types first."""
+        """Append a value in the encoding of its type or an ancestor of it; frequent types come first."""
         if value is None:
             self._put(0x40)
         elif kind is str:
@@ -158,7 +158,7 @@ class Encoder(Writer):
             self._put(0x81)
             self.put_octets(_I64.pack(value))
         else:
-            raise EncodeError(f"{value} is beyond 64 bits, and so no long")
+            raise EncodeError(f"{value} is out of range for a long (64 bits)")
 
     def _write_nested(self, value: Any, kind: type, depth: int) -> None:
         _check_depth(depth)
@@ -179,7 +179,7 @@ class Encoder(Writer):
         self.close_compound(start, count)
 
     def _write_content(self, value: Any, code: int, depth: int) -> int:
-        """Append what follows the count of a compound value, and return the count."""
+        """Append the content behind the count of a compound value, and return the count."""
         if code == 0xC0:
             for item in value:
                 self.write(item, depth)
@@ -231,11 +231,11 @@ class Encoder(Writer):
             self.put_octets(struct.pack(f">{len(values)}{letter}", *values))
 
     def _write_constants(self, values: Sequence[Any], element: str) -> None:
-        """Append the constructor, and if need be the elements, of an array of nulls or of booleans."""
+        """Append the constructor of an array of nulls or booleans, and its elements if they need octets."""
         kind = type(None) if element == "null" else bool
         for value in values:
             if type(value) is not kind:
-                raise TypeError(f"{value!r} is no {element}")
+                raise TypeError(f"{value!r} is not of type {element}")
         if element == "null":
             self._put(0x40)
         elif len(set(values)) == 1:
@@ -251,7 +251,7 @@ class Encoder(Writer):
         is_narrow = True
         for value in values:
             if not isinstance(value, kinds):
-                raise TypeError(f"{value!r} is no {element}")
+                raise TypeError(f"{value!r} is not of type {element}")
             if element != "list" or value:
                 _check_depth(depth)
             encoder = Encoder()
@@ -283,7 +283,7 @@ def encode(value: object, depth: int = _DEPTH) -> bytes:
 
 
 def encode_into(out: bytearray, value: object, depth: int = _DEPTH) -> None:
-    """Append the shortest encoding of a value; after an EncodeError, nothing is appended."""
+    """Append the shortest encoding of a value; after an EncodeError nothing is appended."""
     encoder = Encoder()
     encoder.write(value, depth)
     out += encoder.octets()
@@ -295,7 +295,7 @@ def _check_depth(depth: int) -> None:
 
 
 def _known_ancestor(kind: type) -> type:
-    """Return the class that a class is written as: the nearest ancestor that has an AMQP type."""
+    """Return the nearest ancestor of a class that has an AMQP type."""
     for ancestor in kind.__mro__:
         if ancestor in _KNOWN:
             return ancestor

@@ -1,15 +1,15 @@
-"""The errors of the wire engine: each says whose fault it is, and what to tell the peer.
+"""The errors of the wire engine: each names the side at fault and the answer to the peer.
 
-`RemoteError` is raised for what a peer did. Its `condition` is the AMQP condition to send back and its
-`scope` names what the standard ends for it: the connection, a session or a link. `LocalError` is
-raised to our own caller, whose mistake never reaches the wire.
+`RemoteError` is raised for violations of a peer. Its `condition` is the AMQP condition to send back. Its `scope` says
+whether the standard ends the connection, a session or a link. `LocalError` is raised to our own caller, whose mistake
+never reaches the wire.
 """
 
 from enum import Enum
 
 
 class Scope(Enum):
-    """What a violation ends."""
+    """The endpoint that a violation ends."""
 
     CONNECTION = "connection"
     SESSION = "session"
@@ -17,15 +17,15 @@ class Scope(Enum):
 
 
 class WireError(Exception):
-    """The root of everything that routerd.wire raises on purpose."""
+    """The root of all errors that routerd.wire raises on purpose."""
 
 
 class LocalError(WireError):
-    """Our caller asked for something that AMQP or the engine's state does not allow."""
+    """A request of our caller that AMQP or the engine's state does not allow."""
 
 
 class RemoteError(WireError):
-    """The peer broke the protocol; `condition` is what to answer, `offset` where in the octets it showed."""
+    """A violation of the protocol by the peer, with the `condition` for it and the `offset` in the octets."""
 
     condition = "amqp:connection:framing-error"
     scope = Scope.CONNECTION
@@ -37,13 +37,13 @@ class RemoteError(WireError):
 
 
 class DecodeError(RemoteError):
-    """Octets that are no AMQP value, or not the value that belongs here."""
+    """Octets that are not an AMQP value, or not the value that belongs here."""
 
     condition = "amqp:decode-error"
 
 
 class FramingError(RemoteError):
-    """A frame whose header or size is wrong (2.3)."""
+    """A frame with a wrong header or size (2.3)."""
 
     condition = "amqp:connection:framing-error"
 
@@ -65,7 +65,7 @@ class EncodeError(LocalError):
 
 
 class ValueRangeError(LocalError, ValueError):
-    """A number or text outside of the range of its AMQP type."""
+    """A number or text outside the range of its AMQP type."""
 
 
 class StateError(LocalError):
@@ -73,7 +73,7 @@ class StateError(LocalError):
 
 
 class AuthenticationSkipped(RemoteError):
-    """The peer left SASL out, where it has to say who it is."""
+    """The peer skipped SASL, although it must authenticate."""
 
     condition = "amqp:connection:policy-error"
 
@@ -82,13 +82,13 @@ class AuthenticationSkipped(RemoteError):
 
 
 class ResourceLimitExceeded(RemoteError):
-    """The peer asks for more than this engine was configured to hold, or kept silent too long."""
+    """The peer exceeds a configured limit, or was silent for too long."""
 
     condition = "amqp:resource-limit-exceeded"
 
 
 class SessionError(RemoteError):
-    """A violation for which the session is ended (2.8.17)."""
+    """A violation that ends the session (2.8.17)."""
 
     condition = "amqp:not-allowed"
     scope = Scope.SESSION
@@ -101,31 +101,31 @@ class SessionFieldInvalid(SessionError):
 
 
 class SessionLimitExceeded(SessionError):
-    """The peer holds more unsettled deliveries on the session than it was configured for."""
+    """The peer has more unsettled deliveries on the session than configured."""
 
     condition = "amqp:resource-limit-exceeded"
 
 
 class WindowViolation(SessionError):
-    """The peer sent a transfer for which the incoming window had no room (2.5.6)."""
+    """The peer sent a transfer without room in the incoming window (2.5.6)."""
 
     condition = "amqp:session:window-violation"
 
 
 class HandleInUse(RemoteError):
-    """An attach with a handle that another link of the session has; 2.7.3 has the connection closed for it."""
+    """An attach with a handle in use; 2.7.3 requires that the connection is closed."""
 
     condition = "amqp:session:handle-in-use"
 
 
 class UnattachedHandle(SessionError):
-    """A frame for a handle to which no link is attached."""
+    """A frame for a handle without a link."""
 
     condition = "amqp:session:unattached-handle"
 
 
 class LinkError(RemoteError):
-    """A violation for which the link is detached (2.8.18)."""
+    """A violation that detaches the link (2.8.18)."""
 
     condition = "amqp:not-allowed"
     scope = Scope.LINK
@@ -138,19 +138,19 @@ class LinkFieldInvalid(LinkError):
 
 
 class LinkLimitExceeded(LinkError):
-    """The peer attached one link more than a connection may have."""
+    """The peer attached more links than a connection may have."""
 
     condition = "amqp:resource-limit-exceeded"
 
 
 class LinkStolen(LinkError):
-    """The peer attached the link's name anew (2.6.1)."""
+    """The peer attached the link's name again (2.6.1)."""
 
     condition = "amqp:link:stolen"
 
 
 class TransferLimitExceeded(LinkError):
-    """The peer sent more deliveries than it had credit for (2.6.7)."""
+    """The peer sent a delivery without credit (2.6.7)."""
 
     condition = "amqp:link:transfer-limit-exceeded"
 
@@ -162,10 +162,10 @@ class MessageSizeExceeded(LinkError):
 
 
 class FrameSizeTooSmall(RemoteError):
-    """What the peer asks for can't be answered in frames as small as it accepts."""
+    """The answer to the peer does not fit the frames that it accepts."""
 
     condition = "amqp:frame-size-too-small"
 
 
 class FrameTooLarge(LocalError):
-    """A performative does not fit the frames that the peer accepts; nothing was sent and nothing has changed."""
+    """A performative does not fit the frames that the peer accepts; nothing was sent or changed."""

@@ -12,7 +12,7 @@ _FIELDS = 11
 
 
 class FlowFields:
-    """The fields of the flow that is being handled; -1 stands for a field that is absent."""
+    """The fields of the present flow; -1 stands for an absent field."""
 
     properties: Any
 
@@ -79,7 +79,7 @@ def write_flow(
     drain: bool,
     echo: bool,
 ) -> None:
-    """Compose a flow; -1 leaves a field out, and a handle of -1 makes it a flow of the session alone."""
+    """Compose a flow; -1 leaves a field out, and handle -1 makes it a flow of the session alone."""
     frame = out.begin_performative(channel, 0x13, 0)
     _put_optional(out, next_incoming_id)
     out.put_uint(incoming_window)

@@ -1,4 +1,4 @@
-"""Protocol headers and frame headers (2.2, 2.3): what stands before every performative."""
+"""Protocol headers and frame headers (2.2, 2.3), which precede every performative."""
 
 from typing import Final
 
@@ -10,4 +10,4 @@ FRAME_HEADER_SIZE: Final = 8
 AMQP_FRAME: Final = 0
 SASL_FRAME: Final = 1
 EMPTY_FRAME: Final = b"\x00\x00\x00\x08\x02\x00\x00\x00"
-"""A frame without a body: it says only that we are alive (2.4.5)."""
+"""A frame without a body, which only shows that we are alive (2.4.5)."""

@@ -1,8 +1,8 @@
-"""What the engine tells the one who uses it: one method an event, called while octets are received.
+"""The events of the engine: one method for each, called while octets are received.
 
-Subclass `Handler` and override what is of interest. A method may call back into the engine: answer an
-attach, send, settle, close. `data` in `on_transfer` is the very buffer that was received; it is valid during
-the call only, and the payload stands between `start` and `end`.
+Subclass `Handler` and override the methods of interest. A method may call the engine: answer an attach, send, settle,
+close. `data` in `on_transfer` is the receive buffer itself. It is valid only during the call, with the payload from
+`start` to `end`.
 """
 
 from typing import TYPE_CHECKING
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 class Handler:
-    """Receives the events of connections; each method does nothing until it is overridden."""
+    """Takes the events of connections; each method does nothing until it is overridden."""
 
     def on_authenticated(self, connection: "Connection") -> None:
-        """The SASL exchange succeeded; `connection.sasl` says who the peer is."""
+        """The SASL exchange succeeded; `connection.sasl` has the identity of the peer."""
 
     def on_authentication_failed(self, connection: "Connection") -> None:
         """The SASL exchange failed or was abandoned; the connection is over."""
@@ -42,7 +42,7 @@ class Handler:
         """The peer began a session; answer with `session.begin()` unless we began it."""
 
     def on_session_flow(self, session: "Session") -> None:
-        """The peer's windows moved; what was queued for lack of window has been sent as far as it fits."""
+        """The peer's windows changed; queued octets have been sent as far as they fit."""
 
     def on_session_ended(self, session: "Session", error: "Error | None") -> None:
         """The session is over; its links were reported before. The engine has answered."""
@@ -54,7 +54,7 @@ class Handler:
         """Credit, drain or available of the link changed."""
 
     def on_link_detached(self, link: "Link", closed: bool, error: "Error | None") -> None:
-        """The link is detached, by either end, a stolen name, or the end of its session. Told once a link."""
+        """The link is detached, by either end, a stolen name, or the end of its session. Called once for each link."""
 
     def on_transfer(
         self, receiver: "Receiver", delivery: "Delivery", data: bytes | bytearray, start: int, end: int
@@ -70,25 +70,25 @@ class Handler:
         data: bytes | bytearray,
         start: int,
     ) -> None:
-        """So many messages went from one link to the other by the connection's `relay`, as it was told to.
+        """A number of messages went from one link to another by the connection's `relay`, as the application allowed.
 
-        Those that are not settled are a batch. Their frames, which lie one behind the other, begin at data[start].
+        Unsettled ones are a batch. Their frames are contiguous and begin at data[start].
         """
 
     def on_held(self, held: "HeldBatch") -> None:
-        """Messages were received together, and are kept together by the connection's `relay`, as it was told to."""
+        """Messages came together, and the connection's `relay` keeps them together, as the application allowed."""
 
     def on_hold_over(self, held: "HeldBatch") -> None:
-        """Make deliveries of a held batch: something is said of one of its messages, or its link ends."""
+        """Make deliveries of a held batch: the peer refers to one of its messages, or its link ends."""
 
     def on_accepted(self, batch: "DeliveryBatch", count: int) -> None:
-        """So many deliveries that have just left a batch were accepted and settled by the peer; its peer was told."""
+        """The peer accepted and settled a number of deliveries, which have just left a batch; their sender was told."""
 
     def on_parting(self, batch: "DeliveryBatch", delivery: "Delivery") -> None:
-        """A batch with a context dissolves, and this is the next of its deliveries, as the consumer has it."""
+        """A batch with a context dissolves; this is the consumer's end of the next delivery."""
 
     def on_disposition(self, delivery: "Delivery") -> None:
         """The peer changed its state of a delivery (`remote_state`) or settled it (`remote_settled`)."""
 
     def on_output(self, connection: "Connection") -> None:
-        """There is something to send; told once until `connection.data_to_send` is called."""
+        """There is output; called once until `connection.data_to_send` is called."""

@@ -1,14 +1,14 @@
 """A table from small numbers to objects: channels to sessions, handles to links.
 
-Numbers are dense in practice and looked up in an array; a peer that picks far apart ones is
-served from a dict, so that no number of its choice makes us allocate an array up to it.
+Numbers are dense in practice, and an array serves them. A peer may choose scattered numbers, which go into a dict. So a
+number from a peer never makes us allocate an array up to it.
 """
 
 import heapq
 from collections.abc import Iterator
 from typing import Any, cast
 
-# The array is extended up to this much beyond twice what is in it.
+# The array is extended up to this number beyond twice the count of objects.
 _SLACK = 64
 
 
@@ -18,7 +18,7 @@ class HandleTable:
     def __init__(self) -> None:
         self._dense: list[Any] = []
         self._sparse: dict[int, Any] | None = None
-        # All below this were in use; those that were freed since are a heap, so that none is looked for from 0.
+        # All numbers below this were in use. Those freed since are in a heap, so that no search starts at 0.
         self._lowest = 0
         self._freed: list[int] = []
         self.count = 0
@@ -48,7 +48,7 @@ class HandleTable:
             self._sparse[number] = value
 
     def remove(self, number: int) -> None:
-        """Free a number; one that is free already stays so."""
+        """Free a number, if it is in use."""
         if self.get(number) is None:
             return
         self.count -= 1
@@ -67,7 +67,7 @@ class HandleTable:
             heapq.heappush(self._freed, number)
 
     def lowest_free(self) -> int:
-        """Return the lowest number in no use."""
+        """Return the lowest free number."""
         while self._freed:
             if self.get(self._freed[0]) is None:
                 return self._freed[0]
@@ -79,7 +79,7 @@ class HandleTable:
         return number
 
     def __iter__(self) -> Iterator[Any]:
-        """Iterate over the objects as they are now; the table may change meanwhile."""
+        """Iterate over the present objects; the table may change meanwhile."""
         found = [value for value in self._dense if value is not None]
         if self._sparse is not None:
             found.extend(self._sparse.values())

@@ -1,10 +1,10 @@
-"""When a connection has to say that it is alive, and when its peer has been silent for too long (2.4.5)."""
+"""The idle time-outs of a connection: when to send, and when the peer counts as lost (2.4.5)."""
 
 _NEVER = float("inf")
 
 
 class IdleClock:
-    """Two deadlines: ours to speak by, and the peer's; time is told, never read."""
+    """Two deadlines, for our next frame and for the peer's; the time is an argument."""
 
     def __init__(self, timeout_s: float) -> None:
         self._timeout_s = timeout_s
@@ -13,7 +13,7 @@ class IdleClock:
         self._spoke = 0.0
 
     def start(self, now: float) -> None:
-        """Count from now on, both ways."""
+        """Start both deadlines."""
         self._heard = self._spoke = now
 
     def heard(self, now: float) -> None:
@@ -25,20 +25,20 @@ class IdleClock:
         self._spoke = now
 
     def keep_alive(self, remote_timeout_s: float) -> None:
-        """Take the time-out that the peer announced; we speak at half of it. 0 is none."""
+        """Take the peer's announced time-out; we send after half of it. 0 is none."""
         self._interval_s = remote_timeout_s / 2
 
     def deadline(self, may_speak: bool) -> float:
-        """Return when one of the two is due, infinity for never."""
+        """Return the earlier deadline, infinity for never."""
         deadline = self._heard + self._timeout_s if self._timeout_s > 0 else _NEVER
         if may_speak and self._interval_s > 0:
             deadline = min(deadline, self._spoke + self._interval_s)
         return deadline
 
     def is_peer_lost(self, now: float) -> bool:
-        """Return whether the peer has been silent for too long."""
+        """Whether the peer has been silent for too long."""
         return self._timeout_s > 0 and now >= self._heard + self._timeout_s
 
     def is_word_due(self, now: float) -> bool:
-        """Return whether we have to say something, lest the peer give us up."""
+        """Whether a frame must be sent now, so that the peer does not give us up."""
         return self._interval_s > 0 and now >= self._spoke + self._interval_s

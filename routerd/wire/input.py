@@ -1,7 +1,7 @@
-"""The octets that a connection receives, cut into protocol headers and frames (2.2, 2.3).
+"""The input of a connection: received octets are cut into protocol headers and frames (2.2, 2.3).
 
-Frames are read where they were received. Only one that is cut by the end of a read is put together in a buffer of its
-own, so an idle connection holds no input at all. What comes while a connection waits is kept, up to a limit.
+Frames are read where they were received. Only a frame that continues in the next read is copied into a buffer. So an
+idle connection holds no input. Input that comes while a connection waits is kept, up to a limit.
 """
 
 from typing import TYPE_CHECKING, cast
@@ -15,20 +15,20 @@ if TYPE_CHECKING:
     from routerd.wire.connection import Connection
 
 WORK_MAX = 1000
-"""Units of work, of about a microsecond, after which no further frame is taken before others have had their turn."""
+"""Units of work, of about a microsecond each, before other connections get their turn."""
 
-# Kept at hand: the members of an enum are looked up by a Python call in CPython 3.11.
+# A module constant: access to a member of an enum is a Python call in CPython 3.11.
 _OVER = ConnectionState.END
-# As C numbers they are compared without a look-up.
+# These are C numbers, which are compared without a look-up.
 _HEADER_SIZE = HEADER_SIZE
 _ALWAYS_ALLOWED = MIN_MAX_FRAME_SIZE
 _WORK_MAX = WORK_MAX
 HELD_MAX = 1 << 16
-"""Octets that a peer may send while its authentication waits for an answer from elsewhere."""
+"""Octets that a peer may send while its authentication waits for an answer."""
 
 
 class Input:
-    """Hands headers and frames to its connection, and has it fail for a violation."""
+    """Gives headers and frames to its connection, and reports violations to it."""
 
     def __init__(self, connection: "Connection") -> None:
         self.connection = connection
@@ -41,14 +41,14 @@ class Input:
 
     @property
     def cut_frame(self) -> bytes:
-        """The beginning of a frame, or of a header, of which the rest has not been received."""
+        """The beginning of an incomplete frame or header."""
         return b"" if self._partial is None else bytes(self._partial)
 
     def take(self, data: bytes | bytearray, start: int, end: int, enough: int) -> int:
-        """Take data[start:end], or `enough` octets and what is left of the frame there; return where it stopped.
+        """Take data[start:end], or `enough` octets and the rest of the frame there; return the offset where it stopped.
 
-        It stops sooner where its frames have cost `WORK_MAX`, but takes one at least. Behind a violation it goes on
-        with the next frame.
+        It stops earlier once frames have cost `WORK_MAX`, but takes at least one. After a violation it continues with
+        the next frame.
         """
         connection = self.connection
         connection.work = 0
@@ -69,13 +69,13 @@ class Input:
         return start
 
     def stop_waiting(self) -> bytearray | None:
-        """Return what was received meanwhile, to be taken now."""
+        """Return the input that came meanwhile; the caller takes it now."""
         self.is_waiting = False
         held, self._held = self._held, None
         return held
 
     def drop(self) -> None:
-        """Forget what was received in part, or was held."""
+        """Drop an incomplete frame and held input."""
         self._partial = None
         self._held = None
 
@@ -90,7 +90,7 @@ class Input:
         return end
 
     def _hold(self, data: bytes | bytearray, start: int, end: int) -> None:
-        # A peer may send on before it is told that it is who it says; it is heard when that is known.
+        # A peer may send before its authentication is decided. The octets are read after that.
         if self._held is None:
             self._held = bytearray()
         self._held += memoryview(data)[start:end]
@@ -101,7 +101,7 @@ class Input:
             )
 
     def _complete_partial(self, data: bytes | bytearray, start: int, end: int) -> int:
-        # Takes no more than the frame that was cut: what follows it is read where it stands.
+        # Takes no more than the incomplete frame: later frames are read in place.
         partial = cast(bytearray, self._partial)
         self._resume_at = end
         while len(partial) < self._wanted(partial):
@@ -118,7 +118,7 @@ class Input:
         return start
 
     def _wanted(self, partial: bytearray) -> int:
-        # How many octets the header or frame at the start of `partial` has, as far as that can be told.
+        # The size of the header or frame at the start of `partial`, as far as it is known.
         if self.is_header_due:
             return HEADER_SIZE
         if len(partial) < 4:
@@ -145,7 +145,7 @@ class Input:
                 connection.receive_header(bytes(data[pos : pos + _HEADER_SIZE]))
                 pos += _HEADER_SIZE
                 continue
-            # In steps, since in C the whole would be an int, and a large size a negative one.
+            # In steps: in C the whole expression would be an int, and a large size would be negative.
             size = view[pos] << 8 | view[pos + 1]
             size = size << 16 | view[pos + 2] << 8 | view[pos + 3]
             if size < 8 or size > _ALWAYS_ALLOWED:

@@ -1,4 +1,4 @@
-"""How much the codec puts up with from a peer: nesting, elements and octets of one value."""
+"""Limits of the codec for a peer's values: nesting, elements and octets."""
 
 from dataclasses import dataclass
 
@@ -11,16 +11,16 @@ LARGEST_SIZE = 0x7FFFFFFF
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodecLimits:
-    """The bounds within which octets are decoded."""
+    """The limits within which octets are decoded."""
 
     depth: int = 32
-    """How deep lists, maps, arrays and described values may nest; 1 to 128, as each level costs stack."""
+    """The depth of lists, maps, arrays and described values; 1 to 128, because each level costs stack."""
 
     count: int = 65_536
     """The most elements in one list, map or array, and of elements without octets in all arrays together."""
 
     size_bytes: int = LARGEST_SIZE
-    """The largest size that one variable-width or compound value may state, in octets."""
+    """The largest size in octets that a variable-width or compound value may have."""
 
     def __post_init__(self) -> None:
         _check("depth", self.depth, 1, DEEPEST)

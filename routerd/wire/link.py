@@ -1,9 +1,8 @@
-"""A link endpoint: its identity, its termini, and how it attaches and detaches (2.6).
+"""A link endpoint: its identity, its termini, attach and detach (2.6).
 
-`Sender` and `Receiver` add what each direction does. The performatives themselves are handed to
-`Handler.on_link_attached` and not kept; what stays here is what a link needs as long as it lives.
-Detached without being closed, an endpoint keeps its unsettled deliveries in `suspended`, and a later
-attach can take them over.
+`Sender` and `Receiver` add the two directions. `Handler.on_link_attached` gets the performatives, which are not kept. A
+link keeps only the data that it needs for its whole life. After a plain detach, an endpoint keeps its unsettled
+deliveries in `suspended`, and a later attach can take them over.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,18 +19,18 @@ if TYPE_CHECKING:
     from routerd.wire.session import Session
     from routerd.wire.transfer import TransferFields
 
-# uint arithmetic wraps (2.8.10); as a C constant it stays out of Python's integers.
+# uint arithmetic wraps (2.8.10). As a C constant, the mask avoids Python integers.
 _MASK = 0xFFFFFFFF
-# Kept at hand: the members of an enum are looked up by a Python call in CPython 3.11.
+# A module constant: access to a member of an enum is a Python call in CPython 3.11.
 _ATTACHED = LinkState.ATTACHED
 _ATTACH_RCVD = LinkState.ATTACH_RCVD
 _DETACHED = LinkState.DETACHED
 _RECV_ATTACH = LinkMove.RECV_ATTACH
 _SEND_ATTACH = LinkMove.SEND_ATTACH
 _SEND_DETACH = LinkMove.SEND_DETACH
-# Each field of a compiled object is None, zero or false from the start.
+# Fields of a compiled object are initially None, zero or false.
 _IS_BORN_BLANK = hasattr(Delivery, "__pyx_vtable__")
-# Objects that a link keeps for further deliveries: about as many as are settled at a time.
+# Delivery objects that a link keeps for reuse: about as many as are settled at a time.
 _SPARES_MAX = 256
 
 
@@ -64,22 +63,22 @@ class Link:
         self.available = 0
         self.drain = False
         self.unsettled_count = 0
-        # Of the messages that have come, to their ends.
+        # Octets of all messages that have come completely.
         self.octets_in = 0
         self.initial_delivery_count = 0
         self.is_incomplete = False
         self.is_closed = False
         self.has_error = False
         self.is_stolen = False
-        # It has no name: there is no room for it, or another one has its name.
+        # The endpoint has no name: it was refused for lack of room, or another endpoint has the name.
         self.is_turned_away = False
         self.is_over = False
         self.is_reported = False
         self.is_flow_due = False
         self.suspended = None
-        # The number that is the next delivery-tag of a sender.
+        # The number of a sender's next delivery-tag.
         self.next_tag = 0
-        # The objects of deliveries that are over, for the next ones; each has the one behind it as its context.
+        # Delivery objects for reuse; each has the next one as its context.
         self._spare: Delivery | None = None
         self._spares = 0
         self.source = self.target = self.remote_source = self.remote_target = None
@@ -103,7 +102,7 @@ class Link:
     ) -> None:
         """Attach, or answer the peer's attach, with its settle modes unless others are given.
 
-        Unsettled deliveries that were taken over are offered in the unsettled map.
+        Unsettled deliveries that were taken over go into the unsettled map.
         """
         if self.is_over:
             raise StateError(f"link {self.name!r} was attached before; a new endpoint can take over its deliveries")
@@ -118,7 +117,7 @@ class Link:
         self.session.attachments.claim(self)
         self.source = source
         self.target = target
-        # Where the peer's mode prevails (2.7.3), an answer with another one is a wish that came too late.
+        # Where the peer's mode prevails (2.7.3), another mode in our answer has no effect.
         if self.is_sender or self.state is not _ATTACH_RCVD:
             self.snd_settle_mode = snd_settle_mode
         if not self.is_sender or self.state is not _ATTACH_RCVD:
@@ -154,7 +153,7 @@ class Link:
             self.session.flow_due(self)
 
     def refuse(self, error: "Error") -> None:
-        """Answer the peer's attach with no terminus of ours, and close with the reason (2.6.3)."""
+        """Answer the peer's attach without a terminus of ours, and close with the reason (2.6.3)."""
         try:
             self.attach(
                 source=None if self.is_sender else self.remote_source,
@@ -165,7 +164,7 @@ class Link:
         self.detach(error=error)
 
     def detach(self, *, closed: bool = True, error: "Error | None" = None) -> None:
-        """Detach; closed also ends the link's life at both ends, its unsettled deliveries included."""
+        """Detach; `closed` also ends the link and its unsettled deliveries at both ends."""
         if self.state is _ATTACH_RCVD:
             raise StateError(f"link {self.name!r} can't be detached before it is attached; refuse it")
         self.check_move(_SEND_DETACH)
@@ -175,7 +174,7 @@ class Link:
         self.has_error = error is not None
 
     def unsettled_map(self) -> "dict[bytes, Any]":
-        """Return the state of each delivery that survived from an earlier attachment, by delivery-tag."""
+        """Return the state of each delivery of an earlier attachment, by delivery-tag."""
         suspended = self.suspended or {}
         return {
             tag: delivery.state if delivery.state is not None or delivery.is_incoming else delivery.remote_state
@@ -183,7 +182,7 @@ class Link:
         }
 
     def take_over(self, earlier: "Link") -> None:
-        """Take the unsettled deliveries of an earlier endpoint of the same link, before attaching."""
+        """Take the unsettled deliveries of an earlier endpoint of the same link, before the attach."""
         if self.state not in (_DETACHED, _ATTACH_RCVD):
             raise StateError(f"link {self.name!r} is attached already")
         if earlier.is_sender != self.is_sender or earlier.name != self.name:
@@ -195,7 +194,7 @@ class Link:
             delivery.link = self
 
     def new_delivery(self) -> Delivery:
-        """Return a delivery of this link of which nothing is known yet."""
+        """Return a new delivery of this link."""
         delivery = self._spare
         if delivery is None:
             delivery = Delivery.__new__(Delivery) if _IS_BORN_BLANK else Delivery()
@@ -210,7 +209,7 @@ class Link:
         return delivery
 
     def take_back(self, delivery: Delivery) -> None:
-        """Have the object of a delivery of this link serve again; nobody else may know it (`memory.is_ours_alone`)."""
+        """Keep the object of a delivery for reuse; no other reference to it may exist (`memory.is_ours_alone`)."""
         if self._spares < _SPARES_MAX and not self.is_over:
             delivery.clear()
             if self._spares > 0:
@@ -219,7 +218,7 @@ class Link:
             self._spares += 1
 
     def drop_spares(self) -> None:
-        """Let go of objects for further deliveries: there will be none."""
+        """Drop the objects kept for further deliveries."""
         self._spare = None
         self._spares = 0
 
@@ -229,7 +228,7 @@ class Link:
             self.suspended.pop(delivery.tag, None)
 
     def move(self, event: LinkMove) -> None:
-        """Move the state by the table; a move that is not in it is an error."""
+        """Move the state by the table; a missing row is an error."""
         self.state = self.check_move(event)
         self.is_attached = self.state is _ATTACHED
         if self.state is _DETACHED:
@@ -237,20 +236,21 @@ class Link:
             self.drop_spares()
 
     def check_move(self, event: LinkMove) -> LinkState:
-        """Return where a move leads; refuse one that is not in the table."""
+        """Return the next state of a move; raise an error for a missing row."""
         state = LINK_TRANSITIONS.get((self.state, event))
         if state is None:
             raise StateError(f"link {self.name!r}: can't {event.value} when {self.state.value}")
         return state
 
     def receive_attach(self, performative: Attach) -> None:
-        """Take what the peer's attach says of its end."""
+        """Take the fields of the peer's attach."""
         self.move(_RECV_ATTACH)
         self.remote_source = performative.source
         self.remote_target = performative.target
         self.remote_max_message_size = performative.max_message_size or 0
         self.is_incomplete = performative.incomplete_unsettled or self.is_incomplete
-        # A sender's snd-settle-mode and a receiver's rcv-settle-mode prevail; the other is a wish (2.7.3).
+        # The snd-settle-mode of the sender and the rcv-settle-mode of the receiver prevail; the other end's are wishes
+        # (2.7.3).
         is_answer = self.state is not _ATTACH_RCVD
         if not (is_answer and self.is_sender):
             self.snd_settle_mode = performative.snd_settle_mode
@@ -258,31 +258,31 @@ class Link:
             self.rcv_settle_mode = performative.rcv_settle_mode
 
     def credit_on_wire(self) -> int:
-        """Return the credit as the peer is to see it."""
+        """Return the credit from the peer's view."""
         return self.credit
 
     def receive_flow(self, fields: "FlowFields") -> None:
-        """Take the link's part of a flow."""
+        """Take the link's fields of a flow."""
         self.flow_properties = fields.properties
 
     def receive_transfer(self, fields: "TransferFields", data: bytes | bytearray, end: int) -> None:
-        """Take a transfer, which only a receiver may be sent."""
+        """Take a transfer; only receivers may get one."""
         raise LinkError(f"a transfer on link {self.name!r}, of which the peer is the receiver")
 
     def forget_aborted(self) -> None:
-        """Have no delivery under way any more, which the peer aborted before it heard that we detach."""
+        """Drop a delivery under way that the peer aborted before it got our detach."""
 
     def emit(self, delivery: Delivery, data: bytes | bytearray, start: int, end: int, more: bool) -> int:
-        """Write frames as the window allows, which only a sender does."""
+        """Write frames as the window allows; senders do."""
         raise StateError(f"link {self.name!r} does not send")
 
     def advertise(self) -> None:
-        """Note that the credit of now is being told to the peer."""
+        """Note that the present credit is being sent to the peer."""
 
     def passed(self, count: int) -> None:
-        """Count settled deliveries that a relay has taken here, or written; there was credit for them."""
+        """Count settled deliveries that a relay has taken or written; they had credit."""
         self.credit -= count
         self.delivery_count = (self.delivery_count + count) & _MASK
 
     def drop_queued(self) -> None:
-        """Forget what was begun and never sent; the link is gone."""
+        """Drop deliveries that were begun and not sent, because the link is over."""

@@ -1,4 +1,4 @@
-"""The links of a connection by name: between two containers a name and a direction make one link (2.6.1)."""
+"""The links of a connection by name: a name and a direction identify a link between two containers (2.6.1)."""
 
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ class LinkNames:
     def __init__(self) -> None:
         self._senders: dict[str, Link] = {}
         self._receivers: dict[str, Link] = {}
-        # Endpoints without a name, of links that were refused and not detached yet.
+        # The number of endpoints without a name: refused links that are not detached yet.
         self.turned_away = 0
 
     def __len__(self) -> int:
@@ -25,7 +25,7 @@ class LinkNames:
         return (self._senders if is_sender else self._receivers).get(name)
 
     def add(self, link: "Link") -> None:
-        """Register an endpoint whose name is in no use."""
+        """Register an endpoint whose name is free."""
         names = self._senders if link.is_sender else self._receivers
         if link.name in names:
             raise StateError(f"link {link.name!r} exists already")

@@ -1,7 +1,7 @@
-"""Memory that is used again, and octets put into it; the compiled form has `c_memory` in its place, which knows more.
+"""Reused memory and copies of octets. In the compiled form, `c_memory` replaces this module and is faster.
 
-Room for octets is not cleared there before use. A bytearray that was sent keeps its memory, and is stretched to the
-whole of it when it is used again.
+Memory is not cleared before use there. A bytearray keeps its memory after it was sent, and gets its full size again
+when it is reused.
 """
 
 import sys
@@ -9,12 +9,12 @@ from typing import Any
 
 
 def new(size: int) -> bytearray:
-    """Return room for so many octets; what is in it has no meaning."""
+    """Return a buffer of this size with arbitrary content."""
     return bytearray(size)
 
 
 def resize(data: bytearray, size: int) -> None:
-    """Cut room, or stretch it; in the compiled form what is cut off stays in its memory."""
+    """Change the size of a buffer; in the compiled form, octets that are cut off stay in its memory."""
     if size <= len(data):
         del data[size:]
     else:
@@ -22,13 +22,13 @@ def resize(data: bytearray, size: int) -> None:
 
 
 def capacity(data: bytearray) -> int:
-    """Return how many octets there is memory for."""
-    # There is an octet behind the last one.
+    """Return the octets that fit into the memory."""
+    # Python keeps one more octet behind the last one.
     return max(data.__alloc__() - 1, len(data))
 
 
 def is_viewed(data: bytearray) -> bool:
-    """Whether somebody looks at the octets, so that their number can't be changed."""
+    """Whether a memoryview of the octets exists, so that their number cannot change."""
     try:
         data.append(0)
     except BufferError:
@@ -38,18 +38,18 @@ def is_viewed(data: bytearray) -> bool:
 
 
 def copy(target: bytearray, at: int, source: bytes | bytearray, start: int, size: int) -> None:
-    """Put source[start:start+size] to target[at:at+size]."""
+    """Copy source[start:start+size] to target[at:at+size]."""
     target[at : at + size] = source[start : start + size]
 
 
 def put_word(target: bytearray, at: int, value: int) -> int:
-    """Put 32 bits to target[at:at+4] in network order; return where they end."""
+    """Write 32 bits to target[at:at+4] in network order; return the end."""
     target[at : at + 4] = value.to_bytes(4, "big")
     return at + 4
 
 
 def put_uint(target: bytearray, at: int, value: int) -> int:
-    """Put an AMQP uint to target[at:] in its shortest encoding; return where it ends."""
+    """Write an AMQP uint to target[at:] in its shortest encoding; return the end."""
     if value == 0:
         target[at] = 0x43
         return at + 1
@@ -62,12 +62,12 @@ def put_uint(target: bytearray, at: int, value: int) -> int:
 
 
 def is_same(one: bytes | bytearray, at: int, other: bytes, size: int) -> bool:
-    """Whether one[at:at+size] are the first octets of another."""
+    """Whether one[at:at+size] equals the first octets of another."""
     return one[at : at + size] == other[:size]
 
 
 def is_ours_alone(value: Any) -> bool:
-    """Whether nobody has an object but who asks, in one variable."""
+    """Whether the caller, in one variable, has the only reference to an object."""
     return sys.getrefcount(value) == _references
 
 
@@ -80,5 +80,5 @@ def _references_of_ours() -> int:
     return _references_of(value)
 
 
-# That of the variable, and as many as a call adds to it, which depends on the version of Python.
+# The reference of that variable, and those of a call, which depend on the version of Python.
 _references = _references_of_ours()

@@ -1,4 +1,4 @@
-"""A message as an object (3.2), for those who make and read messages; who only passes them on uses `Sections`."""
+"""A message as an object (3.2), to create and read messages; forwarding uses `Sections` instead."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ Body: TypeAlias = Data | AmqpSequence | AmqpValue
 
 @dataclass(slots=True, kw_only=True)
 class Message:
-    """The sections of a message; None stands for one that is not there."""
+    """The sections of a message; None stands for an absent section."""
 
     header: Header | None = None
     delivery_annotations: Annotations | None = None
@@ -55,7 +55,7 @@ class Message:
     footer: Annotations | None = None
 
     def encode(self) -> bytes:
-        """Return the octets of the message; whatever the standard does not allow is an EncodeError."""
+        """Return the octets of the message; raises EncodeError for anything that the standard does not allow."""
         encoder = Encoder()
         _write_fields(encoder, _HEADER, Header, self.header)
         _write_annotations(encoder, Section.DELIVERY_ANNOTATIONS, self.delivery_annotations)
@@ -68,10 +68,10 @@ class Message:
 
     @classmethod
     def decode(cls, data: bytes | bytearray, limits: CodecLimits = DEFAULT_LIMITS) -> "Message":
-        """Return the message that the octets hold, of at most `limits.count` sections.
+        """Return the message in the octets, of at most `limits.count` sections.
 
-        A message without body and application-properties of compound types are let pass: both are against the
-        standard, and common.
+        A missing body and application-properties of compound types violate the standard. Both are common, so they are
+        accepted.
         """
         message = cls()
         decoder = Decoder(data, 0, None, limits)
@@ -107,13 +107,13 @@ def _write_fields(encoder: Encoder, layout: Layout, kind: type, fields: Header |
     if fields is None:
         return
     if not isinstance(fields, kind):
-        raise EncodeError(f"{fields!r} is no {kind.__name__}")
+        raise EncodeError(f"{fields!r} is not of type {kind.__name__}")
     layout.write(encoder, fields)
 
 
 def _write_map(encoder: Encoder, section: int, mapping: Mapping[Any, Any]) -> None:
     if not isinstance(mapping, Mapping):
-        raise EncodeError(f"{mapping!r} is no map")
+        raise EncodeError(f"{mapping!r} is not a map")
     _begin(encoder, section)
     encoder.write(mapping)
 
@@ -133,7 +133,7 @@ def _write_application_properties(encoder: Encoder, properties: Mapping[str, Any
     _write_map(encoder, Section.APPLICATION_PROPERTIES, properties)
     for key, value in properties.items():
         if not isinstance(key, str) or isinstance(key, Symbol):
-            raise EncodeError(f"the key {key!r} of application-properties is no string (3.2.5)")
+            raise EncodeError(f"the key {key!r} of application-properties is not a string (3.2.5)")
         if isinstance(value, _COMPOUND):
             raise EncodeError(f"the application-property {key!r} is not of a simple type (3.2.5)")
 
@@ -181,7 +181,7 @@ def _read_application_properties(message: Message, decoder: Decoder, start: int)
     at = decoder.pos
     properties = _not_null(decoder.read_map(), at)
     if not {str}.issuperset(map(type, properties)):
-        raise DecodeError("a key of application-properties is no string (3.2.5)", offset=at)
+        raise DecodeError("a key of application-properties is not a string (3.2.5)", offset=at)
     message.application_properties = properties
 
 
@@ -198,7 +198,7 @@ def _read_sequence(message: Message, decoder: Decoder, start: int) -> None:
     at = decoder.pos
     items = decoder.value()
     if not isinstance(items, list):
-        raise DecodeError("an amqp-sequence is no list", offset=at)
+        raise DecodeError("an amqp-sequence is not a list", offset=at)
     if isinstance(message.body, AmqpSequence):
         message.body.sections.append(items)
     else:

@@ -11,7 +11,7 @@ MessageId: TypeAlias = ULong | UUID | bytes | str
 
 
 class OfType(Container[object]):
-    """All values of these types, to which a field of any type is restricted."""
+    """The types that a field of any type is restricted to."""
 
     def __init__(self, *types: type) -> None:
         self._types = frozenset(types)
@@ -26,7 +26,7 @@ TIMESTAMPS = OfType(Timestamp)
 
 @dataclass(slots=True, kw_only=True, repr=False)
 class Header(Composite):
-    """How the message is to be delivered."""
+    """The header: how the message is to be delivered."""
 
     CODE: ClassVar[int] = 0x70
     durable: Annotated[bool, FieldType.BOOLEAN] = False
@@ -38,7 +38,7 @@ class Header(Composite):
 
 @dataclass(slots=True, kw_only=True, repr=False)
 class Properties(Composite):
-    """What the sender says of the message, and nobody on the way may change."""
+    """The properties, which the sender sets and no one may change on the path."""
 
     CODE: ClassVar[int] = 0x73
     message_id: Annotated[MessageId | None, FieldType.ANY, MESSAGE_IDS] = None

@@ -1,6 +1,6 @@
 """The delivery states of the standard (3.4): `received`, and the four outcomes.
 
-A state that is none of these, such as transactional-state, is a Described and passes untouched.
+Other states, such as transactional-state, are Described values and pass unchanged.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from routerd.wire.types import Composite, Described, FieldType
 
 @dataclass(slots=True, kw_only=True, repr=False)
 class Received(Composite):
-    """How far into the message the receiver got (3.4.1)."""
+    """The part of the message that the receiver has (3.4.1)."""
 
     CODE: ClassVar[int] = 0x23
     section_number: Annotated[int, FieldType.UINT]
@@ -37,14 +37,14 @@ class Rejected(Composite):
 
 @dataclass(slots=True, kw_only=True, repr=False)
 class Released(Composite):
-    """The message was not processed, and may be given to anyone (3.4.4)."""
+    """The message was not processed, and may go to another receiver (3.4.4)."""
 
     CODE: ClassVar[int] = 0x26
 
 
 @dataclass(slots=True, kw_only=True, repr=False)
 class Modified(Composite):
-    """The message was not processed, and is to be changed before it is given to anyone (3.4.5)."""
+    """The message was not processed, and must be changed before it goes to another receiver (3.4.5)."""
 
     CODE: ClassVar[int] = 0x27
     delivery_failed: Annotated[bool | None, FieldType.BOOLEAN] = None

@@ -1,22 +1,23 @@
-"""The octets that a connection has yet to send.
+"""The output of a connection: octets that are not sent yet.
 
-Frames are composed in place: `begin_performative` lays down the header of a frame and of its list,
-the `put_` methods append fields and payload, and `end_fields` and `end_frame` go back to fill in the sizes.
-Room is reserved once a frame, so that each field is a plain store in the compiled form. The buffer
-is handed to the transport whole, and an idle connection holds none. Once it is written its memory serves again,
-whichever connection comes next: new memory would have to be cleared, and would be in no cache.
+Frames are composed in place. `begin_performative` writes the headers of a frame and of its list. The `put_` methods
+append fields and payload. `end_fields` and `end_frame` fill in the sizes. Memory is reserved once for each frame, so
+each field is a plain store in the compiled form.
+
+The transport gets the whole buffer, and an idle connection has none. After the write, the next connection with output
+reuses the memory. New memory would have to be cleared, and would not be in the cache.
 """
 
 from routerd.wire import memory
 
 _SMALLEST = 1024
-# Room that is made at once for a connection that just sent as much.
+# Memory that is reserved at once for a connection that has just sent as much.
 _EXPECTED_MAX = 1 << 18
-# Longest field list of a performative that is composed in place; it must fit a list8.
+# The longest field list of a performative that is composed in place; it must fit a list8.
 _FIELDS_MAX = 255
 # Frame header 8, descriptor 3, list8 constructor with size and count 3.
 _PERFORMATIVE_START = 14
-# Buffers that are kept to serve again, and how large they are.
+# The number of buffers that are kept for reuse, and their sizes.
 _SPARE_MAX = 8
 _SPARE_LEAST = 1 << 12
 _SPARE_MOST = 1 << 19
@@ -24,18 +25,18 @@ _spare: list[bytearray] = []
 
 
 class Output:
-    """A growing buffer with a cursor; `take` hands off what was written."""
+    """A growing buffer with a cursor; `take` hands over its content."""
 
     def __init__(self) -> None:
         self._data = bytearray()
         self.view = self._data
         self._capacity = 0
-        # What was taken last: as much is likely to come again.
+        # The size of the last content, which is likely to occur again.
         self._expected = _SMALLEST
         self.end = 0
 
     def reserve(self, size: int) -> int:
-        """Make sure that `size` more octets fit, and return where they go."""
+        """Make sure that `size` more octets fit, and return the place for them."""
         needed = self.end + size
         if needed > self._capacity:
             self._grow(needed)
@@ -54,7 +55,7 @@ class Output:
         self._capacity = capacity
 
     def take(self) -> bytearray:
-        """Return everything written since the last call, and let go of it."""
+        """Return the octets written since the last call, and drop the buffer."""
         data = self._data
         self._expected = min(max(self.end + (self.end >> 1), _SMALLEST), _EXPECTED_MAX)
         memory.resize(data, self.end)
@@ -65,7 +66,7 @@ class Output:
         return data
 
     def put_octet(self, value: int) -> None:
-        """Append one octet; the caller has reserved room for it, as for all below."""
+        """Append one octet; the caller has reserved room for it, as for all methods below."""
         self.view[self.end] = value
         self.end += 1
 
@@ -74,7 +75,7 @@ class Output:
         self.end = memory.put_uint(self.view, self.end, value)
 
     def put_word(self, value: int) -> None:
-        """Append 32 bits in network order, with no constructor."""
+        """Append 32 bits in network order, without constructor."""
         self.end = memory.put_word(self.view, self.end, value)
 
     def put_boolean(self, value: bool) -> None:
@@ -82,20 +83,20 @@ class Output:
         self.put_octet(0x41 if value else 0x42)
 
     def put_octets(self, data: bytes | bytearray, start: int, end: int) -> int:
-        """Append data[start:end]; return where it ends."""
+        """Append data[start:end]; return its end."""
         source = data
         memory.copy(self.view, self.end, source, start, end - start)
         self.end += end - start
         return self.end
 
     def put_raw(self, data: bytes | bytearray) -> None:
-        """Append all of data, reserving the room for it."""
+        """Append all of data; this method reserves the room."""
         size = len(data)
         self.reserve(size)
         self.put_octets(data, 0, size)
 
     def begin_performative(self, channel: int, code: int, room: int) -> int:
-        """Start a frame with a performative whose fields fit a list8; return where it began."""
+        """Start a frame with a performative whose fields fit a list8; return its start."""
         self.reserve(_PERFORMATIVE_START + _FIELDS_MAX + room)
         start = self.end
         view = self.view
@@ -133,7 +134,7 @@ class Output:
 
 
 def take_back(data: bytearray) -> bool:
-    """Use the memory of what was taken from an output again, unless somebody looks at it; whether nobody does."""
+    """Reuse the memory of an output unless a memoryview of it exists; return whether it is reused."""
     if memory.is_viewed(data):
         return False
     if len(_spare) < _SPARE_MAX and _SPARE_LEAST <= memory.capacity(data) <= _SPARE_MOST:
@@ -142,15 +143,15 @@ def take_back(data: bytearray) -> bool:
 
 
 def _room(size: int) -> bytearray:
-    """Return room for so many octets, or more."""
+    """Return a buffer of at least this size."""
     try:
-        # Not asked before: another thread may be quicker.
+        # A test first would not help, because another thread may be quicker.
         data = _spare.pop()
     except IndexError:
         return memory.new(size)
     capacity = memory.capacity(data)
     if capacity < size:
-        # It makes place for a larger one.
+        # The small buffer makes room for a larger one.
         return memory.new(size)
     memory.resize(data, capacity)
     return data

@@ -1,10 +1,11 @@
-"""Reads of values whose type is known: the fields of performatives, in any of their encodings (1.6).
+"""Reading of values of a known type: the fields of performatives, in all their encodings (1.6).
 
-A Reader is a cursor over octets that somebody else owns. Its `read_` methods take a value of one type, or
-null, and give a C number where that will do. Nothing is read past `end`, nothing is allocated for a size or
-count before there are octets for it, and whatever is wrong is a DecodeError with the offset of the
-constructor in question. After an error the Reader is of no use until it is `reset`. A bytearray must not
-change its size while a Reader is on it.
+A Reader is a cursor over octets that it does not own. Its `read_` methods take a value of one type, or null, and return
+a C number where possible. Nothing is read past `end`. No memory is allocated for a size or count before its octets are
+there. Errors are DecodeErrors with the offset of the constructor.
+
+After an error the Reader must be `reset` before its next use. A bytearray must not change its size while a Reader uses
+it.
 """
 
 from routerd.wire.constructors import CODES_BY_NAME
@@ -13,10 +14,10 @@ from routerd.wire.limits import DEFAULT_LIMITS, CodecLimits
 from routerd.wire.types import Symbol
 
 _codes_by_name = CODES_BY_NAME
-# Makes a symbol without checking again that it is ASCII.
+# Creates a symbol without another check for ASCII.
 _new_str = str.__new__
 
-# Symbols that peers send all the time are found by their octets, instead of being made anew each time.
+# Common symbols are looked up by their octets, because creation would cost more.
 _FAMILIAR = (
     "amqp:accepted:list", "amqp:rejected:list", "amqp:released:list", "amqp:modified:list", "amqp:received:list",
     "queue", "topic", "shared", "global", "move", "copy", "link-detach", "session-end", "connection-close", "never",
@@ -26,7 +27,7 @@ _SLOTS = 256
 
 
 def _slot(size: int, middle: int) -> int:
-    """Return where to look for a symbol of so many octets with that octet in its middle."""
+    """Return the slot of a symbol, by its length and its middle octet."""
     return (size * 8 + middle) % _SLOTS
 
 
@@ -36,7 +37,7 @@ _familiar_symbols = [Symbol(_BY_SLOT.get(slot, "")) for slot in range(_SLOTS)]
 
 
 class Reader:
-    """A cursor over encoded values: `pos` is where the next one begins, `end` where the octets end."""
+    """A cursor over encoded values: `pos` is the start of the next value, `end` the end of the octets."""
 
     def __init__(
         self, data: bytes | bytearray, start: int = 0, end: int | None = None, limits: CodecLimits = DEFAULT_LIMITS
@@ -47,13 +48,13 @@ class Reader:
         self.reset(data, start, len(data) if end is None else end)
 
     def reset(self, data: bytes | bytearray, start: int, end: int) -> None:
-        """Begin again, on data[start:end]."""
+        """Start again, on data[start:end]."""
         if not 0 <= start <= end <= len(data):
             raise ValueRangeError(f"{start} to {end} is not within {len(data)} octets")
         self.begin(data, start, end)
 
     def begin(self, data: bytes | bytearray, start: int, end: int) -> None:
-        """Begin again, as `reset`, where the caller knows that there are so many octets."""
+        """Start again, as `reset`, for a caller that has checked the bounds."""
         self._data = data
         self.view = data
         self.pos = start
@@ -62,7 +63,7 @@ class Reader:
         self._weightless = 0
 
     def peek(self) -> int:
-        """Return the constructor of the next value, and stay before it."""
+        """Return the constructor of the next value, without a step."""
         if self.pos >= self.end:
             raise DecodeError("a value is missing", offset=self.pos)
         return self.view[self.pos]
@@ -77,7 +78,7 @@ class Reader:
         return self.view[at]
 
     def _take(self, count: int, at: int) -> int:
-        """Step over octets, and return where they begin; `at` is where the value that they belong to does."""
+        """Step over octets, and return their start; `at` is the start of their value."""
         start = self.pos
         if count > self.end - start:
             raise DecodeError("a value is cut short", offset=at)
@@ -90,7 +91,7 @@ class Reader:
         return first << 24 | view[at + 1] << 16 | view[at + 2] << 8 | view[at + 3]
 
     def _size(self, code: int, at: int) -> int:
-        """Read a size, of one octet or of four as the constructor says; there are as many octets."""
+        """Read a size, of one or four octets by the constructor; that many octets must follow."""
         size = self._u32(self._take(4, at)) if code & 0x10 else self.view[self._take(1, at)]
         if size > self._size_limit:
             raise DecodeError(f"a value of {size} octets is over the limit of {self._size_limit}", offset=at)
@@ -99,7 +100,9 @@ class Reader:
         return size
 
     def _count(self, code: int, at: int, stop: int) -> int:
-        """Read the count of a compound value that stops at `stop`; other than in arrays, an element has an octet."""
+        """Read the count of a compound value that ends at `stop`; each element has at least one octet, except in
+        arrays.
+        """
         width = 4 if code & 0x10 else 1
         if width > stop - self.pos:
             raise DecodeError("a compound value has no room for its count", offset=at)
@@ -113,7 +116,7 @@ class Reader:
 
     def octets(self, start: int, stop: int) -> bytes:
         octets = self.view[start:stop]
-        # Only where this is not compiled is the slice of a bytearray one too.
+        # Only in the uncompiled form, a slice of a bytearray is a bytearray.
         return octets if type(octets) is bytes else bytes(octets)
 
     # What is behind the constructor of a variable-width type (1.6.19 to 1.6.21)
@@ -159,13 +162,15 @@ class Reader:
 
     def _truth(self, number: int, at: int) -> bool:
         if number > 1:
-            raise DecodeError(f"0x{number:02x} is no boolean", offset=at)
+            raise DecodeError(f"0x{number:02x} is not a boolean", offset=at)
         return number == 1
 
     # Composite types
 
     def read_descriptor(self) -> int:
-        """Step over a descriptor and return its code; -1, and nothing is stepped over, if the standard has none."""
+        """Step over a descriptor and return its code; return -1, without a step, if the standard has no such
+        descriptor.
+        """
         at = self.pos
         if self._constructor() != 0x00:
             raise DecodeError("a described value is missing", offset=at)
@@ -187,7 +192,7 @@ class Reader:
         return -1
 
     def read_list(self) -> int:
-        """Step into a list and return its count; `list_end` is where it ends. The caller reads the elements."""
+        """Step into a list and return its count; `list_end` is its end. The caller reads the elements."""
         at = self.pos
         code = self._constructor()
         if code == 0x45:  # list0
@@ -198,7 +203,7 @@ class Reader:
         return self._step_into(code, at)
 
     def read_map_start(self) -> int:
-        """Step into a map and return how many pairs it has; `list_end` is where it ends, as with `read_list`."""
+        """Step into a map and return the number of its pairs; `list_end` is its end, as with `read_list`."""
         at = self.pos
         code = self._constructor()
         if code != 0xC1 and code != 0xD1:
@@ -218,7 +223,7 @@ class Reader:
     # Values of one type
 
     def read_null(self) -> bool:
-        """Step over a null, and return whether there was one; anything else stays."""
+        """Step over a null; return whether there was one."""
         at = self.pos
         if at >= self.end:
             raise DecodeError("a value is missing", offset=at)
@@ -323,7 +328,7 @@ class Reader:
         raise _wrong("binary", code, at)
 
     def read_four(self) -> int:
-        """Return a binary of four octets as the number that it is; -1 for all else, which is still to be read then."""
+        """Return a binary of four octets as a number; -1, without a step, for anything else."""
         at = self.pos
         if self.end - at < 6 or self.view[at] != 0xA0 or self.view[at + 1] != 4:
             return -1
@@ -331,7 +336,7 @@ class Reader:
         return self._u32(at + 2)
 
     def read_symbols(self) -> tuple[Symbol, ...]:
-        """Return what a field holds that may have any number of symbols: null, one of them, or an array (1.4)."""
+        """Return the symbols of a field that is `multiple`: null, a single symbol, or an array (1.4)."""
         at = self.pos
         code = self._constructor()
         if code == 0x40:  # null
@@ -355,5 +360,5 @@ class Reader:
 
 
 def _wrong(wanted: str, code: int, at: int) -> DecodeError:
-    """Return the error for a value of another type than the wanted one."""
+    """Return the error for a value of the wrong type."""
     return DecodeError(f"0x{code:02x} is not the constructor of a {wanted}", offset=at)

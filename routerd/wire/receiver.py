@@ -1,4 +1,4 @@
-"""The receiving end of a link: credit granted, and transfers put together into deliveries (2.6.7, 2.6.12)."""
+"""The receiving end of a link: it grants credit, and assembles transfers into deliveries (2.6.7, 2.6.12)."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
     from routerd.wire.session import Session
     from routerd.wire.transfer import TransferFields
 
-# uint arithmetic wraps (2.8.10); as a C constant it stays out of Python's integers.
+# uint arithmetic wraps (2.8.10). As a C constant, the mask avoids Python integers.
 _MASK = 0xFFFFFFFF
 _HALF = 0x80000000
-# More could not be told from a receiver that lags behind (2.6.7).
+# A larger number looks like that of a receiver that lags behind (2.6.7).
 _CREDIT_MAX = 0x7FFFFFFF
 _TOO_LARGE = "Message size exceeded"
 
 
 class Receiver(Link):
-    """Receives messages; grants credit and says when it is to be drained."""
+    """Receives messages, grants credit and drains it."""
 
     def __init__(self, session: "Session", name: str) -> None:
         Link.__init__(self, session, name, False)
@@ -44,7 +44,7 @@ class Receiver(Link):
         """Deliveries that the sender began and then aborted."""
 
     def grant(self, credit: int) -> None:
-        """Allow the sender that many deliveries more; the flow leaves with the next output."""
+        """Grant further credit; the flow leaves with the next output."""
         if not 0 <= self.credit + credit <= _CREDIT_MAX:
             raise ValueRangeError(f"the credit of a link is {_CREDIT_MAX} at most")
         self.credit += credit
@@ -52,7 +52,7 @@ class Receiver(Link):
         self.session.flow_due(self)
 
     def set_credit(self, credit: int, *, drain: bool = False) -> None:
-        """Set the credit outright, also downwards; with drain the sender uses it up at once or gives it back."""
+        """Set the credit, also to less; with drain, the sender uses it at once or gives it back."""
         if not 0 <= credit <= _CREDIT_MAX:
             raise ValueRangeError(f"the credit of a link is 0 to {_CREDIT_MAX}, not {credit}")
         self.credit = credit
@@ -60,13 +60,13 @@ class Receiver(Link):
         self.session.flow_due(self)
 
     def flow(self, *, echo: bool = False, properties: "dict[Any, Any] | None" = None) -> None:
-        """Send the link's flow state now, with properties, or asking for the peer's in return (echo)."""
+        """Send the link's flow state now, with properties, or with echo to request the peer's."""
         if not self.is_attached:
             raise StateError(f"link {self.name!r} is {self.state.value}: it has no flow")
         self.session.send_flow(self, echo, properties)
 
     def receive_attach(self, performative: Attach) -> None:
-        """Take what the sender's attach says, its delivery-count above all."""
+        """Take the fields of the sender's attach, most of all its delivery-count."""
         Link.receive_attach(self, performative)
         if performative.initial_delivery_count is None:
             raise LinkFieldInvalid(f"link {self.name!r}: a sender's attach without initial-delivery-count")
@@ -74,7 +74,7 @@ class Receiver(Link):
         self._limit = (self.delivery_count + self._told) & _MASK
 
     def advertise(self) -> None:
-        """Remember up to which delivery-count the sender was ever allowed to go, since flows cross transfers."""
+        """Remember the highest delivery-count that the sender was ever allowed, because flows cross transfers."""
         if self.remote_handle < 0:
             self._told = max(self._told, self.credit)
             return
@@ -83,12 +83,12 @@ class Receiver(Link):
             self._limit = limit
 
     def receive_transfer(self, fields: "TransferFields", data: bytes | bytearray, end: int) -> None:
-        """Take one transfer of this link, its payload reaching up to `end`."""
+        """Take one transfer of this link; its payload ends at `end`."""
         delivery = self._current
         if delivery is not None:
             self._check_continuation(delivery, fields)
             if fields.payload == end and fields.more and not fields.aborted and fields.settled != 1:
-                # It brings nothing of the message.
+                # The transfer has no octets of the message.
                 self._note_more(delivery, fields)
                 return
         elif self._is_ignoring:
@@ -105,7 +105,7 @@ class Receiver(Link):
         if self.max_message_size and delivery.size > self.max_message_size:
             error = MessageSizeExceeded(_TOO_LARGE)
             if delivery.is_tracked:
-                # The outcome goes first: behind the detach, nobody would listen to it.
+                # The outcome is sent first, because the peer ignores it after the detach.
                 delivery.reject(error_about(error))
             raise error
         self._note_more(delivery, fields)
@@ -129,7 +129,7 @@ class Receiver(Link):
         self.session.handler.on_transfer(
             self, delivery, data, end if fields.aborted else fields.payload, end
         )
-        # A settled message leaves nothing behind but the object that it was.
+        # Only the object remains of a settled message.
         if delivery.remote_settled and memory.is_ours_alone(delivery):
             self.take_back(delivery)
 
@@ -140,7 +140,7 @@ class Receiver(Link):
             delivery.remote_state = fields.state
 
     def forget_aborted(self) -> None:
-        """Have no delivery under way any more, which the peer aborted before it heard that we detach."""
+        """Drop a delivery under way that the peer aborted before it got our detach."""
         delivery = self._current
         if delivery is not None:
             self._current = None
@@ -148,13 +148,13 @@ class Receiver(Link):
             self.session.untrack(delivery)
 
     def passed(self, count: int) -> None:
-        """Count settled deliveries that a relay has taken; there was credit for them."""
+        """Count settled deliveries that a relay has taken; they had credit."""
         Link.passed(self, count)
         self.available = max(0, self.available - count)
         self.session.passed_in(count)
 
     def receive_flow(self, fields: "FlowFields") -> None:
-        """Take the sender's state: credit that it gave back by advancing its delivery-count, and what it has left."""
+        """Take the sender's state: credit returned by a higher delivery-count, and the messages available."""
         Link.receive_flow(self, fields)
         if fields.delivery_count >= 0:
             ahead = (fields.delivery_count - self.delivery_count) & _MASK
@@ -196,7 +196,7 @@ class Receiver(Link):
         if fields.delivery_id < 0 or tag is None:
             raise LinkFieldInvalid(f"link {self.name!r}: a first transfer without delivery-id or delivery-tag")
         self._use_credit()
-        # A resumed delivery that is not in our unsettled map is to be ignored (2.7.5, resume).
+        # A resumed delivery that is not in our unsettled map is ignored (2.7.5, resume).
         delivery = None if self.suspended is None else self.suspended.pop(tag, None)
         if delivery is not None:
             self.session.untrack(delivery)
@@ -211,7 +211,7 @@ class Receiver(Link):
         return delivery
 
     def _mode_of(self, fields: "TransferFields") -> int:
-        # Mode second on a transfer is not for a link whose mode is first (2.7.5).
+        # Mode second on a transfer is not allowed on a link with mode first (2.7.5).
         if fields.rcv_settle_mode > self.rcv_settle_mode and fields.settled != 1:
             raise LinkFieldInvalid(f"link {self.name!r}: a delivery to be settled second, where first was agreed")
         return fields.rcv_settle_mode if fields.rcv_settle_mode >= 0 else self.rcv_settle_mode

@@ -1,7 +1,7 @@
-"""What to do with each delivery of a link that is attached again (2.6.13).
+"""Recovery of deliveries when a link is attached again (2.6.13).
 
-Both attaches carry an unsettled map: what each end still knows of, and how far it got. Comparing the two
-tells a sender what to resend, continue or only confirm, and either end what the other has settled meanwhile.
+Both attaches carry an unsettled map, with the state of each delivery that the end knows. A comparison tells the sender
+which deliveries to resend, continue or confirm. It tells either end which ones the other has settled meanwhile.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Recovery(Enum):
-    """What to do with one delivery."""
+    """The action for one delivery."""
 
     RESEND = "the peer knows nothing of it: send it again, as a new delivery"
     RESUME = "the peer has a part of it or all: resume it, from the point that its state names"
@@ -29,7 +29,7 @@ class Recovery(Enum):
 
 @dataclass(frozen=True, slots=True)
 class RecoveredDelivery:
-    """One delivery of an earlier attachment, the peer's state of it, and what is to be done."""
+    """A delivery of an earlier attachment, with the peer's state and the action for it."""
 
     delivery: "Delivery"
     recovery: Recovery
@@ -56,7 +56,7 @@ def _recovery(is_sender: bool, local: Any, is_known: bool, remote: Any, is_incom
     if not is_known:
         if is_incomplete:
             return Recovery.UNKNOWN
-        # A receiver that lost a delivery without an outcome never had it, or settled what nobody heard of.
+        # A delivery that the receiver does not know, without outcome: it never came, or its settlement was lost.
         return Recovery.RESEND if is_sender and not is_outcome(local) else Recovery.FORGET
     if not is_sender:
         return Recovery.AWAIT

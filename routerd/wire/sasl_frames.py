@@ -1,4 +1,4 @@
-"""The five composite types that SASL frames carry (5.3.3). What is secret in them stays out of their repr."""
+"""The five composite types of SASL frames (5.3.3). Secrets are not part of their repr."""
 
 from dataclasses import dataclass, field
 from typing import Annotated, ClassVar
@@ -11,7 +11,7 @@ SASL_CODES = range(5)
 
 @dataclass(slots=True, kw_only=True, repr=False)
 class SaslMechanisms(Composite):
-    """The mechanisms that the server offers, the best liked first (5.3.3.1)."""
+    """The mechanisms that the server offers, in order of preference (5.3.3.1)."""
 
     CODE: ClassVar[int] = 0x40
     sasl_server_mechanisms: Annotated[tuple[str, ...], FieldType.SYMBOLS]
@@ -29,7 +29,7 @@ class SaslInit(Composite):
 
 @dataclass(slots=True, kw_only=True, repr=False)
 class SaslChallenge(Composite):
-    """What the server asks (5.3.3.3)."""
+    """A challenge of the server (5.3.3.3)."""
 
     CODE: ClassVar[int] = 0x42
     challenge: Annotated[bytes, FieldType.BINARY] = field(repr=False)
@@ -37,7 +37,7 @@ class SaslChallenge(Composite):
 
 @dataclass(slots=True, kw_only=True, repr=False)
 class SaslResponse(Composite):
-    """What the client answers (5.3.3.4)."""
+    """A response of the client (5.3.3.4)."""
 
     CODE: ClassVar[int] = 0x43
     response: Annotated[bytes, FieldType.BINARY] = field(repr=False)
@@ -45,7 +45,7 @@ class SaslResponse(Composite):
 
 @dataclass(slots=True, kw_only=True, repr=False)
 class SaslOutcome(Composite):
-    """How the exchange ended (5.3.3.5)."""
+    """The outcome of the exchange (5.3.3.5)."""
 
     CODE: ClassVar[int] = 0x44
     code: Annotated[int, FieldType.UBYTE, SASL_CODES]

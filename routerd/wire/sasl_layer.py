@@ -1,4 +1,4 @@
-"""The SASL layer of a connection: the frames that come before its AMQP header, and what they lead to (5.3)."""
+"""The SASL layer of a connection: the frames before its AMQP header, and their consequences (5.3)."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class SaslLayer:
-    """Carries the frames of an exchange, and tells the connection how it ends; without an exchange there is none."""
+    """Carries the frames of an exchange, and tells the connection its result; without an exchange it is passed."""
 
     def __init__(
         self, connection: "Connection", exchange: "SaslClient | SaslRelay | SaslServer | None", is_required: bool
@@ -34,7 +34,7 @@ class SaslLayer:
 
     @property
     def may_be_left(self) -> bool:
-        """Whether an AMQP header may come."""
+        """Whether an AMQP header may come instead."""
         return (self.is_passed or not self._is_required) and not self.is_active
 
     def begin(self) -> None:
@@ -46,7 +46,7 @@ class SaslLayer:
             self.heed()
 
     def receive(self, decoder: Decoder) -> None:
-        """Take a frame's body."""
+        """Take the body of a frame."""
         frame = decode_composite(decoder)
         if decoder.pos != decoder.end:
             raise DecodeError("octets behind a SASL frame's body", offset=decoder.pos)
@@ -58,14 +58,14 @@ class SaslLayer:
         for frame in frames:
             body = composite_octets(Encoder(), frame)
             if len(body) + FRAME_HEADER_SIZE > self.connection.config.sasl_frame_size:
-                # 5.3.1 leaves no way to say it: credentials that long can't be used with AMQP.
+                # 5.3.1 has no means to report this: credentials of that length cannot be used with AMQP.
                 self._fail()
                 return
             self.connection.output.put_frame(0, SASL_FRAME, body)
         self.connection.wake()
 
     def heed(self) -> None:
-        """Do what the state of the exchange asks for."""
+        """Act on the state of the exchange."""
         exchange = self._there()
         is_over = self.connection.is_finished
         self.connection.input.is_waiting = exchange.is_waiting and not is_over
@@ -79,7 +79,7 @@ class SaslLayer:
             self._fail()
 
     def abandon(self) -> None:
-        """Give the exchange up without an outcome."""
+        """Abandon the exchange without an outcome."""
         self._there().abandon()
         self._fail()
 

@@ -1,10 +1,10 @@
-"""The sections of a message by their descriptors, and what can be known of one while a message is arriving."""
+"""The descriptors of the sections of a message, and the presence of a section while a message arrives."""
 
 from enum import IntEnum
 
 
 class Section(IntEnum):
-    """The descriptor of a section; the order is that in which sections follow each other (3.2)."""
+    """The descriptor of a section, in the order of sections in a message (3.2)."""
 
     HEADER = 0x70
     DELIVERY_ANNOTATIONS = 0x71
@@ -18,7 +18,7 @@ class Section(IntEnum):
 
 
 class Presence(IntEnum):
-    """Whether a message has a section, so far as its octets tell."""
+    """Whether a message has a section, as far as its octets show."""
 
     ABSENT = 0
     FOUND = 1

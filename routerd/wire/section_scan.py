@@ -1,7 +1,7 @@
-"""The steps from section to section of a message, by constructors and sizes alone: no Python object is made.
+"""Steps from section to section of a message, by constructors and sizes alone; they create no Python objects.
 
-What looks for the end of something returns its offset, or SHORT when the octets end before it, or MALFORMED. The
-caller knows whether more octets are to come, and so which of the two is an error.
+A search for an end returns its offset, SHORT when the octets end before it, or MALFORMED. Only the caller knows whether
+more octets come, and so whether SHORT is an error.
 """
 
 from routerd.wire.section_codes import Section
@@ -29,7 +29,7 @@ _CODES_BY_NAME = {
     b"amqp:footer:map": _FOOTER,
 }
 
-# How many octets follow a constructor (1.2), or what says how many.
+# The octets behind a constructor (1.2), or the width of their size field.
 _SIZE8, _SIZE32, _DESCRIPTOR, _UNKNOWN = 32, 33, 34, 35
 _CONSTRUCTORS = {
     0: (0x40, 0x41, 0x42, 0x43, 0x44, 0x45),
@@ -48,19 +48,19 @@ _widths = _WIDTH_TABLE
 
 
 def follows(code: int, last: int) -> bool:
-    """Return whether a section may come after another (3.2); a `last` of 0 is the beginning of the message."""
+    """Whether a section may follow another (3.2); `last` is 0 at the beginning of the message."""
     if last >= _DATA and code < _FOOTER:
         return code == last and code != _AMQP_VALUE
     return code > last
 
 
 def read_u32(view: bytes | bytearray, at: int) -> int:
-    """Return the four octets as a number."""
+    """Return four octets as a number."""
     return view[at] << 24 | view[at + 1] << 16 | view[at + 2] << 8 | view[at + 3]
 
 
 def skip_value(view: bytes | bytearray, at: int, end: int) -> int:
-    """Return where the value at `at` ends; what is inside of it is not looked at."""
+    """Return the end of the value at `at`; its content is not read."""
     wanted = 1
     while wanted > 0:
         if at >= end:
@@ -87,14 +87,14 @@ def skip_value(view: bytes | bytearray, at: int, end: int) -> int:
 
 
 def descriptor_end(view: bytes | bytearray, start: int, end: int) -> int:
-    """Return where the descriptor of the section at `start` ends, and its value begins."""
+    """Return the end of the descriptor of the section at `start`, where its value begins."""
     if view[start] != 0x00:
         return _MALFORMED
     return skip_value(view, start + 1, end)
 
 
 def may_carry_annotations(view: bytes | bytearray, start: int, end: int) -> bool:
-    """Whether a message has, or might have, annotations: a look at its first octets tells."""
+    """Whether a message has, or may have, annotations, by its first octets."""
     if end - start < 6 or view[start] != 0 or view[start + 1] != 0x53:
         return True
     code = view[start + 2]
@@ -113,7 +113,7 @@ def may_carry_annotations(view: bytes | bytearray, start: int, end: int) -> bool
 
 
 def section_code(view: bytes | bytearray, start: int, stop: int) -> int:
-    """Return the code of the section whose descriptor is from `start` to `stop`, 0 if it is not known."""
+    """Return the code of the section whose descriptor is from `start` to `stop`, 0 for an unknown one."""
     constructor = view[start + 1]
     if constructor == 0x53:  # smallulong
         return view[start + 2]
@@ -127,7 +127,7 @@ def section_code(view: bytes | bytearray, start: int, stop: int) -> int:
 
 
 def section_end(view: bytes | bytearray, value: int, end: int, code: int) -> int:
-    """Return where the section ends whose value begins at `value`; MALFORMED if that is of the wrong type."""
+    """Return the end of the section whose value begins at `value`; MALFORMED if the value has the wrong type."""
     if value >= end:
         return _SHORT
     constructor = view[value]

@@ -1,11 +1,11 @@
-"""The sections of a message (3.2), found where they lie, without decoding what nobody asks for.
+"""The sections of a message (3.2), found in place and decoded only on request.
 
-`Sections` walks the descriptors of a message as far as a question makes it, and no further. It also works on the
-beginning of a message of which more is to come (`partial`): what cannot be answered yet is NEEDS_MORE, or raises
-NeedsMore, and what is malformed is a DecodeError, as in a whole message.
+`Sections` walks the descriptors of a message only as far as a question requires. It also works on the beginning of a
+message (`partial`). A question that needs more octets then returns NEEDS_MORE or raises NeedsMore. Malformed octets
+raise DecodeError, as in a whole message.
 
-A scan steps over values by their sizes, so it does not see what is wrong inside of a value that it does not read.
-The octets are looked up anew at each call: a bytearray may grow or be refilled between calls, but not shrink.
+A scan steps over values by their sizes, so it misses errors inside of values that it does not read. Each call looks at
+the octets again. A bytearray may grow or be refilled between calls, but not shrink.
 """
 
 from typing import Any
@@ -29,7 +29,7 @@ _ABSENT = Presence.ABSENT.value
 _FOUND = Presence.FOUND.value
 _NEEDS_MORE = Presence.NEEDS_MORE.value
 
-# What a message-id may be (3.2.11 to 3.2.14).
+# The types of a message-id (3.2.11 to 3.2.14).
 _IDENTIFIERS = frozenset({str, bytes, UUID, ULong})
 
 # The slots of Sections._starts; the kinds of body share one.
@@ -43,7 +43,7 @@ _MALFORMED = -2
 
 
 class NeedsMore(LocalError):
-    """The answer lies behind the octets of a partial message that are there."""
+    """The answer needs more octets of a partial message."""
 
 
 class Sections:
@@ -62,7 +62,7 @@ class Sections:
         self.reset(data, start, len(data) if end < 0 else end, partial)
 
     def reset(self, data: bytes | bytearray, start: int, end: int, partial: bool) -> None:
-        """Begin again on another message, or on more of the same."""
+        """Start again on another message, or on more octets of the same."""
         if not 0 <= start <= end <= len(data):
             raise ValueRangeError(f"{start} to {end} is not within {len(data)} octets")
         self._data = data
@@ -76,16 +76,18 @@ class Sections:
         for slot in range(7):
             self._starts[slot] = -1
 
-    # Where sections are
+    # The places of sections
 
     def find(self, code: int) -> int:
-        """Return the Presence of a section; the three kinds of body ask for the body, found once it begins."""
+        """Return the Presence of a section. The three kinds of body stand for the body, which counts as found once it
+        begins.
+        """
         if not _HEADER <= code <= _FOOTER:
             raise ValueRangeError(f"{code} is not the descriptor of a section")
         return self._find(code)
 
     def bounds(self, code: int) -> tuple[int, int] | None:
-        """Return where a section begins and ends, None if there is none; all of the body, if one of it is asked for."""
+        """Return the bounds of a section, None if it is absent; for a kind of body, those of the whole body."""
         presence = self.find(code)
         if presence == _ABSENT:
             return None
@@ -100,7 +102,7 @@ class Sections:
 
     @property
     def body_kind(self) -> int:
-        """The code of the body: data, amqp-sequence or amqp-value; 0 for a message without."""
+        """The code of the body: data, amqp-sequence or amqp-value; 0 for a message without body."""
         if self._presence(_DATA) == _ABSENT:
             return 0
         view = self._data
@@ -108,7 +110,7 @@ class Sections:
         return section_code(view, start, descriptor_end(view, start, self._end))
 
     def annotations_place(self) -> int:
-        """Return where message-annotations begin, or would; ask only when `find` told that they are found or absent."""
+        """Return the place of message-annotations, present or not; only after `find` returned FOUND or ABSENT."""
         for slot in range(_MESSAGE_ANNOTATIONS - _HEADER, 7):
             if self._starts[slot] >= 0:
                 return self._starts[slot]
@@ -158,27 +160,27 @@ class Sections:
 
     @property
     def user_id(self) -> bytes | None:
-        """Who the sender says that it is."""
+        """The user that the sender claims to be."""
         return self._binary(1)
 
     @property
     def to(self) -> str | None:
-        """The address of the node that the message is for."""
+        """The address of the destination."""
         return self._text(2)
 
     @property
     def subject(self) -> str | None:
-        """What the message is about."""
+        """The subject of the message."""
         return self._text(3)
 
     @property
     def reply_to(self) -> str | None:
-        """The address of the node that wants the answer."""
+        """The address for the reply."""
         return self._text(4)
 
     @property
     def correlation_id(self) -> object:
-        """What the answer is to be known by: str, bytes, UUID or ULong."""
+        """The correlation-id: str, bytes, UUID or ULong."""
         return self._identifier(5)
 
     # The sections that are maps (3.2.2, 3.2.3, 3.2.5, 3.2.9)
@@ -220,14 +222,14 @@ class Sections:
         return presence
 
     def _scan(self, code: int) -> None:
-        """Advance until it is known whether there is a section with this code, or the octets end."""
+        """Advance until the presence of a section with this code is known, or the octets end."""
         if len(self._data) < self._end:
             raise StateError(f"of {self._end} octets only {len(self._data)} are left")
         while self._last < code and not self._is_over:
             self._advance()
 
     def _advance(self) -> None:
-        """Note where the next section is, and step over it if it is all there."""
+        """Note the place of the next section, and step over it if it is complete."""
         view = self._data
         start = self._pos
         if start == self._end:
@@ -244,7 +246,7 @@ class Sections:
             raise DecodeError(f"section 0x{code:02x} cannot follow 0x{self._last:02x}", offset=start)
         stop = section_end(view, value, self._end, code)
         if stop == _MALFORMED:
-            raise DecodeError(f"0x{view[value]:02x} begins no value of section 0x{code:02x}", offset=value)
+            raise DecodeError(f"0x{view[value]:02x} does not begin a value of section 0x{code:02x}", offset=value)
         if code == _FOOTER and 0 <= stop < self._end:
             raise DecodeError("there are octets after the footer", offset=stop)
         if stop == _SHORT:
@@ -259,7 +261,7 @@ class Sections:
             self._body_end = stop if slot == _BODY_SLOT else self._body_end
 
     def _run_out(self, at: int) -> None:
-        """End the scan where the octets end; only more of them could tell what is there."""
+        """End the scan at the end of the octets; only further octets could show the rest."""
         if not self._partial:
             raise DecodeError("the message ends within a section", offset=at)
         self._is_over = True
@@ -275,7 +277,7 @@ class Sections:
     # Fields
 
     def _field(self, code: int, index: int) -> int:
-        """Return where a field of header or properties is, -1 if it is not, or null; its end is in _field_end."""
+        """Return the place of a field of header or properties, -1 if it is absent or null; _field_end is its end."""
         if self._presence(code) == _ABSENT:
             return -1
         view = self._data
@@ -372,7 +374,7 @@ class Sections:
 
 
 def _slot(code: int) -> int:
-    """Return which of Sections._starts is a section's."""
+    """Return the slot of a section in Sections._starts."""
     if code < _DATA:
         return code - _HEADER
     return _FOOTER_SLOT if code == _FOOTER else _BODY_SLOT

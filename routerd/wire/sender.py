@@ -1,4 +1,4 @@
-"""The sending end of a link: credit, and messages cut into transfers (2.6.7, 2.6.12)."""
+"""The sending end of a link: it uses credit, and cuts messages into transfers (2.6.7, 2.6.12)."""
 
 from typing import TYPE_CHECKING, Any, cast
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from routerd.wire.flow import FlowFields
     from routerd.wire.session import Session
 
-# uint arithmetic wraps (2.8.10); as a C constant it stays out of Python's integers.
+# uint arithmetic wraps (2.8.10). As a C constant, the mask avoids Python integers.
 _MASK = 0xFFFFFFFF
-# Octets of frame header and fields at most: of a first transfer without its tag, and of a further one.
+# The most octets of frame header and fields: of a first transfer without its tag, and of a further one.
 _FIRST_OVERHEAD = 33
 _NEXT_OVERHEAD = 24
 # 2.8.7: a delivery-tag is at most 32 octets.
@@ -24,7 +24,7 @@ _UNSETTLED, _SETTLED = 0, 1
 
 
 class Sender(Link):
-    """Sends messages; `credit` says how many deliveries may be begun now."""
+    """Sends messages; `credit` is the number of deliveries that can begin now."""
 
     def __init__(self, session: "Session", name: str) -> None:
         Link.__init__(self, session, name, True)
@@ -33,7 +33,7 @@ class Sender(Link):
         self._overdrawn = 0
 
     def take_over(self, earlier: Link) -> None:
-        """Take the unsettled deliveries of an earlier endpoint, and go on where its automatic tags ended."""
+        """Take the unsettled deliveries of an earlier endpoint, and continue its automatic tags."""
         Link.take_over(self, earlier)
         predecessor = cast(Sender, earlier)
         self.next_tag = predecessor.next_tag
@@ -46,7 +46,7 @@ class Sender(Link):
         message_format: int = 0,
         context: Any = None,
     ) -> Delivery:
-        """Send a whole message; it takes one credit."""
+        """Send a whole message; it uses one credit."""
         self._check_size(len(data))
         delivery = self.begin(tag, settled, message_format, context)
         self.write(delivery, data, 0, len(data), False)
@@ -62,7 +62,7 @@ class Sender(Link):
         rcv_settle_mode: int = -1,
         batchable: bool = False,
     ) -> Delivery:
-        """Begin a delivery whose octets follow by `write`; it takes one credit."""
+        """Begin a delivery whose octets follow by `write`; it uses one credit."""
         if not self.is_attached:
             raise StateError(f"link {self.name!r} is {self.state.value}: nothing can be sent")
         if self.credit <= 0:
@@ -103,9 +103,9 @@ class Sender(Link):
     def send_settled(
         self, data: bytes | bytearray, start: int, end: int, message_format: int
     ) -> bool:
-        """Send data[start:end] as a whole message that is settled, with no record of it, if one frame takes it now.
+        """Send data[start:end] as a whole settled message in one frame, without a record of it.
 
-        Returns false, having done nothing, where it has to be begun and written.
+        Returns false, without a change, if the message needs `begin` and `write`.
         """
         session = self.session
         size = end - start
@@ -141,7 +141,7 @@ class Sender(Link):
         return True
 
     def write(self, delivery: Delivery, data: bytes | bytearray, start: int, end: int, more: bool) -> None:
-        """Send data[start:end] of the delivery that was begun last; what the session window does not take is queued."""
+        """Send data[start:end] of the delivery under way; octets beyond the session window are queued."""
         if delivery is not self.current or not self.is_attached:
             raise StateError(f"link {self.name!r}: delivery {delivery.tag!r} is not under way")
         self._check_size(delivery.size + end - start)
@@ -154,7 +154,7 @@ class Sender(Link):
             self.session.queue(delivery, bytes(data[start:end]), more)
 
     def abort(self, delivery: Delivery) -> None:
-        """Give up the delivery under way; the peer drops what it has of it (2.7.5, aborted)."""
+        """Abort the delivery under way; the peer drops its octets (2.7.5, aborted)."""
         if delivery is not self.current or not self.is_attached:
             raise StateError(f"link {self.name!r}: delivery {delivery.tag!r} is not under way")
         self.current = None
@@ -175,7 +175,7 @@ class Sender(Link):
         delivery.settled = True
 
     def drained(self) -> None:
-        """Answer a drain: the credit that is left is used up, and the peer is told with the next output (2.6.7)."""
+        """Answer a drain: the remaining credit is used up, and the peer is told with the next output (2.6.7)."""
         if not self.is_attached:
             raise StateError(f"link {self.name!r} is {self.state.value}: it has no flow")
         if self.drain and self.credit > 0:
@@ -192,7 +192,7 @@ class Sender(Link):
         settled: bool = False,
         aborted: bool = False,
     ) -> None:
-        """Take up a delivery of an earlier attachment: the rest of it, only its state, or its abortion (2.6.13)."""
+        """Resume a delivery of an earlier attachment: its remaining octets, only its state, or an abort (2.6.13)."""
         if not self.is_attached or self.suspended is None or self.suspended.get(delivery.tag) is not delivery:
             raise StateError(f"link {self.name!r}: delivery {delivery.tag!r} is not one to resume")
         if self.credit <= 0:
@@ -219,7 +219,7 @@ class Sender(Link):
         self.write(delivery, data, 0, 0 if aborted else len(data), False)
 
     def emit(self, delivery: Delivery, data: bytes | bytearray, start: int, end: int, more: bool) -> int:
-        """Write frames as the window allows; return where it stopped, or -1 when all is written."""
+        """Write frames as the window allows; return the offset where it stopped, or -1 when all is written."""
         session = self.session
         out = session.output
         frame_size = session.send_frame_size
@@ -264,7 +264,7 @@ class Sender(Link):
         while True:
             number = self.next_tag
             self.next_tag = (number + 1) & _MASK
-            # A delivery that was taken over may have the very tag.
+            # A delivery that was taken over may have the same tag.
             if not self.suspended or number.to_bytes(4, "big") not in self.suspended:
                 return number
 
@@ -329,28 +329,29 @@ class Sender(Link):
         return body
 
     def credit_on_wire(self) -> int:
-        """Return the credit as the peer sees it: what is queued has not used its own yet."""
+        """Return the credit from the peer's view: queued deliveries have not used theirs yet."""
         return self.credit + self._unstarted
 
     def passed(self, count: int) -> None:
-        """Count settled deliveries that a relay has written, by tags from the next one on."""
+        """Count settled deliveries that a relay has written, with consecutive tags from the next one on."""
         Link.passed(self, count)
         self.next_tag = (self.next_tag + count) & _MASK
         self.session.passed_out(count)
 
     def drop_queued(self) -> None:
-        """Forget what was begun and never sent; the link is gone."""
+        """Drop deliveries that were begun and not sent, because the link is over."""
         self._unstarted = 0
         self._overdrawn = 0
         self.current = None
 
     def receive_flow(self, fields: "FlowFields") -> None:
-        """Take the receiver's credit (2.6.7): what it grants less what it has not seen yet."""
+        """Take the receiver's credit (2.6.7): its grant less the deliveries that it has not seen yet."""
         Link.receive_flow(self, fields)
         if fields.link_credit >= 0:
             seen = fields.delivery_count if fields.delivery_count >= 0 else self.initial_delivery_count
             unseen = (self.delivery_count - seen) & _MASK
-            # What was begun is sent even if credit is taken back below it, as what is under way arrives then, too.
+            # A delivery that was begun is sent even if the credit is reduced meanwhile; the peer accepts deliveries
+            # under way.
             credit = fields.link_credit - unseen - self._unstarted
             self.credit = max(0, credit)
             self._overdrawn = max(0, min(-credit, self._unstarted))

@@ -1,6 +1,6 @@
 """Serial numbers of RFC 1982 in 32 bits: delivery-ids, transfer-ids and delivery-counts (2.8.10)."""
 
-# uint arithmetic wraps (2.8.10); as a C constant it stays out of Python's integers.
+# uint arithmetic wraps (2.8.10). As a C constant, the mask avoids Python integers.
 _MASK = 0xFFFFFFFF
 _HALF = 0x80000000
 
@@ -11,5 +11,5 @@ def precedes(a: int, b: int) -> bool:
 
 
 def distance(a: int, b: int) -> int:
-    """Return how many steps lead from a forward to b."""
+    """Return the number of steps from a forward to b."""
     return (b - a) & _MASK

@@ -1,9 +1,10 @@
 """A session: windows, delivery-ids, and the links that share them (2.5).
 
-Both windows count transfer frames. The incoming one bounds what a peer can make us hold: it is opened
-again as frames are handled, less those that the application withholds because it keeps their octets.
-The outgoing one is the peer's; what it has no room for waits in `backlog`, in order.
-Flows are gathered while octets are received, like dispositions, and written when output is asked for.
+Both windows count transfer frames. The incoming window bounds the data that a peer can make us hold. It opens again as
+frames are handled, except for frames whose octets the application withholds. The outgoing window is the peer's. Frames
+beyond it wait in `backlog`, in order.
+
+Flows are gathered while octets are received, like dispositions, and written when output is requested.
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from routerd.wire.decoder import Decoder
 
 
-# Kept at hand: the members of an enum are looked up by a Python call in CPython 3.11.
+# A module constant: access to a member of an enum is a Python call in CPython 3.11.
 _ATTACH_SENT = LinkState.ATTACH_SENT
 _BEGIN_RCVD = SessionState.BEGIN_RCVD
 _END_RCVD = SessionState.END_RCVD
@@ -45,7 +46,7 @@ _SEND_BEGIN = SessionMove.SEND_BEGIN
 _SEND_END = SessionMove.SEND_END
 _SEND_END_ERROR = SessionMove.SEND_END_ERROR
 
-# uint arithmetic wraps (2.8.10); as a C constant it stays out of Python's integers.
+# uint arithmetic wraps (2.8.10). As a C constant, the mask avoids Python integers.
 _MASK = 0xFFFFFFFF
 
 
@@ -86,7 +87,7 @@ class Session:
         self._backlog: Backlog | None = None
         self._flows: list[Link] = []
         self._is_window_due = False
-        # What the last transfer came on, as the next one most likely does.
+        # The link of the last transfer, which is most likely that of the next.
         self._heard_link: Link | None = None
         self.attachments = Attachments(self)
         self.dispositions = Dispositions(self)
@@ -132,7 +133,7 @@ class Session:
         self.is_open = True
 
     def end(self, error: Error | None = None) -> None:
-        """End the session; with an error, everything that the peer still sends on it is discarded."""
+        """End the session; with an error, further input on it is discarded."""
         move = _SEND_END if error is None else _SEND_END_ERROR
         self.check_move(move)
         self.connection.check_open()
@@ -142,19 +143,19 @@ class Session:
         self.fall_silent()
 
     def sender(self, name: str) -> Sender:
-        """Return a new sending endpoint, to be attached."""
+        """Return a new sending endpoint; the caller attaches it."""
         return Sender(self, name)
 
     def receiver(self, name: str) -> Receiver:
-        """Return a new receiving endpoint, to be attached."""
+        """Return a new receiving endpoint; the caller attaches it."""
         return Receiver(self, name)
 
     def withhold(self, frames: int) -> None:
-        """Keep the window closed for that many frames, whose octets the application still holds."""
+        """Keep the window closed for a number of frames, whose octets the application still holds."""
         self._withheld += frames
 
     def give_back(self, frames: int) -> None:
-        """Let the window open again for frames that were withheld."""
+        """Open the window again for frames that were withheld."""
         self._withheld = max(0, self._withheld - frames)
         self._open_window()
 
@@ -165,31 +166,31 @@ class Session:
     # --- for links and deliveries
 
     def check_open(self) -> None:
-        """Refuse what needs a session that we have begun and not ended."""
+        """Refuse an action on a session before our begin or after our end."""
         if not self.is_open:
             raise StateError(f"session on channel {self.channel} is {self.state.value}")
 
     def answer(self) -> None:
-        """Begin a session that the peer began and the application has not answered yet, since it is to be used."""
+        """Begin a session of the peer that the application has not answered yet, because it is needed."""
         if self.state is _BEGIN_RCVD:
             self.begin()
 
     def fall_silent(self) -> None:
-        """Send nothing more, on none of the links: we have said our end, or our close."""
+        """Send nothing more on any link, after our end or close."""
         self.is_open = False
         self.is_receiving = False
         for link in self.attachments.all():
             link.is_attached = False
 
     def send_detach(self, link: Link, performative: Detach) -> None:
-        """Write a detach behind what was gathered for the link."""
+        """Write a detach behind the link's gathered flows and dispositions."""
         self.check_open()
         self.flush()
         self.drop_backlog(link)
         self.connection.send_performative(self.channel, performative)
 
     def send_flow(self, link: Link | None, echo: bool = False, properties: Any = None) -> None:
-        """Write a flow now: of a link, or of the session alone."""
+        """Write a flow now, of a link or of the session alone."""
         self.check_open()
         handle = delivery_count = credit = available = -1
         drain = False
@@ -255,7 +256,7 @@ class Session:
         )
 
     def flow_due(self, link: Link) -> None:
-        """Have a flow of a link written with the next output; a session that is over tells nobody."""
+        """Have a flow of a link written with the next output; do nothing once the session is over."""
         if self.is_open and not link.is_flow_due:
             link.is_flow_due = True
             self._flows.append(link)
@@ -271,7 +272,7 @@ class Session:
         delivery.link.unsettled_count += 1
 
     def untrack(self, delivery: Delivery) -> None:
-        """Take a delivery out of its ring: either end has settled it."""
+        """Remove a delivery from its ring, because either end has settled it."""
         ring = self.incoming if delivery.is_incoming else self.outgoing
         if delivery.is_tracked:
             ring.remove(delivery)
@@ -279,31 +280,31 @@ class Session:
             delivery.link.unsettled_count -= 1
 
     def take_delivery_id(self) -> int:
-        """Return the id for the next delivery that is sent."""
+        """Return the id for the next outgoing delivery."""
         delivery_id = self.next_delivery_id
         self.next_delivery_id = (delivery_id + 1) & _MASK
         return delivery_id
 
     def count_transfer(self) -> None:
-        """Count a transfer that is about to be written against the windows."""
+        """Count a transfer against the windows before it is written."""
         self.next_outgoing_id = (self.next_outgoing_id + 1) & _MASK
         self.remote_incoming_window -= 1
         if not self.connection.is_awake:
             self.connection.wake()
 
     def passed_out(self, count: int) -> None:
-        """Count whole deliveries that were written behind another one, by ids from the next one on."""
+        """Count whole deliveries that a relay has written, with consecutive ids from the next one on."""
         self.next_delivery_id = (self.next_delivery_id + count) & _MASK
         self.next_outgoing_id = (self.next_outgoing_id + count) & _MASK
         self.remote_incoming_window -= count
 
     def until_opened(self) -> int:
-        """Return how many transfers may be taken before the window is opened again."""
+        """Return how many transfers may come before the window must be opened again."""
         half = (self._window - self._withheld) >> 1 if self._window > self._withheld else 0
         return max(0, self.incoming_window - half)
 
     def passed_in(self, count: int) -> None:
-        """Count transfers that were taken, up to where the window is opened."""
+        """Count transfers that a relay has taken, up to the next opening of the window."""
         self.incoming_window -= count
         self.remote_outgoing_window = max(0, self.remote_outgoing_window - count)
         self.next_incoming_id = (self.next_incoming_id + count) & _MASK
@@ -332,7 +333,7 @@ class Session:
             due = self._flows
             self._flows = []
             for link in due:
-                # One that has been told meanwhile is not told again.
+                # A link whose flow was sent meanwhile needs no second one.
                 if link.is_flow_due and (link.is_attached or link.state is _ATTACH_SENT):
                     self.send_flow(link)
                 link.is_flow_due = False
@@ -342,11 +343,11 @@ class Session:
     # --- for the connection
 
     def move(self, event: SessionMove) -> None:
-        """Move the state by the table; a move that is not in it is an error."""
+        """Move the state by the table; a missing row is an error."""
         self.state = self.check_move(event)
 
     def check_move(self, event: SessionMove) -> SessionState:
-        """Return where a move leads; refuse one that is not in the table."""
+        """Return the next state of a move; raise an error for a missing row."""
         state = SESSION_TRANSITIONS.get((self.state, event))
         if state is None:
             raise StateError(f"session on channel {self.channel}: can't {event.value} when {self.state.value}")
@@ -387,14 +388,14 @@ class Session:
         elif link.is_attached:
             self.handler.on_link_flow(link)
         if echo and self.is_open and (link is None or link.is_attached):
-            # With the next output, so that a peer that asks again and again is answered once.
+            # With the next output, so that a peer that repeats its request gets one answer.
             if link is None:
                 self._window_due()
             else:
                 self.flow_due(link)
 
     def receive_transfer(self, decoder: "Decoder", data: bytes | bytearray, end: int) -> None:
-        """Hand a transfer to its link, and count it against our window."""
+        """Give a transfer to its link, and count it against our window."""
         if self.incoming_window == 0:
             raise WindowViolation("a transfer beyond the incoming window")
         self.incoming_window -= 1
@@ -426,7 +427,7 @@ class Session:
         self.report_ended(performative.error)
 
     def report_ended(self, error: Error | None) -> None:
-        """Report every link as detached and the session as ended, once; its deliveries stay with the links."""
+        """Report every link as detached and the session as ended, once; the links keep their deliveries."""
         if self.is_over:
             return
         self.fall_silent()
@@ -443,7 +444,7 @@ class Session:
         self.handler.on_session_ended(self, error)
 
     def fail(self, error: SessionError) -> None:
-        """End the session for what the peer did."""
+        """End the session for a violation of the peer."""
         self.answer()
         if self.is_open:
             self.end(error_about(error))
@@ -452,7 +453,7 @@ class Session:
     # --- inside
 
     def _open_window(self) -> None:
-        # At half of what may be open, so that the sender does not stall and flows stay few.
+        # At half of the window, so that the sender does not stall and flows stay few.
         window = self._window - self._withheld if self._window > self._withheld else 0
         if self.incoming_window <= window >> 1 and self.incoming_window < window and self.is_open:
             self.incoming_window = window
@@ -479,7 +480,7 @@ class Session:
         self.has_backlog = bool(backlog)
 
     def drop_backlog(self, link: Link) -> None:
-        """Forget what is queued of a link."""
+        """Drop the queued octets of a link."""
         if self._backlog is not None:
             self._backlog.drop_link(link)
             self.has_backlog = bool(self._backlog)

@@ -1,7 +1,7 @@
-"""The states of connections, sessions and links, and the tables that alone may move them (2.4.6, 2.5.5, 2.6).
+"""The states of connections, sessions and links, and the tables of their moves (2.4.6, 2.5.5, 2.6).
 
-A move that has no row is a mistake: `StateError` when a caller asks for it, and a violation when a peer does.
-Transfers, flows and dispositions move nothing and do not go through the tables.
+Only the tables move a state. A move without a row is an error: `StateError` for a caller, and a violation for a peer.
+Transfers, flows and dispositions move no state.
 """
 
 from enum import StrEnum
@@ -27,7 +27,7 @@ class ConnectionState(StrEnum):
 
 
 class ConnectionMove(StrEnum):
-    """What moves the state of a connection."""
+    """The moves of a connection."""
 
     SEND_HEADER = "send the header"
     RECV_HEADER = "receive a header"
@@ -65,7 +65,7 @@ CONNECTION_TRANSITIONS = {
 
 
 class SessionState(StrEnum):
-    """How far the two endpoints of a session have come."""
+    """The progress of the two endpoints of a session."""
 
     UNMAPPED = "unmapped"
     BEGIN_SENT = "begin sent"
@@ -77,7 +77,7 @@ class SessionState(StrEnum):
 
 
 class SessionMove(StrEnum):
-    """What moves the state of a session."""
+    """The moves of a session."""
 
     SEND_BEGIN = "send begin"
     RECV_BEGIN = "receive begin"
@@ -101,7 +101,7 @@ SESSION_TRANSITIONS = {
 
 
 class LinkState(StrEnum):
-    """How far the two endpoints of a link have come."""
+    """The progress of the two endpoints of a link."""
 
     DETACHED = "detached"
     ATTACH_SENT = "attach sent"
@@ -113,7 +113,7 @@ class LinkState(StrEnum):
 
 
 class LinkMove(StrEnum):
-    """What moves the state of a link."""
+    """The moves of a link."""
 
     SEND_ATTACH = "send attach"
     RECV_ATTACH = "receive attach"

@@ -1,4 +1,4 @@
-"""The two ends of a link (3.5): source and target, and the coordinator that stands in for a target (4.5)."""
+"""The two termini of a link (3.5): source and target, and the coordinator in place of a target (4.5)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ DURABILITIES = range(3)
 
 @dataclass(slots=True, kw_only=True, repr=False)
 class Source(Composite):
-    """Where the messages of a link come from (3.5.3)."""
+    """The source of a link's messages (3.5.3)."""
 
     CODE: ClassVar[int] = 0x28
     address: Annotated[Any, FieldType.ANY] = None
@@ -33,7 +33,7 @@ class Source(Composite):
 
 @dataclass(slots=True, kw_only=True, repr=False)
 class Target(Composite):
-    """Where the messages of a link go (3.5.4)."""
+    """The target of a link's messages (3.5.4)."""
 
     CODE: ClassVar[int] = 0x29
     address: Annotated[Any, FieldType.ANY] = None

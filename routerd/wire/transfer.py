@@ -1,8 +1,8 @@
-"""The transfer performative (2.7.5), read and composed in place: no object a frame.
+"""The transfer performative (2.7.5), read and composed in place, without an object for each frame.
 
-`TransferFields` is filled anew for each frame; the payload stays where it was received, between `payload`
-and the end of the frame. `write_transfer` composes the frames of the common case; one with a
-delivery state or a resumption goes through the performative's dataclass instead.
+`TransferFields` is filled again for each frame. The payload stays in the receive buffer, from `payload` to the end of
+the frame. `write_transfer` composes common frames. A frame with a delivery state or a resumption uses the dataclass of
+the performative.
 """
 
 from typing import TYPE_CHECKING
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
 _TAG_MAX = 32
 _FIELDS = 11
 PLAIN_HEADER = 0x02000000
-"""The second word of a frame without extended header, but for its channel."""
+"""The second word of a frame without extended header, except for its channel."""
 TRANSFER_START = 0x005314C0
-"""The word behind it in a transfer with a list8, whose size and count follow."""
+"""The next word, in a transfer with a list8; its size and count follow."""
 _HEADER = PLAIN_HEADER
 _START = TRANSFER_START
 _FIELDS_AT = 14
-# Octets of a first transfer in front of its payload, at most.
+# The most octets of a first transfer before its payload.
 _FIRST_MOST = _FIELDS_AT + 5 + 5 + 2 + _TAG_MAX + 5 + 2
-# Octets that are looked at, at most, of a list with the usual fields: start, handle, delivery-id, tag, and three more.
+# The most octets that are read of a list with the usual fields: start, handle, delivery-id, tag, and three more.
 _USUAL_MAX = 3 + 2 + 5 + 2 + _TAG_MAX + 3
 
 
 class TransferFields:
-    """The fields of the transfer that is being handled; -1 stands for a field that is absent."""
+    """The fields of the present transfer; -1 stands for an absent field."""
 
     tag: bytes | None
     state: object
@@ -45,12 +45,12 @@ class TransferFields:
         """Set every field as if it were absent."""
         self.handle = -1
         self.delivery_id = -1
-        # To count the references to None once more takes longer than to look.
+        # A comparison is cheaper than a second count of references to None.
         if self.tag is not None:
             self.tag = None
         if self.state is not None:
             self.state = None
-        # One of four octets, as most are, is kept as the number that it is.
+        # A tag of four octets, as most are, is kept as a number.
         self.tag_number = -1
         self.message_format = -1
         self.settled = -1
@@ -62,7 +62,7 @@ class TransferFields:
         self.payload = 0
 
     def read(self, decoder: "Decoder") -> None:
-        """Read the list of fields behind the descriptor; the decoder ends up at the payload."""
+        """Read the list of fields behind the descriptor; the decoder then stands at the payload."""
         self.clear()
         if self._read_usual(decoder):
             return
@@ -94,7 +94,7 @@ class TransferFields:
         self.payload = list_end
 
     def _read_usual(self, decoder: "Decoder") -> bool:
-        """Read the fields that most transfers have, as most peers encode them; false, having read none, for others."""
+        """Read the common fields in their common encodings; return false, without a change, for others."""
         view = decoder.view
         at = decoder.pos
         if decoder.end - at < _USUAL_MAX or view[at] != 0xC0:
@@ -113,7 +113,7 @@ class TransferFields:
         else:
             return False
         if view[at] == 0x70:
-            # In steps, since in C the whole would be an int, and a large one negative.
+            # In steps: in C the whole expression would be an int, and a large value would be negative.
             delivery_id = view[at + 1] << 8 | view[at + 2]
             delivery_id = delivery_id << 16 | view[at + 3] << 8 | view[at + 4]
             at += 5
@@ -162,7 +162,7 @@ class TransferFields:
         return True
 
     def tag_octets(self) -> bytes | None:
-        """Return the delivery-tag as it is on the wire."""
+        """Return the delivery-tag as octets."""
         return self.tag if self.tag_number < 0 else self.tag_number.to_bytes(4, "big")
 
     def _read_tag(self, decoder: "Decoder", start: int) -> None:
@@ -198,11 +198,12 @@ def write_transfer(
     start: int,
     end: int,
 ) -> int:
-    """Compose the first (or only) transfer of a delivery around data[start:end]; without a tag its number is one.
+    """Compose the first (or only) transfer of a delivery around data[start:end]; the default tag is the sender's
+    number.
 
-    Returns where the frame ends.
+    Returns the end of the frame.
     """
-    # Kept in variables, not in the buffer's cursor: in C each octet that is stored might be the cursor.
+    # Local variables instead of the buffer's cursor: in C, any stored octet might alias the cursor.
     first = out.reserve(_FIRST_MOST + end - start)
     view = out.view
     memory.put_word(view, first + 4, _HEADER | channel)
@@ -239,7 +240,7 @@ def write_transfer(
 def write_continuation(
     out: "Output", channel: int, handle: int, more: bool, data: bytes | bytearray, start: int, end: int
 ) -> None:
-    """Compose a further transfer of the delivery that is under way on a link."""
+    """Compose a further transfer of the delivery under way on a link."""
     frame = out.begin_performative(channel, 0x14, end - start)
     out.put_uint(handle)
     if more:

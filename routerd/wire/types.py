@@ -1,12 +1,13 @@
 """The AMQP types that Python lacks, as values (AMQP 1.0 part 1).
 
-Python has one integer, one float and one text; AMQP tells ubyte from ulong and symbol from string.
-Each class here is a subclass of the Python type that it behaves like, so that a decoded value can be
-used at once and encodes back to the very type it came from. What needs no class: null is None, boolean
-is bool, long is int, double is float, string is str, binary is bytes, list is list, uuid is uuid.UUID,
-and a map is a dict unless a dict would lose something (see PairMap).
+Python has one integer, one float and one text. AMQP tells ubyte from ulong and symbol from string. Each class here is a
+subclass of the Python type that it resembles. So a decoded value can be used at once, and it encodes to its original
+type.
 
-`FieldType` and `Composite` are what the performatives are declared with.
+Some types need no class. Null is None, boolean is bool, long is int, double is float, string is str, binary is bytes,
+list is list, and uuid is uuid.UUID. A map is a dict unless a dict would lose something (see PairMap).
+
+`FieldType` and `Composite` declare the performatives.
 """
 
 import struct
@@ -20,7 +21,7 @@ from routerd.wire.errors import ValueRangeError
 
 
 class RangedInt(int):
-    """An integer whose AMQP type has a width of its own."""
+    """An integer of an AMQP type with a fixed width."""
 
     __slots__ = ()
     LOW: ClassVar[int]
@@ -103,14 +104,14 @@ class Timestamp(RangedInt):
 
 
 class Float(float):
-    """A number of single precision: the value is rounded to it when made."""
+    """A number of single precision: the value is rounded at creation."""
 
     __slots__ = ()
 
     def __new__(cls, value: float) -> Self:
         try:
             number = float(value)
-            if number == number:  # a NaN is kept as it is, for the sake of its payload
+            if number == number:  # a NaN is kept unchanged, because of its payload
                 (number,) = _SINGLE.unpack(_SINGLE.pack(number))
         except OverflowError:
             raise ValueRangeError(f"{value} is beyond single precision") from None
@@ -152,7 +153,7 @@ class Char(str):
 
 
 class OpaqueDecimal(bytes):
-    """An IEEE 754 decimal, kept as the octets it came in."""
+    """An IEEE 754 decimal, kept as its octets."""
 
     __slots__ = ()
     WIDTH: ClassVar[int]
@@ -189,7 +190,7 @@ class Decimal128(OpaqueDecimal):
 
 @dataclass(slots=True, unsafe_hash=True)
 class Described:
-    """A value with a descriptor that says what it means; both may be of any type."""
+    """A value with a descriptor for its meaning; both may be of any type."""
 
     descriptor: object
     value: object
@@ -212,9 +213,9 @@ TYPE_NAMES = frozenset(
 
 @dataclass(slots=True)
 class Array:
-    """Values of one type, which an array without values has too.
+    """Values of one type; an empty array has a type too.
 
-    `type` is one of TYPE_NAMES, or a DescribedType; the values then are what the descriptor describes.
+    `type` is one of TYPE_NAMES, or a DescribedType; the values are those behind the descriptor then.
     """
 
     type: str | DescribedType
@@ -225,14 +226,14 @@ class Array:
         while isinstance(innermost, DescribedType):
             innermost = innermost.type
         if innermost not in TYPE_NAMES:
-            raise ValueRangeError(f"{innermost!r} is no AMQP type")
+            raise ValueRangeError(f"{innermost!r} is not an AMQP type")
 
 
 class PairMap(Mapping[Any, Any]):
-    """A map that a dict would lose part of: ordered, with keys told apart by AMQP type and value.
+    """A map for which a dict would lose information: ordered, with keys compared by AMQP type and value.
 
-    Decoding gives one where keys cannot be hashed, as lists cannot, or are equal in Python alone, as
-    UInt(1) and True are. Maps that differ in order differ (1.6.23).
+    Decoding returns one for keys that cannot be hashed, such as lists. It also returns one for keys that are equal only
+    in Python, such as UInt(1) and True. Maps in different order are different (1.6.23).
     """
 
     __slots__ = ("_pairs",)
@@ -268,7 +269,7 @@ class PairMap(Mapping[Any, Any]):
 
 
 def identity(value: object) -> Hashable:
-    """Return what two Python values share exactly when they are the same AMQP value."""
+    """Return a key that two Python values share exactly when they are the same AMQP value."""
     match value:
         case float():
             return type(value), _DOUBLE.pack(value)
@@ -294,7 +295,7 @@ _DOUBLE = struct.Struct(">d")
 
 
 class FieldType(Enum):
-    """What a field of a composite type holds, in the words of the standard where it has one."""
+    """The type of a field of a composite type, by its name in the standard."""
 
     BOOLEAN = auto()
     UBYTE = auto()
@@ -308,7 +309,7 @@ class FieldType(Enum):
     """A binary of at most 32 octets (2.8.7)."""
     MAP = auto()
     SYMBOLS = auto()
-    """A symbol field that is `multiple`: any number of them (1.4)."""
+    """A symbol field that is `multiple`: any number of symbols (1.4)."""
     ANY = auto()
     SOURCE = auto()
     TARGET = auto()
@@ -320,10 +321,10 @@ class FieldType(Enum):
 
 
 class Composite:
-    """A value of a composite type: a dataclass whose fields are declared in the order of the standard.
+    """A value of a composite type: a dataclass whose fields are in the order of the standard.
 
-    A field is `name: Annotated[python type, FieldType, allowed values]`, where the last is left out if
-    every value of the type will do. A field without a default is mandatory.
+    A field is `name: Annotated[python type, FieldType, allowed values]`. The last part is left out if every value of
+    the type is allowed. A field without a default is mandatory.
     """
 
     __slots__ = ()
@@ -331,7 +332,7 @@ class Composite:
     """The numeric descriptor."""
 
     def __repr__(self) -> str:
-        """Show what differs from the defaults; a field declared with repr=False shows nothing of its value."""
+        """Show the fields that differ from their defaults; a field with repr=False hides its value."""
         shown = []
         for field in fields(self):  # type: ignore[arg-type]
             value = getattr(self, field.name)

@@ -1,7 +1,7 @@
-"""Writes of values whose type is known: the fields of performatives, in their shortest encodings (1.6).
+"""Writing of values of a known type: the fields of performatives, in their shortest encodings (1.6).
 
-A Writer is a growing buffer with a cursor. Its `write_` methods append a value of one type, which the
-caller has made sure to be in the range of that type; what turns out to have no encoding is an EncodeError.
+A Writer is a growing buffer with a cursor. Its `write_` methods append a value of one type. The caller guarantees the
+range of the type. A value that has no encoding raises EncodeError.
 """
 
 from collections.abc import Sequence
@@ -10,17 +10,17 @@ from routerd.wire.errors import EncodeError
 from routerd.wire.limits import LARGEST_SIZE
 
 _largest_size = LARGEST_SIZE
-# What most performatives fit, so that the buffer need not grow.
+# Most performatives fit, so that the buffer need not grow.
 _ROOM = 256
-# Below this, a loop over octets beats the set-up of a slice assignment (in the compiled form).
+# Below this size, a loop over octets beats a slice assignment (in the compiled form).
 _SHORT_COPY = 512
-# A constructor, and a size and a count of one octet or of four each.
+# A constructor, and a size and a count of one octet or of four octets each.
 _NARROW_HEADER = 3
 _WIDE_HEADER = 9
 
 
 class Writer:
-    """Encoded values, one behind the other; `end` is how many octets they have so far."""
+    """Encoded values, one after the other; `end` is their size in octets."""
 
     def __init__(self) -> None:
         self._data = bytearray(_ROOM)
@@ -29,7 +29,7 @@ class Writer:
         self.end = 0
 
     def clear(self) -> None:
-        """Forget what was written; a buffer that had to grow is let go."""
+        """Clear the buffer; drop it if it had to grow."""
         self.end = 0
         if self._room > _ROOM:
             self._data = bytearray(_ROOM)
@@ -39,11 +39,11 @@ class Writer:
     def octets(self) -> bytes:
         """Return everything written."""
         octets: bytes | bytearray = self._view[: self.end]
-        # Only where this is not compiled is the slice of a bytearray one too.
+        # Only in the uncompiled form, a slice of a bytearray is a bytearray.
         return octets if type(octets) is bytes else bytes(octets)
 
     def _reserve(self, count: int) -> int:
-        """Make sure that so many octets fit, step over them, and return where they begin."""
+        """Make sure that this many octets fit, step over them, and return their start."""
         at = self.end
         if count > self._room - at:
             self._data += bytes(max(count, self._room))
@@ -76,7 +76,7 @@ class Writer:
         self._put_word(size)
 
     def put_octets(self, octets: bytes) -> None:
-        """Append octets that are encoded already."""
+        """Append encoded octets."""
         size = len(octets)
         at = self._reserve(size)
         if size > _SHORT_COPY:
@@ -98,7 +98,7 @@ class Writer:
         self._put(0x41 if value else 0x42)
 
     def write_ubyte(self, value: int) -> None:
-        """Append a ubyte; like all these methods it takes a value in the range of its type."""
+        """Append a ubyte; like all these methods it requires a value in the range of its type."""
         self._put_two(0x50, value)
 
     def write_ushort(self, value: int) -> None:
@@ -160,13 +160,13 @@ class Writer:
         self.put_octets(octets)
 
     def open_compound(self, code: int) -> int:
-        """Begin a list8, map8 or array8, and return where; `close_compound` fills in its size and count."""
+        """Begin a list8, map8 or array8, and return its start; `close_compound` fills in its size and count."""
         at = self._reserve(_NARROW_HEADER)
         self._view[at] = code
         return at
 
     def close_compound(self, start: int, count: int) -> None:
-        """End the compound value that begins at `start`; it gets the wide form if it has outgrown the other."""
+        """End the compound value that begins at `start`; it becomes a 32-bit form if it is too large."""
         # The size of either form counts the octets of its count (1.6.22).
         size = self.end - start - _NARROW_HEADER + 1
         if size <= 0xFF and count <= 0xFF:
@@ -213,4 +213,4 @@ def _ascii(text: str) -> bytes:
     try:
         return str.encode(text, "ascii")
     except (UnicodeEncodeError, TypeError):
-        raise EncodeError(f"{text!r} is no symbol, which is text in ASCII") from None
+        raise EncodeError(f"{text!r} is not a symbol (ASCII text)") from None

@@ -59,7 +59,7 @@ def check_sentence(done, *words):
         (["matrix", "--records", "docs"], ["docs has no records"]),
         (["report", "--from", "yesterday"], ["'yesterday' is not a time", "2026-11-21T14:00"]),
         (["matrix", "--by", "colour"], ["invalid choice: 'colour'"]),
-        (["whatif", "--change", "paint A"], ["'paint A' is no change", "cost ROUTER ROUTER COST"]),
+        (["whatif", "--change", "paint A"], ["'paint A' is not a change", "cost ROUTER ROUTER COST"]),
         (["audit", "--address", "orders"], ["an audit is of one message"]),
         (["synthesize", "--rows", "0"], ["0 is too small"]),
         (["guess"], ["invalid choice: 'guess'"]),

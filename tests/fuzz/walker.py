@@ -88,7 +88,7 @@ class Walker:
 
     def _content(self, code: int, at: int, end: int, depth: int) -> tuple[Value, int]:
         if code not in _KNOWN:
-            raise Malformed(f"0x{code:02x} is no constructor")
+            raise Malformed(f"0x{code:02x} is not a constructor")
         if code in _FIXED:
             return self._fixed(code, at, end)
         width = 4 if code & 0x10 else 1
@@ -123,7 +123,7 @@ class Walker:
                 raise Malformed(f"a boolean of {found}")
             found = bool(found)
         if name == "char" and (found > 0x10FFFF or 0xD800 <= found < 0xE000):
-            raise Malformed(f"0x{found:x} is no character")
+            raise Malformed(f"0x{found:x} is not a character")
         return (name, found), stop
 
     def _items(self, count: int, at: int, stop: int, depth: int) -> list[Value]:
@@ -147,7 +147,7 @@ class Walker:
             code = self._octet(at, stop)
         at += 1
         if code not in _KNOWN:
-            raise Malformed(f"0x{code:02x} is no constructor")
+            raise Malformed(f"0x{code:02x} is not a constructor")
         if code & 0xF0 == 0x40:
             self._weightless -= count
             if self._weightless < 0:

@@ -296,7 +296,7 @@ def read_grants(found: object) -> tuple[Grants, list[str]]:
         if isinstance(rights, Array):
             rights = rights.values
         if not isinstance(address, str):
-            faults.append(f"{_words(address)} is no address")
+            faults.append(f"{_words(address)} is not an address")
         elif not isinstance(rights, list | tuple):
             faults.append(f"{_words(rights)} of {_words(address)} is not a list of rights")
         elif len(grants) == GRANTED_MAX:

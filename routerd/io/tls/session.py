@@ -30,7 +30,7 @@ class TlsSession:
         try:
             self._ssl = context.wrap_bio(self._incoming, self._outgoing, is_server, server_name)
         except (ValueError, TypeError, ssl.SSLError) as error:
-            raise TlsFailed(f"{server_name!r} is no name that a certificate can have") from error
+            raise TlsFailed(f"{server_name!r} is not a name that a certificate can have") from error
         self.is_established = False
         self.is_ended = False
         """Whether the peer has said that it sends nothing more."""

@@ -1,4 +1,4 @@
-"""The SASL layer (5.3), both roles: objects that take the peer's SASL frames and return the frames to send."""
+"""The SASL layer (5.3), in both roles: objects take the peer's SASL frames and return frames to send."""
 
 from routerd.wire.sasl.anonymous import AnonymousClient, AnonymousServer
 from routerd.wire.sasl.authorization import Authorize

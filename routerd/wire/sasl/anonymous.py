@@ -1,4 +1,4 @@
-"""ANONYMOUS (RFC 4505): nobody is authenticated."""
+"""ANONYMOUS (RFC 4505): no authentication."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -11,23 +11,23 @@ TRACE_MAX = 255
 
 @dataclass(frozen=True, slots=True)
 class AnonymousServer:
-    """Lets everybody in under one name, whatever trace they leave."""
+    """Admits everybody under one name, with any trace."""
 
     identity: str = "anonymous"
     name: ClassVar[str] = "ANONYMOUS"
 
     def start(self, hostname: str | None) -> "AnonymousServer":
-        """Return itself: there is nothing to remember."""
+        """Return this object, which has no state."""
         return self
 
     def step(self, response: bytes | None) -> Success:
-        """Accept, also without the trace, which RFC 4505 wants but many clients omit."""
+        """Accept, even without the trace that RFC 4505 requires, because many clients omit it."""
         return Success(self.identity)
 
 
 @dataclass(frozen=True, slots=True)
 class AnonymousClient:
-    """Asks to be let in, leaving a trace."""
+    """Requests admission, with a trace."""
 
     trace: str = "anonymous"
     name: ClassVar[str] = "ANONYMOUS"
@@ -37,7 +37,7 @@ class AnonymousClient:
             raise ValueRangeError(f"the trace has {len(self.trace)} characters; {TRACE_MAX} is the most")
 
     def start(self, hostname: str | None) -> "AnonymousClient":
-        """Return itself: there is nothing to remember."""
+        """Return this object, which has no state."""
         return self
 
     def initial_response(self) -> bytes:
@@ -45,8 +45,8 @@ class AnonymousClient:
         return self.trace.encode()
 
     def respond(self, challenge: bytes) -> bytes:
-        """Leave the trace again, for a server that took an empty one for none."""
+        """Send the trace again, for a server that ignores an empty one in the init."""
         return self.trace.encode()
 
     def finish(self, additional_data: bytes | None) -> None:
-        """Accept: an anonymous client cannot tell who the server is."""
+        """Accept: an anonymous client cannot authenticate the server."""

@@ -1,4 +1,4 @@
-"""The name that a client claims in the first message of a mechanism, before the message is judged."""
+"""The name in the first message of a mechanism, which the client claims before the message is judged."""
 
 from routerd.wire.sasl.scram_credentials import prepared_if_possible
 
@@ -6,7 +6,7 @@ _PLAIN, _SCRAM = "PLAIN", "SCRAM-"
 
 
 def claimed_name(mechanism: str, response: bytes) -> str | None:
-    """Return the name as it is compared; None where the mechanism, or the message, does not have one."""
+    """Return the prepared name; None if the mechanism or the message has none."""
     try:
         message = response.decode()
     except UnicodeDecodeError:

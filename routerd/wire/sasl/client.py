@@ -1,4 +1,4 @@
-"""The client that logs in: chooses among the server's mechanisms, answers challenges, judges the outcome."""
+"""The SASL client: it chooses a mechanism of the server, answers challenges, and checks the outcome."""
 
 from collections.abc import Sequence
 
@@ -17,9 +17,9 @@ from routerd.wire.sasl.exchange import (
 
 
 class SaslClient(ClientRole):
-    """One exchange, as its client. The first of `mechanisms` that the server offers is used.
+    """One exchange as the client. It uses the first of `mechanisms` that the server offers.
 
-    A mechanism that has to wait returns `Pending`, and `answer` is called with what it comes to say.
+    A mechanism that must wait returns `Pending`, and `answer` is called with its response later.
     """
 
     def __init__(
@@ -36,12 +36,12 @@ class SaslClient(ClientRole):
         self._running: ClientMechanism | None = None
 
     def abandon(self) -> None:
-        """Give the exchange up: the server left, or took too long."""
+        """Abandon the exchange: the server left, or took too long."""
         self._running = None
         super().abandon()
 
     def answer(self, response: bytes | None) -> list[SaslFrame]:
-        """Go on with a response that was pending; with none, if the exchange has been abandoned since."""
+        """Continue with a pending response; return nothing if the exchange was abandoned since."""
         return [] if self.done else self._say(response)
 
     def _answer_offer(self, mechanisms: tuple[str, ...]) -> list[SaslFrame]:

@@ -1,4 +1,4 @@
-"""The client's role in SASL (5.3.2): the order of frames, their limits, and the end; subclasses decide what is said."""
+"""The client's role in SASL (5.3.2): the order of frames and their limits; subclasses choose the content."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from routerd.wire.types import Symbol
 
 
 class ClientRole(ABC):
-    """One exchange with a server. What is said later than at once is for `Connection.send_sasl`."""
+    """One exchange with a server. Frames that are not sent at once go to `Connection.send_sasl`."""
 
     def __init__(self, hostname: str | None, limits: SaslLimits) -> None:
         self._hostname = hostname
@@ -26,11 +26,11 @@ class ClientRole(ABC):
         self._negotiation = Negotiation(CLIENT)
         self._steps = 0
         self.is_waiting = False
-        """Whether the server's frames are to wait: never, since it has to wait for ours by itself."""
+        """Whether the server's frames must wait. Never, because the server waits for ours."""
         self.mechanism: str | None = None
-        """What was chosen, once the server has made its offer."""
+        """The chosen mechanism, once the server has made its offer."""
         self.outcome: SaslCode | None = None
-        """What the server told; None before, and for an exchange that was abandoned."""
+        """The server's outcome; None before, and in an abandoned exchange."""
 
     @property
     def done(self) -> bool:
@@ -39,15 +39,15 @@ class ClientRole(ABC):
 
     @property
     def identity(self) -> None:
-        """Nobody: in this role it is not the server who is authenticated."""
+        """None, because in this role the server is not authenticated."""
         return None
 
     def start(self) -> list[SaslFrame]:
-        """Send nothing: the server has the first word."""
+        """Send nothing, because the server begins."""
         return []
 
     def receive(self, frame: SaslFrame) -> list[SaslFrame]:
-        """Take a frame of the server's and return what to send; raise when it is not to be trusted."""
+        """Take a frame of the server and return frames to send; raises an error if the server is not to be trusted."""
         try:
             return self._take(frame)
         except RemoteError:
@@ -55,14 +55,14 @@ class ClientRole(ABC):
             raise
 
     def abandon(self) -> None:
-        """Give the exchange up: the server left, took too long, or nobody wants its answer any more."""
+        """Abandon the exchange: the server left or took too long, or its answer is not needed any more."""
         self._negotiation.move(Event.ABANDON)
 
-    # --- what is decided elsewhere
+    # --- for subclasses
 
     @abstractmethod
     def _answer_offer(self, mechanisms: tuple[str, ...]) -> list[SaslFrame]:
-        """Choose one of these, now or later."""
+        """Choose one of the mechanisms, now or later."""
 
     @abstractmethod
     def _answer_challenge(self, challenge: bytes) -> list[SaslFrame]:
@@ -70,11 +70,11 @@ class ClientRole(ABC):
 
     @abstractmethod
     def _verify(self, proof: bytes | None) -> None:
-        """Hold what came with the outcome ok against what the server has to prove; raise if it does not."""
+        """Check the server's proof that came with the outcome ok; raises an error if it fails."""
 
     @abstractmethod
     def _hear_end(self, code: SaslCode, additional_data: bytes | None) -> None:
-        """Take note of the outcome."""
+        """Note the outcome."""
 
     # --- frames
 
@@ -101,11 +101,11 @@ class ClientRole(ABC):
         if isinstance(frame, SaslOutcome):
             self._conclude(frame)
             return []
-        raise IllegalState(f"a server sends no {type(frame).__name__} (5.3.2)")
+        raise IllegalState(f"a server does not send {type(frame).__name__} (5.3.2)")
 
     def _conclude(self, outcome: SaslOutcome) -> None:
         if outcome.code not in SASL_CODES:
-            raise InvalidField(f"{outcome.code} is no code of an outcome (5.3.3.6)")
+            raise InvalidField(f"{outcome.code} is not the code of an outcome (5.3.3.6)")
         code, data = SaslCode(outcome.code), outcome.additional_data
         is_ok = code is SaslCode.OK
         self._negotiation.receive(Event.RECV_OK if is_ok else Event.RECV_FAILURE)

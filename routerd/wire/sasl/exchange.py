@@ -1,7 +1,7 @@
-"""What an authentication exchange is made of: the steps of a mechanism, who plugs one in, its limits and errors.
+"""The parts of an authentication exchange: steps of mechanisms, their protocols, limits and errors.
 
-A factory is configuration: it can serve any number of exchanges. `start` gives the mechanism of one exchange, which
-`SaslServer` or `SaslClient` steps and then forgets. An application adds a mechanism of its own by these protocols.
+A factory is configuration and serves any number of exchanges. `start` returns the mechanism of one exchange, for
+`SaslServer` or `SaslClient`. An application adds other mechanisms by these protocols.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ SaslFrame: TypeAlias = SaslMechanisms | SaslInit | SaslChallenge | SaslResponse 
 
 
 class SaslCode(IntEnum):
-    """How a SASL exchange ended (5.3.3.6)."""
+    """The result of a SASL exchange (5.3.3.6)."""
 
     OK = 0
     AUTH = 1
@@ -26,14 +26,14 @@ class SaslCode(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Challenge:
-    """The mechanism wants a response to these octets."""
+    """The mechanism requests a response to these octets."""
 
     data: bytes
 
 
 @dataclass(frozen=True, slots=True)
 class Success:
-    """The client is who `identity` says; `data` goes along with the outcome."""
+    """The client is authenticated as `identity`; `data` goes along with the outcome."""
 
     identity: str
     data: bytes | None = None
@@ -41,7 +41,7 @@ class Success:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """The exchange failed; `reason` is for our log, the peer sees the code alone."""
+    """The exchange failed; `reason` is for our log, and the peer gets only the code."""
 
     reason: str
     code: SaslCode = SaslCode.AUTH
@@ -53,7 +53,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """The answer comes later, to `answer` of the server or client: what takes its time is not waited for."""
+    """The answer comes later, by `answer` of the server or client, so that slow checks block nothing."""
 
 
 Step: TypeAlias = Challenge | Success | Failure | Pending
@@ -63,7 +63,7 @@ class ServerMechanism(Protocol):
     """The server's side of one exchange."""
 
     def step(self, response: bytes | None) -> Step:
-        """Judge what the client sent; None is an init without initial response."""
+        """Judge the client's octets; None is an init without initial response."""
 
 
 class ServerMechanismFactory(Protocol):
@@ -74,24 +74,24 @@ class ServerMechanismFactory(Protocol):
         """Its registered name, such as PLAIN."""
 
     def start(self, hostname: str | None) -> ServerMechanism:
-        """Begin an exchange with a client that asked for this host."""
+        """Begin an exchange with a client that requested this host."""
 
 
 class ClientMechanism(Protocol):
     """The client's side of one exchange. Every method may raise SaslFailed."""
 
     def initial_response(self) -> bytes | Pending | None:
-        """Return what goes into the init."""
+        """Return the initial response."""
 
     def respond(self, challenge: bytes) -> bytes | Pending:
         """Answer a challenge."""
 
     def finish(self, additional_data: bytes | None) -> None:
-        """Check what came with an outcome of ok: the last chance to find that the server is not genuine."""
+        """Check the data of an outcome ok: the last chance to detect a false server."""
 
 
 class ClientMechanismFactory(Protocol):
-    """A mechanism that a client is ready to use."""
+    """A mechanism that a client can use."""
 
     @property
     def name(self) -> str:
@@ -103,12 +103,12 @@ class ClientMechanismFactory(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SaslLimits:
-    """How far a peer that nobody has authenticated may go."""
+    """Limits for an unauthenticated peer."""
 
     steps: int = 8
-    """Challenges and responses in one exchange. SCRAM needs three; a mechanism that never ends holds a connection."""
+    """Challenges and responses in one exchange. SCRAM needs three. A mechanism without end would hold a connection."""
     token_size_bytes: int = 4096
-    """Largest initial response, challenge, response or additional data that reaches a mechanism."""
+    """Largest initial response, challenge, response or additional data that a mechanism gets."""
 
     def __post_init__(self) -> None:
         if self.steps < 1:
@@ -121,13 +121,13 @@ DEFAULT_SASL_LIMITS = SaslLimits()
 
 
 class SaslFailed(RemoteError):
-    """The client gives up: the server asks what the mechanism does not allow, or did not prove itself."""
+    """The client gives up: the server's request is not allowed in the mechanism, or its proof failed."""
 
     condition = "amqp:unauthorized-access"
 
 
 class NoCommonMechanism(SaslFailed):
-    """The server offers no mechanism that we are ready to use."""
+    """The server offers no mechanism that we can use."""
 
     def __init__(self, offered: tuple[str, ...], ready: tuple[str, ...]) -> None:
         super().__init__(f"the server offers {', '.join(offered)[:200]}; ready to use: {', '.join(ready)}")
@@ -135,7 +135,7 @@ class NoCommonMechanism(SaslFailed):
 
 
 class AuthenticationUnavailable(LocalError):
-    """What a callback raises when it cannot tell whether the client is genuine, its data base being away."""
+    """Raised by a callback that cannot check the client, because its data base is unavailable."""
 
     def __init__(self, reason: str, code: SaslCode = SaslCode.SYS_TEMP) -> None:
         super().__init__(reason)

@@ -1,4 +1,4 @@
-"""EXTERNAL (RFC 4422, appendix A): the transport, which is TLS, has already told who the client is."""
+"""EXTERNAL (RFC 4422, appendix A): TLS has already authenticated the client."""
 
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -9,20 +9,20 @@ from routerd.wire.sasl.exchange import Failure, Step
 
 @dataclass(frozen=True, slots=True)
 class ExternalServer:
-    """Believes the identity that the transport gave for this connection; None when it gave none."""
+    """Accepts the identity that the transport gave for this connection; None without one."""
 
     identity: str | None
     authorize: Authorize | None = field(default=None, repr=False)
     name: ClassVar[str] = "EXTERNAL"
 
     def start(self, hostname: str | None) -> "ExternalServer":
-        """Return itself: there is nothing to remember."""
+        """Return this object, which has no state."""
         return self
 
     def step(self, response: bytes | None) -> Step:
-        """Judge whom the client wants to act as; an init without response is taken as an empty one.
+        """Judge the identity that the client requests; an init without response counts as an empty one.
 
-        RFC 4422 has a challenge there, which clients that omit the response were found not to answer.
+        RFC 4422 requires a challenge in that case. Some clients omit the response and do not answer the challenge.
         """
         if self.identity is None:
             return Failure("the transport tells no identity")
@@ -37,22 +37,22 @@ class ExternalServer:
 
 @dataclass(frozen=True, slots=True)
 class ExternalClient:
-    """Relies on the certificate that it showed, `act_as` somebody else if that is given."""
+    """Relies on the client certificate, and requests `act_as` if that is given."""
 
     act_as: str = ""
     name: ClassVar[str] = "EXTERNAL"
 
     def start(self, hostname: str | None) -> "ExternalClient":
-        """Return itself: there is nothing to remember."""
+        """Return this object, which has no state."""
         return self
 
     def initial_response(self) -> bytes:
-        """Return whom to act as; empty is as oneself."""
+        """Return the identity to act as; empty for the client's own."""
         return self.act_as.encode()
 
     def respond(self, challenge: bytes) -> bytes:
-        """Say it again, for a server that took an empty response for none."""
+        """Send it again, for a server that ignores an empty response in the init."""
         return self.act_as.encode()
 
     def finish(self, additional_data: bytes | None) -> None:
-        """Accept: the transport has told who the server is."""
+        """Accept: TLS has authenticated the server."""

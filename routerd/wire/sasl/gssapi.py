@@ -1,6 +1,6 @@
-"""GSSAPI (RFC 4752): a security context proves both sides; which security layer follows is agreed on, and that is none.
+"""GSSAPI (RFC 4752): a security context authenticates both sides, and both agree on no security layer.
 
-The context itself, Kerberos, is somebody else's. Encryption is a matter of TLS: no layer is offered or accepted.
+The application provides the context (Kerberos). Encryption belongs to TLS: no layer is offered or accepted.
 """
 
 from collections.abc import Callable
@@ -14,28 +14,30 @@ from routerd.wire.sasl.exchange import Challenge, Failure, SaslFailed, Step
 NO_LAYER = 1
 """The bit for no security layer."""
 NOTHING_MORE = bytes((NO_LAYER, 0, 0, 0))
-"""No layer, and messages of no size in one."""
+"""No layer, and a maximum message size of 0."""
 
 
 class SecurityContext(Protocol):
-    """One side of a context (RFC 2743). Every method may raise SaslFailed; the acceptor's AuthenticationUnavailable."""
+    """One side of a context (RFC 2743). Every method may raise SaslFailed; the acceptor's may raise
+    AuthenticationUnavailable.
+    """
 
     @property
     def is_established(self) -> bool:
-        """Whether both sides are proved."""
+        """Whether both sides are authenticated."""
 
     @property
     def peer(self) -> str:
-        """Who the initiator is, once it is proved."""
+        """The initiator's name, once it is authenticated."""
 
     def is_peer(self, name: str) -> bool:
-        """Return whether a name is one for the initiator: it may be written with its realm, or without."""
+        """Whether a name denotes the initiator, with or without its realm."""
 
     def step(self, token: bytes | None) -> bytes:
-        """Take the peer's token, None before there is one; return what to send, empty for nothing."""
+        """Take the peer's token, None before there is one; return the token to send, which may be empty."""
 
     def wrap(self, message: bytes) -> bytes:
-        """Return a message with what proves that it comes from here."""
+        """Return a message wrapped with a proof of its origin."""
 
     def unwrap(self, token: bytes) -> bytes:
         """Return the message that the peer has wrapped."""
@@ -52,10 +54,10 @@ class _Stage(Enum):
 
 @dataclass(frozen=True, slots=True)
 class GssapiServer:
-    """Lets in who has a ticket."""
+    """Admits clients that have a ticket."""
 
     new_context: NewContext = field(repr=False)
-    """Makes the acceptor of one exchange."""
+    """Creates the acceptor of one exchange."""
     authorize: Authorize | None = field(default=None, repr=False)
     name: ClassVar[str] = "GSSAPI"
 
@@ -71,7 +73,7 @@ class _ServerExchange:
         self._stage = _Stage.CONTEXT
 
     def step(self, response: bytes | None) -> Step:
-        """Judge what the client sent."""
+        """Judge the client's octets."""
         try:
             if self._context is None:
                 return self._begin(response)
@@ -81,7 +83,7 @@ class _ServerExchange:
 
     def _begin(self, response: bytes | None) -> Step:
         context = self._context = self._factory.new_context()
-        # The client has the first word; it may have left it out of its init (RFC 4422 section 5).
+        # The client begins; it may omit the initial response (RFC 4422 section 5).
         return self._establish(context, response) if response else Challenge(b"")
 
     def _go_on(self, context: SecurityContext, response: bytes) -> Step:
@@ -119,10 +121,10 @@ class _ServerExchange:
 
 @dataclass(frozen=True, slots=True)
 class GssapiClient:
-    """Logs in by a ticket, and checks that the server is the one that the ticket is for."""
+    """Logs in with a ticket, and authenticates the server that the ticket is for."""
 
     new_context: NewContext = field(repr=False)
-    """Makes the initiator of one exchange."""
+    """Creates the initiator of one exchange."""
     name: ClassVar[str] = "GSSAPI"
 
     def start(self, hostname: str | None) -> "_ClientExchange":
@@ -150,7 +152,7 @@ class _ClientExchange:
         return self._choose(context, challenge) if context.is_established else context.step(challenge)
 
     def finish(self, additional_data: bytes | None) -> None:
-        """Insist on the server's proof, which is in the context, and on an agreement."""
+        """Require the server's proof in the context, and an agreement on the layer."""
         if not self._is_agreed:
             raise SaslFailed("the server did not prove who it is")
 

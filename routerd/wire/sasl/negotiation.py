@@ -1,7 +1,7 @@
-"""The states of a SASL exchange (5.3.2), one table for each role; nothing else moves the state.
+"""The states of a SASL exchange (5.3.2), with one table for each role.
 
-The server offers, the client chooses, challenges and responses alternate, the server's outcome ends it. Whatever ended
-stays as it ended: the connection may abandon an exchange at any time, without asking how far it got.
+The server offers, the client chooses, challenges and responses alternate, and the server's outcome ends the exchange.
+An ended exchange keeps its state. The connection may abandon an exchange at any time.
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from routerd.wire.errors import IllegalState, StateError
 
 
 class State(Enum):
-    """How far the exchange got."""
+    """The progress of the exchange."""
 
     START = "start"
     OFFERED = "mechanisms sent"
@@ -26,7 +26,7 @@ class State(Enum):
 
 
 class Event(Enum):
-    """What moves it."""
+    """The events that move it."""
 
     SEND_MECHANISMS = "send sasl-mechanisms"
     RECV_MECHANISMS = "sasl-mechanisms"
@@ -77,18 +77,18 @@ class Negotiation:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing can follow."""
+        """Whether the exchange is over."""
         return self.state in ENDED
 
     def move(self, event: Event) -> None:
-        """Take a step of our own; one that the state does not allow is our caller's mistake."""
+        """Take a step of ours; a step that the state does not allow is our caller's mistake."""
         after = self._table.get((self.state, event))
         if after is None:
             raise StateError(f"{event.value}: not in the state '{self.state.value}'")
         self.state = after
 
     def receive(self, event: Event) -> None:
-        """Take a step of the peer's; one that the state does not allow breaks the protocol."""
+        """Take a step of the peer; a step that the state does not allow is a violation."""
         after = self._table.get((self.state, event))
         if after is None:
             raise IllegalState(f"{event.value}: not in the state '{self.state.value}' (5.3.2)")

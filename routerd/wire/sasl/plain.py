@@ -1,4 +1,4 @@
-"""PLAIN (RFC 4616): name and password, readable for whoever can read the connection."""
+"""PLAIN (RFC 4616): name and password, in plain text on the connection."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -10,23 +10,23 @@ from routerd.wire.sasl.exchange import Challenge, Failure, SaslFailed, Step
 from routerd.wire.sasl.scram_credentials import prepared_if_possible
 
 CheckPassword: TypeAlias = Callable[[str, str], bool]
-"""Called with name and password. It compares in constant time, and takes as long for a name it does not know."""
+"""Called with name and password. It must compare in constant time, and take as long for an unknown name."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlainServer:
-    """Asks `check_password`; a client may act as somebody else only if `authorize` says so."""
+    """Asks `check_password`; a client may act as another user only if `authorize` allows it."""
 
     check_password: CheckPassword = field(repr=False)
     authorize: Authorize | None = field(default=None, repr=False)
     name: ClassVar[str] = "PLAIN"
 
     def start(self, hostname: str | None) -> "PlainServer":
-        """Return itself: there is nothing to remember."""
+        """Return this object, which has no state."""
         return self
 
     def step(self, response: bytes | None) -> Step:
-        """Judge the one message there is; ask for it where the init did not have it."""
+        """Judge the single message; request it if the init did not have it."""
         if response is None:
             return Challenge(b"")
         try:
@@ -43,7 +43,7 @@ class PlainServer:
 
 @dataclass(frozen=True, slots=True)
 class PlainClient:
-    """Logs in by name and password, `act_as` somebody else if that is given."""
+    """Logs in with name and password, as `act_as` if that is given."""
 
     username: str
     password: str = field(repr=False)
@@ -57,16 +57,16 @@ class PlainClient:
             raise ValueRangeError("PLAIN allows no NUL in name and password")
 
     def start(self, hostname: str | None) -> "PlainClient":
-        """Return itself: there is nothing to remember."""
+        """Return this object, which has no state."""
         return self
 
     def initial_response(self) -> bytes:
-        """Return the one message there is."""
+        """Return the single message."""
         return f"{self.act_as}\0{self.username}\0{self.password}".encode()
 
     def respond(self, challenge: bytes) -> bytes:
-        """Refuse: everything was said in the init."""
+        """Refuse: the init had everything."""
         raise SaslFailed("PLAIN has no challenge")
 
     def finish(self, additional_data: bytes | None) -> None:
-        """Accept: in PLAIN the server proves nothing."""
+        """Accept: PLAIN does not authenticate the server."""

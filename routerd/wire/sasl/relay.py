@@ -1,7 +1,7 @@
-"""The client's role on behalf of somebody else: passes on what the server says, and sends what it is told.
+"""The client's role in SASL on behalf of another client.
 
-A router that has its clients authenticated by a service is the service's client in this role. What its own client
-chooses and answers goes to `choose` and `respond`; what these return is for `Connection.send_sasl`.
+A router uses it when a service authenticates its clients. The router is the client of the service. The choice and the
+responses of its own client go to `choose` and `respond`. Both return frames for `Connection.send_sasl`.
 """
 
 from typing import Protocol
@@ -11,16 +11,16 @@ from routerd.wire.sasl.exchange import DEFAULT_SASL_LIMITS, SaslCode, SaslFrame,
 
 
 class RelayEnd(Protocol):
-    """Who is told what the server says."""
+    """Gets the frames of the server."""
 
     def offered(self, mechanisms: tuple[str, ...]) -> None:
-        """The server offers these."""
+        """The server offers these mechanisms."""
 
     def challenged(self, challenge: bytes) -> None:
-        """The server wants a response."""
+        """The server requests a response."""
 
     def decided(self, code: SaslCode, additional_data: bytes | None) -> None:
-        """The server has come to an end with it."""
+        """The server has ended the exchange with an outcome."""
 
 
 class SaslRelay(ClientRole):
@@ -31,7 +31,7 @@ class SaslRelay(ClientRole):
         self._end = end
 
     def choose(self, mechanism: str, initial_response: bytes | None) -> list[SaslFrame]:
-        """Return the frame that chooses one of the mechanisms that were offered."""
+        """Return the frame that chooses one of the offered mechanisms."""
         return self._init(mechanism, initial_response)
 
     def respond(self, response: bytes) -> list[SaslFrame]:
@@ -47,7 +47,7 @@ class SaslRelay(ClientRole):
         return []
 
     def _verify(self, proof: bytes | None) -> None:
-        """Leave it to whom it is passed on to."""
+        """Check nothing: `end` does that."""
 
     def _hear_end(self, code: SaslCode, additional_data: bytes | None) -> None:
         self._end.decided(code, additional_data)

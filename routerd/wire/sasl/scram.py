@@ -1,8 +1,8 @@
-"""SCRAM-SHA-1, -256 and -512 (RFC 5802, RFC 7677) without channel binding: the password never crosses the connection.
+"""SCRAM-SHA-1, -256 and -512 (RFC 5802, RFC 7677) without channel binding; the password never crosses the connection.
 
-The messages and the arithmetic are scramp's. What is ours: nonces are drawn by the caller; a name that nobody has is
-taken through the whole exchange like any other, so that users cannot be found by trying; the server's proof may come
-with the outcome (5.3.3.6) or in a last challenge, and a client that got none does not believe the outcome.
+scramp has the messages and the arithmetic. Three things are ours. The caller draws the nonces. An unknown name goes
+through the whole exchange, so that user names cannot be probed. The server's proof may come with the outcome (5.3.3.6)
+or in a last challenge, and a client without a proof rejects the outcome.
 """
 
 from collections.abc import Callable
@@ -24,7 +24,7 @@ _PRINTABLE = frozenset(map(chr, range(0x21, 0x7F))) - {","}
 
 @dataclass(frozen=True, slots=True)
 class ScramServer:
-    """Asks `credentials` for what is stored of a user, None for an unknown one."""
+    """Asks `credentials` for the stored verifier of a user; None for an unknown user."""
 
     name: str
     credentials: Callable[[str], ScramCredentials | None] = field(repr=False)
@@ -32,19 +32,20 @@ class ScramServer:
     nonce: Callable[[], str] = field(repr=False)
     """Draws a nonce: printable ASCII without comma, such as 18 random octets in base64."""
     proof_in_outcome: bool = True
-    """Where the server proves itself: with the outcome, as AMQP has it, or in a challenge before, for clients which
-    overlook what comes with the outcome and would leave the server unchecked (Cyrus in proton does)."""
+    """Where the server's proof goes: with the outcome, as in AMQP, or in a challenge before it. Some clients ignore the
+    data of the outcome and would not authenticate the server (Cyrus in proton).
+    """
 
     def __post_init__(self) -> None:
         _check_name(self.name)
 
     def start(self, hostname: str | None) -> "_ServerExchange":
-        """Begin an exchange with a nonce of its own."""
+        """Begin an exchange with a new nonce."""
         return _ServerExchange(self, _checked(self.nonce()))
 
 
 class _ServerExchange:
-    """Client's first message, client's final message, and the nothing with which it answers a proof in a challenge."""
+    """The client's first and final message, and its empty answer to a proof in a challenge."""
 
     def __init__(self, factory: ScramServer, nonce: str) -> None:
         self._factory = factory
@@ -66,7 +67,7 @@ class _ServerExchange:
             return Failure(f"{self._factory.name} of {self._who}: {error}")
 
     def _judge_first(self, message: str) -> Step:
-        # scramp swallows what its callback raises, so a first pass only reads the name.
+        # scramp hides exceptions of its callback, so a first pass only reads the name.
         self._scram_server(self._read_name).set_client_first(message)
         decoy = self._factory.decoys.credentials(self._factory.name, self._username)
         credentials = self._factory.credentials(self._username)
@@ -99,7 +100,7 @@ class _ServerExchange:
 
 @dataclass(frozen=True, slots=True)
 class ScramClient:
-    """Logs in by name and password, and checks that the server knows the password too."""
+    """Logs in with name and password, and checks that the server knows the password."""
 
     name: str
     username: str
@@ -107,7 +108,7 @@ class ScramClient:
     nonce: Callable[[], str] = field(repr=False)
     """Draws a nonce: printable ASCII without comma, such as 18 random octets in base64."""
     iterations_max: int = 1_000_000
-    """The most that the server may ask for; a million keeps this thread busy for about half a second."""
+    """The most iterations that the server may request; a million keep this thread busy for about half a second."""
 
     def __post_init__(self) -> None:
         _check_name(self.name)
@@ -117,7 +118,7 @@ class ScramClient:
             raise ValueRangeError(f"{self.name} cannot use this name and password: {error}") from None
 
     def start(self, hostname: str | None) -> "_ClientExchange":
-        """Begin an exchange with a nonce of its own."""
+        """Begin an exchange with a new nonce."""
         return _ClientExchange(self._scram_client(_checked(self.nonce())), self.iterations_max)
 
     def _scram_client(self, nonce: str) -> Any:
@@ -137,7 +138,7 @@ class _ClientExchange:
         return message.encode()
 
     def respond(self, challenge: bytes) -> bytes:
-        """Answer the server's first message, or its proof where that comes in a challenge."""
+        """Answer the server's first message, or a proof in a challenge."""
         try:
             if self._is_proof_due:
                 return self._check_proof(challenge.decode())
@@ -148,7 +149,7 @@ class _ClientExchange:
             raise SaslFailed(f"SCRAM: {error}") from None
 
     def finish(self, additional_data: bytes | None) -> None:
-        """Insist on the server's proof."""
+        """Require the server's proof."""
         if self._is_server_proven:
             return
         if additional_data is None or not self._is_proof_due:

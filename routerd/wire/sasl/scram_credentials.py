@@ -1,4 +1,4 @@
-"""What a server stores of a user for SCRAM (RFC 5802, section 5), and what it shows of users that do not exist."""
+"""The stored data of a user for SCRAM (RFC 5802, section 5), and decoys for unknown users."""
 
 import hmac
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ def _check(salt_octets: int, iterations: int) -> None:
 
 
 def prepared(text: str) -> str:
-    """Return a name or password as it is compared (SASLprep, RFC 4013). Raises ValueRangeError."""
+    """Return a name or password in its prepared form (SASLprep, RFC 4013). Raises ValueRangeError."""
     try:
         result: str = scramp.utils.saslprep(text)
     except scramp.ScramException as error:
@@ -31,7 +31,7 @@ def prepared(text: str) -> str:
 
 
 def prepared_if_possible(text: str) -> str:
-    """Return a name as it is compared; as it is, if it can be nobody's."""
+    """Return a name in its prepared form, or unchanged if no user can have it."""
     try:
         return prepared(text)
     except ValueRangeError:
@@ -40,7 +40,7 @@ def prepared_if_possible(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ScramCredentials:
-    """The verifier of one user for one mechanism: enough to check a password, not to log in with."""
+    """The verifier of one user for one mechanism: it can check a password, but not log in."""
 
     salt: bytes
     stored_key: bytes = field(repr=False)
@@ -54,14 +54,14 @@ class ScramCredentials:
     def derive(
         cls, mechanism: str, password: str, *, salt: bytes, iterations: int = ITERATIONS_MIN
     ) -> "ScramCredentials":
-        """Return what to store for this password; slow on purpose, in proportion to the iterations."""
+        """Return the data to store for this password; slow on purpose, in proportion to the iterations."""
         try:
             return cls(*scramp.ScramMechanism(mechanism).make_auth_info(password, iterations, salt))
         except scramp.ScramException as error:
             raise ValueRangeError(f"no {mechanism} credentials: {error}") from None
 
     def matches(self, mechanism: str, password: str) -> bool:
-        """Return whether this is the password: how PLAIN is checked where nothing but verifiers is stored."""
+        """Whether this is the password; PLAIN uses it where only verifiers are stored."""
         try:
             given = self.derive(mechanism, password, salt=self.salt, iterations=self.iterations)
         except ValueRangeError:
@@ -71,14 +71,14 @@ class ScramCredentials:
 
 @dataclass(frozen=True, slots=True)
 class ScramDecoys:
-    """Verifiers of users that do not exist: each has its salt, always the same, and no password opens it."""
+    """Verifiers of unknown users: each name has a constant salt, and no password matches."""
 
     secret: bytes = field(repr=False)
-    """Keep it over restarts and share it between processes: a salt that changes tells that the user is unknown."""
+    """Keep it over restarts and share it among processes: a salt that changes shows that the user is unknown."""
     iterations: int = ITERATIONS_MIN
-    """As of the users that exist."""
+    """The same as for known users."""
     salt_octets: int = 16
-    """As of the users that exist."""
+    """The same as for known users."""
 
     def __post_init__(self) -> None:
         _check(self.salt_octets, self.iterations)

@@ -1,4 +1,4 @@
-"""The server's role in SASL (5.3.2): offers mechanisms, lets the chosen one judge, tells the outcome."""
+"""The server's role in SASL (5.3.2): it offers mechanisms, runs the chosen one, and sends the outcome."""
 
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
@@ -27,11 +27,11 @@ HoldBack: TypeAlias = Callable[[Failure], bool]
 
 
 class SaslServer:
-    """One exchange, as its server. The first mechanism is the one we would like best (5.3.3.1).
+    """One exchange as the server. Mechanisms are offered in order of preference (5.3.3.1).
 
-    What is offered may depend on the connection: then `mechanisms` is a function, which is asked once the client wants
-    SASL, and says None if it will call `offer` later. A mechanism that has to wait returns `Pending`, and `answer` is
-    called with its step; what these two return is for `Connection.send_sasl`. Meanwhile `is_waiting`.
+    The offer may depend on the connection. `mechanisms` is a function then, which is called once the client wants SASL.
+    It returns None if `offer` will be called later. A mechanism that must wait returns `Pending`, and `answer` is
+    called with its step later. Both return frames for `Connection.send_sasl`. `is_waiting` is set until then.
     """
 
     def __init__(
@@ -41,26 +41,28 @@ class SaslServer:
         limits: SaslLimits = DEFAULT_SASL_LIMITS,
         hold_back: HoldBack | None = None,
     ) -> None:
-        """`hold_back` is called with each failure; if it says so, the client is told when `answer` is called."""
+        """`hold_back` is called with each failure. If it returns true, the client gets the outcome once `answer` is
+        called.
+        """
         self._mechanisms = mechanisms
         self._factories = {} if callable(mechanisms) else _by_name(mechanisms)
         self._limits = limits
         self._hold_back = hold_back
         self._negotiation = Negotiation(SERVER)
         self.is_waiting = False
-        """Whether `offer` or `answer` is still to be called; nothing is to be received before."""
+        """Whether `offer` or `answer` is still to be called; no input may be taken before."""
         self._running: ServerMechanism | None = None
         self._steps = 0
         self.mechanism: str | None = None
-        """What the client chose, among those offered."""
+        """The mechanism that the client chose."""
         self.hostname: str | None = None
-        """The host that the client asked for."""
+        """The host that the client requested."""
         self.identity: str | None = None
-        """Who the client is, once it is proved."""
+        """The identity of the client, once it is authenticated."""
         self.outcome: SaslCode | None = None
-        """What the client was told; None before, and for an exchange that was abandoned."""
+        """The code that the client got; None before, and in an abandoned exchange."""
         self.failure: Failure | None = None
-        """Why it was refused, for our log."""
+        """The reason of a failure, for our log."""
 
     @property
     def done(self) -> bool:
@@ -68,7 +70,7 @@ class SaslServer:
         return self._negotiation.is_over
 
     def start(self) -> list[SaslFrame]:
-        """Offer the mechanisms, unless it is not known yet what can be offered."""
+        """Offer the mechanisms, unless the offer is not known yet."""
         if not callable(self._mechanisms):
             return self._send_offer()
         mechanisms = self._mechanisms()
@@ -79,14 +81,14 @@ class SaslServer:
         return self._send_offer()
 
     def offer(self, mechanisms: Mechanisms) -> list[SaslFrame]:
-        """Offer what it took time to find out; nothing, if the exchange has been abandoned since."""
+        """Offer mechanisms that were not known at the start; return nothing if the exchange was abandoned since."""
         if not self._was_awaited():
             return []
         self._factories = _by_name(mechanisms)
         return self._send_offer()
 
     def answer(self, step: Step) -> list[SaslFrame]:
-        """Go on with a step that was pending; with none, if the exchange has been abandoned since."""
+        """Continue with a pending step; return nothing if the exchange was abandoned since."""
         if not self._was_awaited():
             return []
         return self._send_failure(step) if isinstance(step, Failure) and step is self.failure else self._answer(step)
@@ -94,7 +96,7 @@ class SaslServer:
     def _was_awaited(self) -> bool:
         was_waiting, self.is_waiting = self.is_waiting, False
         if not was_waiting and not self.done:
-            raise StateError("the exchange waits for no answer")
+            raise StateError("the exchange does not wait for an answer")
         return was_waiting
 
     def _send_offer(self) -> list[SaslFrame]:
@@ -102,7 +104,7 @@ class SaslServer:
         return [SaslMechanisms(sasl_server_mechanisms=tuple(map(Symbol, self._factories)))]
 
     def receive(self, frame: SaslFrame) -> list[SaslFrame]:
-        """Take a frame of the client's and return what to send."""
+        """Take a frame of the client and return frames to send."""
         try:
             return self._take(frame)
         except IllegalState:
@@ -110,7 +112,7 @@ class SaslServer:
             raise
 
     def abandon(self) -> None:
-        """Give the exchange up without an outcome: the client left, or took too long."""
+        """Abandon the exchange without an outcome: the client left, or took too long."""
         self._running = None
         self.is_waiting = False
         self._negotiation.move(Event.ABANDON)
@@ -124,7 +126,7 @@ class SaslServer:
         if isinstance(frame, SaslResponse):
             self._negotiation.receive(Event.RECV_RESPONSE)
             return self._answer(self._judge(frame.response))
-        raise IllegalState(f"a client sends no {type(frame).__name__} (5.3.2)")
+        raise IllegalState(f"a client does not send {type(frame).__name__} (5.3.2)")
 
     def _choose(self, mechanism: str) -> None:
         factory = self._factories.get(mechanism)

@@ -18,7 +18,7 @@ class MadeUpContext:
 
     def step(self, token):
         if token is not None and (not self._wants or token != self._wants.pop(0)):
-            raise SaslFailed(f"{token!r} is no token")
+            raise SaslFailed(f"{token!r} is not a token")
         said = self._says.pop(0) if self._says else b""
         self.is_established = not self._says and not self._wants
         return said

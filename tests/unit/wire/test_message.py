@@ -104,22 +104,22 @@ BODY = AmqpValue(None)
         (Message(body=AmqpSequence([])), "a message has a body, of one section at least (3.2)"),
         (Message(body=Data([[]])), "a section of Data cannot be list"),
         (Message(body=AmqpSequence([b""])), "a section of AmqpSequence cannot be bytes"),
-        (Message(header=Properties(), body=BODY), "Properties() is no Header"),
+        (Message(header=Properties(), body=BODY), "Properties() is not of type Header"),
         (Message(header=Header(priority=256), body=BODY), "256 does not fit the field priority"),
         (Message(properties=Properties(message_id=5), body=BODY), "5 is not allowed for message_id"),
         (Message(properties=Properties(creation_time=5), body=BODY), "5 is not allowed for creation_time"),
-        (Message(footer=[], body=BODY), "[] is no map"),
+        (Message(footer=[], body=BODY), "[] is not a map"),
         (
             Message(message_annotations={"a": 1}, body=BODY),
             "the key 'a' of an annotation is neither symbol nor ulong (3.2.10)",
         ),
         (
             Message(application_properties={Symbol("a"): 1}, body=BODY),
-            "the key Symbol('a') of application-properties is no string (3.2.5)",
+            "the key Symbol('a') of application-properties is not a string (3.2.5)",
         ),
         (
             Message(application_properties={1: 1}, body=BODY),
-            "the key 1 of application-properties is no string (3.2.5)",
+            "the key 1 of application-properties is not a string (3.2.5)",
         ),
         *(
             (
@@ -153,9 +153,9 @@ def section(code, value):
         (section(0x72, None), "a section is null (octet 3)"),
         (section(0x72, {"a": 1}), "a key of annotations is neither symbol nor ulong (3.2.10) (octet 3)"),
         (section(0x74, None), "a section is null (octet 3)"),
-        (section(0x74, {Symbol("a"): 1}), "a key of application-properties is no string (3.2.5) (octet 3)"),
+        (section(0x74, {Symbol("a"): 1}), "a key of application-properties is not a string (3.2.5) (octet 3)"),
         (section(0x75, None), "a section is null (octet 3)"),
-        (section(0x76, {}), "an amqp-sequence is no list (octet 3)"),
+        (section(0x76, {}), "an amqp-sequence is not a list (octet 3)"),
     ],
 )
 def test_what_is_no_message_is_refused(octets, reason):

@@ -115,7 +115,7 @@ def test_a_typed_read_cut_short_at_any_octet_is_a_decode_error(method, octets, v
     ("method", "octets", "message"),
     [
         ("read_boolean", "52 01", "0x52 is not the constructor of a boolean"),
-        ("read_boolean", "56 02", "0x02 is no boolean"),
+        ("read_boolean", "56 02", "0x02 is not a boolean"),
         ("read_ubyte", "52 01", "0x52 is not the constructor of a ubyte"),
         ("read_ushort", "52 01", "0x52 is not the constructor of a ushort"),
         ("read_uint", "53 01", "0x53 is not the constructor of a uint"),

@@ -132,7 +132,7 @@ def test_an_offer_without_a_mechanism_of_ours_says_what_there_was():
 
 def test_a_code_that_does_not_exist_breaks_the_protocol():
     client = offered(AnonymousClient())
-    with pytest.raises(InvalidField, match=r"^5 is no code of an outcome \(5\.3\.3\.6\)$"):
+    with pytest.raises(InvalidField, match=r"^5 is not the code of an outcome \(5\.3\.3\.6\)$"):
         client.receive(SaslOutcome(code=5))
     check_abandoned(client)
 
@@ -140,8 +140,8 @@ def test_a_code_that_does_not_exist_breaks_the_protocol():
 @pytest.mark.parametrize(
     ("frame", "message"),
     [
-        (SaslInit(mechanism=Symbol("PLAIN")), r"a server sends no SaslInit \(5\.3\.2\)"),
-        (SaslResponse(response=b""), r"a server sends no SaslResponse \(5\.3\.2\)"),
+        (SaslInit(mechanism=Symbol("PLAIN")), r"a server does not send SaslInit \(5\.3\.2\)"),
+        (SaslResponse(response=b""), r"a server does not send SaslResponse \(5\.3\.2\)"),
         (SaslChallenge(challenge=b""), r"sasl-challenge: not in the state 'start' \(5\.3\.2\)"),
         (SaslOutcome(code=0), r"sasl-outcome ok: not in the state 'start' \(5\.3\.2\)"),
         (SaslOutcome(code=1), r"sasl-outcome: not in the state 'start' \(5\.3\.2\)"),

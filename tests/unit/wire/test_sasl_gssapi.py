@@ -51,7 +51,7 @@ def test_a_context_may_take_several_tokens():
 def test_a_client_that_leaves_its_token_out_of_the_init_is_asked_for_it_once(response):
     exchange = GssapiServer(acceptor).start(None)
     assert exchange.step(response) == Challenge(b"")
-    assert exchange.step(b"") == Failure("b'' is no token")
+    assert exchange.step(b"") == Failure("b'' is not a token")
     other = GssapiServer(acceptor).start(None)
     assert [other.step(response), other.step(b"hello")] == [Challenge(b""), Challenge(b"who?")]
 
@@ -62,7 +62,7 @@ def test_layers_are_offered_at_once_where_the_context_has_nothing_more_to_say():
 
 
 def test_a_token_that_is_wrong_is_refused():
-    assert GssapiServer(acceptor).start(None).step(b"hullo") == Failure("b'hullo' is no token")
+    assert GssapiServer(acceptor).start(None).step(b"hullo") == Failure("b'hullo' is not a token")
 
 
 def test_a_client_that_goes_on_with_an_established_context_is_refused():
@@ -137,5 +137,5 @@ def test_a_server_that_goes_on_after_the_end_is_not_heard():
 def test_a_server_that_cannot_prove_itself_is_not_believed():
     exchange = GssapiClient(initiator).start(None)
     exchange.initial_response()
-    with pytest.raises(SaslFailed, match=r"^b'what\?' is no token$"):
+    with pytest.raises(SaslFailed, match=r"^b'what\?' is not a token$"):
         exchange.respond(b"what?")

@@ -128,7 +128,7 @@ def test_arrays_are_equal_if_type_and_values_are():
 
 @pytest.mark.parametrize("type_", ["integer", "", DescribedType(Symbol("a"), "described")])
 def test_an_array_of_an_unknown_type_is_refused(type_):
-    with pytest.raises(ValueRangeError, match="is no AMQP type"):
+    with pytest.raises(ValueRangeError, match="is not an AMQP type"):
         Array(type_, [])
 
 

@@ -53,10 +53,10 @@ def test_a_null_is_one_octet():
     ("method", "argument", "message"),
     [
         ("write_string", "\ud800", "surrogate"),
-        ("write_symbol", "é", "'é' is no symbol"),
-        ("write_symbol", 5, "5 is no symbol"),
-        ("write_symbols", ("a", "é"), "'é' is no symbol"),
-        ("write_symbols", ("a", None), "None is no symbol"),
+        ("write_symbol", "é", "'é' is not a symbol"),
+        ("write_symbol", 5, "5 is not a symbol"),
+        ("write_symbols", ("a", "é"), "'é' is not a symbol"),
+        ("write_symbols", ("a", None), "None is not a symbol"),
     ],
 )
 def test_text_without_an_encoding_is_an_encode_error(method, argument, message):

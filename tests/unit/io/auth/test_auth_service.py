@@ -127,7 +127,7 @@ def test_a_grant_counts_whatever_the_service_offers(capabilities: tuple[str, ...
         ({"a": [5, None]}, {"a": ()}, "5 of 'a' is neither send nor recv"),
         ({"a": "send"}, {}, "'send' of 'a' is not a list of rights"),
         ({"a": {"send": True}, "b": ["send"]}, {"b": ("send",)}, "a map of 'a' is not a list of rights"),
-        ({5: ["send"], "b": ["send"]}, {"b": ("send",)}, "5 is no address"),
+        ({5: ["send"], "b": ["send"]}, {"b": ("send",)}, "5 is not an address"),
     ],
 )
 def test_what_of_a_grant_is_not_understood_grants_nothing(

@@ -148,7 +148,7 @@ def test_a_name_that_the_certificate_has_not_is_told_of(contexts: Contexts) -> N
 
 @pytest.mark.parametrize("name", ["", "a" * 300, "..", "\0"])
 def test_what_is_no_name_is_told_of(contexts: Contexts, name: str) -> None:
-    with pytest.raises(TlsFailed, match="is no name that a certificate can have"):
+    with pytest.raises(TlsFailed, match="is not a name that a certificate can have"):
         contexts.pair(name)
 
 
