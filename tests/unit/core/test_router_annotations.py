@@ -184,7 +184,7 @@ class TestFaults:
             ({"phase": 10}, "annotation x-opt-qd.phase: 10 is not a phase (0 to 9, or 22)"),
             ({"phase": -1}, "annotation x-opt-qd.phase: -1 is not a phase (0 to 9, or 22)"),
             ({"phase": 1 << 40}, "annotation x-opt-qd.phase: 1099511627776 is not a phase (0 to 9, or 22)"),
-            ({"phase": -(1 << 40)}, "annotation x-opt-qd.phase: -1 is not a phase (0 to 9, or 22)099511627776"),
+            ({"phase": -(1 << 40)}, "annotation x-opt-qd.phase: -1099511627776 is not a phase (0 to 9, or 22)"),
         ],
     )
     def test_what_is_of_another_type_than_it_should_be_is_an_invalid_field(self, reader, entries, description):
