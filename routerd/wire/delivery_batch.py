@@ -1,8 +1,8 @@
 """Unsettled deliveries that go from one link to another together: numbers instead of a pair of objects each.
 
-Most of them are accepted in the order in which they went, and then all that is said of them are ranges of
-delivery-ids. As soon as anything else is said, or one of their links ends, the batch dissolves into the deliveries
-that it stands for, as if each had gone alone. One that waits is in a `HeldBatch`, and leaves it whole or in parts.
+Most are accepted in the order in which they went, so ranges of delivery-ids say all about them. When a peer says
+anything else, or one of the links ends, the batch dissolves. Its deliveries then are as if each had gone alone. A batch
+that waits is in a `HeldBatch`, and leaves it whole or in parts.
 """
 
 from typing import TYPE_CHECKING, Any

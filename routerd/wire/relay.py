@@ -1,10 +1,9 @@
 """Messages that go from one link to another as they come, or wait for that together.
 
-Who forwards messages decides about one, and may let those that were received behind it go the same way without being
-asked about each: as long as they are whole, settled or not as that one was, of the same link and encoded as most peers
-encode them, and as long as credit and windows last. Everything else takes the usual way, which then decides anew.
-Those that are not settled are a `DeliveryBatch` until they are. Where that one has to wait, those behind it may wait as
-a `HeldBatch`.
+The router decides about one message. Messages received behind it may then follow without a decision for each. They have
+to be whole, of the same link, settled or unsettled as the first, and encoded as most peers encode them. They follow as
+long as credit and windows last. The router decides anew about everything else. Unsettled messages that follow are a
+`DeliveryBatch` until they are settled. If the first message has to wait, those behind it may wait as a `HeldBatch`.
 """
 
 from typing import TYPE_CHECKING

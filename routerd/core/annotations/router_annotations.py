@@ -200,7 +200,7 @@ class AnnotationReader:
             count = read_u32(view, at + 5)
             at += 9
         else:
-            raise DecodeError("the message-annotations are no map", offset=at)
+            raise DecodeError("the message-annotations are not a map", offset=at)
         user = bytearray()
         kept = 0
         values: dict[str, Any] = {}

@@ -36,7 +36,9 @@ class Copies:
         inlet = arrival.inlet
         delivery = arrival.delivery
         count = address.local_count if inlet.is_fabric else len(address.outlets)
-        routes = self._rules.ways_for(address, arrival.annotations) if address.routes and not inlet.is_fabric else None
+        routes = None
+        if address.routes and not inlet.is_fabric:
+            routes = self._rules.routes_for(address, arrival.annotations)
         if count == 0 and not routes:
             self._sending.drop(arrival, _RELEASED, address, AUTOMATIC)
             return

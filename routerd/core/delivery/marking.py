@@ -64,8 +64,8 @@ class Marking:
     def dress(self, arrival: "Arrival", outlet: "Outlet") -> int:
         """Put a message into `octets` as it leaves by an outlet, and return its size.
 
-        SAME is that it leaves as it came, UNREADABLE that another router could not tell what it is: it came when there
-        was no route yet.
+        SAME means that the message leaves as it came. UNREADABLE means that its annotations cannot be read: it came
+        when there was no route yet.
         """
         if arrival.route is not None or outlet.is_marked:
             if not self.has_to_mark(arrival.inlet, arrival.route):

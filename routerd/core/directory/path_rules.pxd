@@ -19,5 +19,5 @@ cdef class PathRules:
     cdef bint may_detour(self, Address address, AddressRoute route, RouterAnnotations annotations) except -1
     @cython.locals(route=AddressRoute)
     cdef bint has_destination(self, Address address, RouterAnnotations annotations) except -1
-    cdef list ways_for(self, Address address, RouterAnnotations annotations)
+    cdef list routes_for(self, Address address, RouterAnnotations annotations)
     cdef bint runs_in_circles(self, RouterAnnotations annotations) except -1

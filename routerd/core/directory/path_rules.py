@@ -62,7 +62,7 @@ class PathRules:
                 return True
         return False
 
-    def ways_for(self, address: "Address", annotations: "RouterAnnotations | None") -> "list[AddressRoute]":
+    def routes_for(self, address: "Address", annotations: "RouterAnnotations | None") -> "list[AddressRoute]":
         """Return the routes for the copies of a multicast message."""
         routes = address.routes
         if annotations is None:

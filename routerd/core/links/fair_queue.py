@@ -1,7 +1,7 @@
 """A queue for addresses served inside the router, in which connections take turns.
 
 Each turn is one message, so no connection waits for all messages of another. A message gets a turn only once it is
-complete, because a peer may never finish it and the link to the endpoint carries one message at a time.
+complete. The link to the endpoint carries one message at a time, and a peer may never finish its message.
 """
 
 from collections import OrderedDict, deque

@@ -114,7 +114,7 @@ def scene(request: pytest.FixtureRequest) -> Scene:
 
 
 def batches(scene: Scene) -> list[int]:
-    """How many deliveries the convoys have that consumers' sessions know, convoy by convoy."""
+    """How many deliveries the batches have that consumers' sessions know, batch by batch."""
     client, _ = scene.consumers[0]
     [session] = client.server.sessions()
     return [one.count for one in session.outgoing.stamps() if hasattr(one, "first_out")]

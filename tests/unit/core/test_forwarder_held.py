@@ -37,7 +37,7 @@ class Stop:
         return self.workers[worker].router.addresses["M0orders"]
 
     def together(self, worker: int = 0) -> list[int]:
-        """How many wait together, halt by halt."""
+        """How many wait together, held batch by held batch."""
         address = self.address(worker)
         return [one.count for one in (*address.parked, *address.parked_from_siblings) if type(one) is ParkedTogether]
 

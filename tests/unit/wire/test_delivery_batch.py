@@ -194,7 +194,7 @@ def test_a_session_that_is_over_has_nobody_to_tell(ends):
 def histories(draw):
     steps = st.one_of(
         st.tuples(st.just("alone"), st.integers(1, 3)),
-        st.tuples(st.just("convoy"), st.integers(1, 40)),
+        st.tuples(st.just("batch"), st.integers(1, 40)),
         st.tuples(st.just("skip"), st.integers(1, 700)),
         st.tuples(st.just("front"), st.integers(1, 50)),
         st.tuples(st.just("get"), st.integers(0, 200)),
@@ -218,7 +218,7 @@ def test_both_rings_behave_as_if_all_had_gone_alone(history):
                 taken.context, sent.context = sent, taken
                 model[at_in] = at_out
                 at_in, at_out = (at_in + 1) % CIRCLE, at_out + 1
-        elif step == "convoy":
+        elif step == "batch":
             ends.batch(value, at_in, at_out)
             for _ in range(value):
                 model[at_in] = at_out

@@ -25,11 +25,11 @@ EVENTS = {
     "on_link_flow": ["link"],
     "on_link_detached": ["link", "closed", "error"],
     "on_transfer": ["receiver", "delivery", "data", "start", "end"],
-    "on_relayed": ["receiver", "sender", "count", "convoy", "data", "start"],
-    "on_held": ["halt"],
-    "on_hold_over": ["halt"],
-    "on_accepted": ["convoy", "count"],
-    "on_parting": ["convoy", "delivery"],
+    "on_relayed": ["receiver", "sender", "count", "batch", "data", "start"],
+    "on_held": ["held"],
+    "on_hold_over": ["held"],
+    "on_accepted": ["batch", "count"],
+    "on_parting": ["batch", "delivery"],
     "on_disposition": ["delivery"],
     "on_output": ["connection"],
 }
@@ -51,7 +51,7 @@ def test_a_method_that_is_not_overridden_does_nothing(name):
         "delivery": link.sender.send(b"m"),
     }
     plain = {"performative": None, "error": None, "closed": False, "data": b"", "start": 0, "end": 0, "count": 1}
-    plain["convoy"] = plain["halt"] = None
+    plain["batch"] = plain["held"] = None
     before = [repr(each.state) for each in involved.values()]
     assert getattr(Handler(), name)(*((involved | plain)[parameter] for parameter in EVENTS[name])) is None
     assert [repr(each.state) for each in involved.values()] == before

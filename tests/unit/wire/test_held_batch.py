@@ -12,7 +12,7 @@ PLENTY = 1 << 20
 
 
 class Keeping(Recorder):
-    """Keeps the first message, and has those behind it halt."""
+    """Keeps the first message, and has those behind it held."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -37,7 +37,7 @@ class Keeping(Recorder):
 
 
 class Place:
-    """A producer's link, where messages halt, and a link to a consumer."""
+    """A producer's link, where messages are held, and a link to a consumer."""
 
     def __init__(self, *, consumer: dict[str, Any] | None = None, largest: int = 0, credit: int = 100) -> None:
         self.handler = Keeping()
@@ -56,7 +56,7 @@ class Place:
         self.out = self.handler.links["out"]
 
     def held(self, count: int, *, settled: bool = False, tags: bool = False) -> Any:
-        """Have so many halt behind one that waits."""
+        """Have so many held behind one that waits."""
         for number in range(count + 1):
             tag = b"t%d" % (1000 - number) if tags else None
             self.sender.send(body(number), tag, settled)
@@ -191,7 +191,7 @@ def test_annotations_end_it():
     assert place.handler.held_batches[0].count == 2
 
 
-def test_no_more_halt_than_the_link_has_credit_for():
+def test_no_more_are_held_than_the_link_has_credit_for():
     place = Place()
     place.sender.credit = 200
     for number in range(150):
@@ -253,7 +253,7 @@ def test_they_are_taken_out_once():
     assert len(place.handler.alone) == 30
 
 
-def test_those_that_left_are_none_of_those_at_the_halt():
+def test_those_that_left_are_not_held():
     place = Place()
     held = place.held(30)
     place.leave(held, 10)
@@ -275,7 +275,7 @@ def test_settled_ones_leave_though_their_link_is_gone():
     assert all(each.remote_settled and not each.is_tracked for each in deliveries)
 
 
-def test_what_is_settled_second_does_not_halt():
+def test_what_is_settled_second_is_not_held():
     place = Place()
     place.sender = place.entrance.session().sender("second")
     place.sender.attach(source=SOURCE, target=TARGET, rcv_settle_mode=1)
