@@ -54,9 +54,9 @@ def check_router(host: "MeshRouter") -> None:
             if out is not None and out.remote_settled:
                 raise Broken(f"{host.id}: the other end of {outlet.link.name} has settled a part of a message")
     for address in host.router.addresses.values():
-        for way in address.ways:
-            if way.outstanding < 0:
-                raise Broken(f"{host.id}: {way.outstanding} under way for {address.key}")
+        for route in address.routes:
+            if route.outstanding < 0:
+                raise Broken(f"{host.id}: {route.outstanding} under way for {address.key}")
 
 
 class Vain:
@@ -88,7 +88,7 @@ def _waiting_for_nobody(address: Any) -> list[Any]:
         found.append(address.parked_from_siblings[0])
     if address.local_count == 0 and address.remote_count == 0:
         found += [queue[0] for queue in (address.parked, address.parked_from_trunks) if queue]
-    return [one for one in found if not address.ways or _has_passed(address, one)]
+    return [one for one in found if not address.routes or _has_passed(address, one)]
 
 
 def _has_passed(address: Any, parked: Any) -> bool:
@@ -96,7 +96,7 @@ def _has_passed(address: Any, parked: Any) -> bool:
     if parked.inlet.trunk is None or not parked.is_complete:
         return False
     passed = trace_of(bytes(parked.octets))
-    return all(way.next_hop in passed for way in address.ways)
+    return all(route.next_hop in passed for route in address.routes)
 
 
 def _has_too_much(inlet: Any) -> bool:
@@ -135,7 +135,7 @@ def check_network(simulation: "MeshSimulation") -> None:
         reached = [] if host.interior is None else [*trees.get(host.interior, ())]
         _check_credit(host, [host.id, *(one for one in _with_edges(simulation, reached) if one != host.id)], consumers)
         for address in host.router.addresses.values():
-            passes_by = address.ways or address.key[:1] == "R" or address.key == UPLINK
+            passes_by = address.routes or address.key[:1] == "R" or address.key == UPLINK
             check(bool(passes_by or not address.is_idle), f"{host.id} keeps {address.key}, which nobody uses")
 
 
@@ -252,10 +252,10 @@ def check_settled(simulation: "MeshSimulation") -> None:
     for host in simulation.alive():
         for key, address in host.router.addresses.items():
             waiting = [*address.parked, *address.parked_from_trunks]
-            waiting += [fan for way in address.ways for fan in way.waiting or ()]
+            waiting += [fan for route in address.routes for fan in route.waiting or ()]
             check(not waiting, f"{host.id}: all is settled, and {len(waiting)} messages wait for {key}")
-            ways = {way.next_hop: way.outstanding for way in address.ways if way.outstanding}
-            check(not ways, f"{host.id}: all is settled, and these are under way for {key}: {ways}")
+            routes = {route.next_hop: route.outstanding for route in address.routes if route.outstanding}
+            check(not routes, f"{host.id}: all is settled, and these are under way for {key}: {routes}")
         for peer in host.router.peers.values():
             found = _left_at(peer)
             check(not found, f"{host.id}: all is settled, and connection {peer.number} has {found}")

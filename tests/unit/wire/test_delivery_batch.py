@@ -101,6 +101,16 @@ def test_those_beside_it_are_looked_for_without_it(ends):
     assert batch.count == 5
 
 
+def test_a_large_batch_far_behind_an_old_delivery_has_slots_of_all_its_ids(ends):
+    old, _ = ends.alone(0, 5)
+    batch = ends.batch(40, 100_000, 100_005)
+    assert ends.counts == (41, 41, 41, 41)
+    assert ends.incoming.get(0) is old
+    assert ends.incoming.get(100_039).id == 100_039
+    assert batch.count == 0
+    assert sorted(ids(ends.incoming)) == [0, *range(100_000, 100_040)]
+
+
 def test_tags_that_are_no_numbers_are_kept(ends):
     batch = ends.batch(3, 10, 20, tags=[b"a", b"bb", b"c"])
     batch.settle_first(1)
