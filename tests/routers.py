@@ -196,10 +196,12 @@ class Workers:
             worker.awaited.clear()
             self.join(worker)
 
-    def client(self, worker: int = 0, *, peer: dict[str, Any] | None = None, **config: Any) -> "Client":
-        """A client with an open connection to a worker."""
+    def client(
+        self, worker: int = 0, *, peer: dict[str, Any] | None = None, kind: Any = None, **config: Any
+    ) -> Any:
+        """A client with an open connection to a worker, of a kind of its own if one is given."""
         host = self.workers[worker]
-        client = Client(self)
+        client = (kind or Client)(self)
         name = f"client-{next(self._clients)}"
         connection = Connection(ConnectionConfig(**{"container_id": name} | config), client, is_client=True)
         server = host.connection(ConnectionConfig(container_id=self.settings.id), **(peer or {}))
@@ -326,6 +328,8 @@ class Client(Recorder):
         self.messages: dict[str, list[bytes]] = {}
         self.unsettled: dict[str, list[Any]] = {}
         self.aborted: list[str] = []
+        self.errors: dict[str, Any] = {}
+        """With what links were detached, by their names."""
         self.connection: Connection
         self.line: Line
         self.session: Any
@@ -420,6 +424,11 @@ class Client(Recorder):
     def latest(self, link: Any) -> Any:
         """The delivery that came last on a link."""
         return self.unsettled[link.name][-1]
+
+    def on_link_detached(self, link: Any, closed: bool, error: Any) -> None:
+        """Keep the error."""
+        Recorder.on_link_detached(self, link, closed, error)
+        self.errors[link.name] = error
 
     def on_transfer(self, receiver: Any, delivery: Any, data: bytes | bytearray, start: int, end: int) -> None:
         """Keep it."""

@@ -10,6 +10,7 @@ from routerd.core.directory.addresses import (
     canonical,
     parts_of,
 )
+from routerd.core.directory.link_routes import LinkDirection, LinkRoutes, LinkRouteSettings, is_link_route
 from routerd.core.directory.membership import Changes, Delta, Interest, Sibling
 from routerd.core.directory.network import MappedAddresses, Network, NetworkNews, RouteTo
 from routerd.core.directory.pattern_tree import PatternTree
@@ -38,6 +39,7 @@ from routerd.core.links.fan_out import FanOut
 from routerd.core.links.inlet import Inlet
 from routerd.core.links.outlet import Outlet
 from routerd.core.links.peer import EDGE, FABRIC, INNER, INTER_ROUTER, NORMAL, Peer
+from routerd.core.links.routed_end import RoutedEnd
 from routerd.core.observer import Observer
 from routerd.core.policy import (
     CONNECTOR_GROUP,
@@ -147,7 +149,10 @@ __all__ = [
     "JoinRequired",
     "KeyParts",
     "Ledger",
+    "LinkDirection",
     "LinkKeeper",
+    "LinkRouteSettings",
+    "LinkRoutes",
     "LoopBack",
     "ManagementAccess",
     "MappedAddresses",
@@ -169,6 +174,7 @@ __all__ = [
     "Report",
     "Room",
     "RouteTo",
+    "RoutedEnd",
     "Router",
     "RouterMode",
     "RouterSettings",
@@ -193,6 +199,7 @@ __all__ = [
     "canonical",
     "host_number",
     "host_of",
+    "is_link_route",
     "is_pattern_of_user",
     "parts_of",
     "private_memory",

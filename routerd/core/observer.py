@@ -6,6 +6,7 @@ if TYPE_CHECKING:
     from routerd.core.links.inlet import Inlet
     from routerd.core.links.outlet import Outlet
     from routerd.core.links.peer import Peer
+    from routerd.core.links.routed_end import RoutedEnd
     from routerd.core.policy.grant import Grant
     from routerd.wire import Error, Link, Open, RemoteError
 
@@ -46,7 +47,7 @@ class Observer:
     def policy_summary(self, peer: "Peer", grant: "Grant") -> None:
         """A connection under policy is over."""
 
-    def link_attached(self, end: "Inlet | Outlet") -> None:
+    def link_attached(self, end: "Inlet | Outlet | RoutedEnd") -> None:
         """A link was attached."""
 
     def link_refused(self, link: "Link", error: "Error") -> None:
@@ -65,5 +66,5 @@ class Observer:
     def endpoint_failed(self, address: str, error: Exception) -> None:
         """An endpoint inside the router raised an error for a message; the message was rejected."""
 
-    def link_lost(self, end: "Inlet | Outlet", error: "Error | None") -> None:
+    def link_lost(self, end: "Inlet | Outlet | RoutedEnd", error: "Error | None") -> None:
         """A link is over; its counters are final."""

@@ -13,7 +13,6 @@ from routerd.core.delivery.settlement cimport Settlement
 from routerd.core.directory.directory cimport Directory
 from routerd.core.directory.path_rules cimport PathRules
 from routerd.core.links.end cimport End
-from routerd.core.links.inlet cimport Inlet
 from routerd.core.links.peer cimport Peer
 from routerd.core.links.role cimport ConnectionRole
 from routerd.core.recording.journal cimport Journal
@@ -22,6 +21,8 @@ from routerd.core.roles.clients cimport Clients
 from routerd.core.roles.edges cimport Edges
 from routerd.core.roles.keeping cimport Keeping
 from routerd.core.roles.leaving cimport Leaving
+from routerd.core.roles.routed_links cimport RoutedLinks
+from routerd.core.roles.routed_traffic cimport RoutedTraffic
 from routerd.core.roles.refusals cimport PolicyClaim
 from routerd.core.roles.siblings cimport Siblings
 from routerd.core.roles.trunks cimport Trunks
@@ -35,7 +36,6 @@ from routerd.wire.handler cimport Handler
 from routerd.wire.link cimport Link
 from routerd.wire.session cimport Session
 
-cdef object _INCOMPLETE
 cdef object _BEGIN_RCVD
 cdef object _OPEN_RCVD
 cdef object _OPENED
@@ -67,6 +67,9 @@ cdef class Router(Handler):
     cdef Destinations _destinations
     cdef Intake _intake
     cdef Attaching _attaching
+    cdef readonly object link_routes
+    cdef readonly RoutedLinks routed_links
+    cdef RoutedTraffic _routed_traffic
     cdef AddressRoutes _routes
     cdef Siblings _siblings
     cdef Trunks _trunks
@@ -95,6 +98,7 @@ cdef class Router(Handler):
     @cython.locals(peer=Peer)
     cpdef void on_session_begun(self, Session session, object performative)
     cpdef void on_session_ended(self, Session session, object error)
+    @cython.locals(peer=Peer)
     cpdef void on_session_flow(self, Session session)
     cpdef void on_output(self, Connection connection)
     cpdef void set_blocked(self, Peer peer, bint is_blocked)
@@ -102,12 +106,13 @@ cdef class Router(Handler):
 
     @cython.locals(peer=Peer, end=End)
     cpdef void on_link_attached(self, Link link, object performative)
+    cpdef void on_link_detaching(self, Link link, bint closed, object error)
     @cython.locals(end=End)
     cpdef void on_link_detached(self, Link link, bint closed, object error)
-    @cython.locals(end=End)
+    @cython.locals(end=End, peer=Peer)
     cpdef void on_link_flow(self, Link link)
 
-    @cython.locals(inlet=Inlet)
+    @cython.locals(inlet=End)
     cpdef void on_transfer(self, Link receiver, Delivery delivery, object data, Py_ssize_t start, Py_ssize_t end)
     cpdef void on_relayed(
         self, Link receiver, Link sender, Py_ssize_t count, DeliveryBatch batch, object data, Py_ssize_t start

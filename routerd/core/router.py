@@ -20,6 +20,7 @@ from routerd.core.delivery.routing import Routing
 from routerd.core.delivery.sending import Sending
 from routerd.core.delivery.settlement import Settlement
 from routerd.core.directory.directory import Directory
+from routerd.core.directory.link_routes import LinkRoutes
 from routerd.core.directory.path_rules import PathRules
 from routerd.core.links.end import End
 from routerd.core.links.inlet import Inlet
@@ -38,7 +39,10 @@ from routerd.core.roles.ends import Ends
 from routerd.core.roles.fabric import Fabric
 from routerd.core.roles.keeping import KeeperClaim, Keeping, KeptClaim
 from routerd.core.roles.leaving import Leaving
+from routerd.core.roles.link_routing import INCOMPLETE, IncompleteClaim, LinkRouteClaim, LinkRouting
 from routerd.core.roles.refusals import DrainingClaim, PolicyClaim, RouterLinkClaim
+from routerd.core.roles.routed_links import RoutedLinks, RoutedRole
+from routerd.core.roles.routed_traffic import RoutedTraffic
 from routerd.core.roles.siblings import FabricInletRole, FabricOutletRole, FabricRole, Siblings
 from routerd.core.roles.trunks import TrunkControlRole, TrunkInletRole, TrunkOutletRole, TrunkRole, Trunks
 from routerd.core.roles.uplinks import (
@@ -73,7 +77,7 @@ if TYPE_CHECKING:
     from routerd.core.directory.network import Network, NetworkNews
     from routerd.core.directory.treatment import Treatment
     from routerd.core.inside.link_keeper import LinkKeeper
-    from routerd.core.links.outlet import Outlet
+    from routerd.core.links.routed_end import RoutedEnd
     from routerd.core.recording.recorder import Recorder
     from routerd.core.roles.trunks import TrunkEvent
     from routerd.core.roles.uplinks import Uplink
@@ -83,10 +87,6 @@ if TYPE_CHECKING:
 FABRIC_CAPACITY = 2000
 """Deliveries under way on one link between siblings: more than a producer may have, so that none waits for the link."""
 
-_INCOMPLETE = Error(
-    condition="amqp:precondition-failed",
-    description="the unsettled map is incomplete, and none of its deliveries is known here: attach without it",
-)
 _BEGIN_RCVD = SessionState.BEGIN_RCVD
 _OPEN_RCVD = ConnectionState.OPEN_RCVD
 _OPENED = ConnectionState.OPENED
@@ -170,6 +170,18 @@ class Router(Handler):
         ends = Ends(clock, observer, journal, self._endings, self.totals)
         attaching = self._attaching = Attaching(observer, token, self.worker, self.workers)
         claims = Claims(attaching)
+        link_routes = self.link_routes = LinkRoutes(directory)
+        traffic = self._routed_traffic = RoutedTraffic(clock)
+        routed = self.routed_links = RoutedLinks(clock, observer, attaching, traffic, self.totals)
+        routed.role = RoutedRole(routed, traffic)
+        routing = LinkRouting(
+            directory,
+            link_routes,
+            attaching,
+            routed,
+            self.settings.allows_resumable_link_routes,
+            self.workers,
+        )
         demand = Demand(clock, directory, queues)
         fabric = Fabric(reader, attaching)
         routes = self._routes = AddressRoutes(
@@ -182,14 +194,19 @@ class Router(Handler):
             attaching,
             demand,
             fabric,
+            link_routes,
             self.worker,
             self.workers,
         )
-        siblings = self._siblings = Siblings(directory, queues, attaching, demand, fabric, routes, self.worker)
+        siblings = self._siblings = Siblings(
+            directory, queues, attaching, demand, fabric, routes, link_routes, routing, self.worker
+        )
         fabric.outlet_role = FabricOutletRole(directory, credit, ends, routes, siblings)
         fabric.inlet_role = FabricInletRole(directory, intake, credit, ends)
 
-        trunks = self._trunks = Trunks(clock, self.settings, observer, directory, queues, attaching, routes)
+        trunks = self._trunks = Trunks(
+            clock, self.settings, observer, directory, queues, attaching, routes, routing
+        )
         trunks.outlet_role = TrunkOutletRole(credit, ends, trunks)
         trunks.inlet_role = TrunkInletRole(intake, credit, ends)
         trunks.control_role = TrunkControlRole(clock, observer, settlement, credit, ends, trunks)
@@ -237,10 +254,12 @@ class Router(Handler):
                 ("draining", DrainingClaim(attaching)),
                 ("keepers", KeeperClaim(keeping, directory.space)),
                 ("router links", RouterLinkClaim()),
+                ("link routes", LinkRouteClaim(routing)),
+                ("incomplete", IncompleteClaim()),
                 ("addresses", clients),
             )
         )
-        self._leaving = Leaving(clock, directory, copies, queues, self._endings, attaching, trunks, self.peers)
+        self._leaving = Leaving(clock, directory, copies, queues, self._endings, attaching, trunks, routed, self.peers)
         self._client_role: ConnectionRole = ClientRole(claims)
         self._roles: dict[str, ConnectionRole] = {
             FABRIC: FabricRole(siblings),
@@ -279,6 +298,7 @@ class Router(Handler):
         self.set_clock(now)
         self._trunks.each_second(now)
         self._routes.each_second(now)
+        self.routed_links.each_second(now)
 
     def look_after_edges(self, now: float) -> None:
         """Send a heartbeat, or check edge routers for silence; to be called every `HEARTBEAT_S`."""
@@ -364,6 +384,8 @@ class Router(Handler):
         if error.scope is Scope.CONNECTION and peer.shell is not None:
             peer.shell.end_soon()
         self.observer.violation(peer, error)
+        if peer.routed and error.scope is not Scope.CONNECTION:
+            self.routed_links.violated(peer, error)
         if self.gate is not None and peer.grant is not None and isinstance(error, MessageSizeExceeded):
             self.gate.message_too_large(peer, _number_of_faulty(peer))
             if connection.state is _OPENED:
@@ -374,6 +396,8 @@ class Router(Handler):
     def on_session_begun(self, session: Session, performative: Any) -> None:
         """Answer a session that the peer began."""
         if session.state is not _BEGIN_RCVD:
+            if self.routed_links.unused:
+                self.routed_links.session_begun(session)
             return
         peer: Peer = session.connection.context
         if self.gate is None or peer.grant is None:
@@ -389,6 +413,7 @@ class Router(Handler):
 
     def on_session_ended(self, session: Session, error: Error | None) -> None:
         """Stop counting it, if it counted."""
+        self.routed_links.unused.pop(session, None)
         if session.context is not None and self.gate is not None:
             session.context = None
             self.gate.session_ended(session.connection.context)
@@ -396,6 +421,9 @@ class Router(Handler):
     def on_session_flow(self, session: Session) -> None:
         """Continue with links that waited for the session's window."""
         self._credit.of_session(session)
+        peer: Peer = session.connection.context
+        if peer.stuck:
+            self._routed_traffic.relieve(peer)
 
     def on_output(self, connection: Connection) -> None:
         """Remember the connection until the shell flushes it."""
@@ -404,18 +432,23 @@ class Router(Handler):
     def set_blocked(self, peer: Peer, is_blocked: bool) -> None:
         """Note whether the transport of a connection has room; if so, continue with links that waited for it."""
         peer.is_blocked = is_blocked
-        if not is_blocked and peer.starved:
-            self._credit.relieve(peer)
+        if not is_blocked:
+            if peer.starved:
+                self._credit.relieve(peer)
+            if peer.stuck:
+                self._routed_traffic.relieve(peer)
 
     def written(self, peer: Peer) -> None:
         """Continue with links that waited for a write of the connection's output."""
         peer.is_full = False
         self._credit.relieve(peer)
+        if peer.stuck:
+            self._routed_traffic.relieve(peer)
 
     def watch(self, peer: Peer, is_watched: bool) -> None:
         """Report the messages of a connection to the observer, or stop that."""
         peer.is_watched = is_watched
-        ends: list[Inlet | Outlet] = [*peer.inlets, *peer.outlets]
+        ends: list[End] = [*peer.inlets, *peer.outlets, *peer.routed]
         for end in ends:
             end.is_watched = is_watched
 
@@ -433,9 +466,12 @@ class Router(Handler):
     # --- links
 
     def on_link_attached(self, link: Link, performative: Attach) -> None:
-        """Give a new link its role, or refuse it; or complete a link of our own."""
-        if link.is_sender and link.is_incomplete:
-            self._end_incomplete(link)
+        """Give a new link its place, or refuse it; complete one of our own."""
+        if link.is_relayed:
+            self.routed_links.answered(link.context, performative)
+        elif link.is_attached and link.is_sender and link.is_incomplete:
+            # Only what is resumed may be sent (2.7.3), and nothing is kept here for that.
+            link.detach(error=INCOMPLETE)
         elif link.context is not None:
             end: End = link.context
             end.role.answered(end)
@@ -443,14 +479,9 @@ class Router(Handler):
             peer: Peer = link.session.connection.context
             peer.role.attached(peer, link, performative)
 
-    def _end_incomplete(self, link: Link) -> None:
-        """Detach a link with unsettled deliveries to resume (2.7.3): this router keeps none, so the peer must attach
-        anew.
-        """
-        if link.is_attached:
-            link.detach(error=_INCOMPLETE)
-        else:
-            self._attaching.refuse(link, _INCOMPLETE)
+    def on_link_detaching(self, link: Link, closed: bool, error: Error | None) -> None:
+        """Detach the other half of a routed link."""
+        self.routed_links.detaching(link.context, closed, error)
 
     def on_link_detached(self, link: Link, closed: bool, error: Error | None) -> None:
         """Forget a link, and settle its deliveries."""
@@ -466,6 +497,9 @@ class Router(Handler):
         end: End | None = link.context
         if end is not None:
             end.role.flow(end)
+        peer: Peer = link.session.connection.context
+        if peer.stuck:
+            self._routed_traffic.relieve(peer)
 
     def keep(self, link: Link, keeper: "LinkKeeper") -> None:
         """Leave a link to its keeper, which gets the link's events."""
@@ -477,7 +511,7 @@ class Router(Handler):
         self, receiver: "Receiver", delivery: Delivery, data: bytes | bytearray, start: int, end: int
     ) -> None:
         """Forward a message, or keep it until it can be forwarded."""
-        inlet: Inlet | None = receiver.context
+        inlet: End | None = receiver.context
         if inlet is not None:
             inlet.role.transfer(inlet, delivery, data, start, end)
 
@@ -491,7 +525,10 @@ class Router(Handler):
         start: int,
     ) -> None:
         """Count messages that left together with the one before them."""
-        self._batches.relayed(receiver, sender, count, batch, data, start)
+        if receiver.is_relayed:
+            self._routed_traffic.relayed(receiver, sender, count, batch)
+        else:
+            self._batches.relayed(receiver, sender, count, batch, data, start)
 
     def on_held(self, held: "HeldBatch") -> None:
         """Keep messages behind one that waits, as a held batch."""
@@ -503,7 +540,10 @@ class Router(Handler):
 
     def on_accepted(self, batch: "DeliveryBatch", count: int) -> None:
         """Count deliveries that were accepted together; their producer has the outcome."""
-        self._settlement.accepted_together(batch, count)
+        if batch.receiver.is_relayed:
+            self._routed_traffic.accepted(batch, count)
+        else:
+            self._settlement.accepted_together(batch, count)
 
     def on_parting(self, batch: "DeliveryBatch", delivery: Delivery) -> None:
         """Give a delivery of a batch the flow and row for its outcome."""
@@ -511,7 +551,10 @@ class Router(Handler):
 
     def on_disposition(self, delivery: Delivery) -> None:
         """Pass on the consumer's outcome, or the producer's settlement."""
-        self._settlement.decided(delivery)
+        if delivery.link.is_relayed:
+            self._routed_traffic.decided(delivery)
+        else:
+            self._settlement.decided(delivery)
 
     # --- the address table and the routing engine
 
@@ -687,4 +730,5 @@ class Router(Handler):
 
 def _number_of_faulty(peer: Peer) -> int:
     """Return the number of the producer's link that was just detached for an error."""
-    return next((inlet.number for inlet in peer.inlets if inlet.link.has_error), 0)
+    ends: list[Inlet | RoutedEnd] = [*peer.inlets, *peer.routed]
+    return next((end.number for end in ends if end.link.has_error and not end.link.is_sender), 0)

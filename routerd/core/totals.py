@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from routerd.core.links.inlet import Inlet
     from routerd.core.links.outlet import Outlet
+    from routerd.core.links.routed_end import RoutedEnd
 
 COUNTERS = (
     "deliveries",
@@ -32,7 +33,7 @@ class Totals:
         self.inner_in = dict.fromkeys(COUNTERS, 0)
         self.inner_out = dict.fromkeys(COUNTERS, 0)
 
-    def add(self, end: "Inlet | Outlet") -> None:
+    def add(self, end: "Inlet | Outlet | RoutedEnd") -> None:
         """Add the counters of a link."""
         if end.trunk is not None:
             sums = self.trunk_out if end.link.is_sender else self.trunk_in

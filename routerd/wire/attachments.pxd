@@ -10,6 +10,7 @@ cdef object _ATTACH_RCVD
 cdef object _ATTACH_SENT
 cdef object _DETACHED
 cdef object _DETACH_PIPE
+cdef object _DETACH_RCVD
 cdef object _DETACH_SENT
 cdef object _RECV_DETACH
 cdef object _SEND_DETACH
@@ -35,6 +36,7 @@ cdef class Attachments:
     cdef Link _endpoint(self, object performative)
     @cython.locals(link=Link, was_detaching=bint, is_late_close=bint)
     cpdef void receive_detach(self, object performative)
+    cpdef void finish(self, Link link)
     @cython.locals(link=Link)
     cpdef Link link_at(self, unsigned int handle)
     cpdef void report(self, Link link, bint closed, object error)

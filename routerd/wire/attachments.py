@@ -31,6 +31,7 @@ _ATTACH_RCVD = LinkState.ATTACH_RCVD
 _ATTACH_SENT = LinkState.ATTACH_SENT
 _DETACHED = LinkState.DETACHED
 _DETACH_PIPE = LinkState.DETACH_PIPE
+_DETACH_RCVD = LinkState.DETACH_RCVD
 _DETACH_SENT = LinkState.DETACH_SENT
 _RECV_DETACH = LinkMove.RECV_DETACH
 _SEND_DETACH = LinkMove.SEND_DETACH
@@ -171,6 +172,11 @@ class Attachments:
         is_late_close = was_detaching and performative.closed and not link.is_closed
         if not was_detaching:
             link.is_closed = performative.closed
+            if link.is_relayed:
+                # What it has sent may be settled until it is answered (2.7.6).
+                self.session.drop_backlog(link)
+                self.session.handler.on_link_detaching(link, performative.closed, performative.error)
+                return
             self.session.flush()
             self.session.drop_backlog(link)
             link.move(_SEND_DETACH)
@@ -185,6 +191,12 @@ class Attachments:
             if self.names.find(link.name, link.is_sender) is None:
                 self._close_again(link)
         self.report(link, performative.closed, performative.error)
+
+    def finish(self, link: Link) -> None:
+        """Report a link whose peer has detached first, and that has been answered."""
+        self.local.remove(link.handle)
+        link.handle = -1
+        self.report(link, link.is_closed, None)
 
     def fail(self, link: Link, error: LinkError) -> None:
         """Detach a link for a violation of the peer."""
@@ -204,7 +216,9 @@ class Attachments:
             return
         if link.state in (_ATTACH_SENT, _DETACH_PIPE):
             self.abandoned.append(link)
-        if link.state is _ATTACH_RCVD:
+        if link.state is _DETACH_RCVD:
+            link.detach()
+        elif link.state is _ATTACH_RCVD:
             link.refuse(_stolen(link))
         elif link.state in (_ATTACHED, _ATTACH_SENT):
             link.detach(error=_stolen(link))

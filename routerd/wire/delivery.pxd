@@ -49,6 +49,7 @@ cdef class Delivery:
     cpdef void settle(self)
     cpdef void settle_at_end(self)
     cpdef void update(self, object state, bint settled)
+    cpdef void relay(self, object state, bint settled)
 
 
 @cython.final

@@ -152,6 +152,27 @@ class Delivery:
         if settled:
             self.link.forget_suspended(self)
 
+    def relay(self, state: object, settled: bool) -> None:
+        """Tell the peer what the far end of a relayed link says of the delivery, whatever was said before.
+
+        A delivery that is not whole yet is settled when it is: not all peers expect that before.
+        """
+        if self.settled:
+            return
+        if settled and self.is_partial and not self.is_queued:
+            self.is_settled_at_end = True
+            settled = False
+        if state is None:
+            state = self.state
+            if not settled:
+                return
+        if self.is_tracked:
+            if state is not None and state is not _ACCEPTED:
+                self.link.session.dispositions.check_fits(state)
+            self.link.session.dispositions.send(self, state, settled)
+        self.state = state
+        self.settled = settled
+
 
 class DeliveryRing:
     """The unsettled deliveries of one direction of a session, by delivery-id.

@@ -101,6 +101,9 @@ class DeliveryBatch:
             if self.context is not None:
                 sender.session.handler.on_parting(self, sent)
             taken = self._first_delivery()
+            if sender.is_relayed:
+                sent.given_tag = taken.given_tag
+                sent.tag_number = taken.tag_number
             taken.context = sent
             sent.context = taken
             outgoing.fill(sent)

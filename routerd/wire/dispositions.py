@@ -192,7 +192,11 @@ class Dispositions:
         is_news = settled
         before = delivery.remote_state
         # A settlement is always new: a comparison of states in Python would cost more than the rest of this.
-        if state is not None and (settled or state != before) and not (delivery.is_incoming and is_outcome(before)):
+        if (
+            state is not None
+            and (settled or state != before)
+            and not (delivery.is_incoming and not delivery.link.is_relayed and is_outcome(before))
+        ):
             delivery.remote_state = state
             is_news = True
         if settled:

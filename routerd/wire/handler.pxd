@@ -17,6 +17,7 @@ cdef class Handler:
     cpdef void on_session_ended(self, Session session, object error)
     cpdef void on_link_attached(self, Link link, object performative)
     cpdef void on_link_flow(self, Link link)
+    cpdef void on_link_detaching(self, Link link, bint closed, object error)
     cpdef void on_link_detached(self, Link link, bint closed, object error)
     cpdef void on_transfer(self, Link receiver, Delivery delivery, object data, Py_ssize_t start, Py_ssize_t end)
     cpdef void on_relayed(

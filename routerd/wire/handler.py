@@ -53,6 +53,9 @@ class Handler:
     def on_link_flow(self, link: "Link") -> None:
         """Credit, drain or available of the link changed."""
 
+    def on_link_detaching(self, link: "Link", closed: bool, error: "Error | None") -> None:
+        """The peer detaches a link that is relayed; `link.detach` answers, and ends the link."""
+
     def on_link_detached(self, link: "Link", closed: bool, error: "Error | None") -> None:
         """The link is detached, by either end, a stolen name, or the end of its session. Called once for each link."""
 

@@ -8,6 +8,7 @@ cdef unsigned int _MASK
 cdef object _ATTACHED
 cdef object _ATTACH_RCVD
 cdef object _DETACHED
+cdef object _DETACH_RCVD
 cdef object _RECV_ATTACH
 cdef object _SEND_ATTACH
 cdef object _SEND_DETACH
@@ -46,6 +47,9 @@ cdef class Link:
     cdef public bint is_over
     cdef public bint is_reported
     cdef public bint is_flow_due
+    cdef public bint is_relayed
+    cdef readonly bint is_asked
+    cdef public bint is_echo_due
     cdef public dict suspended
     cdef public unsigned int next_tag
     cdef Delivery _spare

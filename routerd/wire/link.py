@@ -25,6 +25,7 @@ _MASK = 0xFFFFFFFF
 _ATTACHED = LinkState.ATTACHED
 _ATTACH_RCVD = LinkState.ATTACH_RCVD
 _DETACHED = LinkState.DETACHED
+_DETACH_RCVD = LinkState.DETACH_RCVD
 _RECV_ATTACH = LinkMove.RECV_ATTACH
 _SEND_ATTACH = LinkMove.SEND_ATTACH
 _SEND_DETACH = LinkMove.SEND_DETACH
@@ -75,6 +76,11 @@ class Link:
         self.is_over = False
         self.is_reported = False
         self.is_flow_due = False
+        # Passed on to another link: what the peer says of it reaches the far end, and the far end answers its detach.
+        self.is_relayed = False
+        # The peer's last flow asked for one in return; the next one of ours asks for one.
+        self.is_asked = False
+        self.is_echo_due = False
         self.suspended = None
         # The number of a sender's next delivery-tag.
         self.next_tag = 0
@@ -164,11 +170,19 @@ class Link:
         self.detach(error=error)
 
     def detach(self, *, closed: bool = True, error: "Error | None" = None) -> None:
-        """Detach; `closed` also ends the link and its unsettled deliveries at both ends."""
+        """Detach; `closed` also ends the link and its unsettled deliveries at both ends.
+
+        If the peer of a relayed link has detached first, this is the answer.
+        """
         if self.state is _ATTACH_RCVD:
             raise StateError(f"link {self.name!r} can't be detached before it is attached; refuse it")
         self.check_move(_SEND_DETACH)
         self.session.send_detach(self, Detach(handle=self.handle, closed=closed, error=error))
+        if self.state is _DETACH_RCVD:
+            self.is_closed = self.is_closed or closed
+            self.move(_SEND_DETACH)
+            self.session.attachments.finish(self)
+            return
         self.move(_SEND_DETACH)
         self.is_closed = closed
         self.has_error = error is not None
@@ -264,6 +278,7 @@ class Link:
     def receive_flow(self, fields: "FlowFields") -> None:
         """Take the link's fields of a flow."""
         self.flow_properties = fields.properties
+        self.is_asked = fields.echo
 
     def receive_transfer(self, fields: "TransferFields", data: bytes | bytearray, end: int) -> None:
         """Take a transfer; only receivers may get one."""

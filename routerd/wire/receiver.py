@@ -94,7 +94,7 @@ class Receiver(Link):
         elif self._is_ignoring:
             self._is_ignoring = fields.more and not fields.aborted
             return
-        elif fields.resume:
+        elif fields.resume and not self.is_relayed:
             delivery = self._resume(fields)
             if delivery is None:
                 self._is_ignoring = fields.more and not fields.aborted
@@ -167,7 +167,7 @@ class Receiver(Link):
     def _begin(self, fields: "TransferFields") -> Delivery:
         if fields.delivery_id < 0 or (fields.tag_number < 0 and fields.tag is None):
             raise LinkFieldInvalid(f"link {self.name!r}: a first transfer without delivery-id or delivery-tag")
-        if self.is_incomplete:
+        if self.is_incomplete and not self.is_relayed:
             raise LinkFieldInvalid(f"link {self.name!r}: a new delivery where an unsettled map was incomplete")
         self._use_credit()
         delivery = self.new_delivery()
@@ -179,6 +179,8 @@ class Receiver(Link):
         delivery.message_format = fields.message_format if fields.message_format >= 0 else 0
         delivery.is_incoming = True
         delivery.is_plain = True
+        # Of a relayed link the far end knows whether it is one to resume.
+        delivery.is_resumed = fields.resume
         delivery.is_batchable = fields.batchable
         delivery.rcv_settle_mode = self._mode_of(fields)
         if fields.settled != 1:

@@ -12,6 +12,7 @@ from routerd.wire.transfer cimport write_transfer
 cdef unsigned int _MASK
 cdef long long _OVERHEAD
 cdef Py_ssize_t _NUMBER_SIZE
+cdef Py_ssize_t _TAG_MAX
 cdef Py_ssize_t _LOOKED_AT
 cdef unsigned int _HEADER
 cdef unsigned int _START
@@ -66,6 +67,8 @@ cdef class Relay:
         next_id="unsigned int",
         next_tag="unsigned int",
         tags=list,
+        keeps_tags=bint,
+        octets=bytes,
         at=Py_ssize_t,
         batch=DeliveryBatch,
     )

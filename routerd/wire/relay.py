@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from routerd.wire.delivery_batch import DeliveryBatch
 from routerd.wire.held_batch import HeldBatch
-from routerd.wire.plain_transfer import LOOKED_AT, OVERHEAD, id_of, payload_of, tag_of
+from routerd.wire.plain_transfer import LOOKED_AT, OVERHEAD, TAG_MAX, id_of, payload_of, tag_of
 from routerd.wire.section_scan import may_carry_annotations, read_u32
 from routerd.wire.transfer import PLAIN_HEADER, TRANSFER_START, write_transfer
 
@@ -26,6 +26,7 @@ LIMIT = 1 << 30
 _MASK = 0xFFFFFFFF
 _OVERHEAD = OVERHEAD
 _NUMBER_SIZE = 4
+_TAG_MAX = TAG_MAX
 _LOOKED_AT = LOOKED_AT
 _HEADER = PLAIN_HEADER
 _START = TRANSFER_START
@@ -59,6 +60,7 @@ class Relay:
     ) -> None:
         """Pass on what a receiver is sent next, without annotations if so asked, until the output holds `most` octets.
 
+        Where both are halves of one link that is relayed, the tags stay what they are.
         The sender has just taken a settled message, or the one that is `behind`, for which it waits for an outcome.
         This is for what is being received now: whatever is not passed on ends it, and so does the end of the octets,
         or when so many messages as the limit says have gone.
@@ -109,13 +111,18 @@ class Relay:
             handle, tag = sender.handle, sender.next_tag
             left = min(left, self._limit, sender.credit, outgoing.remote_incoming_window)
             largest = min(largest, outgoing.send_frame_size - _OVERHEAD)
+            if sender.is_relayed:
+                largest -= _TAG_MAX - _NUMBER_SIZE
             if sender.remote_max_message_size:
                 largest = min(largest, sender.remote_max_message_size)
         header = _HEADER | incoming.remote_channel
         remote_handle = receiver.remote_handle
         out: Output = outgoing.output
         channel = outgoing.channel
-        first_out, tag_out = delivery_id, tag
+        keeps_tags = sender is not None and sender.is_relayed
+        first_out = delivery_id
+        tag_out = self._next_tag if keeps_tags else tag
+        octets: bytes | None = None
         start = pos
         is_settled = self._is_settled
         next_id, next_tag = self._next_id, self._next_tag
@@ -151,8 +158,15 @@ class Relay:
                 next_id = (next_id + 1) & _MASK
                 next_tag = (next_tag + 1) & _MASK
             if sender is not None:
+                if keeps_tags:
+                    at = tag_of(view, pos)
+                    if view[at + 1] == _NUMBER_SIZE:
+                        octets = None
+                        tag = read_u32(view, at + 2)
+                    else:
+                        octets = bytes(data[at + 2 : at + 2 + view[at + 1]])
                 write_transfer(
-                    out, channel, handle, delivery_id, None, tag, 0, is_settled, False, data, payload, pos + size
+                    out, channel, handle, delivery_id, octets, tag, 0, is_settled, False, data, payload, pos + size
                 )
             delivery_id = (delivery_id + 1) & _MASK
             tag = (tag + 1) & _MASK

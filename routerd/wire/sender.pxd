@@ -41,6 +41,9 @@ cdef class Sender(Link):
     cpdef bint send_settled(
         self, object data, Py_ssize_t start, Py_ssize_t end, unsigned int message_format
     ) except -1
+    @cython.locals(session=Session, mine=Delivery, settled=bint, mode=int, is_plain=bint)
+    cpdef Delivery forward(self, Delivery delivery, object data, Py_ssize_t start, Py_ssize_t end)
+    cpdef void give_back(self, long long credit)
     cpdef void write(self, Delivery delivery, object data, Py_ssize_t start, Py_ssize_t end, bint more)
     cpdef void abort(self, Delivery delivery)
     cpdef void drained(self)

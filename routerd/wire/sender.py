@@ -140,6 +140,76 @@ class Sender(Link):
         )
         return True
 
+    def forward(self, delivery: Delivery, data: bytes | bytearray, start: int, end: int) -> Delivery | None:
+        """Send on what has come of a delivery on another link, with its tag and all that is said of it.
+
+        Return what stands for it here, whose rest follows by `write`. None is for one that is whole and settled, of
+        which nothing more will be said.
+        """
+        if not self.is_attached or self.credit <= 0 or self.current is not None:
+            raise StateError(f"link {self.name!r} can't begin a delivery now")
+        session = self.session
+        settled = delivery.remote_settled
+        mode = delivery.rcv_settle_mode
+        if mode == self.rcv_settle_mode or settled:
+            mode = -1
+        is_plain = mode < 0 and delivery.remote_state is None and not (
+            delivery.is_batchable or delivery.is_resumed or delivery.is_aborted
+        )
+        if (
+            is_plain
+            and settled
+            and not delivery.is_partial
+            and session.remote_incoming_window > 0
+            and not session.has_backlog
+            and end - start <= session.send_frame_size - _FIRST_OVERHEAD - _TAG_MAX
+        ):
+            self.credit -= 1
+            self.delivery_count = (self.delivery_count + 1) & _MASK
+            session.count_transfer()
+            write_transfer(
+                session.output,
+                session.channel,
+                self.handle,
+                session.take_delivery_id(),
+                delivery.given_tag,
+                delivery.tag_number,
+                delivery.message_format,
+                True,
+                False,
+                data,
+                start,
+                end,
+            )
+            return None
+        mine = self.new_delivery()
+        mine.given_tag = delivery.given_tag
+        mine.tag_number = delivery.tag_number
+        mine.message_format = delivery.message_format
+        mine.settled = settled
+        if delivery.remote_state is not None:
+            mine.state = delivery.remote_state
+        mine.is_partial = True
+        mine.is_queued = True
+        mine.is_plain = is_plain
+        mine.is_batchable = delivery.is_batchable
+        mine.is_resumed = delivery.is_resumed
+        mine.is_aborted = delivery.is_aborted
+        mine.rcv_settle_mode = mode
+        if not is_plain:
+            self._check_fits(mine)
+        self.credit -= 1
+        self._unstarted += 1
+        self.current = mine
+        self.write(mine, data, start, end, delivery.is_partial)
+        return mine
+
+    def give_back(self, credit: int) -> None:
+        """Advance the delivery-count over credit that will not be used; the peer is told with the next output."""
+        self.delivery_count = (self.delivery_count + credit) & _MASK
+        self.credit -= credit
+        self.session.flow_due(self)
+
     def write(self, delivery: Delivery, data: bytes | bytearray, start: int, end: int, more: bool) -> None:
         """Send data[start:end] of the delivery under way; octets beyond the session window are queued."""
         if delivery is not self.current or not self.is_attached:

@@ -11,6 +11,7 @@ from routerd.wire.output cimport Output
 from routerd.wire.transfer cimport TransferFields
 
 cdef unsigned int _MASK
+cdef object _ATTACH_RCVD
 cdef object _ATTACH_SENT
 cdef object _BEGIN_RCVD
 cdef object _END_RCVD

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 
 # A module constant: access to a member of an enum is a Python call in CPython 3.11.
+_ATTACH_RCVD = LinkState.ATTACH_RCVD
 _ATTACH_SENT = LinkState.ATTACH_SENT
 _BEGIN_RCVD = SessionState.BEGIN_RCVD
 _END_RCVD = SessionState.END_RCVD
@@ -199,6 +200,7 @@ class Session:
             credit = link.credit_on_wire()
             drain = link.drain
             link.is_flow_due = False
+            link.is_echo_due = False
             if link.is_sender:
                 available = link.available
             link.advertise()
@@ -335,7 +337,7 @@ class Session:
             for link in due:
                 # A link whose flow was sent meanwhile needs no second one.
                 if link.is_flow_due and (link.is_attached or link.state is _ATTACH_SENT):
-                    self.send_flow(link)
+                    self.send_flow(link, link.is_echo_due)
                 link.is_flow_due = False
         if self._is_window_due:
             self.send_flow(None)
@@ -385,7 +387,7 @@ class Session:
             self._send_backlog()
         if link is None:
             self.handler.on_session_flow(self)
-        elif link.is_attached:
+        elif link.is_attached or (link.is_relayed and link.state is _ATTACH_RCVD):
             self.handler.on_link_flow(link)
         if echo and self.is_open and (link is None or link.is_attached):
             # With the next output, so that a peer that repeats its request gets one answer.

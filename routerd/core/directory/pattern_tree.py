@@ -84,6 +84,15 @@ class PatternTree(Generic[T]):
             del path[-1].children[token]
         return value
 
+    def find(self, pattern: str) -> T | None:
+        """Return the value of a pattern, or None."""
+        tokens = tokens_of(pattern)
+        path = list(self._path(tokens))
+        if len(path) <= len(tokens):
+            return None
+        entry = path[-1].entry
+        return None if entry is None else entry.value
+
     def match(self, address: str) -> T | None:
         """Return the value of the pattern that matches best, or None."""
         tokens = tokens_of(address)

@@ -38,6 +38,10 @@ cdef class Peer:
     cdef public dict starved
     cdef readonly dict inlets
     cdef readonly dict outlets
+    cdef readonly dict routed
+    cdef readonly dict stuck
+    cdef public Py_ssize_t routed_out
+    cdef public Py_ssize_t routed_in
     cdef public object connection
     cdef public object shell
     cdef public object details

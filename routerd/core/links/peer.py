@@ -9,6 +9,7 @@ from routerd.core.settings import DEFAULT_LINK_CAPACITY, REACH_OCTETS
 if TYPE_CHECKING:
     from routerd.core.links.inlet import Inlet
     from routerd.core.links.outlet import Outlet
+    from routerd.core.links.routed_end import RoutedEnd
     from routerd.core.links.trunk import Trunk
     from routerd.core.policy.service_rules import ServiceRules
     from routerd.wire import Connection, Session
@@ -95,5 +96,11 @@ class Peer:
         self.starved: dict[Session, OrderedDict[Outlet, None]] = {}
         self.inlets: dict[Inlet, None] = {}
         self.outlets: dict[Outlet, None] = {}
+        # The halves of routed links here, and those of them that wait for room, credit or what is sent before a detach.
+        self.routed: dict[RoutedEnd, None] = {}
+        self.stuck: dict[RoutedEnd, None] = {}
+        # How many of them this peer has attached to receive, and to send.
+        self.routed_out = 0
+        self.routed_in = 0
         self.shell = None
         self.details = None

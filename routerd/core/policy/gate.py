@@ -281,7 +281,7 @@ class Gate:
     def _consumer_error(self, peer: Peer, group: Group, performative: "Attach") -> tuple[Error | None, str]:
         settings = group.settings
         source = performative.source
-        if settings.max_receivers and len(peer.outlets) >= settings.max_receivers:
+        if settings.max_receivers and len(peer.outlets) + peer.routed_out >= settings.max_receivers:
             return TOO_MANY_LINKS, "maxReceivers"
         if not isinstance(source, Source):
             return LINK_DENIED, "no source"
@@ -297,7 +297,7 @@ class Gate:
     def _producer_error(self, peer: Peer, group: Group, performative: "Attach") -> tuple[Error | None, str]:
         settings = group.settings
         target: Any = performative.target
-        if settings.max_senders and len(peer.inlets) >= settings.max_senders:
+        if settings.max_senders and len(peer.inlets) + peer.routed_in >= settings.max_senders:
             return TOO_MANY_LINKS, "maxSenders"
         if not isinstance(target, Target):
             # The target is a coordinator or missing. Policy has no rule for these.

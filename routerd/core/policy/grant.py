@@ -61,11 +61,11 @@ class Grant:
         terminus: Any
         if link.is_sender:
             terminus, names = performative.source, self.sources
-            if type(terminus) is not _SOURCE or len(peer.outlets) >= self._most_receivers:
+            if type(terminus) is not _SOURCE or len(peer.outlets) + peer.routed_out >= self._most_receivers:
                 return False
         else:
             terminus, names = performative.target, self.targets
-            if type(terminus) is not _TARGET or len(peer.inlets) >= self._most_senders:
+            if type(terminus) is not _TARGET or len(peer.inlets) + peer.routed_in >= self._most_senders:
                 return False
         address = terminus.address
         return type(address) is str and address in names and not terminus.dynamic and not terminus.capabilities

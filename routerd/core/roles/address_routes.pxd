@@ -27,6 +27,7 @@ cdef class AddressRoutes:
     cdef Attaching _attaching
     cdef Demand _demand
     cdef Fabric _fabric
+    cdef object _link_routes
     cdef long long _worker
     cdef long long _workers
     cdef bint _is_unsettled

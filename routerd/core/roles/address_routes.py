@@ -7,6 +7,7 @@ trunk. That sibling relays messages unchanged.
 
 from typing import TYPE_CHECKING
 
+from routerd.core.directory.link_routes import is_link_route
 from routerd.core.directory.path_rules import UNSETTLED_S
 from routerd.core.directory.treatment import Treatment
 from routerd.core.links.address_route import AddressRoute
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from routerd.core.delivery.copies import Copies
     from routerd.core.delivery.queues import Queues
     from routerd.core.directory.directory import Directory
+    from routerd.core.directory.link_routes import LinkRoutes
     from routerd.core.directory.network import NetworkNews
     from routerd.core.directory.path_rules import PathRules
     from routerd.core.links.address import Address
@@ -49,6 +51,7 @@ class AddressRoutes:
         attaching: "Attaching",
         demand: "Demand",
         fabric: "Fabric",
+        link_routes: "LinkRoutes",
         worker: int,
         workers: int,
     ) -> None:
@@ -61,6 +64,7 @@ class AddressRoutes:
         self._attaching = attaching
         self._demand = demand
         self._fabric = fabric
+        self._link_routes = link_routes
         self._worker = worker
         self._workers = workers
         self._is_unsettled = False
@@ -74,6 +78,9 @@ class AddressRoutes:
             return
         before = network.routes, network.link_state
         touched = network.apply(news)
+        for key in touched:
+            if is_link_route(key):
+                self._link_routes.touched(key)
         directory.expectations.network_changed(before[0], network.routes, self._clock.now)
         if news.routes is not None or news.through is not None:
             self._rules.changed_at = self._clock.now

@@ -51,7 +51,8 @@ _TOO_LONG = Error(
 _NOT_TEXT = Error(condition="amqp:invalid-field", description="an address has to be a string")
 _NO_COORDINATOR = Error(
     condition="amqp:precondition-failed",
-    description="there is no transaction coordinator behind this router",
+    description="The router can't coordinate transactions by itself, a linkRoute to a coordinator must be configured"
+    " to use transactions.",
 )
 _DOWN = Treatment(Distribution.BALANCED)
 _ATTACH_RCVD = LinkState.ATTACH_RCVD

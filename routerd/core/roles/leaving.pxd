@@ -8,8 +8,10 @@ from routerd.core.links.address cimport Address
 from routerd.core.links.inlet cimport Inlet
 from routerd.core.links.outlet cimport Outlet
 from routerd.core.links.peer cimport Peer
+from routerd.core.links.routed_end cimport RoutedEnd
 from routerd.core.links.address_route cimport AddressRoute
 from routerd.core.roles.attaching cimport Attaching
+from routerd.core.roles.routed_links cimport RoutedLinks
 from routerd.core.roles.trunks cimport Trunks
 
 cdef object _OPENED
@@ -24,12 +26,13 @@ cdef class Leaving:
     cdef Endings _endings
     cdef Attaching _attaching
     cdef Trunks _trunks
+    cdef RoutedLinks _routed
     cdef dict _peers
     cdef double _quiet_at
 
     @cython.locals(peer=Peer, inlet=Inlet)
     cpdef void drain(self)
-    @cython.locals(peer=Peer, inlet=Inlet, outlet=Outlet, is_drained=bint, is_late=bint)
+    @cython.locals(peer=Peer, inlet=Inlet, outlet=Outlet, end=RoutedEnd, is_drained=bint, is_late=bint)
     cpdef bint is_drained(self) except -1
     @cython.locals(peer=Peer, outlet=Outlet, address=Address, route=AddressRoute)
     cpdef void close_all(self)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from routerd.core.links.outlet import Outlet
     from routerd.core.links.peer import Peer
     from routerd.core.roles.attaching import Attaching
+    from routerd.core.roles.routed_links import RoutedLinks
     from routerd.core.roles.trunks import Trunks
 
 QUIET_S = 1.0
@@ -35,6 +36,7 @@ class Leaving:
         endings: "Endings",
         attaching: "Attaching",
         trunks: "Trunks",
+        routed: "RoutedLinks",
         peers: "dict[int, Peer]",
     ) -> None:
         self._clock = clock
@@ -44,6 +46,7 @@ class Leaving:
         self._endings = endings
         self._attaching = attaching
         self._trunks = trunks
+        self._routed = routed
         self._peers = peers
         self._quiet_at = 0.0
 
@@ -71,6 +74,9 @@ class Leaving:
             for outlet in peer.outlets:
                 if outlet.link.unsettled_count or outlet.waiting:
                     is_drained = False
+            for end in peer.routed:
+                if end.link.unsettled_count or end.waiting:
+                    is_drained = False
             for inlet in peer.inlets:
                 if inlet.link.unsettled_count or inlet.waiting or inlet.current is not None:
                     is_drained = False
@@ -96,6 +102,7 @@ class Leaving:
             address.routes = []
             self._queues.release_parked(address)
         for peer in list(self._peers.values()):
+            self._routed.close_all(peer, SHUTTING_DOWN)
             ends: list[Inlet | Outlet] = [*peer.inlets, *peer.outlets]
             for end in ends:
                 if end.link.is_attached:

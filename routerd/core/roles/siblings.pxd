@@ -12,6 +12,7 @@ from routerd.core.roles.attaching cimport Attaching
 from routerd.core.roles.demand cimport Demand
 from routerd.core.roles.ends cimport Ends, end_empty_session
 from routerd.core.roles.fabric cimport Fabric
+from routerd.core.roles.link_routing cimport LinkRouting
 from routerd.core.roles.address_routes cimport AddressRoutes
 from routerd.wire.delivery cimport Delivery
 from routerd.wire.link cimport Link
@@ -29,6 +30,8 @@ cdef class Siblings:
     cdef Demand _demand
     cdef Fabric _fabric
     cdef AddressRoutes _routes
+    cdef object _link_routes
+    cdef LinkRouting _routing
     cdef long long _worker
     cdef readonly tuple version
     cdef long long _sequence

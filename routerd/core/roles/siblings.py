@@ -8,6 +8,7 @@ one sibling, so credit and settlement work from end to end.
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
+from routerd.core.directory.link_routes import is_link_route
 from routerd.core.directory.membership import Changes, Delta, Interest, Sibling
 from routerd.core.directory.neighbour import Neighbour
 from routerd.core.errors import FullDeltaMissing
@@ -16,6 +17,7 @@ from routerd.core.links.outlet import Outlet
 from routerd.core.links.role import ConnectionRole, LinkRole
 from routerd.core.roles.address_routes import RELAY
 from routerd.core.roles.ends import end_empty_session
+from routerd.core.roles.link_routing import ROUTED
 from routerd.wire import Attach, ConnectionState, Error, LinkState, Open, Target
 
 if TYPE_CHECKING:
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from routerd.core.delivery.intake import Intake
     from routerd.core.delivery.queues import Queues
     from routerd.core.directory.directory import Directory
+    from routerd.core.directory.link_routes import LinkRoutes
     from routerd.core.links.address import Address
     from routerd.core.links.peer import Peer
     from routerd.core.roles.address_routes import AddressRoutes
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
     from routerd.core.roles.demand import Demand
     from routerd.core.roles.ends import Ends
     from routerd.core.roles.fabric import Fabric
+    from routerd.core.roles.link_routing import LinkRouting
     from routerd.wire.delivery import Delivery
     from routerd.wire.link import Link
 
@@ -49,6 +53,8 @@ class Siblings:
         demand: "Demand",
         fabric: "Fabric",
         routes: "AddressRoutes",
+        link_routes: "LinkRoutes",
+        routing: "LinkRouting",
         worker: int,
     ) -> None:
         self._directory = directory
@@ -57,6 +63,8 @@ class Siblings:
         self._demand = demand
         self._fabric = fabric
         self._routes = routes
+        self._link_routes = link_routes
+        self._routing = routing
         self._worker = worker
         self.version = (0, 0)
         self._sequence = 0
@@ -75,14 +83,14 @@ class Siblings:
 
     def all_interests(self) -> Changes:
         """Return all interests of this worker, for a join."""
-        interests = tuple(
-            Interest(key, address.local_count)
-            for key, address in self._directory.addresses.items()
-            if address.local_count
-        )
+        counts = {key: address.local_count for key, address in self._directory.addresses.items()}
+        counts.update((key, len(one.containers)) for key, one in self._link_routes.patterns.items())
+        interests = tuple(Interest(key, count) for key, count in counts.items() if count)
         return Changes(self._sequence, interests)
 
     def _local_consumers(self, key: str) -> int:
+        if is_link_route(key):
+            return self._link_routes.containers_of(key)
         address = self._directory.addresses.get(key)
         return 0 if address is None else address.local_count
 
@@ -126,6 +134,8 @@ class Siblings:
             address = self._directory.addresses.get(key)
             if address is not None:
                 self.refresh(address)
+            elif is_link_route(key):
+                self._link_routes.touched(key)
 
     def _members(self, siblings: tuple[Sibling, ...], touched: dict[str, None]) -> None:
         neighbours = self._directory.neighbours
@@ -231,6 +241,11 @@ class Siblings:
 
     def attached(self, peer: "Peer", link: "Link", performative: Attach) -> None:
         """Answer a sibling's link, for our consumers of an address or for a router behind one of our trunks."""
+        if performative.name.startswith(ROUTED):
+            error = self._routing.from_sibling(peer, link, performative)
+            if isinstance(error, Error):
+                self._attaching.refuse(link, error)
+            return
         target = performative.target
         key = target.address if isinstance(target, Target) else None
         if link.is_sender or not isinstance(key, str):

@@ -12,6 +12,7 @@ from routerd.core.links.trunk cimport Trunk
 from routerd.core.roles.attaching cimport Attaching
 from routerd.core.roles.control cimport ControlRole
 from routerd.core.roles.ends cimport Ends, end_empty_session
+from routerd.core.roles.link_routing cimport LinkRouting
 from routerd.core.roles.address_routes cimport AddressRoutes
 from routerd.wire.delivery cimport Delivery
 from routerd.wire.link cimport Link
@@ -31,6 +32,7 @@ cdef class Trunks:
     cdef Queues _queues
     cdef Attaching _attaching
     cdef AddressRoutes _routes
+    cdef LinkRouting _routing
     cdef public list events
     cdef readonly dict wanting
 

@@ -15,6 +15,7 @@ from routerd.core.links.trunk import IDLE_STREAMS_MAX, OPENING_MAX, PRIORITIES, 
 from routerd.core.roles.address_routes import NO_ROUTE
 from routerd.core.roles.control import ControlRole
 from routerd.core.roles.ends import end_empty_session
+from routerd.core.roles.link_routing import INCOMPLETE
 from routerd.core.settings import Distribution, RouterSettings
 from routerd.wire import Attach, Error, Open, Receiver, Sender, Session, Source, StateError, Symbol, Target
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from routerd.core.roles.address_routes import AddressRoutes
     from routerd.core.roles.attaching import Attaching
     from routerd.core.roles.ends import Ends
+    from routerd.core.roles.link_routing import LinkRouting
     from routerd.wire.delivery import Delivery
     from routerd.wire.link import Link
 
@@ -88,6 +90,7 @@ class Trunks:
         queues: "Queues",
         attaching: "Attaching",
         routes: "AddressRoutes",
+        routing: "LinkRouting",
     ) -> None:
         self._clock = clock
         self._settings = settings
@@ -96,6 +99,7 @@ class Trunks:
         self._queues = queues
         self._attaching = attaching
         self._routes = routes
+        self._routing = routing
         self.events: list[TrunkEvent] = []
         # The connections of edge routers that want links for large messages.
         self.wanting: dict[Trunk, None] = {}
@@ -209,8 +213,15 @@ class Trunks:
         terminus: Any = performative.source if link.is_sender else performative.target
         capabilities = getattr(terminus, "capabilities", ())
         capability = next((one for one in capabilities if one in (CONTROL, DATA)), None)
-        if trunk is None or capability is None:
-            self._attaching.refuse(link, NO_ROUTE if trunk is not None and trunk.is_up else _NOT_YET)
+        if trunk is None:
+            self._attaching.refuse(link, _NOT_YET)
+        elif capability is None:
+            answer = self._routing.route(peer, link, performative)
+            if answer is not True:
+                not_routed = NO_ROUTE if trunk.is_up else _NOT_YET
+                self._attaching.refuse(link, answer or not_routed)
+        elif link.is_sender and link.is_incomplete:
+            self._attaching.refuse(link, INCOMPLETE)
         elif not self._attaching.complete(link, link.remote_source, link.remote_target):
             return
         elif link.is_sender:

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from routerd.config import ListenerConfig
-from routerd.core import Grant, Inlet, Observer, Outlet, Peer
+from routerd.core import Grant, Inlet, Observer, Outlet, Peer, RoutedEnd
 from routerd.io.logs.connection_ends import ends_of, failure_of
 from routerd.io.logs.log_system import module_log
 from routerd.io.logs.message_log import log_message
@@ -165,7 +165,7 @@ class EventLog(Observer):
         """A fault of ours, with where it was."""
         _core.error("Endpoint %s inside the router failed", address, exc_info=error)
 
-    def link_attached(self, end: Inlet | Outlet) -> None:
+    def link_attached(self, end: Inlet | Outlet | RoutedEnd) -> None:
         """One line with the termini."""
         self._lost = 0
         if not _core.is_info or not end.peer.is_external:
@@ -186,7 +186,7 @@ class EventLog(Observer):
             number = link.session.connection.context.number
             _core.info("[C%d] Link %s refused: %s: %s", number, link.name, error.condition, error.description)
 
-    def link_lost(self, end: Inlet | Outlet, error: Error | None) -> None:
+    def link_lost(self, end: Inlet | Outlet | RoutedEnd, error: Error | None) -> None:
         """One line with what became of the deliveries, as long as there are not too many at once."""
         if not _core.is_info or not end.peer.is_external or self._are_too_many(end):
             return
@@ -209,7 +209,7 @@ class EventLog(Observer):
             _reason(error),
         )
 
-    def _are_too_many(self, end: Inlet | Outlet) -> bool:
+    def _are_too_many(self, end: Inlet | Outlet | RoutedEnd) -> bool:
         session = end.link.session
         if not session.is_over:
             return False

@@ -21,6 +21,7 @@ from routerd.core import (
     Treatments,
     TrunkClosed,
     TrunkOpened,
+    is_link_route,
 )
 from routerd.wire import (
     AmqpValue,
@@ -39,6 +40,7 @@ CONTROL = "qd.router"
 DATA = "qd.router-data"
 COST = Symbol("qd.inter-router-cost")
 PRIORITIES = 10
+LINK_ROUTE_HINT = 4
 CAPACITY = 250
 
 Path = tuple[str, ...]
@@ -118,6 +120,8 @@ class JoinedRouter(Workers):
             for interest in worker.router.all_interests().interests:
                 if interest.key[:1] == "M":
                     wanted[interest.key] = HINTS[self._treatments.of_key(interest.key).distribution]
+                elif is_link_route(interest.key):
+                    wanted[interest.key] = LINK_ROUTE_HINT
         return wanted
 
     def tell(self, **news: Any) -> None:

@@ -25,7 +25,9 @@ DATA_OF_LINKS = frozenset(
         "Parked",
         "ParkedTogether",
         "Peer",
+        "RoutedEnd",
         "Trunk",
+        "WaitingTransfer",
     }
 )
 """These refer to each other: a link has an address, an address has links."""

@@ -23,6 +23,7 @@ EVENTS = {
     "on_session_ended": ["session", "error"],
     "on_link_attached": ["link", "performative"],
     "on_link_flow": ["link"],
+    "on_link_detaching": ["link", "closed", "error"],
     "on_link_detached": ["link", "closed", "error"],
     "on_transfer": ["receiver", "delivery", "data", "start", "end"],
     "on_relayed": ["receiver", "sender", "count", "batch", "data", "start"],

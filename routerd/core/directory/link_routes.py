@@ -1,0 +1,251 @@
+"""Link routes: which links are passed on as a whole to a container, and to which of those there are.
+
+A link route is a pattern of addresses and a direction, as a client sees it: `in` for links on which clients send, `out`
+for those on which they receive. All that have one pattern share a key, by which routers and workers tell each other
+that they have a container for it: `C` and `D` are those of a prefix, `E` and `F` those of other patterns.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from routerd.core.directory.pattern_tree import PatternTree, tokens_of
+from routerd.core.errors import InvalidPattern
+
+if TYPE_CHECKING:
+    from routerd.core.directory.directory import Directory
+    from routerd.core.links.peer import Peer
+    from routerd.core.links.trunk import Trunk
+
+COORDINATOR = "$coordinator"
+"""The address by which links to a transaction coordinator are routed."""
+
+
+class LinkDirection(Enum):
+    """Which way the messages of a routed link go."""
+
+    IN = "in"
+    OUT = "out"
+
+
+_LETTERS = {LinkDirection.IN: ("C", "E"), LinkDirection.OUT: ("D", "F")}
+_DIRECTIONS = {letter: direction for direction, letters in _LETTERS.items() for letter in letters}
+_PREFIX_LETTERS = "CD"
+_WILDCARDS = ("*", "#")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkRouteSettings:
+    """One link route as it is configured."""
+
+    name: str
+    direction: LinkDirection
+    pattern: str
+    """Tokens between `.` or `/`, `*` for one and `#` for any number of them; a prefix p is the pattern p/#."""
+    container_id: str | None = None
+    connection: str | None = None
+    add_prefix: str = ""
+    """What the container's addresses have in front that those of clients have not."""
+    del_prefix: str = ""
+    """What the container's addresses do not have in front that those of clients have."""
+
+    @property
+    def has_prefixes(self) -> bool:
+        """Whether the container knows addresses by other names than clients."""
+        return bool(self.add_prefix or self.del_prefix)
+
+    def to_container(self, address: str) -> str:
+        """Return an address as the container knows it."""
+        if self.del_prefix and address.startswith(self.del_prefix) and len(address) > len(self.del_prefix):
+            address = address[len(self.del_prefix) :]
+        return self.add_prefix + address
+
+    def to_client(self, address: str) -> str:
+        """Return an address of the container as clients know it."""
+        return self.del_prefix + address.removeprefix(self.add_prefix)
+
+
+def key_of(pattern: str, direction: LinkDirection) -> str:
+    """Return the key of a pattern; raises InvalidPattern."""
+    if not tokens_of(pattern):
+        raise InvalidPattern(pattern)
+    pattern = pattern.strip("./")
+    of_prefix, of_pattern = _LETTERS[direction]
+    prefix = pattern[:-2] if pattern.endswith(("/#", ".#")) else ""
+    if prefix and not any(wildcard in prefix for wildcard in _WILDCARDS):
+        return of_prefix + prefix
+    return of_pattern + pattern
+
+
+def is_link_route(key: str) -> bool:
+    """Whether a key is that of a link route."""
+    return key[:1] in _DIRECTIONS
+
+
+class RoutedPattern:
+    """What is known of one key: the link routes that were configured here, and their containers."""
+
+    def __init__(self, key: str) -> None:
+        self.key = key
+        self.direction = _DIRECTIONS[key[:1]]
+        self.pattern = f"{key[1:]}/#" if key[:1] in _PREFIX_LETTERS else key[1:]
+        self.routes: dict[str, LinkRouteSettings] = {}
+        # The connections of containers, each with the link route by which it was found; whose turn it is comes first.
+        self.containers: list[tuple[LinkRouteSettings, Peer]] = []
+        # The routers and siblings whose turn it was last.
+        self._last_router = ""
+        self._last_sibling = -1
+
+    def container(self) -> "tuple[LinkRouteSettings, Peer] | None":
+        """Return the container whose turn it is."""
+        if not self.containers:
+            return None
+        found = self.containers.pop(0)
+        self.containers.append(found)
+        return found
+
+    def next_router(self, routers: Iterable[str]) -> str | None:
+        """Return of other routers that one whose turn it is."""
+        ordered = sorted(routers)
+        if not ordered:
+            return None
+        self._last_router = next((one for one in ordered if one > self._last_router), ordered[0])
+        return self._last_router
+
+    def next_sibling(self, siblings: Iterable[int]) -> int | None:
+        """Return of siblings that one whose turn it is."""
+        ordered = sorted(siblings)
+        if not ordered:
+            return None
+        self._last_sibling = next((one for one in ordered if one > self._last_sibling), ordered[0])
+        return self._last_sibling
+
+
+class LinkRoutes:
+    """All link routes that a worker knows of, its own and those of siblings and of other routers."""
+
+    def __init__(self, directory: "Directory") -> None:
+        self._directory = directory
+        self._by_key: dict[str, RoutedPattern] = {}
+        self._by_name: dict[str, RoutedPattern] = {}
+        # Patterns that are written differently may have the same tokens.
+        self._trees: dict[LinkDirection, PatternTree[list[RoutedPattern]]] = {
+            direction: PatternTree() for direction in LinkDirection
+        }
+
+    # --- configuration
+
+    def add(self, settings: LinkRouteSettings) -> None:
+        """Route links by another link route; raises InvalidPattern."""
+        pattern = self._pattern(key_of(settings.pattern, settings.direction))
+        pattern.routes[settings.name] = settings
+        self._by_name[settings.name] = pattern
+
+    def remove(self, name: str) -> None:
+        """Route no more links by a link route; those that are routed stay."""
+        pattern = self._by_name.pop(name, None)
+        if pattern is not None:
+            del pattern.routes[name]
+            self._set_containers(pattern, [one for one in pattern.containers if one[0].name != name])
+
+    def activated(self, name: str, peer: "Peer") -> None:
+        """Have a container that is connected take the links of a link route."""
+        pattern = self._by_name.get(name)
+        if pattern is not None:
+            self._set_containers(pattern, [*pattern.containers, (pattern.routes[name], peer)])
+
+    def deactivated(self, name: str, peer: "Peer") -> None:
+        """Route no more links of a link route to a connection."""
+        pattern = self._by_name.get(name)
+        if pattern is not None:
+            left = [one for one in pattern.containers if one[0].name != name or one[1] is not peer]
+            self._set_containers(pattern, left)
+
+    def _set_containers(self, pattern: RoutedPattern, containers: "list[tuple[LinkRouteSettings, Peer]]") -> None:
+        if len(containers) != len(pattern.containers):
+            pattern.containers = containers
+            self._directory.changed[pattern.key] = None
+        self._forget_if_idle(pattern)
+
+    # --- what others have
+
+    def touched(self, key: str) -> None:
+        """See whether siblings or other routers have a key, which may have changed."""
+        if self._is_elsewhere(key):
+            if tokens_of(key[1:]):
+                self._pattern(key)
+        elif key in self._by_key:
+            self._forget_if_idle(self._by_key[key])
+
+    def _is_elsewhere(self, key: str) -> bool:
+        return bool(self._directory.network.routers_of(key)) or self._directory.remote_consumers(key) > 0
+
+    # --- what there is
+
+    def __bool__(self) -> bool:
+        return bool(self._by_key)
+
+    @property
+    def patterns(self) -> dict[str, RoutedPattern]:
+        """All that is known, by key."""
+        return self._by_key
+
+    def containers_of(self, key: str) -> int:
+        """Return how many connections of containers this worker has for a key."""
+        pattern = self._by_key.get(key)
+        return 0 if pattern is None else len(pattern.containers)
+
+    def match(self, address: str, direction: LinkDirection) -> RoutedPattern | None:
+        """Return what matches an address best."""
+        found = self._trees[direction].match(address)
+        if not found:
+            return None
+        return next((one for one in found if self.has_destination(one)), found[0])
+
+    def has_destination(self, pattern: RoutedPattern) -> bool:
+        """Whether there is a container here, at a sibling or at a router that can be reached."""
+        return bool(pattern.containers or self.siblings_with(pattern.key) or self.routers_with(pattern.key, None))
+
+    def siblings_with(self, key: str) -> list[int]:
+        """Return the siblings that have a container, and are connected."""
+        return [
+            worker
+            for worker, neighbour in self._directory.neighbours.items()
+            if neighbour.interests.get(key) and neighbour.peer is not None and not neighbour.is_lost
+        ]
+
+    def routers_with(self, key: str, behind: "Trunk | None") -> list[str]:
+        """Return the routers that have a container and can be reached, other than by way of a trunk."""
+        network = self._directory.network
+        excluded = -1 if behind is None else behind.peer.number
+        return [
+            router
+            for router in network.routers_of(key)
+            if router in network.routes and network.routes[router].trunk != excluded
+        ]
+
+    # --- inside
+
+    def _pattern(self, key: str) -> RoutedPattern:
+        pattern = self._by_key.get(key)
+        if pattern is None:
+            pattern = self._by_key[key] = RoutedPattern(key)
+            tree = self._trees[pattern.direction]
+            shared = tree.find(pattern.pattern)
+            if shared is None:
+                tree.add(pattern.pattern, [pattern])
+            else:
+                shared.append(pattern)
+        return pattern
+
+    def _forget_if_idle(self, pattern: RoutedPattern) -> None:
+        if pattern.routes or self._is_elsewhere(pattern.key):
+            return
+        del self._by_key[pattern.key]
+        tree = self._trees[pattern.direction]
+        shared = tree.find(pattern.pattern)
+        if shared is not None:
+            shared.remove(pattern)
+            if not shared:
+                tree.remove(pattern.pattern)

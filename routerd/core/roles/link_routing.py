@@ -1,0 +1,197 @@
+"""Which links are routed, and where: to a container of this worker, of a sibling, or of another router.
+
+The first worker of a router that sees an attach decides. It attaches at a sibling over the fabric, where the name of
+the link says to what it is to be handed: a container for a key, or a trunk. Another router decides anew.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from routerd.core.directory.addresses import canonical
+from routerd.core.directory.link_routes import LinkDirection
+from routerd.core.roles.claims import Claimant
+from routerd.core.roles.routed_links import Wish
+from routerd.core.roles.routed_termini import is_resumable, routed_address, with_address
+from routerd.wire import Attach, Coordinator, Error
+
+if TYPE_CHECKING:
+    from routerd.core.directory.directory import Directory
+    from routerd.core.directory.link_routes import LinkRoutes, RoutedPattern
+    from routerd.core.links.peer import Peer
+    from routerd.core.roles.attaching import Attaching
+    from routerd.core.roles.routed_links import RoutedLinks
+    from routerd.wire.link import Link
+
+ROUTED = "link-route "
+"""What the names of routed links begin with on the fabric."""
+
+_NO_DESTINATION = Error(condition="qd:no-route-to-dest", description="No route to the destination node")
+_EXPIRY = Error(condition="qd:link-expiration", description="Requested link expiration not allowed")
+_IN = LinkDirection.IN
+_OUT = LinkDirection.OUT
+
+
+class RoutedAttach:
+    """An attach for which there is a link route."""
+
+    def __init__(self, peer: "Peer", link: "Link", performative: Attach, name: str, address: str) -> None:
+        self.peer = peer
+        self.link = link
+        self.performative = performative
+        self.source: Any = performative.source
+        self.target: Any = performative.target
+        # What the link is called on its way to the container.
+        self.name = name
+        # What the client has written.
+        self.address = address
+        # By what it is routed.
+        self.plain_address = address
+        self.is_resumable = is_resumable(self.source if link.is_sender else self.target)
+
+    def rename(self, address: str) -> None:
+        """Have another address in the terminus by which the link is routed."""
+        if self.link.is_sender:
+            self.source = with_address(self.source, address)
+        else:
+            self.target = with_address(self.target, address)
+
+
+class LinkRouting:
+    """Finds what a link is routed to, and has it attached there."""
+
+    def __init__(
+        self,
+        directory: "Directory",
+        routes: "LinkRoutes",
+        attaching: "Attaching",
+        links: "RoutedLinks",
+        allows_resumable: bool,
+        workers: int,
+    ) -> None:
+        self._directory = directory
+        self._routes = routes
+        self._attaching = attaching
+        self._links = links
+        self._allows_resumable = allows_resumable
+        self._workers = workers
+
+    def route(self, peer: "Peer", link: "Link", performative: Attach) -> "bool | Error":
+        """Route a link that a peer has attached, if there is a link route for it; or say why that can't be."""
+        terminus = performative.source if link.is_sender else performative.target
+        text = routed_address(terminus)
+        if not text:
+            return False
+        address = canonical(text)
+        if peer.tenant and not address.startswith("_"):
+            address = f"{peer.tenant}/{address}"
+        pattern = self._routes.match(address, _OUT if link.is_sender else _IN) if self._routes else None
+        is_dynamic = getattr(terminus, "dynamic", False)
+        if pattern is None:
+            return _NO_DESTINATION if is_dynamic and not peer.is_router else False
+        name = performative.name if peer.is_router else f"{performative.name}@{_container_id(peer)}"
+        attach = RoutedAttach(peer, link, performative, name, text)
+        attach.plain_address = address
+        if attach.is_resumable and not self._allows_resumable:
+            return _EXPIRY
+        if peer.tenant and address != text:
+            attach.rename(address)
+        return self._to_container(attach, pattern) or self._elsewhere(attach, pattern) or _NO_DESTINATION
+
+    def _to_container(self, attach: RoutedAttach, pattern: "RoutedPattern") -> bool:
+        """Hand a link to a container of this worker, if there is one."""
+        found = pattern.container()
+        if found is None:
+            return False
+        route, peer = found
+        if not route.has_prefixes or isinstance(attach.target, Coordinator):
+            self._connect(attach, Wish(peer, attach.name, attach.performative, attach.source, attach.target))
+            return True
+        attach.rename(route.to_container(attach.plain_address))
+        wish = Wish(
+            peer,
+            attach.name,
+            attach.performative,
+            attach.source,
+            attach.target,
+            route,
+            attach.plain_address,
+        )
+        self._connect(attach, wish)
+        return True
+
+    def _elsewhere(self, attach: RoutedAttach, pattern: "RoutedPattern") -> bool:
+        """Have a link go on to a sibling with a container, or else towards another router with one."""
+        key = pattern.key
+        sibling = pattern.next_sibling(self._routes.siblings_with(key))
+        if sibling is not None:
+            return self._to_sibling(attach, sibling, key, "-")
+        routers = self._routes.routers_with(key, attach.peer.trunk)
+        for _ in range(len(routers)):
+            router = pattern.next_router(routers)
+            if router is not None and self._towards(attach, self._directory.network.routes[router].trunk, key):
+                return True
+        return False
+
+    def _towards(self, attach: RoutedAttach, number: int, key: str) -> bool:
+        """Have a link go on over a trunk, of this worker or of the sibling that has it."""
+        trunk = self._directory.trunks.get(number)
+        if trunk is not None:
+            self._connect(
+                attach, Wish(trunk.peer, attach.name, attach.performative, attach.source, attach.target)
+            )
+            return True
+        return self._to_sibling(attach, (number - 1) % self._workers, key, str(number))
+
+    def _to_sibling(self, attach: RoutedAttach, worker: int, key: str, trunk: str) -> bool:
+        neighbour = self._directory.neighbours.get(worker)
+        if neighbour is None or neighbour.peer is None:
+            return False
+        # The number makes the name one of its own among those of all siblings.
+        name = f"{ROUTED}{self._attaching.take_number()} {trunk} {len(key)} {key}{attach.name}"
+        self._connect(attach, Wish(neighbour.peer, name, attach.performative, attach.source, attach.target))
+        return True
+
+    def from_sibling(self, peer: "Peer", link: "Link", performative: Attach) -> "bool | Error":
+        """Hand a link on as the sibling has decided that has attached it."""
+        _, trunk, size, rest = performative.name.removeprefix(ROUTED).split(" ", 3)
+        key, name = rest[: int(size)], rest[int(size) :]
+        text = routed_address(performative.source if link.is_sender else performative.target)
+        attach = RoutedAttach(peer, link, performative, name, text)
+        attach.plain_address = canonical(text)
+        if trunk != "-":
+            number = int(trunk)
+            return (number in self._directory.trunks and self._towards(attach, number, key)) or _NO_DESTINATION
+        pattern = self._routes.patterns.get(key)
+        return (pattern is not None and self._to_container(attach, pattern)) or _NO_DESTINATION
+
+    def _connect(self, attach: RoutedAttach, wish: Wish) -> None:
+        self._links.connect(attach.peer, attach.link, wish, attach.address, attach.is_resumable)
+
+
+class LinkRouteClaim(Claimant):
+    """Takes the links for which there is a link route."""
+
+    def __init__(self, routing: LinkRouting) -> None:
+        self._routing = routing
+
+    def claim(self, peer: "Peer", link: "Link", performative: Attach) -> "bool | Error":
+        """Take a link if it can be routed; refuse it if it has to be and can't."""
+        return False if peer.is_inner else self._routing.route(peer, link, performative)
+
+
+class IncompleteClaim(Claimant):
+    """Has a peer attach anew that does not say all that it has not settled: nothing is kept here for that."""
+
+    def claim(self, peer: "Peer", link: "Link", performative: Attach) -> "bool | Error":
+        """Refuse a link on which only what is resumed may be sent (2.7.3)."""
+        return INCOMPLETE if link.is_sender and link.is_incomplete else False
+
+
+INCOMPLETE = Error(
+    condition="amqp:precondition-failed",
+    description="the unsettled map is incomplete, and none of its deliveries is known here: attach without it",
+)
+
+
+def _container_id(peer: "Peer") -> str:
+    remote = peer.connection.remote_open
+    return "" if remote is None else str(remote.container_id)

@@ -1,0 +1,39 @@
+"""The address by which a link is routed, wherever its terminus has it."""
+
+from dataclasses import replace
+from typing import Any
+
+from routerd.core.directory.link_routes import COORDINATOR
+from routerd.wire import Coordinator, Source, Symbol, Target
+
+ADDRESS_PROPERTY = "x-opt-qd.address"
+"""The property of a dynamic node that says by which link route it is to be made."""
+
+_NEVER = "never"
+
+
+def routed_address(terminus: Any) -> str:
+    """Return the address of a terminus for which there may be a link route, nothing where there can't be any."""
+    if isinstance(terminus, Coordinator):
+        return COORDINATOR
+    if not isinstance(terminus, (Source, Target)):
+        return ""
+    address = (terminus.dynamic_node_properties or {}).get(ADDRESS_PROPERTY) if terminus.dynamic else terminus.address
+    # A symbol is text, too; compiled code takes the plain type only.
+    return str(address) if isinstance(address, str) else ""
+
+
+def with_address(terminus: Any, address: str) -> Any:
+    """Return a terminus like this one, with another address to be routed by."""
+    if isinstance(terminus, Coordinator):
+        return terminus
+    if not terminus.dynamic:
+        return replace(terminus, address=address)
+    properties = dict(terminus.dynamic_node_properties or {})
+    properties[Symbol(ADDRESS_PROPERTY)] = address
+    return replace(terminus, dynamic_node_properties=properties)
+
+
+def is_resumable(terminus: Any) -> bool:
+    """Whether a terminus outlives its link, so that the link can be taken up again."""
+    return isinstance(terminus, (Source, Target)) and (terminus.timeout > 0 or terminus.expiry_policy == _NEVER)
