@@ -132,6 +132,7 @@ class Workers:
         *,
         observer: Callable[[], Observer] = Observer,
         fabric: dict[str, Any] | None = None,
+        chance: Callable[[], float] = float,
         **options: Any,
     ) -> None:
         self.now = 100.0
@@ -146,6 +147,7 @@ class Workers:
         self._is_alone = workers == 1
         self._observer = observer
         self._fabric = fabric or {}
+        self._chance = chance
         self._tokens = count(1)
         self._clients = count(1)
         self._incarnations = count(1)
@@ -167,6 +169,7 @@ class Workers:
             worker=index,
             workers=self._worker_count,
             is_alone=self._is_alone,
+            chance=self._chance,
         )
         worker = self.workers[index] = Worker(router, next(self._incarnations))
         if not self._is_alone:

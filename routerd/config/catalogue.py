@@ -10,7 +10,9 @@ from typing import Any
 from routerd.config.configurable import Configurable
 from routerd.config.kinds.address import AddressKind
 from routerd.config.kinds.auth_service_plugin import AuthServiceKind
+from routerd.config.kinds.auto_link import AutoLinkKind
 from routerd.config.kinds.connector import ConnectorKind
+from routerd.config.kinds.link_route import LinkRouteKind
 from routerd.config.kinds.listener import ListenerKind
 from routerd.config.kinds.log import LogKind
 from routerd.config.kinds.policy import PolicyKind
@@ -19,7 +21,7 @@ from routerd.config.kinds.router import RouterKind
 from routerd.config.kinds.ssl_profile import SslProfileKind
 from routerd.config.kinds.vhost import VhostKind
 from routerd.config.kinds.vhost_group import VHOST_USER_GROUP_SETTINGS
-from routerd.config.schema.addresses import AUTO_LINK, BINDING, CONNECTION_LINK_ROUTE, EXCHANGE, LINK_ROUTE
+from routerd.config.schema.addresses import BINDING, CONNECTION_LINK_ROUTE, EXCHANGE
 from routerd.config.schema.connections import CONNECTION
 from routerd.config.schema.foundations import (
     AMQP_MANAGEMENT,
@@ -49,8 +51,8 @@ TABLE: tuple[Configurable[Any] | EntityType, ...] = (
     LogKind(),
     LOG_STATS,
     AddressKind(),
-    LINK_ROUTE,
-    AUTO_LINK,
+    LinkRouteKind(),
+    AutoLinkKind(),
     EXCHANGE,
     BINDING,
     ROUTER_LINK,

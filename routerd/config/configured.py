@@ -20,6 +20,11 @@ class ConfiguredEntity:
     file_index: int | None = None
     """Which of its type it is in the file, counted from 0; None for one that was created at run time."""
 
+    @property
+    def label(self) -> str:
+        """What it is called where it has no name: by its place in the file, or its number."""
+        return self.identity if self.file_index is None else f"{self.type.section}/{self.file_index}"
+
     def __reduce__(self) -> tuple[Callable[..., "ConfiguredEntity"], tuple[Any, ...]]:
         return _configured, (self.type.name, self.identity, self.name, dict(self.values), self.file_index)
 

@@ -26,7 +26,7 @@ def effect_of(
     if kind is None or not kind.is_changeable:
         return None
     findings = Findings("")
-    section = Entity(entity.type, None, {**entity.values, "name": entity.name}, {}, findings)
+    section = Entity(entity.type, None, {**entity.values, "name": entity.name}, {}, findings, entity.label)
     found = kind.parse([section], Reading(mode=mode, environment=environment, resolve=resolve))
     if findings.errors:
         error = findings.errors[0]

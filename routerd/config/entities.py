@@ -1,5 +1,7 @@
 """The sections of a file, held against the schema: what each says, and everything that is wrong with them."""
 
+from collections import Counter
+
 from routerd.config.catalogue import SECTIONS, find_entity_type
 from routerd.config.entity import Entity, Findings
 from routerd.config.errors import ConfigError
@@ -13,10 +15,13 @@ def entities_of(sections: Sections, findings: Findings) -> list[Entity]:
     """Return the entities of the sections, in the order of the file."""
     findings.notices.extend(sections.notices)
     entities = []
+    counts: Counter[str] = Counter()
     for section in sections.all:
         entity_type = _type_of(section, findings)
         if entity_type is not None:
-            entities.append(_entity(section, entity_type, findings))
+            label = f"{entity_type.section}/{counts[entity_type.name]}"
+            counts[entity_type.name] += 1
+            entities.append(_entity(section, entity_type, findings, label))
     return entities
 
 
@@ -36,14 +41,14 @@ def _type_of(section: Section, findings: Findings) -> EntityType | None:
     return None
 
 
-def _entity(section: Section, entity_type: EntityType, findings: Findings) -> Entity:
+def _entity(section: Section, entity_type: EntityType, findings: Findings, label: str) -> Entity:
     checked = check_entity(entity_type, {name: given.value for name, given in section.attributes.items()})
     for problem in checked.problems:
         findings.errors.append(_error(problem, section, entity_type, findings.file))
     for name, text in checked.notices:
         findings.notices.append((section.attributes[name].line, text))
     given = {name: (given_name, section.attributes[given_name]) for name, given_name in checked.given_as.items()}
-    return Entity(entity_type, section.line, checked.values, given, findings)
+    return Entity(entity_type, section.line, checked.values, given, findings, label)
 
 
 def _error(problem: Problem, section: Section, entity_type: EntityType, file: str) -> ConfigError:

@@ -35,6 +35,8 @@ class Entity:
     given: Mapping[str, tuple[str, Given]]
     """Name and value as they stand in the file, of those that do."""
     findings: Findings
+    label: str = ""
+    """What it is called where it has no name."""
 
     def refuse(self, attribute: str, reason: str, *allowed: str, meant: str | None = None) -> None:
         """Note that an attribute, or what it has to do with others, is wrong."""

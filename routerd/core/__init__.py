@@ -10,7 +10,7 @@ from routerd.core.directory.addresses import (
     canonical,
     parts_of,
 )
-from routerd.core.directory.link_routes import LinkDirection, LinkRoutes, LinkRouteSettings, is_link_route
+from routerd.core.directory.link_routes import LinkRoutes, is_link_route
 from routerd.core.directory.membership import Changes, Delta, Interest, Sibling
 from routerd.core.directory.network import MappedAddresses, Network, NetworkNews, RouteTo
 from routerd.core.directory.pattern_tree import PatternTree
@@ -38,7 +38,7 @@ from routerd.core.links.address import Address
 from routerd.core.links.fan_out import FanOut
 from routerd.core.links.inlet import Inlet
 from routerd.core.links.outlet import Outlet
-from routerd.core.links.peer import EDGE, FABRIC, INNER, INTER_ROUTER, NORMAL, Peer
+from routerd.core.links.peer import EDGE, FABRIC, INNER, INTER_ROUTER, NORMAL, ROUTE_CONTAINER, Peer
 from routerd.core.links.routed_end import RoutedEnd
 from routerd.core.observer import Observer
 from routerd.core.policy import (
@@ -79,6 +79,7 @@ from routerd.core.recording.columns import (
 from routerd.core.recording.names import CAUSE_WORDS, OUTCOME_WORDS
 from routerd.core.recording.recorder import Recorder
 from routerd.core.roles.address_routes import RELAY
+from routerd.core.roles.containers import ContainerUse
 from routerd.core.roles.edges import HEARTBEAT_S
 from routerd.core.roles.trunks import ControlArrived, TrunkClosed, TrunkEvent, TrunkOpened
 from routerd.core.router import Router
@@ -88,7 +89,10 @@ from routerd.core.settings import (
     PRIORITY_MAX,
     REACH_OCTETS,
     AddressSettings,
+    AutoLinkSettings,
     Distribution,
+    LinkDirection,
+    LinkRouteSettings,
     ManagementAccess,
     RouterMode,
     RouterSettings,
@@ -116,6 +120,7 @@ __all__ = [
     "PRIORITY_MAX",
     "REACH_OCTETS",
     "RELAY",
+    "ROUTE_CONTAINER",
     "UPLINK",
     "Account",
     "Address",
@@ -123,8 +128,10 @@ __all__ = [
     "AddressSettings",
     "AddressSpace",
     "AddressTable",
+    "AutoLinkSettings",
     "Changes",
     "ChangesMissed",
+    "ContainerUse",
     "ControlArrived",
     "CoreError",
     "DecisionColumns",

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from routerd.core.links.peer import Peer
     from routerd.core.links.routed_end import RoutedEnd
     from routerd.core.policy.grant import Grant
+    from routerd.core.roles.containers import ContainerUse
     from routerd.wire import Error, Link, Open, RemoteError
 
 
@@ -65,6 +66,15 @@ class Observer:
 
     def endpoint_failed(self, address: str, error: Exception) -> None:
         """An endpoint inside the router raised an error for a message; the message was rejected."""
+
+    def use_activated(self, use: "ContainerUse") -> None:
+        """A link route or an auto-link has a connection to its container."""
+
+    def use_deactivated(self, use: "ContainerUse") -> None:
+        """A link route or an auto-link has lost a connection to its container, or is no more."""
+
+    def auto_link_failed(self, use: "ContainerUse", reason: str) -> None:
+        """A container has refused or ended the link of an auto-link; it is attached again later."""
 
     def link_lost(self, end: "Inlet | Outlet | RoutedEnd", error: "Error | None") -> None:
         """A link is over; its counters are final."""

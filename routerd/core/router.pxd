@@ -17,10 +17,13 @@ from routerd.core.links.peer cimport Peer
 from routerd.core.links.role cimport ConnectionRole
 from routerd.core.recording.journal cimport Journal
 from routerd.core.roles.attaching cimport Attaching
+from routerd.core.roles.auto_links cimport AutoLinks
 from routerd.core.roles.clients cimport Clients
+from routerd.core.roles.containers cimport Containers
 from routerd.core.roles.edges cimport Edges
 from routerd.core.roles.keeping cimport Keeping
 from routerd.core.roles.leaving cimport Leaving
+from routerd.core.roles.link_route_uses cimport LinkRouteUses
 from routerd.core.roles.routed_links cimport RoutedLinks
 from routerd.core.roles.routed_traffic cimport RoutedTraffic
 from routerd.core.roles.refusals cimport PolicyClaim
@@ -78,6 +81,9 @@ cdef class Router(Handler):
     cdef PolicyClaim _policy
     cdef Keeping _keeping
     cdef Clients _clients
+    cdef Containers _containers
+    cdef readonly LinkRouteUses link_route_uses
+    cdef readonly AutoLinks auto_links
     cdef Leaving _leaving
     cdef ConnectionRole _client_role
     cdef dict _roles

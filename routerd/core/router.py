@@ -24,21 +24,24 @@ from routerd.core.directory.link_routes import LinkRoutes
 from routerd.core.directory.path_rules import PathRules
 from routerd.core.links.end import End
 from routerd.core.links.inlet import Inlet
-from routerd.core.links.peer import EDGE, FABRIC, INTER_ROUTER, NORMAL, Peer
+from routerd.core.links.peer import EDGE, FABRIC, INTER_ROUTER, NORMAL, ROUTE_CONTAINER, Peer
 from routerd.core.links.role import ConnectionRole, LinkRole
 from routerd.core.observer import Observer
 from routerd.core.policy.gate import MESSAGE_TOO_LARGE, Gate
 from routerd.core.recording.journal import Journal
 from routerd.core.roles.address_routes import AddressRoutes
 from routerd.core.roles.attaching import Attaching
+from routerd.core.roles.auto_links import AutoLinkInletRole, AutoLinkOutletRole, AutoLinks
 from routerd.core.roles.claims import Claims
 from routerd.core.roles.clients import ClientRole, Clients, ConsumerRole, EdgeProducerRole, ProducerRole
+from routerd.core.roles.containers import ContainerRole, Containers
 from routerd.core.roles.demand import Demand
 from routerd.core.roles.edges import LOOKUP, EdgeClaim, EdgeRole, Edges, HeartbeatRole, LookupRole, TrackerRole
 from routerd.core.roles.ends import Ends
 from routerd.core.roles.fabric import Fabric
 from routerd.core.roles.keeping import KeeperClaim, Keeping, KeptClaim
 from routerd.core.roles.leaving import Leaving
+from routerd.core.roles.link_route_uses import LinkRouteUses
 from routerd.core.roles.link_routing import INCOMPLETE, IncompleteClaim, LinkRouteClaim, LinkRouting
 from routerd.core.roles.refusals import DrainingClaim, PolicyClaim, RouterLinkClaim
 from routerd.core.roles.routed_links import RoutedLinks, RoutedRole
@@ -53,7 +56,13 @@ from routerd.core.roles.uplinks import (
     UplinkRole,
     Uplinks,
 )
-from routerd.core.settings import DEFAULT_LINK_CAPACITY, AddressSettings, RouterSettings
+from routerd.core.settings import (
+    DEFAULT_LINK_CAPACITY,
+    AddressSettings,
+    AutoLinkSettings,
+    LinkRouteSettings,
+    RouterSettings,
+)
 from routerd.core.totals import Totals
 from routerd.wire import (
     Attach,
@@ -109,8 +118,12 @@ class Router(Handler):
         worker: int = 0,
         workers: int = 1,
         is_alone: bool = True,
+        chance: Callable[[], float] = float,
     ) -> None:
-        """`worker` of `workers` is the index of this one: numbers of connections and links differ between workers."""
+        """`worker` of `workers` is the index of this one: numbers of connections and links differ between workers.
+
+        `chance` returns a random number from 0 to 1.
+        """
         self.settings = settings
         self.router_id = settings.id
         self.observer = observer = Observer() if observer is None else observer
@@ -122,7 +135,7 @@ class Router(Handler):
         self.awake = []
         self._last_peer = worker + 1 - workers
         self._make_delivery()
-        self._make_roles(token, is_alone)
+        self._make_roles(token, is_alone, chance)
 
     def _make_delivery(self) -> None:
         """Build the parts that messages pass through, the lowest first."""
@@ -162,7 +175,7 @@ class Router(Handler):
             remainders,
         )
 
-    def _make_roles(self, token: Callable[[], str], is_alone: bool) -> None:
+    def _make_roles(self, token: Callable[[], str], is_alone: bool, chance: Callable[[], float]) -> None:
         """Build the roles of connections and links."""
         clock, directory, observer = self._clock, self.directory, self.observer
         journal, copies, queues, credit = self._journal, self._copies, self._queues, self._credit
@@ -259,11 +272,19 @@ class Router(Handler):
                 ("addresses", clients),
             )
         )
+        containers = self._containers = Containers(observer)
+        self.link_route_uses = LinkRouteUses(containers, link_routes)
+        auto_links = self.auto_links = AutoLinks(
+            clock, observer, directory, attaching, clients, containers, chance
+        )
+        auto_links.inlet_role = AutoLinkInletRole(intake, credit, ends, clients, auto_links)
+        auto_links.outlet_role = AutoLinkOutletRole(credit, ends, clients, auto_links)
         self._leaving = Leaving(clock, directory, copies, queues, self._endings, attaching, trunks, routed, self.peers)
         self._client_role: ConnectionRole = ClientRole(claims)
         self._roles: dict[str, ConnectionRole] = {
             FABRIC: FabricRole(siblings),
             INTER_ROUTER: TrunkRole(trunks),
+            ROUTE_CONTAINER: ContainerRole(containers, claims),
             EDGE: UplinkRole(uplinks, claims) if directory.is_edge else EdgeRole(edges, claims),
         }
 
@@ -294,9 +315,10 @@ class Router(Handler):
         self._routes.end_turn()
 
     def each_second(self, now: float) -> None:
-        """Greet neighbours, and release messages that waited for news in vain."""
+        """Greet neighbours, release messages that waited for news in vain, and retry auto-links."""
         self.set_clock(now)
         self._trunks.each_second(now)
+        self.auto_links.each_second(now)
         self._routes.each_second(now)
         self.routed_links.each_second(now)
 
@@ -315,8 +337,12 @@ class Router(Handler):
         strips_in: bool = True,
         strips_out: bool = True,
         is_multi_tenant: bool = False,
+        place: str = "",
     ) -> Peer:
-        """Return the record of a new connection; the caller sets its `connection` and that connection's `context`."""
+        """Return the record of a new connection; the caller sets its `connection` and that connection's `context`.
+
+        `place` is the name of its listener or connector, if it has one.
+        """
         self._last_peer += self.workers
         if role == FABRIC:
             capacity = FABRIC_CAPACITY
@@ -327,6 +353,7 @@ class Router(Handler):
             strips_in=strips_in,
             strips_out=strips_out,
             is_multi_tenant=is_multi_tenant,
+            place=place,
         )
         peer.role = self._roles.get(role, self._client_role)
         self.peers[peer.number] = peer
@@ -610,6 +637,22 @@ class Router(Handler):
         """Remove the settings of a pattern for addresses that come into use from now on; raises UnknownPattern."""
         self.directory.treatments.remove(pattern)
         self._treatments_changed()
+
+    def add_link_route(self, settings: LinkRouteSettings) -> None:
+        """Route the links of addresses to a container, whenever it is connected; raises InvalidPattern."""
+        self.link_route_uses.add(settings)
+
+    def remove_link_route(self, name: str) -> None:
+        """Remove a link route; links that are routed stay."""
+        self.link_route_uses.remove(name)
+
+    def add_auto_link(self, settings: AutoLinkSettings) -> None:
+        """Attach a link to a container, on each of its connections."""
+        self.auto_links.add(settings)
+
+    def remove_auto_link(self, name: str) -> None:
+        """Remove an auto-link; its links are detached once their messages are settled."""
+        self.auto_links.remove(name)
 
     def _treatments_changed(self) -> None:
         """Look up the addresses of messages again."""

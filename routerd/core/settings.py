@@ -55,6 +55,66 @@ class AddressSettings:
     name: str | None = None
 
 
+class LinkDirection(Enum):
+    """The direction of messages, as the router sees it."""
+
+    IN = "in"
+    """From the peer."""
+    OUT = "out"
+    """To the peer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkRouteSettings:
+    """Addresses whose links are routed to a container."""
+
+    name: str
+    """No other link route of the router has it."""
+    direction: LinkDirection
+    """`in` for the links of senders, `out` for those of receivers."""
+    pattern: str
+    """Like that of an address; a prefix p is the pattern p/#."""
+    container_id: str | None = None
+    connection: str | None = None
+    """The name of the listener or connector of the container."""
+    add_prefix: str = ""
+    """What the container's addresses have in front that those of clients have not."""
+    del_prefix: str = ""
+    """What the container's addresses do not have in front that those of clients have."""
+
+    @property
+    def has_prefixes(self) -> bool:
+        """Whether the container knows addresses by other names than clients."""
+        return bool(self.add_prefix or self.del_prefix)
+
+    def to_container(self, address: str) -> str:
+        """Return an address as the container knows it."""
+        if self.del_prefix and address.startswith(self.del_prefix) and len(address) > len(self.del_prefix):
+            address = address[len(self.del_prefix) :]
+        return self.add_prefix + address
+
+    def to_client(self, address: str) -> str:
+        """Return an address of the container as clients know it."""
+        return self.del_prefix + address.removeprefix(self.add_prefix)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AutoLinkSettings:
+    """A link that the router attaches to a container, on each connection to it."""
+
+    name: str
+    """No other auto-link of the router has it."""
+    address: str
+    direction: LinkDirection
+    phase: int
+    external_address: str | None = None
+    """The address at the container, if it is another one there."""
+    is_fallback: bool = False
+    container_id: str | None = None
+    connection: str | None = None
+    """The name of the listener or connector that the container is at."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RouterSettings:
     """The settings of one router."""

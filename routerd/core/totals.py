@@ -21,13 +21,18 @@ COUNTERS = (
 
 
 class Totals:
-    """Sums of the counters of links that are over, by direction: clients, other routers, fabric and inner ones."""
+    """Sums of the counters of links that are over, by direction: clients, other routers, fabric and inner ones.
+
+    Those of containers are among those of clients.
+    """
 
     def __init__(self) -> None:
         self.ingress = dict.fromkeys(COUNTERS, 0)
         self.egress = dict.fromkeys(COUNTERS, 0)
         self.trunk_in = dict.fromkeys(COUNTERS, 0)
         self.trunk_out = dict.fromkeys(COUNTERS, 0)
+        self.container_in = dict.fromkeys(COUNTERS, 0)
+        self.container_out = dict.fromkeys(COUNTERS, 0)
         self.fabric_in = dict.fromkeys(COUNTERS, 0)
         self.fabric_out = dict.fromkeys(COUNTERS, 0)
         self.inner_in = dict.fromkeys(COUNTERS, 0)
@@ -45,6 +50,10 @@ class Totals:
             sums = self.egress if end.link.is_sender else self.ingress
         for name in COUNTERS:
             sums[name] += getattr(end, name)
+        if end.peer.is_container:
+            sums = self.container_out if end.link.is_sender else self.container_in
+            for name in COUNTERS:
+                sums[name] += getattr(end, name)
 
     def dropped(self) -> int:
         """Return the number of dropped settled messages, or copies of them, without links of inner endpoints."""

@@ -39,8 +39,10 @@ from routerd.management.backing import Backing, Unanswered
 from routerd.management.messages import Answer, Request
 from routerd.management.rows import (
     AddressRow,
+    AutoLinkRow,
     ConnectionRow,
     ConnectorRow,
+    LinkRouteRow,
     LinkRow,
     LogRow,
     NodeRow,
@@ -65,6 +67,7 @@ __all__ = [
     "Agent",
     "Answer",
     "Attribute",
+    "AutoLinkRow",
     "Backing",
     "Change",
     "ChangeForbidden",
@@ -75,6 +78,7 @@ __all__ = [
     "ConnectionRow",
     "ConnectorRow",
     "EntityType",
+    "LinkRouteRow",
     "LinkRow",
     "LogRow",
     "NodeRow",

@@ -7,8 +7,10 @@ from routerd.config import ConfiguredEntity
 from routerd.core import RouterSettings
 from routerd.management.rows import (
     AddressRow,
+    AutoLinkRow,
     ConnectionRow,
     ConnectorRow,
+    LinkRouteRow,
     LinkRow,
     LogRow,
     NodeRow,
@@ -56,6 +58,12 @@ class Backing(Protocol):
 
     async def addresses(self) -> list[AddressRow]:
         """Return the addresses of all workers: several rows for an address that several use."""
+
+    async def link_routes(self) -> list[LinkRouteRow]:
+        """Return the link routes of all workers: a row for each at each."""
+
+    async def auto_links(self) -> list[AutoLinkRow]:
+        """Return the auto-links of all workers: a row for each at each."""
 
     async def log(self) -> list[LogRow]:
         """Return the last lines of all processes, oldest first."""

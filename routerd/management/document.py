@@ -95,7 +95,7 @@ is changed, save where the sentence of a 503 says that it is not known.
 A change takes effect in all connection actors or in none.
 
 The types that this router does not have yet are in the schema. A request to make one is checked, and then refused:
-`'linkRoute' is not supported yet`.
+`'exchange' is not supported yet`.
 
 ## Two views
 
@@ -243,7 +243,7 @@ def _shown_attributes(entity_type: EntityType) -> Iterator[tuple[str, Attribute 
         if not is_configured:
             yield one.name, one
     for name in live_columns(entity_type):
-        if name not in entity_type.attributes:
+        if name not in entity_type.attributes and name not in entity_type.old_names:
             yield name, None
 
 

@@ -115,6 +115,33 @@ class AddressRow(NamedTuple):
     """Unsettled deliveries that went to other routers, by the way they went."""
     transit: int = 0
     """Deliveries from one router to another."""
+    container_in: int = 0
+    """Deliveries that came from containers."""
+    container_out: int = 0
+
+
+class LinkRouteRow(NamedTuple):
+    """A link route at a worker."""
+
+    worker: int
+    name: str
+    """Its own, or what stands in for that."""
+    connections: int
+    """To its container."""
+
+
+class AutoLinkRow(NamedTuple):
+    """An auto-link at a worker."""
+
+    worker: int
+    name: str
+    """As of a link route."""
+    status: str
+    """`inactive`, `attaching`, `failed`, `active` or `quiescing`: the best of its connections."""
+    link: int | None
+    """The number of its link; the last one, if there are several."""
+    last_error: str | None
+    """Why the last link that failed did, until it is there again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,6 +222,9 @@ class WorkerRow:
     inner_out: dict[str, int]
     transit: int = 0
     """Deliveries from one router to another."""
+    container_in: int = 0
+    """Deliveries that came from containers."""
+    container_out: int = 0
     dropped_presettled: int = 0
     """Settled deliveries, and copies of multicast ones, that were dropped: at links of clients, routers and actors."""
     recording_status: str = "off"

@@ -5,7 +5,10 @@
 
 from routerd.config.kinds.address import ADDRESS, AddressKind, pattern_of
 from routerd.config.kinds.auth_service_plugin import AuthServiceKind
+from routerd.config.kinds.auto_link import AUTO_LINK, AutoLinkKind, auto_link_phase
 from routerd.config.kinds.connector import CONNECTOR, ConnectorKind
+from routerd.config.kinds.container_attributes import BOTH_PLACES
+from routerd.config.kinds.link_route import LINK_ROUTE, LinkRouteKind, route_pattern_of
 from routerd.config.kinds.listener import LISTENER, ListenerKind
 from routerd.config.kinds.log import LOG, LogKind
 from routerd.config.kinds.policy import POLICY
@@ -16,7 +19,10 @@ from routerd.config.kinds.vhost import VHOST, VhostKind
 
 __all__ = [
     "ADDRESS",
+    "AUTO_LINK",
+    "BOTH_PLACES",
     "CONNECTOR",
+    "LINK_ROUTE",
     "LISTENER",
     "LOG",
     "POLICY",
@@ -25,11 +31,15 @@ __all__ = [
     "VHOST",
     "AddressKind",
     "AuthServiceKind",
+    "AutoLinkKind",
     "ConnectorKind",
+    "LinkRouteKind",
     "ListenerKind",
     "LogKind",
     "RecordKind",
     "SslProfileKind",
     "VhostKind",
+    "auto_link_phase",
     "pattern_of",
+    "route_pattern_of",
 ]

@@ -63,7 +63,6 @@ CONNECTOR = EntityType(
             CREATE,
             "normal",
             tags=ROLES,
-            unsupported_tags=("route-container",),
         ),
         COST,
         Attribute("sslProfile", STRING, "The name of the `sslProfile` that TLS is used with.", CREATE),
@@ -227,9 +226,9 @@ What `role` can be depends on the `mode` of the router:
 
 | mode | roles of listeners | roles of connectors |
 |---|---|---|
-| `standalone` | `normal` | `normal` |
-| `interior` | `normal`, `inter-router`, `edge` | `normal`, `inter-router` |
-| `edge` | `normal` | `normal`, `edge` |
+| `standalone` | `normal`, `route-container` | `normal`, `route-container` |
+| `interior` | `normal`, `inter-router`, `route-container`, `edge` | `normal`, `inter-router`, `route-container` |
+| `edge` | `normal`, `route-container` | `normal`, `route-container`, `edge` |
 
 Both ends of a connection between routers have the same role. A router has at most {INTER_ROUTER_MAX} connections with
 role `inter-router`. `cost` counts for these; of the costs of both ends the higher one does.

@@ -70,7 +70,6 @@ LISTENER = EntityType(
             CREATE,
             "normal",
             tags=ROLES,
-            unsupported_tags=("route-container",),
         ),
         COST,
         Attribute("sslProfile", STRING, "The name of the `sslProfile` that makes this a TLS port.", CREATE),

@@ -89,7 +89,8 @@ class Endings:
             self._producer_lost(current)
         suspended = inlet.link.suspended
         for delivery in [] if suspended is None else list(suspended.values()):
-            outcome = _RELEASED if type(delivery.context) is Parked else _MAYBE_SEEN
+            is_unseen = type(delivery.context) is Parked or not inlet.takes_modified
+            outcome = _RELEASED if is_unseen else _MAYBE_SEEN
             self._producer_lost(delivery)
             if delivery.is_tracked:
                 # Nothing is kept for a link that was not closed: what becomes of the rest, nobody will say.

@@ -64,11 +64,11 @@ class Settlement:
 
     def _consumer_decided(self, out: Delivery, delivery: Delivery) -> None:
         state = out.remote_state
+        inlet: Inlet | None = delivery.link.context
         if not out.remote_settled and state is not _ACCEPTED and not is_outcome(state):
-            if not delivery.settled:
+            if not delivery.settled and (inlet is None or inlet.takes_modified):
                 delivery.update(state, False)
             return
-        inlet: Inlet | None = delivery.link.context
         is_news = delivery.state is None or not is_outcome(delivery.state)
         # Where both settle second, the producer's settlement is what the consumer waits for.
         is_awaited = not out.remote_settled and delivery.rcv_settle_mode == _SECOND
@@ -193,6 +193,8 @@ class Settlement:
         if state is _ACCEPTED:
             inlet.accepted += 1
         else:
+            if not inlet.takes_modified and isinstance(state, Modified):
+                state = _RELEASED
             inlet.count(state)
         age = self._clock.now - delivery.stamp
         if age > 1.0:

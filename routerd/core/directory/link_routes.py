@@ -6,12 +6,11 @@ that they have a container for it: `C` and `D` are those of a prefix, `E` and `F
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from enum import Enum
 from typing import TYPE_CHECKING
 
 from routerd.core.directory.pattern_tree import PatternTree, tokens_of
 from routerd.core.errors import InvalidPattern
+from routerd.core.settings import LinkDirection, LinkRouteSettings
 
 if TYPE_CHECKING:
     from routerd.core.directory.directory import Directory
@@ -22,48 +21,10 @@ COORDINATOR = "$coordinator"
 """The address by which links to a transaction coordinator are routed."""
 
 
-class LinkDirection(Enum):
-    """Which way the messages of a routed link go."""
-
-    IN = "in"
-    OUT = "out"
-
-
 _LETTERS = {LinkDirection.IN: ("C", "E"), LinkDirection.OUT: ("D", "F")}
 _DIRECTIONS = {letter: direction for direction, letters in _LETTERS.items() for letter in letters}
 _PREFIX_LETTERS = "CD"
 _WILDCARDS = ("*", "#")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LinkRouteSettings:
-    """One link route as it is configured."""
-
-    name: str
-    direction: LinkDirection
-    pattern: str
-    """Tokens between `.` or `/`, `*` for one and `#` for any number of them; a prefix p is the pattern p/#."""
-    container_id: str | None = None
-    connection: str | None = None
-    add_prefix: str = ""
-    """What the container's addresses have in front that those of clients have not."""
-    del_prefix: str = ""
-    """What the container's addresses do not have in front that those of clients have."""
-
-    @property
-    def has_prefixes(self) -> bool:
-        """Whether the container knows addresses by other names than clients."""
-        return bool(self.add_prefix or self.del_prefix)
-
-    def to_container(self, address: str) -> str:
-        """Return an address as the container knows it."""
-        if self.del_prefix and address.startswith(self.del_prefix) and len(address) > len(self.del_prefix):
-            address = address[len(self.del_prefix) :]
-        return self.add_prefix + address
-
-    def to_client(self, address: str) -> str:
-        """Return an address of the container as clients know it."""
-        return self.del_prefix + address.removeprefix(self.add_prefix)
 
 
 def key_of(pattern: str, direction: LinkDirection) -> str:

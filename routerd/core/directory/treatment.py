@@ -61,10 +61,11 @@ class Treatments:
             return _ONE_PLACE
         if slash and word == "_edge":
             return _EDGE
-        found = self._by_pattern.match(text) or self._default
-        if found.distribution is not Distribution.UNAVAILABLE:
-            return found
-        return Treatment(Distribution.BALANCED, found.ingress_phase, found.egress_phase, found.priority)
+        return _never_unavailable(self._by_pattern.match(text) or self._default)
+
+    def of_container(self, address: str) -> Treatment:
+        """Return the treatment of an address that an auto-link is for: it is never unavailable."""
+        return _never_unavailable(self.of(address))
 
     def of_key(self, key: str, hint: int | None = None) -> Treatment:
         """Return the treatment of an address by its key; raises InvalidKey.
@@ -78,6 +79,12 @@ class Treatments:
                 return hinted
             return self.of(parts.text)
         return _BY_CLASS.get(parts.address_class, _ONE_PLACE)
+
+
+def _never_unavailable(treatment: Treatment) -> Treatment:
+    if treatment.distribution is not Distribution.UNAVAILABLE:
+        return treatment
+    return Treatment(Distribution.BALANCED, treatment.ingress_phase, treatment.egress_phase, treatment.priority)
 
 
 def _configured(settings: AddressSettings) -> Treatment:

@@ -36,6 +36,9 @@ cdef class Address:
     cdef public long long ingress
     cdef public long long egress
     cdef public long long transit
+    cdef public long long container_in
+    cdef public long long container_out
+    cdef public Py_ssize_t uses
 
     cpdef object queue_for(self, Inlet inlet)
     cpdef bint has_outlet(self, bint is_local_only) noexcept

@@ -61,6 +61,11 @@ class Address:
         self.ingress = 0
         self.egress = 0
         self.transit = 0
+        # Of the links that are over, what came from containers, and went to them.
+        self.container_in = 0
+        self.container_out = 0
+        # What is configured and keeps the address.
+        self.uses = 0
 
     def take_turns(self) -> None:
         """Have connections take turns from now on; only while no message waits."""
@@ -82,7 +87,12 @@ class Address:
     def is_idle(self) -> bool:
         """Whether the address has no links here and no message waits."""
         return not (
-            self.outlets or self.inlets or self.parked or self.parked_from_siblings or self.parked_from_trunks
+            self.uses
+            or self.outlets
+            or self.inlets
+            or self.parked
+            or self.parked_from_siblings
+            or self.parked_from_trunks
         ) and not any(route.waiting for route in self.routes)
 
     def add(self, outlet: "Outlet") -> None:

@@ -58,6 +58,8 @@ class Inlet(End):
         self.is_quiet = False
         # The policy check of each message; None for no check.
         self.guard: Any = None
+        # RabbitMQ ends the session of whoever says `modified`.
+        self.takes_modified = True
         self.strips = peer.strips_in
         self.capacity = peer.capacity
         self.reach = 0

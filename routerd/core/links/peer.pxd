@@ -5,11 +5,13 @@ from routerd.core.links.trunk cimport Trunk
 cdef class Peer:
     cdef readonly long long number
     cdef readonly str role_name
+    cdef readonly str place
     cdef public ConnectionRole role
     cdef readonly bint is_fabric
     cdef readonly bint is_inner
     cdef public bint is_fair
     cdef readonly bint is_router
+    cdef readonly bint is_container
     cdef readonly bint is_edge
     cdef readonly bint is_external
     cdef public bint is_initiator

@@ -18,6 +18,8 @@ NORMAL = "normal"
 FABRIC = "fabric"
 INTER_ROUTER = "inter-router"
 EDGE = "edge"
+ROUTE_CONTAINER = "route-container"
+"""At the far end is a container, mostly a broker, that the router attaches links to by itself."""
 INNER = "inner"
 """The role of a connection whose far end is inside the router, such as the endpoints of management."""
 
@@ -42,15 +44,19 @@ class Peer:
         strips_in: bool = True,
         strips_out: bool = True,
         is_multi_tenant: bool = False,
+        place: str = "",
     ) -> None:
         self.number = number
         self.role_name = role
+        # The name of its listener or connector, if that was given one.
+        self.place = place
         self.role = NO_CONNECTION_ROLE
         self.is_fabric = role == FABRIC
         self.is_inner = role == INNER
         # Connections that send to it take turns: it is an endpoint that answers requests.
         self.is_fair = False
         self.is_router = role == INTER_ROUTER
+        self.is_container = role == ROUTE_CONTAINER
         # Between an edge router and an interior router.
         self.is_edge = role == EDGE
         self.is_external = not (self.is_fabric or self.is_inner)

@@ -128,22 +128,27 @@ class Clients(Claimant):
         link.context = outlet
         outlet.source = source
         peer.outlets[outlet] = None
-        address.add(outlet)
         if peer.is_fair:
             address.take_turns()
         if peer.is_edge:
             self._edges.let_pass_large(outlet)
-        self._consumers_changed(address)
-        if address.local_count == 1:
-            link.session.connection.work += len(address.inlets) >> 3
-            self._demand.came(address)
-            if self._journal.recorder is not None and address.remote_count == 0:
-                self._journal.recorder.events.address_added(address.key, self._clock.now)
+        self.consumer_came(outlet)
         if self.is_alone:
             self.answer(outlet)
         else:
             self._siblings.await_workers(outlet)
         return True
+
+    def consumer_came(self, outlet: Outlet) -> None:
+        """Have messages of its address come here for a consumer."""
+        address = outlet.address
+        address.add(outlet)
+        self._consumers_changed(address)
+        if address.local_count == 1:
+            outlet.link.session.connection.work += len(address.inlets) >> 3
+            self._demand.came(address)
+            if self._journal.recorder is not None and address.remote_count == 0:
+                self._journal.recorder.events.address_added(address.key, self._clock.now)
 
     def answer(self, outlet: Outlet) -> None:
         """Answer a consumer that every worker knows of, unless it has left."""
@@ -154,6 +159,10 @@ class Clients(Claimant):
             return
         outlet.source = None
         outlet.is_open = link.is_attached
+        self.serve_consumer(outlet)
+
+    def serve_consumer(self, outlet: Outlet) -> None:
+        """Send to a consumer whose link is attached, as it has credit."""
         outlet.address.note_credit()
         outlet.note_flow(self._clock.now)
         self._observer.link_attached(outlet)
@@ -216,10 +225,16 @@ class Clients(Claimant):
         link.context = inlet
         peer.inlets[inlet] = None
         inlet.is_open = link.is_attached
+        self.serve_producer(inlet, target.address)
+        return True
+
+    def serve_producer(self, inlet: Inlet, text: str | None) -> None:
+        """Take the messages of a producer whose link is attached; `text` is its address as it is written."""
+        peer, address = inlet.peer, inlet.address
         if address is not None:
             self._uplinks.producers_changed(address)
             self._directory.tracking.sends(peer, address)
-            self._mark_entries(inlet, address, peer.tenant, target.address)
+            self._mark_entries(inlet, address, peer.tenant, text)
             address.enter(inlet)
             if address.missing or address.routes:
                 self._siblings.refresh(address)
@@ -227,9 +242,8 @@ class Clients(Claimant):
         if self._journal.recorder is not None:
             self._journal.recorder.events.producer_attached(inlet, self._clock.now)
         inlet.top_up()
-        return True
 
-    def _mark_entries(self, inlet: Inlet, address: Address, tenant: str, text: str) -> None:
+    def _mark_entries(self, inlet: Inlet, address: Address, tenant: str, text: str | None) -> None:
         """Prepare the annotations for messages of a link that leave for another router."""
         phase = phase_of(address.key)
         # Other routers do not know tenants, so their addresses are written in full.

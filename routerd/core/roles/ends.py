@@ -38,6 +38,8 @@ class Ends:
     def finish_outlet(self, outlet: "Outlet", was_open: bool, error: "Error | None") -> None:
         """Report the end of an outlet."""
         self._totals.add(outlet)
+        if outlet.peer.is_container:
+            outlet.address.container_out += outlet.deliveries
         if was_open:
             self._observer.link_lost(outlet, error)
             if self._journal.recorder is not None:
@@ -51,6 +53,8 @@ class Ends:
     def finish_inlet(self, inlet: "Inlet", error: "Error | None") -> None:
         """Report the end of an inlet."""
         self._totals.add(inlet)
+        if inlet.peer.is_container and inlet.address is not None:
+            inlet.address.container_in += inlet.deliveries
         self._observer.link_lost(inlet, error)
         if self._journal.recorder is not None:
             self._journal.recorder.events.producer_detached(inlet, self._clock.now)

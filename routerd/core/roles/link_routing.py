@@ -7,10 +7,10 @@ the link says to what it is to be handed: a container for a key, or a trunk. Ano
 from typing import TYPE_CHECKING, Any
 
 from routerd.core.directory.addresses import canonical
-from routerd.core.directory.link_routes import LinkDirection
 from routerd.core.roles.claims import Claimant
 from routerd.core.roles.routed_links import Wish
 from routerd.core.roles.routed_termini import is_resumable, routed_address, with_address
+from routerd.core.settings import LinkDirection
 from routerd.wire import Attach, Coordinator, Error
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from routerd.wire import (
 
 if TYPE_CHECKING:
     from routerd.core.clock import Clock
-    from routerd.core.directory.link_routes import LinkRouteSettings
+    from routerd.core.settings import LinkRouteSettings
     from routerd.core.links.peer import Peer
     from routerd.core.observer import Observer
     from routerd.core.roles.attaching import Attaching

@@ -54,6 +54,8 @@ class ManagedWorker:
             "connections": worker.reports.packed_connections,
             "links": worker.reports.packed_links,
             "addresses": worker.reports.packed_addresses,
+            "link_routes": worker.reports.packed_link_routes,
+            "auto_links": worker.reports.packed_auto_links,
             "pools": worker.reports.pools,
             "policy": lambda: worker.call(policy_row, worker.router),
             "set_trace": worker.set_trace,

@@ -15,11 +15,13 @@ from routerd.io.entities import Claim, running
 from routerd.io.logs import module_log
 from routerd.management import (
     AddressRow,
+    AutoLinkRow,
     Change,
     Configuration,
     ConfiguredEntity,
     ConnectionRow,
     ConnectorRow,
+    LinkRouteRow,
     LinkRow,
     LogRow,
     NodeRow,
@@ -32,7 +34,7 @@ from routerd.management import (
 )
 
 T = TypeVar("T")
-R = TypeVar("R", ConnectionRow, LinkRow, AddressRow)
+R = TypeVar("R", ConnectionRow, LinkRow, AddressRow, LinkRouteRow, AutoLinkRow)
 
 LOG_MAX = 1000
 """Lines of the log that are told."""
@@ -157,6 +159,14 @@ class RouterBacking:
     async def addresses(self) -> list[AddressRow]:
         """Return the addresses of all workers."""
         return _unpacked(AddressRow, await self._all("addresses"))
+
+    async def link_routes(self) -> list[LinkRouteRow]:
+        """Return the link routes of all workers."""
+        return _unpacked(LinkRouteRow, await self._all("link_routes"))
+
+    async def auto_links(self) -> list[AutoLinkRow]:
+        """Return the auto-links of all workers."""
+        return _unpacked(AutoLinkRow, await self._all("auto_links"))
 
     async def log(self) -> list[LogRow]:
         """Return the last lines of all processes."""

@@ -93,6 +93,7 @@ class Listeners:
             capacity=listener.link_capacity,
             strips_in=listener.strip_in,
             strips_out=listener.strip_out,
+            place=listener.name or "",
             is_multi_tenant=listener.is_multi_tenant,
         )
         peer.details = listener

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from routerd.config import ListenerConfig
-from routerd.core import Grant, Inlet, Observer, Outlet, Peer, RoutedEnd
+from routerd.core import ContainerUse, Grant, Inlet, Observer, Outlet, Peer, RoutedEnd
 from routerd.io.logs.connection_ends import ends_of, failure_of
 from routerd.io.logs.log_system import module_log
 from routerd.io.logs.message_log import log_message
@@ -185,6 +185,18 @@ class EventLog(Observer):
         if _core.is_info:
             number = link.session.connection.context.number
             _core.info("[C%d] Link %s refused: %s: %s", number, link.name, error.condition, error.description)
+
+    def use_activated(self, use: ContainerUse) -> None:
+        """One line."""
+        _core.info("%s Activated '%s' on %s", use.kind, use.name, use.place)
+
+    def use_deactivated(self, use: ContainerUse) -> None:
+        """One line."""
+        _core.info("%s Deactivated '%s' on %s", use.kind, use.name, use.place)
+
+    def auto_link_failed(self, use: ContainerUse, reason: str) -> None:
+        """One line with what the container says."""
+        _core.info("Auto Link Activation Failed. %s '%s' on %s", _plain(reason), use.name, use.place)
 
     def link_lost(self, end: Inlet | Outlet | RoutedEnd, error: Error | None) -> None:
         """One line with what became of the deliveries, as long as there are not too many at once."""

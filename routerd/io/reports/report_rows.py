@@ -21,8 +21,15 @@ _row = tuple.__new__
 def address_row(address: "Address", worker: int, now: float, network: "Network | None") -> AddressRow:
     """Return the row of an address; `network` has the other routers, if there are any."""
     inner = 0
+    container_out = address.container_out
     for outlet in address.outlets[: address.local_count]:
         inner += outlet.peer.is_inner
+        if outlet.peer.is_container:
+            container_out += outlet.deliveries
+    container_in = address.container_in
+    for inlet in address.inlets:
+        if inlet.peer.is_container:
+            container_in += inlet.deliveries
     parked = address.waiting
     return _row(
         AddressRow,
@@ -42,6 +49,8 @@ def address_row(address: "Address", worker: int, now: float, network: "Network |
             () if network is None else remote_routers(network, address.key),
             tuple([route.outstanding for route in address.routes]) if address.routes else (),
             address.transit,
+            container_in,
+            container_out,
         ),
     )
 

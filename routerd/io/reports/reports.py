@@ -21,7 +21,17 @@ from routerd.io.reports.report_rows import (
     settled_count,
     zero_credit_s,
 )
-from routerd.management import AddressRow, ConnectionRow, LinkRow, PolicyRow, PoolRow, VhostRow, WorkerRow
+from routerd.management import (
+    AddressRow,
+    AutoLinkRow,
+    ConnectionRow,
+    LinkRouteRow,
+    LinkRow,
+    PolicyRow,
+    PoolRow,
+    VhostRow,
+    WorkerRow,
+)
 from routerd.wire import Connection, Delivery, Link
 
 RATE_S = 5.0
@@ -141,6 +151,8 @@ def worker_row(
         inner_in=totals.inner_in,
         inner_out=totals.inner_out,
         transit=router.transit,
+        container_in=totals.container_in["deliveries"],
+        container_out=totals.container_out["deliveries"],
         dropped_presettled=totals.dropped(),
     )
 
@@ -203,6 +215,19 @@ def _far_address_rows(router: Router) -> Iterator[AddressRow]:
                 parked=0,
                 oldest_parked_s=0.0,
             )
+
+
+def link_route_rows(router: Router) -> Iterator[LinkRouteRow]:
+    """Yield a row for each link route."""
+    for name, use in list(router.link_route_uses.uses.items()):
+        yield LinkRouteRow(router.worker, name, len(use.peers))
+
+
+def auto_link_rows(router: Router) -> Iterator[AutoLinkRow]:
+    """Yield a row for each auto-link."""
+    for name, use in list(router.auto_links.uses.items()):
+        state = use.state()
+        yield AutoLinkRow(router.worker, name, state.status, state.link, state.last_error)
 
 
 def pool_rows(router: Router) -> list[PoolRow]:

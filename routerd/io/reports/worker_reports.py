@@ -18,7 +18,9 @@ from routerd.io.reports.reports import (
     SettleRates,
     WorkerHost,
     address_rows,
+    auto_link_rows,
     connection_rows,
+    link_route_rows,
     link_rows,
     pool_rows,
     worker_row,
@@ -93,6 +95,14 @@ class WorkerReports:
     def packed_addresses(self) -> "Future[list[bytes]]":
         """Return the rows of `addresses` as pickled lists of tuples."""
         return self._start(self._packed(self._address_rows))
+
+    def packed_link_routes(self) -> "Future[list[bytes]]":
+        """Return a row for each link route, as pickled lists of tuples."""
+        return self._start(self._packed(lambda: link_route_rows(self._router)))
+
+    def packed_auto_links(self) -> "Future[list[bytes]]":
+        """Return a row for each auto-link, as pickled lists of tuples."""
+        return self._start(self._packed(lambda: auto_link_rows(self._router)))
 
     def pools(self) -> "Future[list[PoolRow]]":
         """Return how much there is of what there is most of."""

@@ -5,6 +5,7 @@ wait.
 """
 
 import asyncio
+import random
 import secrets
 import threading
 import time
@@ -95,6 +96,7 @@ class Worker(WorkerCalls):
             worker=config.index,
             workers=config.workers,
             is_alone=config.fabric_folder is None,
+            chance=random.random,
         )
         self._on_report = on_report
         self._gate = Gate(
@@ -240,6 +242,7 @@ class Worker(WorkerCalls):
             capacity=connector.link_capacity,
             strips_in=connector.strip_in,
             strips_out=connector.strip_out,
+            place=connector.name or "",
         )
         peer.details = connector
         peer.policy_vhost = connector.policy_vhost

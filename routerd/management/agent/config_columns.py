@@ -5,9 +5,9 @@ from operator import attrgetter
 from typing import Any
 
 from routerd.config import ALL_TYPES, ConfiguredEntity
-from routerd.config.kinds import ADDRESS
-from routerd.config.schema import AUTO_LINK, BINDING, CONNECTION_LINK_ROUTE, EXCHANGE, LINK_ROUTE, EntityType
-from routerd.management.agent.columns import Always, Columns, Getter
+from routerd.config.kinds import ADDRESS, AUTO_LINK, LINK_ROUTE, auto_link_phase
+from routerd.config.schema import BINDING, CONNECTION_LINK_ROUTE, EXCHANGE, EntityType
+from routerd.management.agent.columns import Always, Columns, Getter, Steps
 from routerd.management.agent.naming import shown_name
 from routerd.management.agent.numbers import as_general, whole
 
@@ -68,6 +68,10 @@ def _configured(entity_type: EntityType, column: str) -> Getter:
     return lambda entity: as_general(entity.values.get(attribute))
 
 
+_PATTERNS = frozenset({"prefix", "pattern"})
+_FIXED = frozenset({"name", "identity", "type"})
+_ENTITY = attrgetter("entity")
+
 _KNOWN: Mapping[str, str] = {
     LINK_ROUTE.name: "name identity type prefix distribution connection containerId direction dir operStatus pattern"
     " addExternalPrefix delExternalPrefix",
@@ -80,8 +84,10 @@ _KNOWN: Mapping[str, str] = {
 }
 """By type, the columns that clients know, in their order; another type has all its attributes."""
 
+_OTHERS = (ADDRESS, LINK_ROUTE, AUTO_LINK)
+
 OTHER_CONFIG_TYPES = tuple(
-    one for one in ALL_TYPES if one.name in _KNOWN or (one.is_numbered and one is not ADDRESS)
+    one for one in ALL_TYPES if one not in _OTHERS and (one.name in _KNOWN or one.is_numbered)
 )
 """The other types with such a view."""
 
@@ -91,3 +97,20 @@ def other_columns(entity_type: EntityType) -> Columns:
     known = _KNOWN.get(entity_type.name)
     names = entity_type.attributes if known is None else known.split()
     return {name: _configured(entity_type, name) for name in names}
+
+
+def use_columns(entity_type: EntityType) -> Columns:
+    """Return the columns of link routes or auto-links."""
+    columns = {name: _of_use(entity_type, name) for name in _KNOWN[entity_type.name].split()}
+    for name in _PATTERNS & columns.keys():
+        columns[name] = Steps(_ENTITY, _words(name))
+    if "phase" in columns:
+        columns["phase"] = lambda row: whole(auto_link_phase(row.entity.values))
+    return columns
+
+
+def _of_use(entity_type: EntityType, column: str) -> Getter:
+    attribute = entity_type.attributes.get(column)
+    if attribute is not None and not attribute.is_settable and column not in _FIXED:
+        return lambda row: row.live.get(column)
+    return Steps(_ENTITY, _configured(entity_type, column))

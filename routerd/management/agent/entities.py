@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from routerd.config import ConfiguredEntity
-from routerd.config.kinds import CONNECTOR, POLICY, RECORD, ROUTER, VHOST
+from routerd.config.kinds import AUTO_LINK, CONNECTOR, LINK_ROUTE, POLICY, RECORD, ROUTER, VHOST
 from routerd.config.schema import (
     ALLOCATOR,
     CONNECTION_ACTOR,
@@ -18,6 +18,7 @@ from routerd.config.schema import (
     VHOST_STATS,
     EntityType,
 )
+from routerd.management.agent.container_uses import use_rows
 from routerd.management.agent.general_creation import SELF
 from routerd.management.agent.naming import general_identity, shown_name
 from routerd.management.agent.network import NODE_COLUMNS, UNKNOWN_STATE, connector_states
@@ -114,12 +115,19 @@ async def _connector_states(entities: Sequence[Entity], backing: Backing) -> Seq
     return [states.get(entity.values["identity"], UNKNOWN_STATE) for entity in entities]
 
 
+async def _uses(entities: Sequence[Entity], backing: Backing) -> Sequence[Mapping[str, Any]]:
+    configured = [entity.configured for entity in entities if entity.configured is not None]
+    return [row.live for row in await use_rows(configured, backing)]
+
+
 _BESIDE: Mapping[str, Beside] = {
     ROUTER.name: _router_counters,
     POLICY.name: _policy_counters,
     RECORD.name: _record_counters,
     VHOST.name: _vhost_groups,
     CONNECTOR.name: _connector_states,
+    LINK_ROUTE.name: _uses,
+    AUTO_LINK.name: _uses,
 }
 """By type; others have nothing beside what is configured."""
 

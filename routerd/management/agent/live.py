@@ -6,13 +6,19 @@ from functools import partial
 from typing import Any, Protocol
 
 from routerd.config import ConfiguredEntity, configurable, find_entity_type
-from routerd.config.kinds import ADDRESS, ROUTER
+from routerd.config.kinds import ADDRESS, AUTO_LINK, LINK_ROUTE, ROUTER
 from routerd.config.schema import CONNECTION, CONSOLE, ROUTER_ADDRESS, ROUTER_LINK, EntityType
 from routerd.management.agent.address_creation import create_address
 from routerd.management.agent.call import Call
 from routerd.management.agent.columns import Columns, as_map, cells
-from routerd.management.agent.config_columns import CONFIG_ADDRESS_COLUMNS, OTHER_CONFIG_TYPES, other_columns
+from routerd.management.agent.config_columns import (
+    CONFIG_ADDRESS_COLUMNS,
+    OTHER_CONFIG_TYPES,
+    other_columns,
+    use_columns,
+)
 from routerd.management.agent.connection_changes import update_connection
+from routerd.management.agent.container_uses import use_rows
 from routerd.management.agent.entity_index import LIVE_NAME, NUMBER, EntityIndex
 from routerd.management.agent.numbered_creation import create_numbered
 from routerd.management.agent.problems import check_unsupported
@@ -27,12 +33,15 @@ from routerd.management.agent.traffic_columns import (
     address_sums,
     is_of_client,
 )
+from routerd.management.agent.use_creation import create_auto_link, create_link_route
 from routerd.management.backing import Backing
 from routerd.management.messages import Answer
 
 NO_TARGET = "No name or identity provided"
 
 Gather = Callable[[Backing, Collection[Any]], Awaitable[Sequence[Any]]]
+Show = Callable[[Sequence[ConfiguredEntity], Backing], Awaitable[Sequence[Any]]]
+"""Returns the rows of configured entities."""
 
 
 class Create(Protocol):
@@ -56,6 +65,8 @@ class _LiveType:
     forbidden: frozenset[str] = field(default=frozenset(), kw_only=True)
     create: Create | None = field(default=None, kw_only=True)
     update: Update | None = field(default=None, kw_only=True)
+    show: Show | None = field(default=None, kw_only=True)
+    """For configured entities that are not their own rows."""
     is_read_by_name: bool = field(default=True, kw_only=True)
     no_target: Callable[[], Refusal] = field(default=lambda: BadRequest(NO_TARGET), kw_only=True)
     """Why a request that names none is not done."""
@@ -82,6 +93,14 @@ def _configured(entity_type: EntityType) -> Gather:
         return [one for one in backing.entities if one.type is entity_type]
 
     return gather
+
+
+async def _link_routes(backing: Backing, _names: Collection[Any]) -> Sequence[Any]:
+    return await use_rows([one for one in backing.entities if one.type is LINK_ROUTE], backing)
+
+
+async def _auto_links(backing: Backing, _names: Collection[Any]) -> Sequence[Any]:
+    return await use_rows([one for one in backing.entities if one.type is AUTO_LINK], backing)
 
 
 async def _update_connection(call: Call, backing: Backing) -> dict[str, Any]:
@@ -112,6 +131,8 @@ _ALL = (
     _LiveType(ROUTER_LINK, LINK_COLUMNS, _links, update=_update_link),
     _LiveType(ROUTER_ADDRESS, ADDRESS_COLUMNS, _addresses, no_target=NotFound),
     _LiveType(ADDRESS, CONFIG_ADDRESS_COLUMNS, _configured(ADDRESS), create=create_address),
+    _LiveType(LINK_ROUTE, use_columns(LINK_ROUTE), _link_routes, create=create_link_route, show=use_rows),
+    _LiveType(AUTO_LINK, use_columns(AUTO_LINK), _auto_links, create=create_auto_link, show=use_rows),
     *(_LiveType(one, other_columns(one), _configured(one)) for one in OTHER_CONFIG_TYPES),
     _LiveType(CONSOLE, {}, _none, forbidden=frozenset({"QUERY", "CREATE", "READ", "UPDATE", "DELETE"})),
 )
@@ -171,7 +192,12 @@ class LiveView:
     async def _read(self, call: Call, live: _LiveType) -> Answer:
         if not live.is_read_by_name and call.identity is None and call.name is not None:
             raise BadRequest("Name not supported. Identity required")
-        return Answer(200, "OK", as_map(live.columns, await self._target(call, live)))
+        return Answer(200, "OK", await self._shown(live, await self._target(call, live)))
+
+    async def _shown(self, live: _LiveType, row: Any) -> dict[str, Any]:
+        if live.show is not None:
+            [row] = await live.show([row], self._backing)
+        return as_map(live.columns, row)
 
     async def _create(self, call: Call, live: _LiveType) -> Answer:
         if "CREATE" not in live.type.operations:
@@ -180,7 +206,7 @@ class LiveView:
             check_unsupported(call, live.type)
         create = live.create or partial(create_numbered, entity_type=live.type)
         entity = await create(call, backing=self._backing, index=self._index)
-        return Answer(201, "Created", as_map(live.columns, entity))
+        return Answer(201, "Created", await self._shown(live, entity))
 
     async def _update(self, call: Call, live: _LiveType) -> Answer:
         if live.update is None:

@@ -4,12 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from routerd.config import Checked, Problem, check_entity
+from routerd.config.kinds import AUTO_LINK, LINK_ROUTE
 from routerd.config.schema import (
-    AUTO_LINK,
     BINDING,
     CONNECTION_LINK_ROUTE,
     EXCHANGE,
-    LINK_ROUTE,
     SHOWN_MAX,
     Attribute,
     EntityType,

@@ -4,10 +4,11 @@ What clients send to the router's own endpoints, and get from them, comes in and
 counters of clients' links have it already; those of the endpoints would count it twice.
 """
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from routerd.config.kinds import ROUTER
+from routerd.config.kinds import AUTO_LINK, LINK_ROUTE, ROUTER
 from routerd.core import RouterSettings
 from routerd.management.agent.columns import Always, Columns, Getter
 from routerd.management.agent.numbers import uint, ulong, whole
@@ -28,6 +29,8 @@ class RouterRow:
     workers: Sequence[WorkerRow]
     addresses: int
     other_routers: int
+    link_routes: int = 0
+    auto_links: int = 0
 
     @property
     def memory_octets(self) -> int:
@@ -44,7 +47,11 @@ async def router_row(backing: Backing, names: Collection[str]) -> RouterRow:
         addresses = len({row.key for row in await backing.addresses()})
     nodes = await backing.nodes() if NODE_COUNT in names else []
     others = sum(not one.is_own for one in nodes)
-    return RouterRow(backing.settings, backing.uptime_s(), workers, addresses, others)
+    uses = Counter(one.type.name for one in backing.entities)
+    return RouterRow(
+        *(backing.settings, backing.uptime_s(), workers, addresses, others),
+        *(uses[LINK_ROUTE.name], uses[AUTO_LINK.name]),
+    )
 
 
 def _sum_of(attribute: str) -> Getter:
@@ -69,8 +76,8 @@ ROUTER_COLUMNS: Columns = {
     ADDRESS_COUNT: lambda row: ulong(row.addresses),
     "linkCount": _sum_of("links"),
     NODE_COUNT: lambda row: ulong(row.other_routers),
-    "linkRouteCount": _NONE,
-    "autoLinkCount": _NONE,
+    "linkRouteCount": lambda row: ulong(row.link_routes),
+    "autoLinkCount": lambda row: ulong(row.auto_links),
     "connectionCount": _sum_of("connections"),
     "presettledDeliveries": _ingress("presettled"),
     "droppedPresettledDeliveries": _sum_of("dropped_presettled"),
@@ -84,8 +91,8 @@ ROUTER_COLUMNS: Columns = {
     "deliveriesIngress": _ingress("deliveries"),
     "deliveriesEgress": lambda row: ulong(sum(one.egress["deliveries"] for one in row.workers)),
     "deliveriesTransit": _sum_of("transit"),
-    "deliveriesIngressRouteContainer": _NONE,
-    "deliveriesEgressRouteContainer": _NONE,
+    "deliveriesIngressRouteContainer": _sum_of("container_in"),
+    "deliveriesEgressRouteContainer": _sum_of("container_out"),
     "deliveriesRedirectedToFallback": _NONE,
     "linksBlocked": lambda row: uint(sum(one.links_blocked for one in row.workers)),
     "uptimeSeconds": lambda row: uint(row.uptime_s),

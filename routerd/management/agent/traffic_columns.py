@@ -126,6 +126,8 @@ def address_sums(rows: Iterable[AddressRow]) -> list[AddressRow]:
                 ingress=total.ingress + row.ingress,
                 egress=total.egress + row.egress,
                 transit=total.transit + row.transit,
+                container_in=total.container_in + row.container_in,
+                container_out=total.container_out + row.container_out,
             )
     return list(found.values())
 
@@ -158,8 +160,8 @@ ADDRESS_COLUMNS: Columns = {
     "deliveriesTransit": ulong_of("transit"),
     "deliveriesToContainer": lambda row: ulong(row.egress if _is_inner(row) else 0),
     "deliveriesFromContainer": _NONE,
-    "deliveriesEgressRouteContainer": _NONE,
-    "deliveriesIngressRouteContainer": _NONE,
+    "deliveriesEgressRouteContainer": ulong_of("container_out"),
+    "deliveriesIngressRouteContainer": ulong_of("container_in"),
     "transitOutstanding": Steps(attrgetter("outstanding"), _outstanding),
     "trackedDeliveries": Always(0),
     "priority": Steps(attrgetter("priority"), whole),

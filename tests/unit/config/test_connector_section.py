@@ -104,11 +104,10 @@ WRONG = [
     ),
     ("host: a b", "host: the name of the host contains a blank (got 'a b'); allowed: an address, the name of a host"),
     ("cost: 0", "cost: 0 is too small; allowed: 1 to 2147483647"),
-    ("role: route-container", "role: 'route-container' is not supported yet; allowed: normal, inter-router, edge"),
     (
         "role: inter-router",
         "role: role='standalone' not allowed to connect to or accept connections from other routers."
-        " (got 'inter-router'); allowed: normal",
+        " (got 'inter-router'); allowed: normal, route-container",
     ),
     ("sslProfile: p", "sslProfile: there is no sslProfile with the name 'p'; allowed: add a section sslProfile"),
     (
@@ -168,10 +167,14 @@ def test_a_family_that_is_not_that_of_the_host_is_told() -> None:
 
 @pytest.mark.parametrize(
     ("mode", "roles"),
-    [("standalone", "normal"), ("interior", "normal, inter-router, edge"), ("edge", "normal, edge")],
+    [
+        ("standalone", "normal, route-container"),
+        ("interior", "normal, inter-router, route-container, edge"),
+        ("edge", "normal, route-container, edge"),
+    ],
 )
 def test_a_role_depends_on_the_mode(mode: str, roles: str) -> None:
-    for role in ("normal", "inter-router", "edge"):
+    for role in ("normal", "inter-router", "route-container", "edge"):
         errors = errors_in(section("router", f"mode: {mode}") + section("connector", f"role: {role}"))
         if role in roles.split(", "):
             assert errors == []
@@ -183,7 +186,8 @@ def test_a_role_depends_on_the_mode(mode: str, roles: str) -> None:
 
 def test_the_network_is_reached_from_within_by_its_own_role() -> None:
     assert errors_in(EDGE + section("connector", "role: inter-router")) == [
-        "line 5: connector.role: role='inter-router' only allowed with router mode='interior'; allowed: normal, edge"
+        "line 5: connector.role: role='inter-router' only allowed with router mode='interior';"
+        " allowed: normal, route-container, edge"
     ]
 
 

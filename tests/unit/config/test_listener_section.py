@@ -144,16 +144,15 @@ WRONG = [
         "idleTimeoutSeconds: 1.5",
         "idleTimeoutSeconds: '1.5' is not a whole number; allowed: 0 to 4294967",
     ),
-    ("role: route-container", "role: 'route-container' is not supported yet; allowed: normal, inter-router, edge"),
     (
         "role: inter-router",
         "role: role='standalone' not allowed to connect to or accept connections from other routers."
-        " (got 'inter-router'); allowed: normal",
+        " (got 'inter-router'); allowed: normal, route-container",
     ),
     (
         "role: edge",
         "role: role='standalone' not allowed to connect to or accept connections from other routers."
-        " (got 'edge'); allowed: normal",
+        " (got 'edge'); allowed: normal, route-container",
     ),
     ("sslProfile: p", "sslProfile: there is no sslProfile with the name 'p'; allowed: add a section sslProfile"),
     ("requireSsl: yes", "requireSsl: TLS needs an 'sslProfile' (got 'yes'); allowed: sslProfile as well, no"),
@@ -262,7 +261,7 @@ def test_a_listener_is_called_by_host_port_and_name() -> None:
     assert ListenerConfig(host="", port=5672).identity == "listener/:5672"
 
 
-@pytest.mark.parametrize("role", ["normal", "inter-router", "edge"])
+@pytest.mark.parametrize("role", ["normal", "inter-router", "route-container", "edge"])
 def test_a_listener_of_an_interior_router_has_its_role_and_cost(role: str) -> None:
     [found] = read(section("router", "mode: interior") + section("listener", f"role: {role}", "cost: 7")).listeners
     assert (found.role, found.cost) == (Role(role), 7)
@@ -276,12 +275,15 @@ def test_a_listener_of_an_interior_router_has_its_role_and_cost(role: str) -> No
         ("edge", "inter-router", False),
         ("edge", "edge", False),
         ("edge", "normal", True),
+        ("edge", "route-container", True),
+        ("standalone", "route-container", True),
     ],
 )
 def test_a_role_depends_on_the_mode(mode: str, role: str, is_right: bool) -> None:
     text = f"router {{\nmode: {mode}\n}}\nlistener {{\nrole: {role}\n}}\n"
     reason = f"role='{role}' only allowed with router mode='interior'"
-    assert errors_in(text) == ([] if is_right else [f"line 5: listener.role: {reason}; allowed: normal"])
+    error = f"line 5: listener.role: {reason}; allowed: normal, route-container"
+    assert errors_in(text) == ([] if is_right else [error])
 
 
 def test_the_ports_of_the_system_have_names() -> None:

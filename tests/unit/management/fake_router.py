@@ -10,9 +10,11 @@ from routerd.management import (
     AddressRow,
     Agent,
     Answer,
+    AutoLinkRow,
     ConfiguredEntity,
     ConnectionRow,
     ConnectorRow,
+    LinkRouteRow,
     LinkRow,
     LogRow,
     NodeRow,
@@ -194,6 +196,8 @@ class FakeRouter:
         self.link_rows: list[LinkRow] = []
         self.address_rows: list[AddressRow] = []
         self.connector_rows: list[ConnectorRow] = []
+        self.link_route_rows: list[LinkRouteRow] = []
+        self.auto_link_rows: list[AutoLinkRow] = []
         self.node_rows: list[NodeRow] = []
         self.log_rows: list[LogRow] = []
         self.counts: dict[str, dict[str, int]] = {}
@@ -228,6 +232,12 @@ class FakeRouter:
 
     async def connectors(self) -> list[ConnectorRow]:
         return self._gathered("connectors", self.connector_rows)
+
+    async def link_routes(self) -> list[LinkRouteRow]:
+        return self._gathered("link_routes", self.link_route_rows)
+
+    async def auto_links(self) -> list[AutoLinkRow]:
+        return self._gathered("auto_links", self.auto_link_rows)
 
     async def nodes(self) -> list[NodeRow]:
         return self._gathered("nodes", self.node_rows)

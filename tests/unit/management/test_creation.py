@@ -286,7 +286,6 @@ _ROLES = "['normal', 'inter-router', 'route-container', 'edge']"
         ),
         ({"identity": "x"}, "Cannot set attribute 'identity' in CREATE"),
         ({"type": "log"}, "Conflicting values for 'type'"),
-        ({"role": "route-container"}, "'route-container' is not supported yet; allowed: normal, inter-router, edge"),
         ([], "Body of request must be a map"),
         ("text", "Body of request must be a map"),
     ],
@@ -373,7 +372,6 @@ def test_no_two_connectors_are_called_the_same() -> None:
         ({"bogus": 1}, f"Unknown attribute 'bogus' for '{P}connector'"),
         ({"connectionStatus": "x"}, "Cannot set attribute 'connectionStatus' in CREATE"),
         ({"failoverUrls": "x"}, "Cannot set attribute 'failoverUrls' in CREATE"),
-        ({"role": "route-container"}, "'route-container' is not supported yet; allowed: normal, inter-router, edge"),
         ({"cost": 0}, f"{P}connector: 0 is too small; allowed: 1 to 2147483647"),
     ],
 )
@@ -417,19 +415,6 @@ _LATER_TOO = f"is not supported yet; allowed: {_SUPPORTED}"
     [
         ("vhost", {}, f"{P}vhost: Missing required attribute 'hostname'"),
         ("dummy", {}, f"'dummy' {_LATER_TOO}"),
-        ("router.config.linkRoute", {}, "No 'direction' attribute provided - it is mandatory"),
-        ("router.config.linkRoute", {"dir": "up"}, "Invalid value for 'direction'"),
-        ("router.config.linkRoute", {"direction": "in", "distribution": "x"}, "Invalid value for 'distribution'"),
-        ("router.config.linkRoute", {"direction": "in"}, f"'linkRoute' {_LATER_TOO}"),
-        ("router.config.linkRoute", None, "Body of request must be a map"),
-        ("router.config.autoLink", {}, "address and direction fields are mandatory"),
-        ("router.config.autoLink", {"address": "a"}, "address and direction fields are mandatory"),
-        (
-            "router.config.autoLink",
-            {"address": "a", "direction": "in", "phase": 10},
-            "autoLink phase must be between 0 and 9",
-        ),
-        ("router.config.autoLink", {"address": "a", "direction": "in"}, f"'autoLink' {_LATER_TOO}"),
         ("router.config.exchange", {}, "exchange address is mandatory"),
         (
             "router.config.exchange",

@@ -87,6 +87,7 @@ def test_what_is_configured_with_a_number_is_shown_and_ends() -> None:
         "type": "org.apache.qpid.dispatch.router.config.linkRoute",
         "dir": "in",
         "distribution": "linkBalanced",
+        "operStatus": "inactive",
     }
     assert client.ask("READ", type=name, name="r").body == told
     assert refusal(client.ask("DELETE", type=name, identity="2")) == (204, "No Content")

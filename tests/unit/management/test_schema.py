@@ -1,6 +1,7 @@
 """The schema has the types, attributes and rights that operators and their tools know."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -91,7 +92,7 @@ def test_an_unknown_name_finds_no_type() -> None:
 def test_what_this_router_has_is_marked() -> None:
     assert [name for name, one in SECTIONS.items() if one.is_supported] == [
         *("router", "sslProfile", "authServicePlugin", "listener", "connector", "log", "address"),
-        *("policy", "vhost", "record"),
+        *("linkRoute", "autoLink", "policy", "vhost", "record"),
     ]
     refused = {
         f"{section}.{one.name}"
@@ -107,7 +108,8 @@ def test_what_this_router_has_is_marked() -> None:
 
 
 def test_what_is_allowed_leaves_out_what_is_not_supported() -> None:
-    assert ENTITY_TYPES["connector"].attributes["role"].allowed == ("normal", "inter-router", "edge")
+    role = replace(ENTITY_TYPES["connector"].attributes["role"], unsupported_tags=("edge",))
+    assert role.allowed == ("normal", "inter-router", "route-container")
 
 
 def test_what_is_allowed_is_said_for_each_type() -> None:

@@ -1,10 +1,12 @@
 """Attributes as given make an entity, or the problems say what is wrong with each."""
 
+from dataclasses import replace
+
 from routerd.management import ENTITY_TYPES, SECTIONS, Problem, check_entity
 
 ADDRESS = ENTITY_TYPES["router.config.address"]
 LISTENER = ENTITY_TYPES["listener"]
-LINK_ROUTE = ENTITY_TYPES["router.config.linkRoute"]
+EXCHANGE = ENTITY_TYPES["router.config.exchange"]
 LOG = ENTITY_TYPES["log"]
 ROUTER = ENTITY_TYPES["router"]
 
@@ -130,7 +132,9 @@ def test_an_attribute_that_is_not_supported_yet_is_refused_otherwise() -> None:
 
 
 def test_a_value_that_is_not_supported_yet_is_refused() -> None:
-    assert check_entity(LISTENER, {"role": "2"}).problems == [
+    role = replace(LISTENER.attributes["role"], unsupported_tags=("route-container",))
+    listener = replace(LISTENER, own_attributes=(role,))
+    assert check_entity(listener, {"role": "2"}).problems == [
         Problem(
             reason="'route-container' is not supported yet",
             attribute="role",
@@ -141,10 +145,10 @@ def test_a_value_that_is_not_supported_yet_is_refused() -> None:
 
 
 def test_an_entity_that_is_not_supported_yet_is_checked_and_refused() -> None:
-    assert check_entity(LINK_ROUTE, {"prefix": "a"}).problems == [
-        Problem(reason="Missing required attribute 'direction'", attribute="direction", allowed=("in", "out")),
+    assert check_entity(EXCHANGE, {"phase": 1}).problems == [
+        Problem(reason="Missing required attribute 'address'", attribute="address"),
         Problem(
-            reason="'linkRoute' is not supported yet",
+            reason="'exchange' is not supported yet",
             allowed=tuple(name for name, one in SECTIONS.items() if one.is_supported),
         ),
     ]

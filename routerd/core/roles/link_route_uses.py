@@ -1,0 +1,51 @@
+"""Link routes as they are configured: each is active on the connections of its container."""
+
+from typing import TYPE_CHECKING
+
+from routerd.core.roles.containers import LINK_ROUTE, ContainerUse
+from routerd.core.settings import LinkRouteSettings
+
+if TYPE_CHECKING:
+    from routerd.core.directory.link_routes import LinkRoutes
+    from routerd.core.links.peer import Peer
+    from routerd.core.roles.containers import Containers
+
+
+class LinkRouteUse(ContainerUse):
+    """One link route, with the connections that links can be routed to: its `peers`."""
+
+    def __init__(self, settings: LinkRouteSettings, routes: "LinkRoutes") -> None:
+        ContainerUse.__init__(self, LINK_ROUTE, settings.name, settings.container_id, settings.connection)
+        self.settings = settings
+        self._routes = routes
+
+    def activated(self, peer: "Peer") -> None:
+        """Have links routed to a connection."""
+        self._routes.activated(self.name, peer)
+
+    def deactivated(self, peer: "Peer") -> None:
+        """Have no more links routed to a connection."""
+        self._routes.deactivated(self.name, peer)
+
+
+class LinkRouteUses:
+    """The link routes of a worker, by their names."""
+
+    def __init__(self, containers: "Containers", routes: "LinkRoutes") -> None:
+        self._containers = containers
+        self._routes = routes
+        self.uses: dict[str, LinkRouteUse] = {}
+
+    def add(self, settings: LinkRouteSettings) -> None:
+        """Add a link route, in place of one of the same name; raises InvalidPattern."""
+        self.remove(settings.name)
+        self._routes.add(settings)
+        use = self.uses[settings.name] = LinkRouteUse(settings, self._routes)
+        self._containers.add(use)
+
+    def remove(self, name: str) -> None:
+        """Remove a link route, if there is one of that name."""
+        use = self.uses.pop(name, None)
+        if use is not None:
+            self._containers.remove(use)
+            self._routes.remove(name)
