@@ -18,6 +18,8 @@ from tests.waiting import WITHIN_S, eventually
 ROUTER_ID = "R.1"
 DRAIN_S = 30.0
 ENDING_S = 5.0
+READY_WITHIN_S = 180.0
+"""Starts of Ray take long while other tests use the processors."""
 ENDS_WITH_US = ("setpriv", "--pdeathsig", "TERM") if shutil.which("setpriv") else ()
 """Before a command: it is told to end when the tests are killed, and nothing else ends it."""
 RAY_START = (
@@ -97,7 +99,11 @@ class RunningRouter:
             raise
 
     def _ports(self) -> list[int]:
-        eventually(lambda: "Operational, " in self.log() or self.launcher.poll() is not None, "the router is ready")
+        eventually(
+            lambda: "Operational, " in self.log() or self.launcher.poll() is not None,
+            lambda: f"the router is ready; its log ends with {self.log()[-2000:]!r}",
+            READY_WITHIN_S,
+        )
         assert self.launcher.poll() is None, self.log()
         return [int(port) for port in re.findall(r"Listening on \S*:(\d+)", self.log())]
 
