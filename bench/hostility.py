@@ -199,7 +199,9 @@ def messages(place: str) -> Rounds:
         peer.wait(FLOW)
         number = 0
         while True:
-            peer.send(b"".join(transfer(1, number + one, settled=True) for one in range(UNSETTLED)))
+            # Before credit or window are used up.
+            renewal = flow(0, 1_000_000, delivery_count=number, next_incoming_id=number)
+            peer.send(renewal + b"".join(transfer(1, number + one, settled=True) for one in range(UNSETTLED)))
             number += UNSETTLED
             yield UNSETTLED
             peer.wait(TRANSFER, UNSETTLED)
