@@ -95,3 +95,30 @@ def test_what_a_container_attaches_itself_is_a_clients():
     assert sender.credit == 250
     broker.send(sender, message("b"))
     assert client.received(other) == [message("b")]
+
+
+def test_links_are_routed_to_a_container_while_its_connection_lasts():
+    found = Workers()
+    found[0].router.add_link_route(route("r", connection="L"))
+    broker = container(found, place="L")
+    client = found.client()
+    routed = client.producer("a/1")
+    assert broker.link("a/1").is_attached
+    broker.leave()
+    assert client.errors[routed.name].condition == "qd:routed-link-lost"
+    refused = client.producer("a/1")
+    assert client.errors[refused.name].condition == "qd:no-route-to-dest"
+
+
+def test_links_are_not_routed_to_a_container_by_a_link_route_that_is_removed():
+    found = Workers()
+    router = found[0].router
+    router.add_link_route(route("r", connection="L"))
+    broker = container(found, place="L")
+    client = found.client()
+    client.producer("a/1")
+    assert broker.link("a/1").is_attached
+    router.remove_link_route("r")
+    client.producer("a/2")
+    assert not broker.living("a/2")
+    assert broker.link("a/1").is_attached
