@@ -91,7 +91,9 @@ cdef class AutoLinks:
     @cython.locals(peer=Peer, inlet=Inlet, outlet=Outlet, is_in=bint)
     cdef void _attach(self, ContainerConnection connection, ContainerLink link)
     @cython.locals(session=Session)
-    cdef object _attached(self, ContainerConnection connection, ContainerLink link, bint is_in, object source, object target)
+    cdef object _attached(
+        self, ContainerConnection connection, ContainerLink link, bint is_in, object source, object target
+    )
     cdef Session _session(self, ContainerConnection connection, ContainerLink link)
     @cython.locals(link=ContainerLink)
     cpdef void answered(self, object end)

@@ -24,11 +24,11 @@ from routerd.wire import (
 
 if TYPE_CHECKING:
     from routerd.core.clock import Clock
-    from routerd.core.settings import LinkRouteSettings
     from routerd.core.links.peer import Peer
     from routerd.core.observer import Observer
     from routerd.core.roles.attaching import Attaching
     from routerd.core.roles.routed_traffic import RoutedTraffic
+    from routerd.core.settings import LinkRouteSettings
     from routerd.core.totals import Totals
     from routerd.wire import RemoteError
     from routerd.wire.delivery import Delivery

@@ -21,7 +21,8 @@ class ToldWorker:
         self.config = WorkerConfig(router=file.router, connectors=file.connectors, index=index, workers=WORKERS)
         self.told: list[tuple[str, Any]] = []
         """What, and of what."""
-        reports = ("counters", "packed_connections", "packed_links", "packed_addresses", "pools")
+        lists = ("connections", "links", "addresses", "link_routes", "auto_links")
+        reports = ("counters", "pools", *(f"packed_{one}" for one in lists))
         self.reports = SimpleNamespace(**dict.fromkeys(reports))
         self.set_trace = self.close_connection = None
         self.connectors = SimpleNamespace(
