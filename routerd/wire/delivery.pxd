@@ -98,12 +98,14 @@ cdef class DeliveryRing:
     cpdef void batch_shrank(self, DeliveryBatch batch, Py_ssize_t count)
     @cython.locals(batch=DeliveryBatch)
     cpdef DeliveryBatch front(self)
+    @cython.locals(front=DeliveryBatch, batch=DeliveryBatch, offset="unsigned int")
+    cpdef DeliveryBatch beginning_with(self, unsigned int number)
     cpdef void fill(self, Delivery delivery)
     cdef unsigned int _first_of(self, DeliveryBatch batch) noexcept
-    @cython.locals(
-        batches=list, batch=DeliveryBatch, offset="unsigned int", low=Py_ssize_t, middle=Py_ssize_t, high=Py_ssize_t
-    )
+    @cython.locals(batch=DeliveryBatch)
     cdef bint _dissolve_of(self, unsigned int number) except -1
+    @cython.locals(batches=list, batch=DeliveryBatch, low=Py_ssize_t, middle=Py_ssize_t, high=Py_ssize_t)
+    cdef DeliveryBatch _batch_before(self, unsigned int offset)
     @cython.locals(batch=DeliveryBatch)
     cdef void _dissolve_all(self)
     @cython.locals(batch=DeliveryBatch, stop="unsigned int")

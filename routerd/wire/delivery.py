@@ -429,6 +429,19 @@ class DeliveryRing:
             del self._batches[0]
         return None
 
+    def beginning_with(self, number: int) -> "DeliveryBatch | None":
+        """Return the batch whose first delivery has an id, or None."""
+        front = self.front()
+        if front is None:
+            return None
+        if self._first_of(front) == number:
+            return front
+        offset = (number - self._first) & _MASK
+        if offset >= (self._next - self._first) & _MASK or self._slots[number & self._mask] is not None:
+            return None
+        batch = self._batch_before(offset)
+        return batch if batch is not None and batch.count > 0 and self._first_of(batch) == number else None
+
     def fill(self, delivery: Delivery) -> None:
         """Store a delivery of a batch that dissolves."""
         self._slots[delivery.id & self._mask] = delivery
@@ -440,9 +453,16 @@ class DeliveryRing:
         """Dissolve the batch that has an id; return whether there is one."""
         if self.front() is None:
             return False
+        batch = self._batch_before((number - self._first) & _MASK)
+        if batch is None or (number - self._first_of(batch)) & _MASK >= batch.count:
+            return False
+        batch.dissolve()
+        return True
+
+    def _batch_before(self, offset: int) -> "DeliveryBatch | None":
+        """Return the last batch that begins so far behind the first id, or before that; the front is not over."""
         # No batch behind the front begins before the ring. A batch that is over keeps the place where it ended.
         batches = self._batches
-        offset = (number - self._first) & _MASK
         low, high = 0, len(batches)
         while low < high:
             middle = (low + high) >> 1
@@ -451,13 +471,7 @@ class DeliveryRing:
                 low = middle + 1
             else:
                 high = middle
-        if low == 0:
-            return False
-        batch = batches[low - 1]
-        if (number - self._first_of(batch)) & _MASK >= batch.count:
-            return False
-        batch.dissolve()
-        return True
+        return None if low == 0 else batches[low - 1]
 
     def _dissolve_all(self) -> None:
         for batch in self._batches:

@@ -178,8 +178,8 @@ class Dispositions:
         """Pass on a consumer's acceptance of the first deliveries of the batch that begins with an id; return their
         number.
         """
-        batch = ring.front()
-        if batch is None or batch.first_out != number:
+        batch = ring.beginning_with(number)
+        if batch is None:
             return 0
         count = min(batch.count, most)
         first = batch.first_in

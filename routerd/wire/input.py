@@ -154,6 +154,8 @@ class Input:
                 break
             self._resume_at = pos + size
             connection.work += 1
+            relay.frame_size = size
+            relay.octets_behind = stop - pos - size
             connection.receive_frame(data, pos, pos + size)
             pos += size
             if relay.receiver is not None:

@@ -21,6 +21,8 @@ cdef unsigned int _START
 @cython.final
 cdef class Relay:
     cdef readonly Link receiver
+    cdef public Py_ssize_t frame_size
+    cdef public Py_ssize_t octets_behind
     cdef Link _sender
     cdef bint _is_plain_only
     cdef Py_ssize_t _most
@@ -30,6 +32,7 @@ cdef class Relay:
     cdef bint _has_numbers
     cdef unsigned int _next_tag
 
+    cpdef Py_ssize_t count_behind(self) except -1
     cpdef void aim(
         self,
         Link receiver,

@@ -40,6 +40,9 @@ class Relay:
 
     def __init__(self) -> None:
         self.receiver = None
+        # How large the frame is that is being handled, and how many octets behind it may be handled in this turn.
+        self.frame_size = 0
+        self.octets_behind = 0
         self._sender = None
         self._is_plain_only = False
         self._most = 0
@@ -48,6 +51,10 @@ class Relay:
         self._next_id = 0
         self._has_numbers = False
         self._next_tag = 0
+
+    def count_behind(self) -> int:
+        """Return how many frames may be behind the one that is being handled, if they are as large."""
+        return self.octets_behind // self.frame_size if self.octets_behind > 0 else 0
 
     def aim(
         self,

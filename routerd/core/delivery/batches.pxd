@@ -25,7 +25,7 @@ cdef class Batches:
 
     cdef bint may_go_together(self, Inlet inlet, Address address) except -1
     cdef bint may_take_many(self, Outlet outlet) except -1
-    @cython.locals(inlet=Inlet, is_plain_only=bint, delivery=Delivery, relay=Relay)
+    @cython.locals(inlet=Inlet, is_plain_only=bint, delivery=Delivery, relay=Relay, limit=Py_ssize_t)
     cdef void follow(self, Arrival arrival, Outlet outlet)
     @cython.locals(inlet=Inlet, outlet=Outlet)
     cdef void relayed(

@@ -8,7 +8,10 @@ long as one question is answered with yes: `may_go_together`. These are its cond
 | the link is for this address, and has no guard | each message would have to be read |
 | it is no link of another router | each message has annotations, and its own origin |
 | the address has no routes, and is no multicast or fair address | each message is a choice, or a copy |
-| there is one outlet that this link's messages can take | consumers take turns |
+| there is an outlet that this link's messages can take | else they wait for news, each for itself |
+
+Several consumers take turns, or the one with the least load is next. Each of them gets a run of messages then: its part
+of those that are here, and no more than `RUN_MAX` (`Address.run_behind`).
 
 To leave, it takes more (`may_take_many`): the outlet is not watched, and nothing has to be marked. What the frames have
 to be like is the engine's matter (`routerd.wire.relay`): whole messages, encoded as most peers encode them, settled as
@@ -53,7 +56,7 @@ class Batches:
             and not address.routes
             and not address.is_multicast
             and not address.is_fair
-            and (address.local_count if inlet.is_fabric else len(address.outlets)) == 1
+            and (address.local_count if inlet.is_fabric else len(address.outlets)) > 0
         )
 
     def may_take_many(self, outlet: "Outlet") -> bool:
@@ -72,7 +75,11 @@ class Batches:
         delivery = arrival.delivery
         behind = None if delivery.remote_settled else delivery
         relay = inlet.link.session.connection.relay
-        relay.aim(inlet.link, outlet.link, is_plain_only, _BURST, behind, self._journal.room())
+        limit = self._journal.room(outlet.address)
+        if len(outlet.address.outlets) > 1:
+            limit = min(limit, outlet.address.run_behind(relay.count_behind(), inlet.is_fabric))
+        if limit > 0:
+            relay.aim(inlet.link, outlet.link, is_plain_only, _BURST, behind, limit)
 
     def relayed(
         self,
@@ -148,7 +155,9 @@ class Batches:
                 # Those that came elsewhere take turns with these.
                 others = address.parked if inlet.is_fabric else address.parked_from_siblings
                 is_alone = not others and not address.parked_from_trunks
-                limit = min(self._journal.room(), held.count if is_alone else 1)
+                limit = min(self._journal.room(address), held.count if is_alone else 1)
+                if limit > 1 and len(address.outlets) > 1:
+                    limit = min(limit, 1 + address.run_behind(held.count - 1, is_local_only))
                 at = held.at
                 count = held.leave(outlet.link, limit, _BURST)
                 if count > 0:

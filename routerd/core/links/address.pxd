@@ -2,6 +2,8 @@ import cython
 from routerd.core.links.inlet cimport Inlet
 from routerd.core.links.outlet cimport Outlet
 
+cdef Py_ssize_t _RUN_MAX
+
 
 @cython.final
 cdef class Address:
@@ -32,6 +34,8 @@ cdef class Address:
     cdef public Py_ssize_t route_taken
     cdef Py_ssize_t _turn
     cdef Py_ssize_t _taken
+    cdef Py_ssize_t _run
+    cdef Py_ssize_t _turns_left
     cdef Py_ssize_t _known_credit
     cdef public long long ingress
     cdef public long long egress
@@ -73,3 +77,5 @@ cdef class Address:
     )
     cpdef Outlet choose(self, bint is_local_only)
     cdef void _take_turn(self, Py_ssize_t at, Py_ssize_t weight) noexcept
+    @cython.locals(run=Py_ssize_t)
+    cpdef Py_ssize_t run_behind(self, Py_ssize_t behind, bint is_local_only) except -1

@@ -13,6 +13,11 @@ if TYPE_CHECKING:
     from routerd.core.recording.events import RecordedEvents
 
 
+RUN_MAX = 16
+"""Messages that one of several consumers gets in a row, at most, of those that come together."""
+_RUN_MAX = RUN_MAX
+
+
 class Address:
     """The inlets and outlets of one address key.
 
@@ -57,6 +62,9 @@ class Address:
         self.route_taken = 0
         self._turn = 0
         self._taken = 0
+        # In the round of now: how many messages each consumer gets in a row, and how many turns there still are.
+        self._run = 0
+        self._turns_left = 0
         self._known_credit = -1
         self.ingress = 0
         self.egress = 0
@@ -243,3 +251,16 @@ class Address:
         if self._taken >= weight:
             self._turn = at + 1
             self._taken = 0
+
+    def run_behind(self, behind: int, is_local_only: bool) -> int:
+        """Return how many of so many messages may follow the one before them to the outlet that was chosen last.
+
+        Of those that are here, each consumer gets its part at the most. Runs are equally long in a round, so that
+        consumers that take turns get equally many.
+        """
+        if self._turns_left <= 0:
+            self._turns_left = max(1, self.local_count if is_local_only else self.local_count + self.remote_count)
+            self._run = min(_RUN_MAX, (behind + 1) // self._turns_left)
+        run = min(self._run, (behind + 1) // self._turns_left)
+        self._turns_left -= 1
+        return run - 1 if run > 1 else 0

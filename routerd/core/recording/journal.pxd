@@ -41,7 +41,7 @@ cdef class Journal:
     @cython.locals(recorder=Recorder)
     cdef void keep(self, Delivery out, long long flow) noexcept
     cdef void grew(self, Delivery out, long long octets)
-    cdef Py_ssize_t room(self) except -1
+    cdef Py_ssize_t room(self, Address address) except -1
     @cython.locals(
         recorder=Recorder,
         annotations=RouterAnnotations,
@@ -70,6 +70,10 @@ cdef class Journal:
         Py_ssize_t start,
         long long remote_handle,
     )
+    @cython.locals(address=Address, outlets=list, count=Py_ssize_t, at=Py_ssize_t, outlet=Outlet)
+    cdef int _compare_together(
+        self, Recorder recorder, Inlet inlet, Outlet chosen, long long outstanding
+    ) except -1
     @cython.locals(rows=Py_ssize_t)
     cdef void accepted_together(self, RecordedBatch batch, Py_ssize_t count)
     cdef void part(self, RecordedBatch batch, Delivery out)

@@ -108,9 +108,11 @@ class Journal:
 
     # --- messages that leave together
 
-    def room(self) -> int:
-        """Return how many messages may leave together."""
-        return _NO_LIMIT if self.recorder is None else self.recorder.room()
+    def room(self, address: "Address") -> int:
+        """Return how many messages of an address may leave together."""
+        if self.recorder is None:
+            return _NO_LIMIT
+        return self.recorder.room(len(address.outlets) + len(address.routes))
 
     def left_together(
         self,
@@ -154,7 +156,7 @@ class Journal:
                 one.end = end
                 self._describe(recorder, one, outlet.address)
                 one.forget_priority()
-                recorder.consider_with(outlet, outstanding + step * number, True)
+                self._compare_together(recorder, inlet, outlet, outstanding + step * number)
                 sampled += recorder.every
                 rows += 1
             at = end
@@ -164,6 +166,18 @@ class Journal:
             recorder.settled_together(flow, recorder.rows, row, rows, count, _PRESETTLED, self._clock.now)
         else:
             batch.context = RecordedBatch(flow, recorder.rows if rows else None, row, skipped, max(1, recorder.every))
+
+    def _compare_together(self, recorder: "Recorder", inlet: "Inlet", chosen: "Outlet", outstanding: int) -> None:
+        """Note the outlets that could have been chosen, where so many deliveries were under way on the chosen one."""
+        address = chosen.address
+        outlets = address.outlets
+        count = address.local_count if inlet.is_fabric else len(outlets)
+        for at in range(count):
+            outlet = outlets[at]
+            if outlet is chosen:
+                recorder.consider_with(outlet, outstanding, True)
+            elif outlet.is_open and outlet.link.credit > 0:
+                recorder.consider(outlet, False)
 
     def accepted_together(self, batch: RecordedBatch, count: int) -> None:
         """Record that `count` messages at the front of a batch were accepted."""

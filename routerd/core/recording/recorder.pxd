@@ -56,7 +56,7 @@ cdef class Recorder:
     cdef Py_ssize_t depart(
         self, Inlet inlet, Outlet outlet, AddressRoute route, RouterAnnotations annotations, long long size
     ) except? -1
-    cpdef Py_ssize_t room(self) except -1
+    cpdef Py_ssize_t room(self, Py_ssize_t candidates) except -1
     @cython.locals(index=Py_ssize_t)
     cdef Py_ssize_t depart_together(
         self, Inlet inlet, Outlet outlet, RouterAnnotations annotations, Py_ssize_t count

@@ -149,11 +149,14 @@ class Recorder:
         index = inlet.flow.index
         return self._counted(index, annotations, size)
 
-    def room(self) -> int:
-        """Return how many messages may leave together: each sampled one needs a row in the present set."""
+    def room(self, candidates: int) -> int:
+        """Return how many messages may leave together: each sampled one needs a row in the present set.
+
+        Each row has at most so many candidates.
+        """
         if not self.every:
             return _NO_LIMIT
-        return self._countdown - 1 + self.every * self.rows.room()
+        return self._countdown - 1 + self.every * self.rows.room(min(candidates, _CANDIDATES_MAX))
 
     def depart_together(
         self, inlet: "Inlet", outlet: "Outlet", annotations: "RouterAnnotations | None", count: int
@@ -163,7 +166,6 @@ class Recorder:
         The caller reports their octets by `add`, and sampled messages by `begin`. The first sampled message follows
         `skipped` others, and then every `every`-th one is sampled.
         """
-        assert count <= self.room()
         inlet.flow = self._look_for(inlet, outlet, None, outlet.number, annotations)
         index = inlet.flow.index
         self._counters[_SUMS * index] += count

@@ -55,7 +55,7 @@ cdef class Rows:
     cdef int[::1] _outstanding
 
     cdef bint is_full(self) noexcept
-    cdef Py_ssize_t room(self) noexcept
+    cdef Py_ssize_t room(self, Py_ssize_t candidates) except -1
     @cython.locals(at=Py_ssize_t)
     cdef Py_ssize_t begin(self, int flow, int path, int hop, long long size) noexcept
     @cython.locals(at=Py_ssize_t)

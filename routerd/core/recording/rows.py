@@ -96,9 +96,11 @@ class Rows:
         """Whether there may be no room for another decision."""
         return self.count == self._rows_max or self._cells > self._cells_max
 
-    def room(self) -> int:
-        """Return how many decisions with one candidate certainly fit."""
-        return max(0, min(self._rows_max - self.count, self._cells_max + 1 - self._cells))
+    def room(self, candidates: int) -> int:
+        """Return how many decisions fit in any case, with so many candidates each."""
+        if self._cells > self._cells_max:
+            return 0
+        return min(self._rows_max - self.count, (self._cells_max - self._cells) // max(1, candidates) + 1)
 
     def begin(self, flow: int, path: int, hop: int, size: int) -> int:
         """Begin a decision, and return its row."""

@@ -250,7 +250,8 @@ def step(scene: Scene, kind: str, values: list[Any]) -> list[Any]:
         for one in scene.sent[values[0] : values[0] + values[1]]:
             if one.link.is_attached and not (one.settled or one.remote_settled):
                 one.update(None, True)
-    elif kind == "come" and len(scene.consumers) < 3:
+    elif kind == "come" and len(scene.consumers) < 3 and not any(link.is_attached for _, link in scene.consumers):
+        # Which of several consumers gets a message does depend on what came with it.
         scene.come(values[0])
     elif kind == "detach":
         everybody = [*scene.consumers, *scene.producers]

@@ -269,7 +269,8 @@ def play(workers: Workers, steps: list[Any], is_watched: bool) -> list[Any]:
             one, link = consumers[values[0] % len(consumers)]
             if link.is_attached:
                 link.grant(values[1])
-        elif kind == "come" and len(consumers) < 3:
+        elif kind == "come" and len(consumers) < 3 and not any(link.is_attached for _, link in consumers):
+            # Which of several consumers gets a message does depend on what came with it.
             one = client(last)
             consumers.append((one, one.consumer("orders", credit=values[0])))
         elif kind == "detach":

@@ -70,6 +70,23 @@ def test_those_in_front_leave_it_first(ends):
     assert (ends.incoming.front(), ends.outgoing.front()) == (None, None)
 
 
+def test_a_batch_is_found_by_its_first_id_alone(ends):
+    assert ends.outgoing.beginning_with(20) is None
+    first, second = ends.batch(5, 10, CIRCLE - 2), ends.batch(4, 15, 3)
+    ends.alone(19, 7)
+    third = ends.batch(3, 20, 8)
+    starts = {number % CIRCLE: ends.outgoing.beginning_with(number % CIRCLE) for number in range(-4, 13)}
+    assert {number: one for number, one in starts.items() if one is not None} == {
+        CIRCLE - 2: first,
+        3: second,
+        8: third,
+    }
+    second.settle_first(4)
+    assert ends.outgoing.beginning_with(3) is None
+    assert ends.outgoing.beginning_with(8) is third
+    assert (first.count, third.count) == (5, 3)
+
+
 def test_whoever_asks_for_one_dissolves_it(ends):
     batch = ends.batch(5, CIRCLE - 2, 20)
     batch.stamp = 7.0
