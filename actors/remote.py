@@ -16,6 +16,8 @@ from routerd.management import Configuration, NodeRow, Unanswered
 ANSWER_S = 5.0
 BARRIER_S = 15.0
 """For what waits for all workers, one of which may have to be noticed, ended and started anew."""
+REQUEST_S = 45.0
+"""For a request to management, whose actor may have to be started anew. Without an answer nobody knows what it did."""
 PING_S = 3.0
 NETWORK_S = 1.0
 """For what the routing engine asks of a worker: without an answer it goes on, and asks again."""
@@ -125,7 +127,7 @@ class RemoteManagement(RemoteActor):
 
     async def answer(self, request: bytes) -> bytes | None:
         """Call `answer`."""
-        return cast("bytes | None", await self.call("answer", request, within_s=BARRIER_S))
+        return cast("bytes | None", await self.call("answer", request, within_s=REQUEST_S))
 
     async def current(self, worker: int) -> Configuration:
         """Call `current`."""

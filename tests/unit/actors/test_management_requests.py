@@ -15,7 +15,7 @@ from tests.routers import message
 
 ABSENT = PeerAbsent("R.management", "there is no actor of this name")
 DEAD = PeerGone("R.management", "The actor died")
-SILENT = NoAnswer("R.management", "no answer to answer within 15 s")
+SILENT = NoAnswer("R.management", "no answer to answer within 45 s")
 
 
 def request(operation: str) -> bytes:
