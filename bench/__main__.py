@@ -8,6 +8,7 @@ from bench.report import as_json, as_text
 
 BENCHMARKS = {
     "core": "the forwarding core alone: a router between clients in one process, its share of the time",
+    "exchanges": "messages through an exchange of many bindings, and how many subjects find theirs a second",
     "wire": "the AMQP engine alone: two endpoints in one process, joined in memory",
     "mesh": "messages over several routers, and what it costs each router to know all others and their addresses",
     "router": "a router between its clients, against the clients alone",

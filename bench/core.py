@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from bench.exchanges import exchanging
 from bench.memory import BODY, CREDIT, Pair, Routers, Time, TwoRouters, Workers, single_router
 from bench.report import Row
 from routerd.core import Gate, GroupSettings, Observer, PolicySettings, Recorder, VhostSettings
@@ -201,6 +202,7 @@ def run() -> list[Row]:
         Row("writer's time a decision, 1 candidate", 1e9 * writing(), "ns"),
         Row("writer's time a decision, 4 candidates", 1e9 * writing(4), "ns"),
         Row("router's time a message whose user-id is looked at", 1e9 * guarded(), "ns"),
+        Row("router's time a message through an exchange", 1e6 * exchanging(settled=False), "us"),
         Row("router's time a link attached and detached", 1e6 * attaching(), "us"),
         Row("router's time a turn of its loop", 1e6 * turning(), "us"),
     ]

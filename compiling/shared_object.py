@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[1]
 NAME = "routerd.compiled"
 """The module that says which modules are in the object."""
 TRAINING = "from bench.core import run; run()"
-TRAINED_ON = ("bench/core.py", "bench/memory.py", "bench/report.py")
+TRAINED_ON = ("bench/core.py", "bench/exchanges.py", "bench/memory.py", "bench/report.py")
 """What the training takes besides the package."""
 TRAINING_TIMEOUT_S = 600
 

@@ -424,6 +424,10 @@ class Client(Recorder):
         """The deliveries of which more is to come."""
         return list(self._octets)
 
+    def begun(self, link: Any) -> int:
+        """The octets that came on a link of a delivery of which more is to come."""
+        return sum(len(octets) for delivery, octets in self._octets.items() if delivery.link is link)
+
     def latest(self, link: Any) -> Any:
         """The delivery that came last on a link."""
         return self.unsettled[link.name][-1]

@@ -11,7 +11,9 @@ from routerd.config.configurable import Configurable
 from routerd.config.kinds.address import AddressKind
 from routerd.config.kinds.auth_service_plugin import AuthServiceKind
 from routerd.config.kinds.auto_link import AutoLinkKind
+from routerd.config.kinds.binding import BindingKind
 from routerd.config.kinds.connector import ConnectorKind
+from routerd.config.kinds.exchange import ExchangeKind
 from routerd.config.kinds.link_route import LinkRouteKind
 from routerd.config.kinds.listener import ListenerKind
 from routerd.config.kinds.log import LogKind
@@ -21,7 +23,7 @@ from routerd.config.kinds.router import RouterKind
 from routerd.config.kinds.ssl_profile import SslProfileKind
 from routerd.config.kinds.vhost import VhostKind
 from routerd.config.kinds.vhost_group import VHOST_USER_GROUP_SETTINGS
-from routerd.config.schema.addresses import BINDING, CONNECTION_LINK_ROUTE, EXCHANGE
+from routerd.config.schema.addresses import CONNECTION_LINK_ROUTE
 from routerd.config.schema.connections import CONNECTION
 from routerd.config.schema.foundations import (
     AMQP_MANAGEMENT,
@@ -53,8 +55,8 @@ TABLE: tuple[Configurable[Any] | EntityType, ...] = (
     AddressKind(),
     LinkRouteKind(),
     AutoLinkKind(),
-    EXCHANGE,
-    BINDING,
+    ExchangeKind(),
+    BindingKind(),
     ROUTER_LINK,
     ROUTER_ADDRESS,
     ROUTER_NODE,

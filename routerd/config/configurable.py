@@ -36,6 +36,8 @@ class Reading:
     """Makes ids of routers unique."""
     policy: Mapping[str, Any] = field(default_factory=dict)
     """The attributes of the section `policy`, as far as they are known."""
+    sections: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
+    """The attributes of all sections of the file by the names of sections; none for a request."""
 
 
 class Configurable(ABC, Generic[C]):
@@ -53,6 +55,8 @@ class Configurable(ABC, Generic[C]):
     """What docs/management.md says of changes at run time."""
     references: ClassVar[Mapping[str, str]] = {}
     """Attributes that name entities of another kind, by the section of that. Named entities have to exist."""
+    goes_with: ClassVar[tuple[str, ...]] = ()
+    """Those of them whose entity takes this one with it when it is deleted."""
     files: ClassVar[tuple[str, ...]] = ()
     """Attributes that name files, beside those of type path: requests may name files of one folder alone."""
     passwords: ClassVar[tuple[str, ...]] = ()

@@ -1,7 +1,7 @@
 """From a configuration file to what the router is made of."""
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -74,6 +74,7 @@ def parse_config(
         resolve=resolve,
         new_suffix=new_suffix,
         policy=policy.values,
+        sections=_values_by_section(entities),
     )
     found: dict[str, tuple[Any, ...]] = {}
     for kind in CONFIGURABLES:
@@ -104,6 +105,13 @@ def parse_config(
         sections=sections,
         warnings=tuple(warning for one in all_findings for warning in one.warnings),
     )
+
+
+def _values_by_section(entities: Iterable[Entity]) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+    found: dict[str, list[Mapping[str, Any]]] = {}
+    for entity in entities:
+        found.setdefault(entity.type.section or "", []).append(entity.values)
+    return found
 
 
 def _only(kind: type[Configurable[Any]], entities: Iterable[Entity], findings: Findings) -> Entity:

@@ -31,7 +31,11 @@ from routerd.core.errors import (
     UnknownMember,
     UnknownPattern,
 )
+from routerd.core.inside.binding_tree import BindingTree, key_fault
 from routerd.core.inside.built_in_endpoints import add_built_in_endpoints
+from routerd.core.inside.exchange import Exchange
+from routerd.core.inside.exchange_loop import ExchangeLoop
+from routerd.core.inside.exchanges import Exchanges
 from routerd.core.inside.inner_endpoints import InnerConsumer, InnerProducer, LoopBack
 from routerd.core.inside.link_keeper import LinkKeeper
 from routerd.core.links.address import Address
@@ -90,10 +94,13 @@ from routerd.core.settings import (
     REACH_OCTETS,
     AddressSettings,
     AutoLinkSettings,
+    BindingSettings,
     Distribution,
+    ExchangeSettings,
     LinkDirection,
     LinkRouteSettings,
     ManagementAccess,
+    MatchMethod,
     RouterMode,
     RouterSettings,
 )
@@ -129,6 +136,8 @@ __all__ = [
     "AddressSpace",
     "AddressTable",
     "AutoLinkSettings",
+    "BindingSettings",
+    "BindingTree",
     "Changes",
     "ChangesMissed",
     "ContainerUse",
@@ -138,6 +147,10 @@ __all__ = [
     "Delta",
     "Distribution",
     "DuplicatePattern",
+    "Exchange",
+    "ExchangeLoop",
+    "ExchangeSettings",
+    "Exchanges",
     "FanOut",
     "FlowNames",
     "FlowRows",
@@ -163,6 +176,7 @@ __all__ = [
     "LoopBack",
     "ManagementAccess",
     "MappedAddresses",
+    "MatchMethod",
     "MembershipError",
     "Network",
     "NetworkNews",
@@ -208,6 +222,7 @@ __all__ = [
     "host_of",
     "is_link_route",
     "is_pattern_of_user",
+    "key_fault",
     "parts_of",
     "private_memory",
 ]

@@ -13,6 +13,7 @@ from routerd.core.delivery.settlement cimport Settlement
 from routerd.core.directory.directory cimport Directory
 from routerd.core.directory.path_rules cimport PathRules
 from routerd.core.links.end cimport End
+from routerd.core.links.outlet cimport Outlet
 from routerd.core.links.peer cimport Peer
 from routerd.core.links.role cimport ConnectionRole
 from routerd.core.recording.journal cimport Journal
@@ -20,6 +21,7 @@ from routerd.core.roles.attaching cimport Attaching
 from routerd.core.roles.auto_links cimport AutoLinks
 from routerd.core.roles.clients cimport Clients
 from routerd.core.roles.containers cimport Containers
+from routerd.core.roles.demand cimport Demand
 from routerd.core.roles.edges cimport Edges
 from routerd.core.roles.keeping cimport Keeping
 from routerd.core.roles.leaving cimport Leaving
@@ -70,6 +72,7 @@ cdef class Router(Handler):
     cdef Destinations _destinations
     cdef Intake _intake
     cdef Attaching _attaching
+    cdef Demand _demand
     cdef readonly object link_routes
     cdef readonly RoutedLinks routed_links
     cdef RoutedTraffic _routed_traffic
@@ -109,6 +112,7 @@ cdef class Router(Handler):
     cpdef void on_output(self, Connection connection)
     cpdef void set_blocked(self, Peer peer, bint is_blocked)
     cpdef void written(self, Peer peer)
+    cpdef void retire_consumer(self, Outlet outlet)
 
     @cython.locals(peer=Peer, end=End)
     cpdef void on_link_attached(self, Link link, object performative)

@@ -24,6 +24,7 @@ from routerd.core.directory.link_routes import LinkRoutes
 from routerd.core.directory.path_rules import PathRules
 from routerd.core.links.end import End
 from routerd.core.links.inlet import Inlet
+from routerd.core.links.outlet import Outlet
 from routerd.core.links.peer import EDGE, FABRIC, INTER_ROUTER, NORMAL, ROUTE_CONTAINER, Peer
 from routerd.core.links.role import ConnectionRole, LinkRole
 from routerd.core.observer import Observer
@@ -33,7 +34,14 @@ from routerd.core.roles.address_routes import AddressRoutes
 from routerd.core.roles.attaching import Attaching
 from routerd.core.roles.auto_links import AutoLinkInletRole, AutoLinkOutletRole, AutoLinks
 from routerd.core.roles.claims import Claims
-from routerd.core.roles.clients import ClientRole, Clients, ConsumerRole, EdgeProducerRole, ProducerRole
+from routerd.core.roles.clients import (
+    ClientRole,
+    Clients,
+    ConsumerRole,
+    EdgeProducerRole,
+    LeavingConsumerRole,
+    ProducerRole,
+)
 from routerd.core.roles.containers import ContainerRole, Containers
 from routerd.core.roles.demand import Demand
 from routerd.core.roles.edges import LOOKUP, EdgeClaim, EdgeRole, Edges, HeartbeatRole, LookupRole, TrackerRole
@@ -60,6 +68,7 @@ from routerd.core.settings import (
     DEFAULT_LINK_CAPACITY,
     AddressSettings,
     AutoLinkSettings,
+    Distribution,
     LinkRouteSettings,
     RouterSettings,
 )
@@ -195,7 +204,7 @@ class Router(Handler):
             self.settings.allows_resumable_link_routes,
             self.workers,
         )
-        demand = Demand(clock, directory, queues)
+        demand = self._demand = Demand(clock, directory, queues)
         fabric = Fabric(reader, attaching)
         routes = self._routes = AddressRoutes(
             clock,
@@ -256,6 +265,7 @@ class Router(Handler):
             is_alone,
         )
         clients.consumer_role = ConsumerRole(credit, ends, clients)
+        clients.leaving_role = LeavingConsumerRole(ends)
         clients.producer_role = ProducerRole(intake, credit, ends, clients)
         clients.edge_producer_role = EdgeProducerRole(directory, intake, credit, ends, clients)
 
@@ -653,6 +663,24 @@ class Router(Handler):
     def remove_auto_link(self, name: str) -> None:
         """Remove an auto-link; its links are detached once their messages are settled."""
         self.auto_links.remove(name)
+
+    def treat_as_exchange(self, key: str, is_exchange: bool) -> None:
+        """Have all consumers of an exchange's address get its messages, or treat the address as any other."""
+        directory = self.directory
+        known = directory.treatments.exchanges
+        if is_exchange:
+            known.add(key)
+        else:
+            known.discard(key)
+        address = directory.addresses.get(key)
+        if address is not None:
+            usual = directory.treatment_of_key(key).distribution
+            self._demand.spread(address, Distribution.MULTICAST if is_exchange else usual)
+
+    def retire_consumer(self, outlet: Outlet) -> None:
+        """Send a consumer no more messages; those under way on its link may settle."""
+        self._endings.release_waiting(outlet)
+        self._clients.retire(outlet)
 
     def _treatments_changed(self) -> None:
         """Look up the addresses of messages again."""

@@ -115,6 +115,41 @@ class AutoLinkSettings:
     """The name of the listener or connector that the container is at."""
 
 
+class MatchMethod(Enum):
+    """The rules that the keys of bindings follow."""
+
+    AMQP = "amqp"
+    """Words with `.` between them; `*` is one word, `#` any number of them."""
+    MQTT = "mqtt"
+    """Words with `/` between them; `+` is one word, `#` any number of them at the end."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExchangeSettings:
+    """An address whose messages are sent on by their subjects."""
+
+    name: str
+    """No other exchange of the router has it."""
+    address: str
+    phase: int = 0
+    method: MatchMethod = MatchMethod.AMQP
+    alternate: str | None = None
+    """Where messages go that no next hop takes."""
+    alternate_phase: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BindingSettings:
+    """Which messages of an exchange go to one address."""
+
+    name: str
+    """No other binding of the exchange has it."""
+    exchange: str
+    next_hop: str
+    phase: int = 0
+    key: str = "#"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RouterSettings:
     """The settings of one router."""

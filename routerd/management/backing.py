@@ -8,8 +8,10 @@ from routerd.core import RouterSettings
 from routerd.management.rows import (
     AddressRow,
     AutoLinkRow,
+    BindingRow,
     ConnectionRow,
     ConnectorRow,
+    ExchangeRow,
     LinkRouteRow,
     LinkRow,
     LogRow,
@@ -64,6 +66,12 @@ class Backing(Protocol):
 
     async def auto_links(self) -> list[AutoLinkRow]:
         """Return the auto-links of all workers: a row for each at each."""
+
+    async def exchanges(self) -> list[ExchangeRow]:
+        """Return the exchanges of all workers: a row for each, where it is hosted."""
+
+    async def bindings(self) -> list[BindingRow]:
+        """Return the bindings of all workers: a row for each, where its exchange is hosted."""
 
     async def log(self) -> list[LogRow]:
         """Return the last lines of all processes, oldest first."""

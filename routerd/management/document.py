@@ -95,7 +95,7 @@ is changed, save where the sentence of a 503 says that it is not known.
 A change takes effect in all connection actors or in none.
 
 The types that this router does not have yet are in the schema. A request to make one is checked, and then refused:
-`'exchange' is not supported yet`.
+`'router.connection.linkRoute' is not supported yet`.
 
 ## Two views
 

@@ -144,6 +144,27 @@ class AutoLinkRow(NamedTuple):
     """Why the last link that failed did, until it is there again."""
 
 
+class ExchangeRow(NamedTuple):
+    """An exchange at the worker that hosts it."""
+
+    worker: int
+    name: str
+    received: int
+    dropped: int
+    forwarded: int
+    diverted: int
+
+
+class BindingRow(NamedTuple):
+    """A binding at the worker that hosts its exchange."""
+
+    worker: int
+    exchange: str
+    name: str
+    """Its own, or what stands in for that."""
+    matched: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectorRow:
     """How a connector fares."""

@@ -80,9 +80,9 @@ ANSWERED: list[tuple[str, dict[str, Any], Any, int, str]] = [
         "Conflicting values for 'name'",
     ),
     (
-        *("create-unsupported", of("CREATE", PREFIX + "router.config.exchange", name="x")),
-        *({"address": "x"}, 400),
-        "'exchange' is not supported yet",
+        *("create-unsupported", of("CREATE", PREFIX + "router.connection.linkRoute", name="x")),
+        *({"pattern": "x", "direction": "in"}, 400),
+        "'router.connection.linkRoute' is not supported yet",
     ),
     ("create-log", of("CREATE", LOG, name="x"), {}, 501, f"Operation 'CREATE' not implemented for '{LOG}'"),
     ("update-log", of("UPDATE", identity="log/POLICY"), {"enable": "info+"}, *OK),

@@ -4,7 +4,7 @@ What can be configured is declared in `routerd.config.kinds`; here is what can b
 not supported yet. `values` holds what is given against an attribute.
 """
 
-from routerd.config.schema.addresses import BINDING, CONNECTION_LINK_ROUTE, EXCHANGE
+from routerd.config.schema.addresses import CONNECTION_LINK_ROUTE
 from routerd.config.schema.connections import CONNECTION
 from routerd.config.schema.foundations import MANAGEMENT
 from routerd.config.schema.logs import LOG_LEVELS, LOG_MODULES, LOG_STATS
@@ -17,13 +17,11 @@ from routerd.config.schema.values import SHOWN_MAX, ValueRefused, closest, conve
 
 __all__ = [
     "ALLOCATOR",
-    "BINDING",
     "CONNECTION",
     "CONNECTION_ACTOR",
     "CONNECTION_LINK_ROUTE",
     "CONSOLE",
     "DUMMY",
-    "EXCHANGE",
     "FABRIC_LINK",
     "LOG_LEVELS",
     "LOG_MODULES",

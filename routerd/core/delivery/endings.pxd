@@ -25,8 +25,10 @@ cdef class Endings:
     cdef Queues _queues
     cdef Remainders _remainders
 
-    @cython.locals(out=Delivery, fan=FanOut)
+    @cython.locals(out=Delivery)
     cdef void outlet_lost(self, Outlet outlet)
+    @cython.locals(fan=FanOut)
+    cdef void release_waiting(self, Outlet outlet)
     @cython.locals(inlet=Inlet)
     cdef void _consumer_lost(self, Delivery delivery)
     @cython.locals(current=Delivery, delivery=Delivery)

@@ -62,6 +62,10 @@ class Endings:
             if out.is_tracked and outlet.link.is_over:
                 # A link that is detached and not closed could be resumed; here nothing is kept for that (2.6.13).
                 out.settle()
+        self.release_waiting(outlet)
+
+    def release_waiting(self, outlet: "Outlet") -> None:
+        """Release the copies that wait for a consumer."""
         waiting, outlet.waiting = outlet.waiting, None
         for fan in [] if waiting is None else waiting:
             self._copies.lose(fan, outlet.address, outlet, CONSUMER_LOST)

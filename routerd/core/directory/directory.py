@@ -10,7 +10,7 @@ from routerd.core.directory.network import Network
 from routerd.core.directory.treatment import Treatment, Treatments
 from routerd.core.links.address import Address
 from routerd.core.links.address_route import AddressRoute
-from routerd.core.settings import RouterMode, RouterSettings
+from routerd.core.settings import Distribution, RouterMode, RouterSettings
 
 if TYPE_CHECKING:
     from routerd.core.directory.neighbour import Neighbour
@@ -62,6 +62,8 @@ class Directory:
                 treatment = self.treatment_of_key(key)
             priority = -1 if treatment.priority is None else treatment.priority
             address = Address(key, treatment.distribution, priority)
+            if key in self.treatments.exchanges:
+                address.spread(Distribution.MULTICAST)
             address.uneven = self.uneven
             self.addresses[key] = address
             self.count_remote(address)
@@ -165,6 +167,9 @@ class Directory:
 
     def _routers_with(self, address: Address) -> tuple[str, ...]:
         """Return the other routers that can receive messages of an address."""
+        if self.is_edge and address.local_count and address.key in self.treatments.exchanges:
+            # The interior router would send back what an exchange here has.
+            return ()
         routers = self.network.routers_of(address.key)
         if not routers and self.interior and address.is_multicast and address.local_count:
             # Other routers may have consumers that the interior router has not reported yet.

@@ -96,5 +96,8 @@ def _waypoint_phase(capability: str, is_producer: bool, phase: int) -> int:
         ordinal = int(capability[len(_WAYPOINT) + 1 :])
     else:
         return phase
+    if ordinal == 10 and not is_producer:
+        # By this an exchange is at the last phase, which no waypoint can be.
+        return 9
     ordinal = min(ordinal, 9)
     return ordinal if is_producer else max(0, ordinal - 1)

@@ -32,6 +32,8 @@ class Treatments:
     def __init__(self, settings: RouterSettings) -> None:
         self._default = Treatment(settings.default_distribution)
         self._by_pattern: PatternTree[Treatment] = PatternTree()
+        self.exchanges: set[str] = set()
+        """The keys of exchanges: each of their consumers gets every message."""
         for address in settings.addresses:
             self.add(address)
 

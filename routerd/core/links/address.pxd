@@ -44,6 +44,7 @@ cdef class Address:
     cdef public long long container_out
     cdef public Py_ssize_t uses
 
+    cpdef void spread(self, object distribution)
     cpdef object queue_for(self, Inlet inlet)
     cpdef bint has_outlet(self, bint is_local_only) noexcept
     @cython.locals(total=Py_ssize_t, outlet=Outlet)

@@ -27,9 +27,7 @@ class Address:
 
     def __init__(self, key: str, distribution: Distribution, priority: int = -1) -> None:
         self.key = key
-        self.distribution = distribution
-        self.is_multicast = distribution is Distribution.MULTICAST
-        self.is_balanced = distribution is not Distribution.CLOSEST
+        self.spread(distribution)
         # Connections take turns with messages that wait: endpoints inside the router serve this address.
         self.is_fair = False
         self.priority = priority
@@ -74,6 +72,12 @@ class Address:
         self.container_out = 0
         # What is configured and keeps the address.
         self.uses = 0
+
+    def spread(self, distribution: Distribution) -> None:
+        """Have messages go to one consumer or to all from now on."""
+        self.distribution = distribution
+        self.is_multicast = distribution is Distribution.MULTICAST
+        self.is_balanced = distribution is not Distribution.CLOSEST
 
     def take_turns(self) -> None:
         """Have connections take turns from now on; only while no message waits."""

@@ -9,6 +9,7 @@ cdef class Peer:
     cdef public ConnectionRole role
     cdef readonly bint is_fabric
     cdef readonly bint is_inner
+    cdef public bint is_followed
     cdef public bint is_fair
     cdef readonly bint is_router
     cdef readonly bint is_container
@@ -20,7 +21,7 @@ cdef class Peer:
     cdef public Trunk trunk
     cdef readonly Py_ssize_t capacity
     cdef public long long reach_octets
-    cdef readonly bint strips_in
+    cdef public bint strips_in
     cdef readonly bint strips_out
     cdef readonly bint is_multi_tenant
     cdef public str tenant

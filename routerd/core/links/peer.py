@@ -60,6 +60,8 @@ class Peer:
         # Between an edge router and an interior router.
         self.is_edge = role == EDGE
         self.is_external = not (self.is_fabric or self.is_inner)
+        # An edge router tells its interior router of the addresses of its links, as of those of clients.
+        self.is_followed = not self.is_inner
         # A connection that we began; we attach the links between routers.
         self.is_initiator = False
         self.cost = 1

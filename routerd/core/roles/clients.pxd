@@ -40,6 +40,7 @@ cdef int _SECOND
 
 cdef class Clients(Claimant):
     cdef public LinkRole consumer_role
+    cdef public LinkRole leaving_role
     cdef public LinkRole producer_role
     cdef public LinkRole edge_producer_role
     cdef Clock _clock
@@ -69,6 +70,7 @@ cdef class Clients(Claimant):
     cdef void serve_consumer(self, Outlet outlet)
     @cython.locals(address=Address)
     cdef void consumer_left(self, Outlet outlet)
+    cdef void retire(self, Outlet outlet)
     cdef void _consumers_changed(self, Address address)
     @cython.locals(address=Address, inlet=Inlet, is_second=bint)
     cdef object _producer_attached(self, Peer peer, Receiver link, object performative)
@@ -96,6 +98,13 @@ cdef class ConsumerRole(LinkRole):
 
     cpdef void flow(self, object end)
     @cython.locals(outlet=Outlet, was_open=bint)
+    cpdef void ended(self, object end, object error)
+
+
+cdef class LeavingConsumerRole(LinkRole):
+    cdef Ends _ends
+
+    @cython.locals(outlet=Outlet)
     cpdef void ended(self, object end, object error)
 
 

@@ -64,6 +64,7 @@ class Clients(Claimant):
     """The last claimant, which takes all links: it adds consumers and producers to the addresses of their termini."""
 
     consumer_role: LinkRole
+    leaving_role: LinkRole
     producer_role: LinkRole
     edge_producer_role: LinkRole
     """Set once by the builder of the parts."""
@@ -187,6 +188,12 @@ class Clients(Claimant):
         self._directory.changed[address.key] = None
         self._uplinks.consumers_changed(address)
         self._directory.tracking.changed(address)
+
+    def retire(self, outlet: Outlet) -> None:
+        """Have no more messages come to a consumer; those under way may settle before its link is over."""
+        outlet.role = self.leaving_role
+        outlet.address.remove(outlet)
+        self.consumer_left(outlet)
 
     # --- producers
 
@@ -322,6 +329,18 @@ class ConsumerRole(LinkRole):
         was_open = self._ends.begin_outlet(outlet)
         self._clients.consumer_left(outlet)
         self._ends.finish_outlet(outlet, was_open, error)
+
+
+class LeavingConsumerRole(LinkRole):
+    """The role of a link that takes no more messages, while those under way on it are settled."""
+
+    def __init__(self, ends: "Ends") -> None:
+        self._ends = ends
+
+    def ended(self, end: Outlet, error: Error | None) -> None:
+        """Forget the link."""
+        outlet: Outlet = end
+        self._ends.finish_outlet(outlet, self._ends.begin_outlet(outlet), error)
 
 
 class ProducerRole(LinkRole):

@@ -16,3 +16,5 @@ cdef class Demand:
     cpdef void came(self, Address address)
     @cython.locals(inlet=Inlet)
     cpdef void went(self, Address address)
+    @cython.locals(inlet=Inlet)
+    cpdef void spread(self, Address address, object distribution)

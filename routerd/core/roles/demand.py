@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from routerd.core.delivery.queues import Queues
     from routerd.core.directory.directory import Directory
     from routerd.core.links.address import Address
+    from routerd.core.settings import Distribution
 
 
 class Demand:
@@ -41,3 +42,11 @@ class Demand:
         if address.local_count == 0 or address.is_multicast:
             # Otherwise nothing has changed for messages that wait for other consumers.
             self._queues.serve(address)
+
+    def spread(self, address: "Address", distribution: "Distribution") -> None:
+        """Have the messages of an address go to one consumer or to all from now on, those that wait included."""
+        address.spread(distribution)
+        address.note_credit()
+        for inlet in list(address.inlets):
+            inlet.top_up()
+        self._queues.serve(address)

@@ -116,4 +116,7 @@ class Leaving:
 
 def _stays(inlet: "Inlet") -> bool:
     """Whether an inlet is needed to the end, for endpoints inside the router or heartbeats of edge routers."""
-    return (inlet.peer.is_inner and inlet.address is None) or inlet.is_control
+    if inlet.peer.is_inner:
+        # What an exchange has taken is to leave it.
+        return inlet.address is None or inlet.peer.is_followed
+    return inlet.is_control

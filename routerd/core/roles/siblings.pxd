@@ -42,6 +42,7 @@ cdef class Siblings:
     cpdef void lost(self, Peer peer)
     @cython.locals(outlet=Outlet, before=Py_ssize_t, is_wanted=bint)
     cpdef void refresh(self, Address address, bint has_message=*)
+    cdef void _retire(self, object neighbour, Outlet outlet)
     @cython.locals(outlet=Outlet)
     cdef void _attach(self, object neighbour, Address address, Py_ssize_t consumers)
     @cython.locals(link=Link)

@@ -205,7 +205,7 @@ class Siblings:
             if outlet is not None:
                 outlet.weight = max(1, consumers)
                 if consumers == 0:
-                    self._fabric.give_up(outlet)
+                    self._retire(neighbour, outlet)
             elif consumers and is_wanted:
                 self._attach(neighbour, address, consumers)
         self._directory.count_remote(address)
@@ -220,6 +220,15 @@ class Siblings:
         self._directory.tracking.changed(address)
         if not has_message:
             self._directory.forget_if_idle(address)
+
+    def _retire(self, neighbour: Neighbour, outlet: Outlet) -> None:
+        """Send nothing more to a sibling without consumers, where consumers that are leaving may still settle."""
+        if outlet.waiting or not (outlet.link.is_attached and outlet.link.unsettled_count):
+            self._fabric.give_up(outlet)
+            return
+        outlet.address.remove(outlet)
+        del neighbour.outlets[outlet.address.key]
+        self._directory.retiring[outlet] = None
 
     def _attach(self, neighbour: Neighbour, address: "Address", consumers: int) -> None:
         outlet = self._fabric.outlet_to(neighbour, address, address.key)

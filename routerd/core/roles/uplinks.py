@@ -233,7 +233,7 @@ class Uplinks:
     def _follow_consumers(self, uplink: Uplink, key: str) -> None:
         address = self._directory.addresses.get(key)
         is_wanted = address is not None and any(
-            not outlet.peer.is_inner for outlet in address.outlets[: address.local_count]
+            outlet.peer.is_followed for outlet in address.outlets[: address.local_count]
         )
         link = uplink.receivers.get(key)
         if is_wanted and link is None:
@@ -427,4 +427,4 @@ def _symbols(capability: str | None) -> tuple[Symbol, ...]:
 
 
 def _is_ours(inlet: Inlet) -> bool:
-    return inlet.trunk is not None or inlet.peer.is_inner
+    return inlet.trunk is not None or not inlet.peer.is_followed

@@ -56,6 +56,8 @@ class ManagedWorker:
             "addresses": worker.reports.packed_addresses,
             "link_routes": worker.reports.packed_link_routes,
             "auto_links": worker.reports.packed_auto_links,
+            "exchanges": worker.reports.packed_exchanges,
+            "bindings": worker.reports.packed_bindings,
             "pools": worker.reports.pools,
             "policy": lambda: worker.call(policy_row, worker.router),
             "set_trace": worker.set_trace,

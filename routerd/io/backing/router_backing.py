@@ -16,11 +16,13 @@ from routerd.io.logs import module_log
 from routerd.management import (
     AddressRow,
     AutoLinkRow,
+    BindingRow,
     Change,
     Configuration,
     ConfiguredEntity,
     ConnectionRow,
     ConnectorRow,
+    ExchangeRow,
     LinkRouteRow,
     LinkRow,
     LogRow,
@@ -34,7 +36,7 @@ from routerd.management import (
 )
 
 T = TypeVar("T")
-R = TypeVar("R", ConnectionRow, LinkRow, AddressRow, LinkRouteRow, AutoLinkRow)
+R = TypeVar("R", ConnectionRow, LinkRow, AddressRow, LinkRouteRow, AutoLinkRow, ExchangeRow, BindingRow)
 
 LOG_MAX = 1000
 """Lines of the log that are told."""
@@ -168,6 +170,14 @@ class RouterBacking:
         """Return the auto-links of all workers."""
         return _unpacked(AutoLinkRow, await self._all("auto_links"))
 
+    async def exchanges(self) -> list[ExchangeRow]:
+        """Return the exchanges of all workers."""
+        return _unpacked(ExchangeRow, await self._all("exchanges"))
+
+    async def bindings(self) -> list[BindingRow]:
+        """Return the bindings of all workers."""
+        return _unpacked(BindingRow, await self._all("bindings"))
+
     async def log(self) -> list[LogRow]:
         """Return the last lines of all processes."""
         lines = [line for some in await self._all("log") for line in some]
@@ -226,7 +236,8 @@ class RouterBacking:
     async def delete(self, entity: ConfiguredEntity) -> None:
         """Have all workers do without an entity."""
         async with self._changing:
-            await self._change(Change(self.configuration.version, removed=(entity.identity,)))
+            removed = (entity.identity, *(one.identity for one in self.entities if _goes_with(one, entity)))
+            await self._change(Change(self.configuration.version, removed=removed))
             self._let_go(entity.identity)
 
     async def close_connection(self, connection: int) -> bool:
@@ -346,6 +357,15 @@ class RouterBacking:
         claim = self._claims.pop(identity, None)
         if claim is not None:
             claim.close()
+
+
+def _goes_with(one: ConfiguredEntity, other: ConfiguredEntity) -> bool:
+    """Whether an entity is deleted together with another."""
+    kind = configurable(one.type)
+    return kind is not None and any(
+        kind.references[attribute] == other.type.section and one.values[attribute] == other.name
+        for attribute in kind.goes_with
+    )
 
 
 class LocalMember:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
 from routerd.config import Configurable
-from routerd.core import Router
+from routerd.core import Exchanges, Router
 from routerd.io.auth import Authentication
 from routerd.io.connections import Connectors, Listeners
 from routerd.io.recording import RecordingClock
@@ -32,6 +32,7 @@ class Workplace(Protocol):
     listeners: Listeners
     connectors: Connectors
     recording_clock: RecordingClock
+    exchanges: Exchanges
 
     def call(self, function: Callable[..., T], *arguments: Any) -> "Future[T]":
         """Have the loop call a function, and return what it does."""

@@ -4,9 +4,19 @@ from collections.abc import Mapping
 from typing import Any
 
 from routerd.config import Configurable
-from routerd.config.kinds import AuthServiceKind, ConnectorKind, ListenerKind, LogKind, RecordKind, SslProfileKind
+from routerd.config.kinds import (
+    AuthServiceKind,
+    BindingKind,
+    ConnectorKind,
+    ExchangeKind,
+    ListenerKind,
+    LogKind,
+    RecordKind,
+    SslProfileKind,
+)
 from routerd.io.entities.auth_services import AuthServices
 from routerd.io.entities.connectors import OwnedConnectors
+from routerd.io.entities.exchanges import Bindings, HostedExchanges
 from routerd.io.entities.listeners import ListenersAtPorts
 from routerd.io.entities.logs import LogModules
 from routerd.io.entities.records import Records
@@ -19,6 +29,8 @@ TABLE: Mapping[type[Configurable[Any]], Running[Any]] = {
     ListenerKind: ListenersAtPorts(),
     ConnectorKind: OwnedConnectors(),
     LogKind: LogModules(),
+    ExchangeKind: HostedExchanges(),
+    BindingKind: Bindings(),
     RecordKind: Records(),
 }
 """Kinds that need more than the router of a worker. Of others the kind itself says what the router does."""

@@ -11,7 +11,7 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from routerd.core import PRIORITY_MAX, RELAY, Address, Inlet, Outlet, Peer, Router
+from routerd.core import PRIORITY_MAX, RELAY, Address, Exchanges, Inlet, Outlet, Peer, Router
 from routerd.io.reports.report_rows import (
     address_row,
     connection_row,
@@ -24,7 +24,9 @@ from routerd.io.reports.report_rows import (
 from routerd.management import (
     AddressRow,
     AutoLinkRow,
+    BindingRow,
     ConnectionRow,
+    ExchangeRow,
     LinkRouteRow,
     LinkRow,
     PolicyRow,
@@ -228,6 +230,20 @@ def auto_link_rows(router: Router) -> Iterator[AutoLinkRow]:
     for name, use in list(router.auto_links.uses.items()):
         state = use.state()
         yield AutoLinkRow(router.worker, name, state.status, state.link, state.last_error)
+
+
+def exchange_rows(exchanges: Exchanges, worker: int) -> Iterator[ExchangeRow]:
+    """Yield a row for each exchange that a worker hosts."""
+    for one in exchanges.hosted:
+        counts = (one.received, one.dropped, one.forwarded, one.diverted)
+        yield ExchangeRow(worker, one.settings.name, *counts)
+
+
+def binding_rows(exchanges: Exchanges, worker: int) -> Iterator[BindingRow]:
+    """Yield a row for each binding of an exchange that a worker hosts."""
+    for exchange in exchanges.hosted:
+        for name, binding in list(exchange.bindings.items()):
+            yield BindingRow(worker, exchange.settings.name, name, binding.matched)
 
 
 def pool_rows(router: Router) -> list[PoolRow]:

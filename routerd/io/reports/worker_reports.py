@@ -9,7 +9,7 @@ from concurrent.futures import Future
 from dataclasses import replace
 from typing import Any, Protocol, TypeVar
 
-from routerd.core import Router
+from routerd.core import Exchanges, Router
 from routerd.io.recording import Recording
 from routerd.io.reports.reports import (
     RATE_S,
@@ -19,7 +19,9 @@ from routerd.io.reports.reports import (
     WorkerHost,
     address_rows,
     auto_link_rows,
+    binding_rows,
     connection_rows,
+    exchange_rows,
     link_route_rows,
     link_rows,
     pool_rows,
@@ -56,6 +58,7 @@ class WorkerReports:
         failures: Callable[[], int] = int,
         is_busy: Callable[[float], bool] = lambda now: False,
         recording: Recording | None = None,
+        exchanges: Exchanges | None = None,
     ) -> None:
         """`failures` tells how often a peer could not prove who it is, `is_busy` whether there has just been work."""
         self.lag = Lag()
@@ -63,6 +66,7 @@ class WorkerReports:
         self._failures = failures
         self._recording = Recording(router, 0, 0) if recording is None else recording
         self._router = router
+        self._exchanges = Exchanges(router) if exchanges is None else exchanges
         self._host = host
         self._start = start
         self._stuck_s = stuck_s
@@ -103,6 +107,14 @@ class WorkerReports:
     def packed_auto_links(self) -> "Future[list[bytes]]":
         """Return a row for each auto-link, as pickled lists of tuples."""
         return self._start(self._packed(lambda: auto_link_rows(self._router)))
+
+    def packed_exchanges(self) -> "Future[list[bytes]]":
+        """Return a row for each exchange that is hosted here, as pickled lists of tuples."""
+        return self._start(self._packed(lambda: exchange_rows(self._exchanges, self._router.worker)))
+
+    def packed_bindings(self) -> "Future[list[bytes]]":
+        """Return a row for each binding of these, as pickled lists of tuples."""
+        return self._start(self._packed(lambda: binding_rows(self._exchanges, self._router.worker)))
 
     def pools(self) -> "Future[list[PoolRow]]":
         """Return how much there is of what there is most of."""

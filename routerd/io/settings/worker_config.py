@@ -31,7 +31,7 @@ from routerd.management import Configuration
 
 
 def owner_of(identity: str, workers: int) -> int:
-    """Return which of so many workers has the connector with this identity, in every process the same."""
+    """Return which of so many workers has the connector or exchange with this identity, in every process the same."""
     return crc32(identity.encode(errors="surrogatepass")) % workers
 
 
@@ -96,8 +96,15 @@ class WorkerConfig:
         """Return whether this worker, and no other, makes the connection of a connector."""
         if connector.dedicated_actor:
             return any(one.identity == connector.identity for one in self.connectors)
+        return self._shares(connector.identity)
+
+    def hosts(self, exchange: str) -> bool:
+        """Return whether this worker, and no other, has the messages of an exchange."""
+        return self._shares(exchange)
+
+    def _shares(self, identity: str) -> bool:
         sharers = max(1, self.workers - self.dedicated_workers)
-        return not self.is_dedicated and owner_of(connector.identity, sharers) == self.index
+        return not self.is_dedicated and owner_of(identity, sharers) == self.index
 
     def configured(self, configuration: Configuration) -> "WorkerConfig":
         """Return the same with the listeners, connectors, addresses and log settings of a configuration."""

@@ -20,6 +20,7 @@ from routerd.core import (
     HEARTBEAT_S,
     Changes,
     Delta,
+    Exchanges,
     Gate,
     NetworkNews,
     Peer,
@@ -125,6 +126,7 @@ class Worker(WorkerCalls):
         self._is_over = threading.Event()
         self._edges_due = 0.0
         self._stuck_outputs = StuckOutputs()
+        self.exchanges = Exchanges(self.router)
         self.recording = Recording(self.router, config.index, config.incarnation)
         self.recording_clock = RecordingClock(self.recording, self._loop)
         self.reports = WorkerReports(
@@ -135,6 +137,7 @@ class Worker(WorkerCalls):
             failures=lambda: self.authentication.failures,
             is_busy=self._busy_poll.is_busy,
             recording=self.recording,
+            exchanges=self.exchanges,
         )
 
     # --- for any thread
@@ -369,6 +372,7 @@ class Worker(WorkerCalls):
         self.reports.lag = Lag(late_s, max(late_s, self.turn.longest_s))
         self.turn.longest_s = 0.0
         self.router.each_second(now)
+        self.exchanges.each_second(now)
         self.turn.due(now)
         if now >= self._edges_due:
             self._edges_due = now + HEARTBEAT_S

@@ -5,8 +5,8 @@ from operator import attrgetter
 from typing import Any
 
 from routerd.config import ALL_TYPES, ConfiguredEntity
-from routerd.config.kinds import ADDRESS, AUTO_LINK, LINK_ROUTE, auto_link_phase
-from routerd.config.schema import BINDING, CONNECTION_LINK_ROUTE, EXCHANGE, EntityType
+from routerd.config.kinds import ADDRESS, AUTO_LINK, BINDING, EXCHANGE, LINK_ROUTE, auto_link_phase, key_of
+from routerd.config.schema import CONNECTION_LINK_ROUTE, EntityType
 from routerd.management.agent.columns import Always, Columns, Getter, Steps
 from routerd.management.agent.naming import shown_name
 from routerd.management.agent.numbers import as_general, whole
@@ -84,7 +84,7 @@ _KNOWN: Mapping[str, str] = {
 }
 """By type, the columns that clients know, in their order; another type has all its attributes."""
 
-_OTHERS = (ADDRESS, LINK_ROUTE, AUTO_LINK)
+_OTHERS = (ADDRESS, LINK_ROUTE, AUTO_LINK, EXCHANGE, BINDING)
 
 OTHER_CONFIG_TYPES = tuple(
     one for one in ALL_TYPES if one not in _OTHERS and (one.name in _KNOWN or one.is_numbered)
@@ -99,13 +99,29 @@ def other_columns(entity_type: EntityType) -> Columns:
     return {name: _configured(entity_type, name) for name in names}
 
 
+def _phase(attribute: str) -> Getter:
+    return lambda row: whole(row.entity.values[attribute] or 0)
+
+
+def _alternate_phase(row: Any) -> int | None:
+    values = row.entity.values
+    return None if values["alternateAddress"] is None else whole(values["alternatePhase"] or 0)
+
+
+_READ_OF: Mapping[str, Columns] = {
+    AUTO_LINK.name: {"phase": lambda row: whole(auto_link_phase(row.entity.values))},
+    EXCHANGE.name: {"phase": _phase("phase"), "alternatePhase": _alternate_phase},
+    BINDING.name: {"nextHopPhase": _phase("nextHopPhase"), "bindingKey": lambda row: key_of(row.entity.values)},
+}
+"""Columns with what holds when nothing is given."""
+
+
 def use_columns(entity_type: EntityType) -> Columns:
-    """Return the columns of link routes or auto-links."""
+    """Return the columns of types whose entities have a state or counters beside what is configured."""
     columns = {name: _of_use(entity_type, name) for name in _KNOWN[entity_type.name].split()}
     for name in _PATTERNS & columns.keys():
         columns[name] = Steps(_ENTITY, _words(name))
-    if "phase" in columns:
-        columns["phase"] = lambda row: whole(auto_link_phase(row.entity.values))
+    columns |= _READ_OF.get(entity_type.name, {})
     return columns
 
 

@@ -16,7 +16,7 @@ _BY_MERIT = (ACTIVE, "attaching", "failed", "quiescing", INACTIVE)
 
 @dataclass(frozen=True, slots=True)
 class UseRow:
-    """A link route or an auto-link, and what there is to tell of it beside what is configured."""
+    """An entity such as a link route, and what there is to tell of it beside what is configured."""
 
     entity: ConfiguredEntity
     live: Mapping[str, Any]

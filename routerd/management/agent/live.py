@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, Protocol
 
 from routerd.config import ConfiguredEntity, configurable, find_entity_type
-from routerd.config.kinds import ADDRESS, AUTO_LINK, LINK_ROUTE, ROUTER
+from routerd.config.kinds import ADDRESS, AUTO_LINK, BINDING, EXCHANGE, LINK_ROUTE, ROUTER
 from routerd.config.schema import CONNECTION, CONSOLE, ROUTER_ADDRESS, ROUTER_LINK, EntityType
 from routerd.management.agent.address_creation import create_address
 from routerd.management.agent.call import Call
@@ -20,6 +20,8 @@ from routerd.management.agent.config_columns import (
 from routerd.management.agent.connection_changes import update_connection
 from routerd.management.agent.container_uses import use_rows
 from routerd.management.agent.entity_index import LIVE_NAME, NUMBER, EntityIndex
+from routerd.management.agent.exchange_creation import create_binding, create_exchange
+from routerd.management.agent.exchanges import binding_rows, exchange_rows
 from routerd.management.agent.numbered_creation import create_numbered
 from routerd.management.agent.problems import check_unsupported
 from routerd.management.agent.query import Pages, result
@@ -103,6 +105,14 @@ async def _auto_links(backing: Backing, _names: Collection[Any]) -> Sequence[Any
     return await use_rows([one for one in backing.entities if one.type is AUTO_LINK], backing)
 
 
+async def _exchanges(backing: Backing, _names: Collection[Any]) -> Sequence[Any]:
+    return await exchange_rows([one for one in backing.entities if one.type is EXCHANGE], backing)
+
+
+async def _bindings(backing: Backing, _names: Collection[Any]) -> Sequence[Any]:
+    return await binding_rows([one for one in backing.entities if one.type is BINDING], backing)
+
+
 async def _update_connection(call: Call, backing: Backing) -> dict[str, Any]:
     return await update_connection(call, backing, await _connections(backing, ()))
 
@@ -133,6 +143,15 @@ _ALL = (
     _LiveType(ADDRESS, CONFIG_ADDRESS_COLUMNS, _configured(ADDRESS), create=create_address),
     _LiveType(LINK_ROUTE, use_columns(LINK_ROUTE), _link_routes, create=create_link_route, show=use_rows),
     _LiveType(AUTO_LINK, use_columns(AUTO_LINK), _auto_links, create=create_auto_link, show=use_rows),
+    _LiveType(EXCHANGE, use_columns(EXCHANGE), _exchanges, create=create_exchange, show=exchange_rows),
+    _LiveType(
+        BINDING,
+        use_columns(BINDING),
+        _bindings,
+        create=create_binding,
+        show=binding_rows,
+        no_target=lambda: BadRequest("No binding name or identity provided"),
+    ),
     *(_LiveType(one, other_columns(one), _configured(one)) for one in OTHER_CONFIG_TYPES),
     _LiveType(CONSOLE, {}, _none, forbidden=frozenset({"QUERY", "CREATE", "READ", "UPDATE", "DELETE"})),
 )

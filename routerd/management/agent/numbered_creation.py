@@ -16,13 +16,22 @@ ReadValues = Callable[[dict[Any, Any], EntityIndex], dict[str, Any]]
 
 
 async def create_numbered(
-    call: Call, entity_type: EntityType, backing: Backing, index: EntityIndex, read: ReadValues | None = None
+    call: Call,
+    entity_type: EntityType,
+    backing: Backing,
+    index: EntityIndex,
+    read: ReadValues | None = None,
+    *,
+    has_own_names: bool = True,
 ) -> ConfiguredEntity:
-    """Have the router take a new entity, and return it; `read` says what is wrong in sentences that clients know."""
-    if call.name is not None:
+    """Have the router take a new entity, and return it; `read` says what is wrong in sentences that clients know.
+
+    Without `has_own_names`, `read` sees to names.
+    """
+    if call.name is not None and has_own_names:
         _check_name(entity_type, call.name, index)
     name, body = name_and_body(call, may_lack_body=False)
-    if name is not None:
+    if name is not None and has_own_names:
         _check_name(entity_type, name, index)
     values = _values(entity_type, body) if read is None else read(body, index)
     number = str(backing.new_number())

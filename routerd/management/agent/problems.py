@@ -4,11 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from routerd.config import Checked, Problem, check_entity
-from routerd.config.kinds import AUTO_LINK, LINK_ROUTE
+from routerd.config.kinds import AUTO_LINK, BINDING, EXCHANGE, LINK_ROUTE
 from routerd.config.schema import (
-    BINDING,
     CONNECTION_LINK_ROUTE,
-    EXCHANGE,
     SHOWN_MAX,
     Attribute,
     EntityType,

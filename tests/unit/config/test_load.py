@@ -108,8 +108,6 @@ def test_a_repeated_attribute_is_warned_of() -> None:
 
 
 REQUIRED = {
-    "exchange": ["address: a"],
-    "binding": ["exchangeName: a", "nextHopAddress: b"],
     "vhost": ["hostname: a"],
     "console": ["proxy: a", "home: b"],
 }
@@ -124,12 +122,12 @@ def test_a_section_that_is_not_supported_yet_is_refused(name: str) -> None:
 
 
 def test_a_section_that_is_not_supported_yet_is_checked() -> None:
-    assert errors_in(section("exchange", "matchMethod: up", "adress: a")) == [
-        "line 1: exchange.address: Missing required attribute 'address'",
-        f"line 1: exchange: 'exchange' is not supported yet; {SUPPORTED}",
-        "line 2: exchange.matchMethod: Invalid value for enum['amqp', 'mqtt']: 'up'; allowed: amqp, mqtt",
-        "line 3: exchange.adress: Unknown attribute 'adress' for 'org.apache.qpid.dispatch.router.config.exchange';"
-        " did you mean 'address'?; allowed: address, phase, alternateAddress, alternatePhase, matchMethod, name, type",
+    assert errors_in(section("console", "wsport: up", "prox: a", "home: b")) == [
+        "line 1: console.proxy: Missing required attribute 'proxy'",
+        f"line 1: console: 'console' is not supported yet; {SUPPORTED}",
+        "line 2: console.wsport: 'up' is not a whole number; allowed: 0 to 65535",
+        "line 3: console.prox: Unknown attribute 'prox' for 'org.apache.qpid.dispatch.console';"
+        " did you mean 'proxy'?; allowed: proxy, home, name, type",
     ]
 
 

@@ -11,9 +11,11 @@ from routerd.management import (
     Agent,
     Answer,
     AutoLinkRow,
+    BindingRow,
     ConfiguredEntity,
     ConnectionRow,
     ConnectorRow,
+    ExchangeRow,
     LinkRouteRow,
     LinkRow,
     LogRow,
@@ -198,6 +200,8 @@ class FakeRouter:
         self.connector_rows: list[ConnectorRow] = []
         self.link_route_rows: list[LinkRouteRow] = []
         self.auto_link_rows: list[AutoLinkRow] = []
+        self.exchange_rows: list[ExchangeRow] = []
+        self.binding_rows: list[BindingRow] = []
         self.node_rows: list[NodeRow] = []
         self.log_rows: list[LogRow] = []
         self.counts: dict[str, dict[str, int]] = {}
@@ -238,6 +242,12 @@ class FakeRouter:
 
     async def auto_links(self) -> list[AutoLinkRow]:
         return self._gathered("auto_links", self.auto_link_rows)
+
+    async def exchanges(self) -> list[ExchangeRow]:
+        return self._gathered("exchanges", self.exchange_rows)
+
+    async def bindings(self) -> list[BindingRow]:
+        return self._gathered("bindings", self.binding_rows)
 
     async def nodes(self) -> list[NodeRow]:
         return self._gathered("nodes", self.node_rows)

@@ -415,17 +415,6 @@ _LATER_TOO = f"is not supported yet; allowed: {_SUPPORTED}"
     [
         ("vhost", {}, f"{P}vhost: Missing required attribute 'hostname'"),
         ("dummy", {}, f"'dummy' {_LATER_TOO}"),
-        ("router.config.exchange", {}, "exchange address is mandatory"),
-        (
-            "router.config.exchange",
-            {"address": "a", "matchMethod": "x"},
-            "Exchange matchMethod must be either 'amqp' or 'mqtt'",
-        ),
-        ("router.config.exchange", {"address": "a", "phase": 10}, "phase must be in the range 0-9"),
-        ("router.config.exchange", {"address": "a"}, f"'exchange' {_LATER_TOO}"),
-        ("router.config.binding", {}, "Binding configuration requires an exchange"),
-        ("router.config.binding", {"exchangeName": "e"}, "No next hop specified"),
-        ("router.config.binding", {"exchangeName": "e", "nextHopAddress": "a"}, f"'binding' {_LATER_TOO}"),
         ("router.connection.linkRoute", {"direction": "in"}, "Pattern field is required"),
         (
             "router.connection.linkRoute",

@@ -92,7 +92,7 @@ def test_an_unknown_name_finds_no_type() -> None:
 def test_what_this_router_has_is_marked() -> None:
     assert [name for name, one in SECTIONS.items() if one.is_supported] == [
         *("router", "sslProfile", "authServicePlugin", "listener", "connector", "log", "address"),
-        *("linkRoute", "autoLink", "policy", "vhost", "record"),
+        *("linkRoute", "autoLink", "exchange", "binding", "policy", "vhost", "record"),
     ]
     refused = {
         f"{section}.{one.name}"

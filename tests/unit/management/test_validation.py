@@ -6,7 +6,7 @@ from routerd.management import ENTITY_TYPES, SECTIONS, Problem, check_entity
 
 ADDRESS = ENTITY_TYPES["router.config.address"]
 LISTENER = ENTITY_TYPES["listener"]
-EXCHANGE = ENTITY_TYPES["router.config.exchange"]
+CONSOLE = ENTITY_TYPES["console"]
 LOG = ENTITY_TYPES["log"]
 ROUTER = ENTITY_TYPES["router"]
 
@@ -145,10 +145,10 @@ def test_a_value_that_is_not_supported_yet_is_refused() -> None:
 
 
 def test_an_entity_that_is_not_supported_yet_is_checked_and_refused() -> None:
-    assert check_entity(EXCHANGE, {"phase": 1}).problems == [
-        Problem(reason="Missing required attribute 'address'", attribute="address"),
+    assert check_entity(CONSOLE, {"home": "a"}).problems == [
+        Problem(reason="Missing required attribute 'proxy'", attribute="proxy"),
         Problem(
-            reason="'exchange' is not supported yet",
+            reason="'console' is not supported yet",
             allowed=tuple(name for name, one in SECTIONS.items() if one.is_supported),
         ),
     ]

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from routerd.config import parse_config
-from routerd.core import AddressSettings
+from routerd.core import AddressSettings, BindingSettings
 from routerd.io import bind, configuration_of, endpoints_of
 from routerd.io.backing.managed_worker import StaleConfiguration
 from routerd.io.settings.worker_config import owner_of
@@ -145,3 +145,32 @@ def test_what_is_named_has_to_be_there_and_to_stay() -> None:
     ):
         with pytest.raises(ChangeRefused, match=refusal):
             asked(worker, ("prepare", change))
+
+
+def test_an_exchange_is_hosted_by_one_worker_and_known_to_all() -> None:
+    exchange = entity("exchange", "7", "e", address="topic")
+    binding = entity("binding", "8", exchangeName="e", bindingKey="a", nextHopAddress="x")
+    settings = BindingSettings(name="8", exchange="e", key="a", next_hop="x")
+    hosts = []
+    for index in range(WORKERS):
+        worker, told = managed(TEXT, index)
+        asked(worker, ("prepare", Change(0, added=(exchange,))), ("commit",))
+        asked(worker, ("prepare", Change(1, added=(binding,))), ("commit",))
+        [(_, (name, is_host)), bound] = told.told
+        hosts.append(is_host)
+        assert (name, bound) == ("e", ("bind", settings))
+        asked(worker, ("prepare", Change(2, removed=("7", "8"))), ("commit",))
+        assert told.told[2:] == [("no exchange", "e"), ("unbind", settings)]
+    assert hosts == [index == owner_of("e", WORKERS) for index in range(WORKERS)]
+
+
+def test_an_exchange_stays_as_long_as_it_has_bindings() -> None:
+    exchange = entity("exchange", "7", "e", address="topic")
+    binding = entity("binding", "8", exchangeName="e", nextHopAddress="x")
+    worker, _ = managed(TEXT)
+    asked(worker, ("prepare", Change(0, added=(exchange, binding))), ("commit",))
+    with pytest.raises(ChangeRefused, match="exchange 'e' is in use by 8"):
+        asked(worker, ("prepare", Change(1, removed=("7",))))
+    lost = entity("binding", "9", exchangeName="f", nextHopAddress="x")
+    with pytest.raises(ChangeRefused, match="there is no exchange with the name 'f'"):
+        asked(worker, ("prepare", Change(1, added=(lost,))))

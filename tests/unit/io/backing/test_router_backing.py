@@ -315,3 +315,22 @@ def test_whoever_knows_the_network_tells_its_routers() -> None:
         return rows
 
     assert run(interior(Kept(), nodes=nodes).nodes) == rows
+
+
+def test_bindings_go_with_their_exchange() -> None:
+    def entity(section: str, identity: str, **given: Any) -> ConfiguredEntity:
+        entity_type = find_entity_type(section)
+        assert entity_type is not None
+        values = check_entity(entity_type, given).values
+        return ConfiguredEntity(type=entity_type, identity=identity, name=given.get("name"), values=values)
+
+    exchanges = [entity("exchange", str(at), name=name, address=name) for at, name in enumerate("ef", 1)]
+    bindings = [entity("binding", f"1{at}", exchangeName=name, nextHopAddress="x") for at, name in enumerate("eef")]
+    member = Kept()
+    router = backing({0: member})
+    for one in (*exchanges, *bindings[1:]):
+        run(lambda one=one: router.create(one))  # type: ignore[misc]
+    run(lambda: router.delete(exchanges[0]))
+    left = [one.identity for one in member.configuration.entities if one.type.is_numbered]
+    assert left[-2:] == ["2", "12"]
+    assert "11" not in left

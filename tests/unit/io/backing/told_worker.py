@@ -21,7 +21,7 @@ class ToldWorker:
         self.config = WorkerConfig(router=file.router, connectors=file.connectors, index=index, workers=WORKERS)
         self.told: list[tuple[str, Any]] = []
         """What, and of what."""
-        lists = ("connections", "links", "addresses", "link_routes", "auto_links")
+        lists = ("connections", "links", "addresses", "link_routes", "auto_links", "exchanges", "bindings")
         reports = ("counters", "pools", *(f"packed_{one}" for one in lists))
         self.reports = SimpleNamespace(**dict.fromkeys(reports))
         self.set_trace = self.close_connection = None
@@ -33,6 +33,13 @@ class ToldWorker:
         )
         self.router = SimpleNamespace(
             configure_address=self._noting("configure"), forget_pattern=self._noting("forget")
+        )
+
+        self.exchanges = SimpleNamespace(
+            add=lambda exchange, is_host: self.told.append(("exchange", (exchange.name, is_host))),
+            remove=self._noting("no exchange"),
+            bind=self._noting("bind"),
+            unbind=self._noting("unbind"),
         )
 
     def call(self, function: Callable[..., None], *arguments: Any) -> "Future[None]":
