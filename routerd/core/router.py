@@ -16,6 +16,7 @@ from routerd.core.delivery.intake import Intake
 from routerd.core.delivery.marking import Marking
 from routerd.core.delivery.queues import Queues
 from routerd.core.delivery.remainders import Remainders
+from routerd.core.delivery.resending import Resending
 from routerd.core.delivery.routing import Routing
 from routerd.core.delivery.sending import Sending
 from routerd.core.delivery.settlement import Settlement
@@ -151,8 +152,9 @@ class Router(Handler):
         sending = self._sending = Sending(clock, observer, marking, journal, settlement)
         copies = self._copies = Copies(rules, journal, settlement, sending)
         batches = self._batches = Batches(clock, journal)
+        resending = self._resending = Resending(rules, marking, settlement, sending)
         queues = self._queues = Queues(
-            clock, directory, rules, journal, marking, settlement, routing, sending, copies, batches
+            clock, directory, rules, journal, marking, settlement, routing, sending, copies, batches, resending
         )
         remainders = Remainders(journal, settlement, sending, copies, queues)
         self._credit = Credit(clock, journal, queues)
@@ -320,6 +322,7 @@ class Router(Handler):
         self._trunks.each_second(now)
         self.auto_links.each_second(now)
         self._routes.each_second(now)
+        self._resending.each_second()
         self.routed_links.each_second(now)
 
     def look_after_edges(self, now: float) -> None:

@@ -63,6 +63,7 @@ class Directory:
             priority = -1 if treatment.priority is None else treatment.priority
             address = Address(key, treatment.distribution, priority)
             address.uneven = self.uneven
+            address.resends = treatment.resends and not address.is_multicast
             self.addresses[key] = address
             self.count_remote(address)
             self.find_routes(address)
