@@ -769,6 +769,20 @@ class Router(Handler):
         """Deliveries that came from one router and went to another."""
         return self._sending.transit
 
+    @property
+    def kept_octets(self) -> int:
+        """Octets of messages that go elsewhere if they are released."""
+        return self._settlement.kept_octets
+
+    @property
+    def kept_max(self) -> int:
+        """The limit of those octets."""
+        return self._settlement.kept_max
+
+    @kept_max.setter
+    def kept_max(self, octets: int) -> None:
+        self._settlement.kept_max = octets
+
     def treatment_of_key(self, key: str) -> "Treatment":
         """Return the treatment of an address by its key."""
         return self.directory.treatment_of_key(key)

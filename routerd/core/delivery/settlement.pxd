@@ -15,7 +15,6 @@ from routerd.wire.link cimport Link
 cdef object _ACCEPTED
 cdef object _RELEASED
 cdef int _SECOND
-cdef Py_ssize_t _KEPT_MAX
 
 
 @cython.final
@@ -24,6 +23,7 @@ cdef class Settlement:
     cdef Journal _journal
     cdef readonly dict kept
     cdef readonly Py_ssize_t kept_octets
+    cdef public Py_ssize_t kept_max
     cdef public object take_back
 
     @cython.locals(number=int)

@@ -37,7 +37,6 @@ _SECOND = 1
 
 KEPT_MAX = 1 << 26
 """Octets of all messages that a worker keeps to send them elsewhere if they are released."""
-_KEPT_MAX = KEPT_MAX
 
 
 class Settlement:
@@ -49,6 +48,7 @@ class Settlement:
         # By their deliveries: messages that go elsewhere if they are released, and how many octets those are.
         self.kept: dict[Delivery, Kept] = {}
         self.kept_octets = 0
+        self.kept_max = KEPT_MAX
         # Has a released message go elsewhere; whether there is another destination.
         self.take_back: Callable[[Kept], bool] | None = None
 
@@ -106,7 +106,7 @@ class Settlement:
     def keep(self, kept: "Kept") -> bool:
         """Keep a message until it is settled, unless too much is kept already; return whether it is kept."""
         size = len(kept.message.octets)
-        if self.kept_octets + size > _KEPT_MAX:
+        if self.kept_octets + size > self.kept_max:
             return False
         self.kept_octets += size
         self.kept[kept.message.delivery] = kept
