@@ -8,6 +8,7 @@ from routerd.core.delivery.endings cimport Endings
 from routerd.core.delivery.intake cimport Intake
 from routerd.core.delivery.marking cimport Marking
 from routerd.core.delivery.queues cimport Queues
+from routerd.core.delivery.resending cimport Resending
 from routerd.core.delivery.sending cimport Sending
 from routerd.core.delivery.settlement cimport Settlement
 from routerd.core.directory.directory cimport Directory
@@ -67,6 +68,7 @@ cdef class Router(Handler):
     cdef Copies _copies
     cdef Batches _batches
     cdef Queues _queues
+    cdef Resending _resending
     cdef Credit _credit
     cdef Endings _endings
     cdef Destinations _destinations

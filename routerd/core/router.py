@@ -16,6 +16,7 @@ from routerd.core.delivery.intake import Intake
 from routerd.core.delivery.marking import Marking
 from routerd.core.delivery.queues import Queues
 from routerd.core.delivery.remainders import Remainders
+from routerd.core.delivery.resending import Resending
 from routerd.core.delivery.routing import Routing
 from routerd.core.delivery.sending import Sending
 from routerd.core.delivery.settlement import Settlement
@@ -160,8 +161,9 @@ class Router(Handler):
         sending = self._sending = Sending(clock, observer, marking, journal, settlement)
         copies = self._copies = Copies(rules, journal, settlement, sending)
         batches = self._batches = Batches(clock, journal)
+        resending = self._resending = Resending(rules, marking, settlement, sending)
         queues = self._queues = Queues(
-            clock, directory, rules, journal, marking, settlement, routing, sending, copies, batches
+            clock, directory, rules, journal, marking, settlement, routing, sending, copies, batches, resending
         )
         remainders = Remainders(journal, settlement, sending, copies, queues)
         self._credit = Credit(clock, journal, queues)
@@ -330,6 +332,7 @@ class Router(Handler):
         self._trunks.each_second(now)
         self.auto_links.each_second(now)
         self._routes.each_second(now)
+        self._resending.each_second()
         self.routed_links.each_second(now)
 
     def look_after_edges(self, now: float) -> None:
@@ -793,6 +796,20 @@ class Router(Handler):
     def transit(self) -> int:
         """Deliveries that came from one router and went to another."""
         return self._sending.transit
+
+    @property
+    def kept_octets(self) -> int:
+        """Octets of messages that go elsewhere if they are released."""
+        return self._settlement.kept_octets
+
+    @property
+    def kept_max(self) -> int:
+        """The limit of those octets."""
+        return self._settlement.kept_max
+
+    @kept_max.setter
+    def kept_max(self, octets: int) -> None:
+        self._settlement.kept_max = octets
 
     def treatment_of_key(self, key: str) -> "Treatment":
         """Return the treatment of an address by its key."""

@@ -52,6 +52,8 @@ class AddressSettings:
     """The phase that consumers receive from."""
     priority: int | None = None
     """Overrides the priority of messages, 0 to 9."""
+    resends_released: bool = False
+    """Whether a message that a consumer releases goes to another one before its producer hears of it."""
     name: str | None = None
 
 

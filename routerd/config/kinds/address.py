@@ -57,6 +57,13 @@ ADDRESS = EntityType(
             most=9,
         ),
         Attribute(
+            "resendReleased",
+            BOOLEAN,
+            "Whether a message that a consumer releases goes to another one. Only this router has the attribute.",
+            CREATE,
+            False,
+        ),
+        Attribute(
             "enableFallback",
             BOOLEAN,
             "Whether a fallback destination gets what nobody else can.",
@@ -165,6 +172,7 @@ def _settings(entity: Entity, pattern: str) -> AddressSettings:
         ingress_phase=ingress,
         egress_phase=egress,
         priority=entity.values["priority"],
+        resends_released=entity.values["resendReleased"],
         name=entity.values["name"],
     )
 

@@ -104,6 +104,7 @@ class Endings:
                     delivery.update(outcome, True)
 
     def _producer_lost(self, delivery: Delivery) -> None:
+        self._settlement.forget(delivery)
         context = delivery.context
         delivery.context = None
         if type(context) is Delivery:

@@ -3,6 +3,7 @@ from routerd.core.clock cimport Clock
 from routerd.core.delivery.batches cimport Batches
 from routerd.core.delivery.copies cimport Copies
 from routerd.core.delivery.marking cimport Marking
+from routerd.core.delivery.resending cimport Resending
 from routerd.core.delivery.routing cimport Routing
 from routerd.core.delivery.sending cimport Sending
 from routerd.core.delivery.settlement cimport Settlement
@@ -34,6 +35,7 @@ cdef class Queues:
     cdef Sending _sending
     cdef Copies _copies
     cdef Batches _batches
+    cdef Resending _resending
     cdef Arrival _arrival
     cdef Arrival _spare
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from routerd.core.delivery.batches import Batches
     from routerd.core.delivery.copies import Copies
     from routerd.core.delivery.marking import Marking
+    from routerd.core.delivery.resending import Resending
     from routerd.core.delivery.routing import Routing
     from routerd.core.delivery.sending import Sending
     from routerd.core.delivery.settlement import Settlement
@@ -53,6 +54,7 @@ class Queues:
         sending: "Sending",
         copies: "Copies",
         batches: "Batches",
+        resending: "Resending",
     ) -> None:
         self._clock = clock
         self._directory = directory
@@ -64,6 +66,7 @@ class Queues:
         self._sending = sending
         self._copies = copies
         self._batches = batches
+        self._resending = resending
         self._arrival = Arrival()
         self._spare = Arrival()
 
@@ -154,6 +157,8 @@ class Queues:
 
     def serve(self, address: "Address") -> None:
         """Send what waits at an address, as far as outlets can send; those from siblings take turns with the others."""
+        if address.returned is not None:
+            self._resending.serve(address)
         ours = address.parked
         theirs = address.parked_from_siblings
         others = address.parked_from_trunks
@@ -225,6 +230,8 @@ class Queues:
 
     def release_parked(self, address: "Address") -> None:
         """Release what waits for consumers that are no more."""
+        if address.returned is not None:
+            self._resending.serve(address)
         queues: list[tuple[Any, bool]] = [
             (address.parked_from_siblings, True),
             (address.parked_from_trunks, False),

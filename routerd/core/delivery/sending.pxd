@@ -6,7 +6,9 @@ from routerd.core.links.address cimport Address
 from routerd.core.links.arrival cimport Arrival
 from routerd.core.links.fan_out cimport FanOut
 from routerd.core.links.inlet cimport Inlet
+from routerd.core.links.kept cimport Kept
 from routerd.core.links.outlet cimport Outlet
+from routerd.core.links.parked cimport parked
 from routerd.core.recording.journal cimport Journal, outcome_number
 from routerd.wire.delivery cimport Delivery
 from routerd.wire.sender cimport Sender
@@ -40,6 +42,8 @@ cdef class Sending:
         flow="long long",
     )
     cdef bint forward(self, Arrival arrival, Outlet outlet) except -1
+    @cython.locals(address=Address, delivery=Delivery, kept=Kept)
+    cdef void _keep(self, Arrival arrival, Outlet outlet)
     @cython.locals(
         link=Sender,
         more=bint,

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any
 from routerd.core.delivery.marking import UNREADABLE
 from routerd.core.delivery.settlement import how_settled, too_large
 from routerd.core.links.arrival import Arrival
+from routerd.core.links.kept import Kept
+from routerd.core.links.parked import parked
 from routerd.core.recording.journal import outcome_number
 from routerd.core.recording.names import (
     NO_CAUSE,
@@ -107,9 +109,27 @@ class Sending:
             self.hold_back(arrival.inlet, outlet)
         elif is_settled or delivery.remote_settled:
             self._settlement.sent(arrival.inlet, outlet, delivery, out)
+        elif arrival.inlet.resends or outlet.address.resends or arrival.route is not None:
+            self._keep(arrival, outlet)
         else:
             return True
         return False
+
+    def _keep(self, arrival: Arrival, outlet: "Outlet") -> None:
+        """Keep a message that goes elsewhere if it is released, and note where it has gone."""
+        address = _address_of(arrival, outlet)
+        if not (address.resends or arrival.inlet.resends):
+            return
+        delivery = arrival.delivery
+        kept = self._settlement.kept.get(delivery)
+        if kept is None:
+            kept = Kept(parked(arrival.inlet, address, delivery, arrival.data, arrival.start, arrival.end))
+            if not self._settlement.keep(kept):
+                return
+        if arrival.route is None:
+            kept.tried.add(outlet)
+        else:
+            kept.tried.add(arrival.route.next_hop if arrival.route.beside is None else arrival.route.beside)
 
     def copy(self, arrival: Arrival, fan: "FanOut", outlet: "Outlet") -> None:
         """Send the copy of a message, or the beginning of one."""

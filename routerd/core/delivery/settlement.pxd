@@ -2,6 +2,7 @@ import cython
 from routerd.core.clock cimport Clock
 from routerd.core.links.fan_out cimport FanOut
 from routerd.core.links.inlet cimport Inlet
+from routerd.core.links.kept cimport Kept
 from routerd.core.links.outlet cimport Outlet
 from routerd.core.links.parked cimport Parked
 from routerd.core.links.address_route cimport AddressRoute
@@ -20,11 +21,21 @@ cdef int _SECOND
 cdef class Settlement:
     cdef Clock _clock
     cdef Journal _journal
+    cdef readonly dict kept
+    cdef readonly Py_ssize_t kept_octets
+    cdef public Py_ssize_t kept_max
+    cdef public object take_back
 
     @cython.locals(number=int)
     cdef void decided(self, Delivery delivery)
     @cython.locals(inlet=Inlet, is_news=bint, is_awaited=bint)
     cdef void _consumer_decided(self, Delivery out, Delivery delivery)
+    @cython.locals(size=Py_ssize_t)
+    cdef bint keep(self, Kept kept) except -1
+    @cython.locals(kept=Kept)
+    cdef void forget(self, Delivery delivery)
+    @cython.locals(kept=Kept)
+    cdef bint _is_taken_back(self, Delivery out, Delivery delivery, object state) except -1
     @cython.locals(
         inlet=Inlet,
         outlet=Outlet,

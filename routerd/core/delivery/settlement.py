@@ -6,6 +6,7 @@ a delivery is settled. The router owns no message: it settles with the producer 
 for what never left, and `modified` for what a consumer may have seen before it vanished.
 """
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from routerd.core.links.fan_out import FanOut
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from routerd.core.clock import Clock
     from routerd.core.links.address_route import AddressRoute
     from routerd.core.links.inlet import Inlet
+    from routerd.core.links.kept import Kept
     from routerd.core.links.outlet import Outlet
     from routerd.core.recording.journal import Journal
     from routerd.wire.delivery_batch import DeliveryBatch
@@ -33,6 +35,9 @@ _ACCEPTED = ACCEPTED
 _RELEASED = RELEASED
 _SECOND = 1
 
+KEPT_MAX = 1 << 26
+"""Octets of all messages that a worker keeps to send them elsewhere if they are released."""
+
 
 class Settlement:
     """Settles with producers what consumers decide."""
@@ -40,6 +45,12 @@ class Settlement:
     def __init__(self, clock: "Clock", journal: "Journal") -> None:
         self._clock = clock
         self._journal = journal
+        # By their deliveries: messages that go elsewhere if they are released, and how many octets those are.
+        self.kept: dict[Delivery, Kept] = {}
+        self.kept_octets = 0
+        self.kept_max = KEPT_MAX
+        # Has a released message go elsewhere; whether there is another destination.
+        self.take_back: Callable[[Kept], bool] | None = None
 
     # --- what peers say
 
@@ -72,6 +83,8 @@ class Settlement:
         is_news = delivery.state is None or not is_outcome(delivery.state)
         # Where both settle second, the producer's settlement is what the consumer waits for.
         is_awaited = not out.remote_settled and delivery.rcv_settle_mode == _SECOND
+        if is_news and self.kept and self._is_taken_back(out, delivery, state):
+            return
         if is_news:
             self._count_out(out, state)
             if inlet is not None:
@@ -87,6 +100,38 @@ class Settlement:
             delivery.context = None
             if memory.is_ours_alone(delivery):
                 delivery.link.take_back(delivery)
+
+    # --- messages that others may get
+
+    def keep(self, kept: "Kept") -> bool:
+        """Keep a message until it is settled, unless too much is kept already; return whether it is kept."""
+        size = len(kept.message.octets)
+        if self.kept_octets + size > self.kept_max:
+            return False
+        self.kept_octets += size
+        self.kept[kept.message.delivery] = kept
+        return True
+
+    def forget(self, delivery: Delivery) -> None:
+        """Keep the message of a delivery no longer, if it is kept."""
+        kept = self.kept.pop(delivery, None)
+        if kept is not None:
+            self.kept_octets -= len(kept.message.octets)
+            kept.is_over = True
+
+    def _is_taken_back(self, out: Delivery, delivery: Delivery, state: Any) -> bool:
+        """Whether a message that its consumer has released goes elsewhere; its producer hears nothing then."""
+        kept = self.kept.get(delivery)
+        if kept is None or state is not _RELEASED or self.take_back is None or not delivery.link.is_attached:
+            return False
+        delivery.context = None
+        if not self.take_back(kept):
+            return False
+        self._count_out(out, state)
+        out.context = None
+        if not out.remote_settled:
+            out.settle_at_end()
+        return True
 
     def accepted_together(self, batch: "DeliveryBatch", count: int) -> None:
         """Count deliveries that were accepted together, and that their producer was told so."""
@@ -122,6 +167,8 @@ class Settlement:
     def _producer_settled(self, delivery: Delivery) -> None:
         if not delivery.remote_settled:
             return
+        if self.kept:
+            self.forget(delivery)
         context = delivery.context
         inlet: Inlet | None = delivery.link.context
         if type(context) is Parked:
@@ -190,6 +237,8 @@ class Settlement:
 
         That is so in mode `second`, too, since some producers never settle themselves.
         """
+        if self.kept:
+            self.forget(delivery)
         if state is _ACCEPTED:
             inlet.accepted += 1
         else:

@@ -65,6 +65,7 @@ class Directory:
             if key in self.treatments.exchanges:
                 address.spread(Distribution.MULTICAST)
             address.uneven = self.uneven
+            address.resends = treatment.resends and not address.is_multicast
             self.addresses[key] = address
             self.count_remote(address)
             self.find_routes(address)

@@ -1,6 +1,6 @@
 """The treatment of an address: the settings of its best matching pattern, or the default settings."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from routerd.core.directory.addresses import AddressClass, canonical, parts_of
 from routerd.core.directory.pattern_tree import PatternTree
@@ -15,6 +15,8 @@ class Treatment:
     ingress_phase: int = 0
     egress_phase: int = 0
     priority: int | None = None
+    resends: bool = False
+    """Whether a message that a consumer releases goes to another one."""
 
 
 _ONE_PLACE = Treatment(Distribution.CLOSEST)
@@ -86,8 +88,14 @@ class Treatments:
 def _never_unavailable(treatment: Treatment) -> Treatment:
     if treatment.distribution is not Distribution.UNAVAILABLE:
         return treatment
-    return Treatment(Distribution.BALANCED, treatment.ingress_phase, treatment.egress_phase, treatment.priority)
+    return replace(treatment, distribution=Distribution.BALANCED)
 
 
 def _configured(settings: AddressSettings) -> Treatment:
-    return Treatment(settings.distribution, settings.ingress_phase, settings.egress_phase, settings.priority)
+    return Treatment(
+        settings.distribution,
+        settings.ingress_phase,
+        settings.egress_phase,
+        settings.priority,
+        settings.resends_released,
+    )

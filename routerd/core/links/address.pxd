@@ -13,6 +13,8 @@ cdef class Address:
     cdef readonly bint is_balanced
     cdef readonly bint is_fair
     cdef readonly int priority
+    cdef public bint resends
+    cdef public list returned
     cdef readonly list outlets
     cdef readonly Py_ssize_t local_count
     cdef public Py_ssize_t remote_count

@@ -9,6 +9,7 @@ from routerd.core.settings import Distribution
 if TYPE_CHECKING:
     from routerd.core.links.address_route import AddressRoute
     from routerd.core.links.inlet import Inlet
+    from routerd.core.links.kept import Kept
     from routerd.core.links.outlet import Outlet
     from routerd.core.recording.events import RecordedEvents
 
@@ -31,6 +32,9 @@ class Address:
         # Connections take turns with messages that wait: endpoints inside the router serve this address.
         self.is_fair = False
         self.priority = priority
+        # What one consumer releases is for another; messages that wait for one that has not had them.
+        self.resends = False
+        self.returned: list[Kept] | None = None
         self.outlets: list[Outlet] = []
         self.local_count = 0
         # Consumers at siblings, and the siblings with consumers that have no outlet here yet.
@@ -105,6 +109,7 @@ class Address:
             or self.parked
             or self.parked_from_siblings
             or self.parked_from_trunks
+            or self.returned
         ) and not any(route.waiting for route in self.routes)
 
     def add(self, outlet: "Outlet") -> None:

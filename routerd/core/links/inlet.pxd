@@ -28,6 +28,7 @@ cdef class Inlet(End):
     cdef public bint is_quiet
     cdef public object guard
     cdef public bint takes_modified
+    cdef public bint resends
     cdef readonly bint strips
     cdef readonly Py_ssize_t capacity
     cdef readonly Py_ssize_t reach

@@ -60,6 +60,8 @@ class Inlet(End):
         self.guard: Any = None
         # RabbitMQ ends the session of whoever says `modified`.
         self.takes_modified = True
+        # Its messages go elsewhere when a consumer releases them.
+        self.resends = False
         self.strips = peer.strips_in
         self.capacity = peer.capacity
         self.reach = 0

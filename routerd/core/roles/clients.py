@@ -56,6 +56,7 @@ _NO_COORDINATOR = Error(
 )
 _DOWN = Treatment(Distribution.BALANCED)
 _ATTACH_RCVD = LinkState.ATTACH_RCVD
+_RESENDS = "qd.resend-released"
 _SETTLED = 1
 _SECOND = 1
 
@@ -217,6 +218,7 @@ class Clients(Claimant):
             return True
         inlet = Inlet(self._attaching.take_number(), peer, link, address)
         inlet.role = self.producer_role
+        inlet.resends = _RESENDS in target.capabilities
         if peer.grant is not None and self._policy.gate is not None:
             inlet.guard = self._policy.gate.guard_for(peer, None if address is None else target.address)
         elif (

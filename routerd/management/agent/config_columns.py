@@ -53,6 +53,7 @@ CONFIG_ADDRESS_COLUMNS: Columns = {
     "pattern": _words("pattern"),
     "priority": _priority,
     "fallback": lambda entity: entity.values["enableFallback"],
+    "resendReleased": lambda entity: entity.values["resendReleased"],
 }
 
 def _configured(entity_type: EntityType, column: str) -> Getter:
