@@ -4,16 +4,15 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.interop.containers import auto_link, auto_link_states, connector, wait_until_active, waypoint
 from tests.interop.rabbitmq import RabbitMq, absence
 from tests.system.conftest import running
-from tests.system.management_client import ManagementClient
 from tests.system.proton_client import ProtonClient
-from tests.system.routers import IN_PROCESS, THREE_ACTORS, Form, RunningRouter, configuration, listener, section
+from tests.system.routers import IN_PROCESS, THREE_ACTORS, Form, configuration, listener
 from tests.waiting import eventually
 
 pytestmark = pytest.mark.skipif(absence() is not None, reason=str(absence()))
 
-AUTO_LINK = "router.config.autoLink"
 MANY = 400
 
 
@@ -21,33 +20,6 @@ MANY = 400
 def broker() -> Iterator[RabbitMq]:
     with RabbitMq() as broker:
         yield broker
-
-
-def connector(name: str, broker: RabbitMq) -> str:
-    return section("connector", name=name, host="127.0.0.1", port=broker.port, role="route-container")
-
-
-def auto_link(address: str, direction: str, connection: str, **attributes: object) -> str:
-    return section("autoLink", address=address, direction=direction, connection=connection, **attributes)
-
-
-def waypoint(queue: str, *connections: str, prefix: str = "/queue/") -> list[str]:
-    links = [
-        auto_link(queue, direction, name, externalAddress=f"{prefix}{queue}")
-        for name in connections
-        for direction in ("out", "in")
-    ]
-    return [section("address", prefix=queue, waypoint="yes"), *links]
-
-
-def states(router: RunningRouter) -> list[tuple[str, str, str, str | None]]:
-    with ManagementClient(router.port) as manage:
-        rows = manage.query(AUTO_LINK)
-    return sorted((one["address"], one["direction"], one["operStatus"], one["lastError"]) for one in rows)
-
-
-def wait_until_active(router: RunningRouter, within_s: float = 60.0) -> None:
-    eventually(lambda: all(one[2] == "active" for one in states(router)), lambda: str(states(router)), within_s, 0.2)
 
 
 @pytest.fixture(params=[IN_PROCESS, THREE_ACTORS], ids=lambda form: form.name)
@@ -60,7 +32,7 @@ def test_messages_pass_through_the_queue(
     broker: RabbitMq, form: Form, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     queue = f"through-{form.name}"
-    text = configuration(listener(), connector("broker", broker), *waypoint(queue, "broker"))
+    text = configuration(listener(), connector("broker", broker.port), *waypoint(queue, "broker"))
     with running(form, tmp_path_factory.mktemp("router"), text) as router:
         wait_until_active(router)
         with ProtonClient(router.port) as sends, ProtonClient(router.port) as receives:
@@ -76,7 +48,7 @@ def test_messages_pass_through_the_queue(
 def test_a_message_that_a_consumer_leaves_open_stays_in_the_queue(
     broker: RabbitMq, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    text = configuration(listener(), connector("broker", broker), *waypoint("open", "broker"))
+    text = configuration(listener(), connector("broker", broker.port), *waypoint("open", "broker"))
     with running(IN_PROCESS, tmp_path_factory.mktemp("router"), text) as router:
         wait_until_active(router)
         with ProtonClient(router.port) as sends:
@@ -85,21 +57,21 @@ def test_a_message_that_a_consumer_leaves_open_stays_in_the_queue(
                 assert lost.consumer("open", outcome=None).take().body == "a"
             with ProtonClient(router.port) as receives:
                 assert receives.consumer("open").take().body == "a"
-        assert {one[2:] for one in states(router)} == {("active", None)}
+        assert {one[2:] for one in auto_link_states(router)} == {("active", None)}
 
 
 def test_a_queue_that_is_not_there_hurts_no_other_link(
     broker: RabbitMq, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     bad = auto_link("bad", "in", "broker", externalAddress="/amq/queue/nowhere")
-    text = configuration(listener(), connector("broker", broker), bad, *waypoint("good", "broker"))
+    text = configuration(listener(), connector("broker", broker.port), bad, *waypoint("good", "broker"))
     with running(IN_PROCESS, tmp_path_factory.mktemp("router"), text) as router:
         eventually(
-            lambda: [one[2] for one in states(router)] == ["failed", "active", "active"],
-            lambda: str(states(router)),
+            lambda: [one[2] for one in auto_link_states(router)] == ["failed", "active", "active"],
+            lambda: str(auto_link_states(router)),
             every_s=0.2,
         )
-        [found] = [one for one in states(router) if one[0] == "bad"]
+        [found] = [one for one in auto_link_states(router) if one[0] == "bad"]
         assert found[3] is not None
         assert "nowhere" in found[3]
         with ProtonClient(router.port) as client:
@@ -113,7 +85,7 @@ def test_nothing_that_was_accepted_is_lost_when_the_broker_is_killed(tmp_path_fa
         queue = "kept"
         broker.declare(queue)
         text = configuration(
-            listener(), connector("broker", broker), *waypoint(queue, "broker", prefix="/amq/queue/")
+            listener(), connector("broker", broker.port), *waypoint(queue, "broker", prefix="/amq/queue/")
         )
         with running(IN_PROCESS, tmp_path_factory.mktemp("router"), text) as router:
             wait_until_active(router)
@@ -136,7 +108,7 @@ def test_nothing_that_was_accepted_is_lost_when_the_broker_is_killed(tmp_path_fa
 def test_a_queue_over_two_brokers(broker: RabbitMq, tmp_path_factory: pytest.TempPathFactory) -> None:
     with RabbitMq("s") as second:
         text = configuration(
-            *(listener(), connector("first", broker), connector("second", second)),
+            *(listener(), connector("first", broker.port), connector("second", second.port)),
             *waypoint("sharded", "first", "second"),
         )
         with running(IN_PROCESS, tmp_path_factory.mktemp("router"), text) as router:
