@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from bench.rabbitmq import RabbitMq, absence
 from tests.interop.containers import auto_link, auto_link_states, connector, wait_until_active, waypoint
-from tests.interop.rabbitmq import RabbitMq, absence
 from tests.system.conftest import running
 from tests.system.proton_client import ProtonClient
 from tests.system.routers import IN_PROCESS, THREE_ACTORS, Form, configuration, listener

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from proton import Endpoint
 
+from bench.rabbitmq import RabbitMq, absence
 from tests.interop.containers import connector, link_routes, wait_until_routed
-from tests.interop.rabbitmq import RabbitMq, absence
 from tests.system.conftest import meshing, running
 from tests.system.management_client import ManagementClient
 from tests.system.proton_client import ProtonClient
