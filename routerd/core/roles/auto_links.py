@@ -284,6 +284,8 @@ class AutoLinks:
             session = connection.session = _begun(link.peer)
             wire = session.receiver(name) if is_in else session.sender(name)
             wire.attach(source=source, target=target)
+        if is_in:
+            wire.is_lenient = True
         return wire
 
     def _session(self, connection: ContainerConnection, link: ContainerLink) -> "Session":

@@ -176,6 +176,8 @@ class RoutedLinks:
         far.prefixes = wish.route
         far.plain_address = wish.address
         far.dry_since = self._clock.now
+        if wish.to.is_container and not is_sender:
+            far.receiver.is_lenient = True
         far.other = near
         near.other = far
         link.context = far

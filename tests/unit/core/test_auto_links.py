@@ -129,6 +129,22 @@ class TestCredit:
         client.detach(receiver)
         assert link.credit == 0
 
+    def test_a_container_may_send_more_than_it_has_credit_for(self):
+        workers = Workers()
+        add(workers, IN)
+        broker = container(workers)
+        client = workers.client()
+        receiver = client.consumer(QUEUE, credit=5)
+        sender = broker.link(QUEUE)
+        sender.credit = 300
+        for number in range(300):
+            sender.send(message(str(number)))
+        workers.pump()
+        receiver.grant(295)
+        workers.pump()
+        assert client.received(receiver) == [message(str(number)) for number in range(300)]
+        assert state(workers, IN_NAME) == ("active", None)
+
     def test_a_message_that_is_late_is_released(self):
         workers = Workers()
         add(workers, IN)
