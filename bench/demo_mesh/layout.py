@@ -27,7 +27,7 @@ class Layout:
     """Where the proxy has to lead."""
 
 
-def layout(proxy_port: int, *, hasfree_ports: bool) -> Layout:
+def layout(proxy_port: int, *, has_free_ports: bool) -> Layout:
     """Read the files, and change what the demo has to: one connector leads to the proxy."""
     texts = {name: (CONFIGS / f"mesh-{name.lower()}.conf").read_text() for name in ROUTERS}
     listening = {
@@ -35,7 +35,7 @@ def layout(proxy_port: int, *, hasfree_ports: bool) -> Layout:
         for name, text in texts.items()
     }
     ports = {port: port for ports in listening.values() for port in ports}
-    if hasfree_ports:
+    if has_free_ports:
         ports = dict(zip(ports, free_ports(len(ports)), strict=True))
     here, there = CUT
     for name, text in texts.items():
