@@ -31,7 +31,7 @@ DRIVER_ENVIRONMENT := driver/.venv/.environment
 
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup analytics clients run demo-mesh demo-analytics demo-nova test soak bench fuzz lint clean system-packages proton test-tools test-built test-uncompiled driver-setup test-driver
+.PHONY: help setup analytics clients run demo-mesh demo-brokers demo-analytics demo-nova test soak bench fuzz lint clean system-packages proton test-tools test-built test-uncompiled driver-setup test-driver
 
 help:  ## list the targets
 	@sed -nE 's/^([a-z-]+):.*  ## (.*)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -48,6 +48,9 @@ run: setup  ## start a router that clients on this host can connect to, at port 
 
 demo-mesh: setup  ## run four joined routers with RPC between them, while a server, a trunk and a router fail
 	$(BIN)/python -m bench.demo_mesh $(DEMO_ARGUMENTS)
+
+demo-brokers: setup  ## run two RabbitMQ behind three routers, with a sharded queue and a routed link, while a broker fails
+	$(BIN)/python -m bench.demo_brokers $(DEMO_ARGUMENTS)
 
 demo-analytics: setup analytics  ## run three routers with load, a slow consumer and a trunk that is cut; the report is demo/report.html
 	$(BIN)/python -m bench.demo_analytics $(DEMO_ARGUMENTS)

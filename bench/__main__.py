@@ -12,6 +12,7 @@ BENCHMARKS = {
     "wire": "the AMQP engine alone: two endpoints in one process, joined in memory",
     "mesh": "messages over several routers, and what it costs each router to know all others and their addresses",
     "router": "a router between its clients, against the clients alone",
+    "brokers": "routed links and auto-links to containers, against clients at the container",
     "management": "how long management takes, and what it costs messages on their way",
     "oslo": "calls of oslo.messaging over a router, over RabbitMQ and without a bus, and who uses the processor",
     "security": "what TLS costs: messages and connections with it against those in clear text",

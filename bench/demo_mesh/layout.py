@@ -36,7 +36,7 @@ def layout(proxy_port: int, *, has_free_ports: bool) -> Layout:
     }
     ports = {port: port for ports in listening.values() for port in ports}
     if has_free_ports:
-        ports = dict(zip(ports, _free_ports(len(ports)), strict=True))
+        ports = dict(zip(ports, free_ports(len(ports)), strict=True))
     here, there = CUT
     for name, text in texts.items():
         texts[name] = _PORT.sub(lambda found: f"{found[1]}{ports[int(found[2])]}", text)
@@ -49,7 +49,8 @@ def _sections(text: str, kind: str) -> list[str]:
     return [found[0] for found in _SECTION.finditer(text) if found[1] == kind]
 
 
-def _free_ports(count: int) -> list[int]:
+def free_ports(count: int) -> list[int]:
+    """Return ports that nobody listens on now."""
     sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
     ports = [int(one.getsockname()[1]) for one in sockets]
     for one in sockets:

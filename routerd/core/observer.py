@@ -67,6 +67,12 @@ class Observer:
     def endpoint_failed(self, address: str, error: Exception) -> None:
         """An endpoint inside the router raised an error for a message; the message was rejected."""
 
+    def link_route_added(self, name: str, pattern: str) -> None:
+        """A link route has been configured, for addresses that match a pattern."""
+
+    def link_route_removed(self, name: str, pattern: str) -> None:
+        """A link route is configured no more."""
+
     def use_activated(self, use: "ContainerUse") -> None:
         """A link route or an auto-link has a connection to its container."""
 

@@ -285,7 +285,7 @@ class Router(Handler):
             )
         )
         containers = self._containers = Containers(observer)
-        self.link_route_uses = LinkRouteUses(containers, link_routes)
+        self.link_route_uses = LinkRouteUses(observer, containers, link_routes)
         auto_links = self.auto_links = AutoLinks(
             clock, observer, directory, attaching, clients, containers, chance
         )

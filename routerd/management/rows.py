@@ -50,6 +50,10 @@ class LinkRow(NamedTuple):
     """For how long a consumer has given no credit."""
     kind: str = "endpoint"
     """What it is for: `endpoint`, and between routers `router-control`, `inter-router` or `edge-downlink`."""
+    peer: int | None = None
+    """Of a half of a routed link, the number of the other half."""
+    is_up: bool = True
+    """Whether it is attached at both ends."""
 
 
 class ConnectionRow(NamedTuple):
@@ -118,6 +122,8 @@ class AddressRow(NamedTuple):
     container_in: int = 0
     """Deliveries that came from containers."""
     container_out: int = 0
+    containers: int = 0
+    """Of a link route, the connections to its containers."""
 
 
 class LinkRouteRow(NamedTuple):

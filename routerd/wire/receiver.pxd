@@ -18,6 +18,8 @@ cdef class Receiver(Link):
     cdef bint _is_ignoring
     cdef unsigned int _limit
     cdef long long _told
+    cdef public bint is_lenient
+    cdef long long _excess
     cdef readonly long long aborted
 
     cpdef void grant(self, long long credit)

@@ -40,6 +40,10 @@ class Receiver(Link):
         self._is_ignoring = False
         self._limit = 0
         self._told = 0
+        # Whether the sender may send more than there is credit for, once as much again as it was ever given. Brokers
+        # do that which take a flow for news while messages are on their way inside them: RabbitMQ is one.
+        self.is_lenient = False
+        self._excess = 0
         self.aborted = 0
         """Deliveries that the sender began and then aborted."""
 
@@ -75,6 +79,8 @@ class Receiver(Link):
 
     def advertise(self) -> None:
         """Remember the highest delivery-count that the sender was ever allowed, because flows cross transfers."""
+        if self.is_lenient and self.credit > self._excess:
+            self._excess = self.credit
         if self.remote_handle < 0:
             self._told = max(self._told, self.credit)
             return
@@ -221,7 +227,7 @@ class Receiver(Link):
     def _use_credit(self) -> None:
         if self.credit > 0:
             self.credit -= 1
-        elif not precedes(self.delivery_count, self._limit):
+        elif not precedes(self.delivery_count, (self._limit + self._excess) & _MASK):
             raise TransferLimitExceeded(f"link {self.name!r}: a delivery for which there was no credit")
         self.delivery_count = (self.delivery_count + 1) & _MASK
         if self.available > 0:

@@ -6,7 +6,8 @@ set -uo pipefail
 # libsasl2-dev, libssl-dev, pkg-config: python-qpid-proton built with SASL and TLS. libsasl2-modules: its mechanisms.
 # sasl2-bin: saslpasswd2, which writes the users a proton server knows. libqpid-proton11-dev: peers written in C.
 # krb5-*, libsasl2-modules-gssapi-mit: a Kerberos realm of a test's own, and GSSAPI.
-# rabbitmq-server: a broker under the driver for oslo.messaging, in its tests and in `python -m bench oslo`.
+# rabbitmq-server: a broker under the driver for oslo.messaging, in its tests and in `python -m bench oslo`; and a
+# broker behind routers, in tests of links to it, in `make demo-brokers` and in `python -m bench brokers`.
 packages=(libsasl2-dev libssl-dev pkg-config libsasl2-modules sasl2-bin libqpid-proton11-dev rabbitmq-server
     krb5-kdc krb5-admin-server krb5-user libsasl2-modules-gssapi-mit)
 

@@ -5,8 +5,9 @@ A command goes on in lines that begin with `> `; lines below it are its output, 
 anything. A block that can't be run inside the tests has a comment on the line above it, which says why:
 `<!-- not run here: it installs packages -->`. With `<!-- beside make run -->`, it is run while that command runs; and
 with `<!-- beside make run, needs rhea -->`, where that is installed. With `<!-- these go on running -->` its commands
-are routers; the blocks behind it with `<!-- beside these -->` are run while these run, and are tried again until they
-print what they should, since routers take a moment to find each other.
+are routers, or brokers too with `<!-- these go on running, needs rabbitmq -->`. The blocks behind it with
+`<!-- beside these -->` are run while these run. They are tried again until they print what they should, since routers
+take a moment to find each other.
 """
 
 import doctest
@@ -23,7 +24,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.interop.peer_process import absence
+from bench import rabbitmq
+from tests.interop import peer_process
 from tests.system.processes import end_all, family_of
 from tests.waiting import eventually
 
@@ -35,12 +37,14 @@ PAGES = [
 ]
 
 BLOCK = re.compile(
-    r"(?:<!-- (?:not run here: (?P<reason>[^\n]+)|(?P<going>these go on running)|"
+    r"(?:<!-- (?:not run here: (?P<reason>[^\n]+)|(?P<going>these go on running)(?:, needs (?P<needed>\w+))?|"
     r"(?P<beside>beside (?:make run|these))(?:, needs (?P<needs>\w+))?) -->\n)?"
     r"^```console\n(?P<text>.*?)^```$",
     re.M | re.S,
 )
 WITHIN_S = 60
+READY_WITHIN_S = 180
+"""Brokers take long to start."""
 RUN_PORT = 5672
 
 
@@ -84,7 +88,7 @@ def blocks_in(page: Path, text: str) -> list[Block]:
             found["reason"],
             commands_in(found["text"]),
             found["beside"],
-            found["needs"],
+            found["needs"] or found["needed"],
             found["going"] is not None,
         )
         for found in BLOCK.finditer(text)
@@ -110,6 +114,11 @@ def followed(blocks: list[Block]) -> dict[str, tuple[Block, list[Block]]]:
 
 
 GO_ON = followed(BLOCKS)
+
+
+def absence(what: str) -> str | None:
+    """Return why something is not here that commands need, or None."""
+    return rabbitmq.absence() if what == "rabbitmq" else peer_process.absence(what)
 
 
 def plain_environment() -> dict[str, str]:
@@ -199,7 +208,8 @@ def going_on(block: Block, folder: Path) -> Iterator[None]:
                     stderr=output,
                 )
             running.append(started)
-            eventually(lambda: "Operational" in log.read_text() or started.poll() is not None, command.line)  # noqa: B023
+            has_begun = lambda: "Operational" in log.read_text() or started.poll() is not None  # noqa: B023, E731
+            eventually(has_begun, command.line, READY_WITHIN_S)
             assert started.poll() is None, log.read_text()
         yield
     finally:
@@ -226,6 +236,8 @@ def failure_of(command: Command) -> str:
 @pytest.mark.parametrize("place", GO_ON)
 def test_the_commands_beside_those_that_go_on_work(place: str, tmp_path: Path) -> None:
     block, others = GO_ON[place]
+    if block.needs and (reason := absence(block.needs)):
+        pytest.skip(reason)
     with going_on(block, tmp_path):
         for command in (command for other in others for command in other.commands):
             eventually(lambda: not failure_of(command), lambda: failure_of(command), WITHIN_S)  # noqa: B023

@@ -37,6 +37,7 @@ cdef class RoutedEnd(End):
     cdef public object waiting
     cdef public Delivery dropped
     cdef readonly long long held
+    cdef public double dry_since
 
     @cython.locals(session=Session)
     cpdef bint is_stuck(self) except -1

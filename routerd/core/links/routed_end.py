@@ -77,6 +77,8 @@ class RoutedEnd(End):
         self.dropped = None
         # Frames for which the window of the other half's session is kept closed.
         self.held = 0
+        # Of a half that sends and has no credit: since when.
+        self.dry_since = 0.0
 
     def is_stuck(self) -> bool:
         """Whether its connection, or its session, has no room now; notes what waits for a write."""

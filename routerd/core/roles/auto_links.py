@@ -205,7 +205,7 @@ class AutoLinks:
         for link in list(self._unanswered):
             if link.due > now:
                 break
-            self._give_up(link, _NO_ANSWER)
+            self._give_up(link, _REFUSED if link.end.link.is_attached else _NO_ANSWER)
         for link in list(self._failed):
             if link.due <= now:
                 del self._failed[link]
@@ -284,6 +284,8 @@ class AutoLinks:
             session = connection.session = _begun(link.peer)
             wire = session.receiver(name) if is_in else session.sender(name)
             wire.attach(source=source, target=target)
+        if is_in:
+            wire.is_lenient = True
         return wire
 
     def _session(self, connection: ContainerConnection, link: ContainerLink) -> "Session":
@@ -302,15 +304,16 @@ class AutoLinks:
         link = self._by_end.get(end)
         if link is None:
             return
-        self._note_answer(link)
         wire = end.link
+        terminus = wire.remote_target if wire.is_sender else wire.remote_source
+        if terminus is None and wire.is_attached and link.state != QUIESCING:
+            # The detach that says why comes next.
+            return
+        self._note_answer(link)
         if wire.is_attached and link.state == QUIESCING:
             self._detach(link)
         elif wire.is_attached:
-            terminus = wire.remote_target if wire.is_sender else wire.remote_source
-            if terminus is None:
-                self._give_up(link, _REFUSED)
-            elif not getattr(terminus, "address", None):
+            if not getattr(terminus, "address", None):
                 self._give_up(link, _NO_ADDRESS)
             else:
                 self._use(link)
@@ -359,7 +362,7 @@ class AutoLinks:
             end_empty_session(end.link)
         if link.peer.connection.state is not _OPENED:
             return was_used
-        reason = _reason(error)
+        reason = _reason(error) or (None if was_answered else _REFUSED)
         if link.state == FAILED:
             link.last_error = reason or link.last_error
         elif link.use.links.get(link.peer) is link:

@@ -13,6 +13,7 @@ cdef class LinkRouteUse(ContainerUse):
 
 @cython.final
 cdef class LinkRouteUses:
+    cdef object _observer
     cdef Containers _containers
     cdef object _routes
     cdef readonly dict uses

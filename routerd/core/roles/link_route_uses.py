@@ -8,6 +8,7 @@ from routerd.core.settings import LinkRouteSettings
 if TYPE_CHECKING:
     from routerd.core.directory.link_routes import LinkRoutes
     from routerd.core.links.peer import Peer
+    from routerd.core.observer import Observer
     from routerd.core.roles.containers import Containers
 
 
@@ -31,7 +32,8 @@ class LinkRouteUse(ContainerUse):
 class LinkRouteUses:
     """The link routes of a worker, by their names."""
 
-    def __init__(self, containers: "Containers", routes: "LinkRoutes") -> None:
+    def __init__(self, observer: "Observer", containers: "Containers", routes: "LinkRoutes") -> None:
+        self._observer = observer
         self._containers = containers
         self._routes = routes
         self.uses: dict[str, LinkRouteUse] = {}
@@ -40,6 +42,7 @@ class LinkRouteUses:
         """Add a link route, in place of one of the same name; raises InvalidPattern."""
         self.remove(settings.name)
         self._routes.add(settings)
+        self._observer.link_route_added(settings.name, settings.pattern)
         use = self.uses[settings.name] = LinkRouteUse(settings, self._routes)
         self._containers.add(use)
 
@@ -49,3 +52,4 @@ class LinkRouteUses:
         if use is not None:
             self._containers.remove(use)
             self._routes.remove(name)
+            self._observer.link_route_removed(name, use.settings.pattern)

@@ -164,7 +164,11 @@ class LinkRouting:
         return (pattern is not None and self._to_container(attach, pattern)) or _NO_DESTINATION
 
     def _connect(self, attach: RoutedAttach, wish: Wish) -> None:
-        self._links.connect(attach.peer, attach.link, wish, attach.address, attach.is_resumable)
+        terminus = attach.performative.source if attach.link.is_sender else attach.performative.target
+        # A node that is still to be made has no address yet.
+        has_address = isinstance(getattr(terminus, "address", None), str)
+        address = attach.address if has_address else ""
+        self._links.connect(attach.peer, attach.link, wish, address, attach.is_resumable)
 
 
 class LinkRouteClaim(Claimant):

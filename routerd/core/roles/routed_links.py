@@ -111,6 +111,7 @@ class RoutedLinks:
         near.address = address
         near.is_resumable = is_resumable
         near.wish = wish
+        near.dry_since = self._clock.now
         link.context = near
         link.is_relayed = True
         peer.routed[near] = None
@@ -174,6 +175,9 @@ class RoutedLinks:
         far.address = near.address
         far.prefixes = wish.route
         far.plain_address = wish.address
+        far.dry_since = self._clock.now
+        if wish.to.is_container and not is_sender:
+            far.receiver.is_lenient = True
         far.other = near
         near.other = far
         link.context = far

@@ -46,6 +46,10 @@ class RoutedTraffic:
         if other is None:
             return
         if end.link.is_sender:
+            if end.link.credit > 0:
+                end.dry_since = 0.0
+            elif end.dry_since == 0.0:
+                end.dry_since = self._clock.now
             self._pass_credit(end, other)
         else:
             self._pass_count(end, other)
@@ -124,6 +128,8 @@ class RoutedTraffic:
             self._drop(end, other, delivery, _STATE_TOO_LONG)
             return False
         other.deliveries += 1
+        if sender.credit == 0:
+            other.dry_since = self._clock.now
         if delivery.remote_settled:
             end.presettled += 1
             other.presettled += 1
@@ -218,6 +224,8 @@ class RoutedTraffic:
             other.presettled += count
         else:
             batch.stamp = self._clock.now
+        if sender.credit == 0:
+            other.dry_since = self._clock.now
         if other.is_stuck():
             other.wait()
 

@@ -186,6 +186,14 @@ class EventLog(Observer):
             number = link.session.connection.context.number
             _core.info("[C%d] Link %s refused: %s: %s", number, link.name, error.condition, error.description)
 
+    def link_route_added(self, name: str, pattern: str) -> None:
+        """One line for who looks into which links are routed."""
+        _core.trace("Link route %s added: pattern=%s name=%s", _kind(pattern), pattern, name)
+
+    def link_route_removed(self, name: str, pattern: str) -> None:
+        """One line."""
+        _core.trace("Link route %s removed: pattern=%s name=%s", _kind(pattern), pattern, name)
+
     def use_activated(self, use: ContainerUse) -> None:
         """One line."""
         _core.info("%s Activated '%s' on %s", use.kind, use.name, use.place)
@@ -236,6 +244,12 @@ class EventLog(Observer):
                 *(end.peer.number, LOST_MAX),
             )
         return self._lost > LOST_MAX
+
+
+def _kind(pattern: str) -> str:
+    """Return what the pattern of a link route is: a prefix, or anything else."""
+    is_prefix = pattern.endswith(("/#", ".#")) and not set(pattern[:-2]) & {"*", "#"}
+    return "prefix pattern" if is_prefix else "pattern"
 
 
 def _plain(text: str) -> str:

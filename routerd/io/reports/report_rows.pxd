@@ -4,6 +4,8 @@ from routerd.core.links.inlet cimport Inlet
 from routerd.core.links.outlet cimport Outlet
 from routerd.core.links.peer cimport Peer
 from routerd.core.links.address_route cimport AddressRoute
+from routerd.core.links.routed_end cimport RoutedEnd
+from routerd.wire.link cimport Link
 from routerd.wire.receiver cimport Receiver
 from routerd.wire.sender cimport Sender
 
@@ -19,4 +21,9 @@ cpdef object inlet_row(
 cpdef object outlet_row(
     Outlet outlet, int worker, str kind, int priority, Py_ssize_t stuck, double oldest_s, long long rate, double now
 )
+@cython.locals(link=Link, other=RoutedEnd, sending=RoutedEnd, undelivered=Py_ssize_t)
+cpdef object routed_row(
+    RoutedEnd end, int worker, str kind, int priority, Py_ssize_t stuck, double oldest_s, long long rate, double now
+)
 cpdef double zero_credit_s(Outlet outlet, double now)
+cpdef double routed_zero_credit_s(RoutedEnd end, double now)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from routerd.core.links.inlet import Inlet
     from routerd.core.links.outlet import Outlet
     from routerd.core.links.peer import Peer
+    from routerd.core.links.routed_end import RoutedEnd
 
 _row = tuple.__new__
 
@@ -51,6 +52,7 @@ def address_row(address: "Address", worker: int, now: float, network: "Network |
             address.transit,
             container_in,
             container_out,
+            0,
         ),
     )
 
@@ -127,6 +129,8 @@ def inlet_row(inlet: "Inlet", worker: int, kind: str, priority: int, stuck: int,
             0,
             0.0,
             kind,
+            None,
+            link.is_attached,
         ),
     )
 
@@ -171,6 +175,58 @@ def outlet_row(
             outlet.stalls,
             zero_credit_s(outlet, now),
             kind,
+            None,
+            link.is_attached,
+        ),
+    )
+
+
+def routed_row(
+    end: "RoutedEnd", worker: int, kind: str, priority: int, stuck: int, oldest_s: float, rate: int, now: float
+) -> LinkRow:
+    """Return the row of a half of a routed link."""
+    link = end.link
+    other = end.other
+    undelivered = 0
+    if link.is_sender:
+        undelivered = end.sender.credit_on_wire() - link.credit
+        if end.waiting is not None:
+            undelivered += len(end.waiting)
+    # Who sends on the one half has what credit there is on the other.
+    sending = end if link.is_sender else other
+    return _row(
+        LinkRow,
+        (
+            worker,
+            end.peer.number,
+            end.number,
+            link.name,
+            end.peer.role_name,
+            link.is_sender,
+            f"M0{end.address}" if end.address else None,
+            priority,
+            end.peer.capacity if end.is_near else 0,
+            link.credit,
+            link.unsettled_count,
+            undelivered,
+            end.deliveries,
+            end.presettled,
+            end.dropped_presettled,
+            end.accepted,
+            end.rejected,
+            end.released,
+            end.modified,
+            0 if link.is_sender else end.receiver.aborted,
+            end.delayed_1s,
+            end.delayed_10s,
+            stuck,
+            oldest_s,
+            rate,
+            0,
+            0.0 if sending is None else routed_zero_credit_s(sending, now),
+            kind,
+            None if other is None else other.number,
+            link.is_attached,
         ),
     )
 
@@ -182,7 +238,12 @@ def zero_credit_s(outlet: "Outlet", now: float) -> float:
     return now - outlet.dry_since
 
 
-def settled_count(end: "Inlet | Outlet") -> int:
+def routed_zero_credit_s(end: "RoutedEnd", now: float) -> float:
+    """Return for how long there has been no credit on a half that sends."""
+    return 0.0 if end.link.credit > 0 else now - end.dry_since
+
+
+def settled_count(end: "Inlet | Outlet | RoutedEnd") -> int:
     """Return how many deliveries of a link are over."""
     return end.presettled + end.accepted + end.rejected + end.released + end.modified
 

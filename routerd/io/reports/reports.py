@@ -11,13 +11,26 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from routerd.core import PRIORITY_MAX, RELAY, Address, Exchanges, Inlet, Outlet, Peer, Router
+from routerd.core import (
+    PRIORITY_MAX,
+    RELAY,
+    Address,
+    Exchanges,
+    Inlet,
+    Outlet,
+    Peer,
+    RoutedEnd,
+    Router,
+    is_link_route,
+)
 from routerd.io.reports.report_rows import (
     address_row,
     connection_row,
     inlet_row,
     outlet_row,
     remote_routers,
+    routed_row,
+    routed_zero_credit_s,
     settled_count,
     zero_credit_s,
 )
@@ -47,6 +60,7 @@ CONTROL_PRIORITY = 9
 ENDPOINT, CONTROL, DATA, EDGE_DOWNLINK = ("endpoint", "router-control", "inter-router", "edge-downlink")
 _KINDS = {"qd.router": CONTROL, "qd.router-data": DATA, "qd.router-edge-downlink": EDGE_DOWNLINK}
 """By the capability of the end of a link that is ours."""
+LINK_BALANCED = "linkBalanced"
 BLOCKED_S = 10.0
 """A consumer that gives no credit for longer blocks its link (5.1)."""
 
@@ -104,7 +118,7 @@ class SettleRates:
                 self._newer[end.number] = settled_count(end)
             yield
 
-    def of(self, end: Inlet | Outlet, now: float) -> int:
+    def of(self, end: Inlet | Outlet | RoutedEnd, now: float) -> int:
         """Return the rate of a link, 0 until it is as old as two samples."""
         settled = self._older.get(end.number)
         return 0 if settled is None else round((settled_count(end) - settled) / max(now - self._older_at, RATE_S))
@@ -121,7 +135,7 @@ def worker_row(
             totals.add(end)
             if peer.is_external:
                 links += 1
-                blocked += isinstance(end, Outlet) and zero_credit_s(end, now) > BLOCKED_S
+                blocked += _zero_credit_s(end, now) > BLOCKED_S
         if peer.is_external:
             connections += 1
             stuck += sum(ages.stuck for ages in _ages(peer, now - stuck_s).values())
@@ -176,6 +190,8 @@ def link_rows(
             if isinstance(end, Inlet):
                 stuck += parked.get(end, 0)
                 yield inlet_row(end, worker, kind, priority, stuck, oldest_s, rate)
+            elif isinstance(end, RoutedEnd):
+                yield routed_row(end, worker, kind, priority, stuck, oldest_s, rate, now)
             else:
                 yield outlet_row(end, worker, kind, priority, stuck, oldest_s, rate, now)
 
@@ -196,27 +212,36 @@ def address_rows(router: Router, now: float) -> Iterator[AddressRow]:
     if router.worker == 0:
         # What nobody here uses all workers know alike.
         yield from _far_address_rows(router)
+    for pattern in list(router.link_routes.patterns.values()):
+        if pattern.containers or router.worker == 0:
+            yield _idle_row(router, pattern.key, LINK_BALANCED, -1)._replace(containers=len(pattern.containers))
 
 
 def _far_address_rows(router: Router) -> Iterator[AddressRow]:
     for key in router.network.known_keys():
-        if key not in router.addresses:
+        if key not in router.addresses and not is_link_route(key):
             treatment = router.treatment_of_key(key)
-            yield AddressRow(
-                worker=router.worker,
-                key=key,
-                distribution=treatment.distribution.value,
-                priority=-1 if treatment.priority is None else treatment.priority,
-                producers=0,
-                consumers=0,
-                inner_consumers=0,
-                sibling_consumers=0,
-                remote_routers=remote_routers(router.network, key),
-                ingress=0,
-                egress=0,
-                parked=0,
-                oldest_parked_s=0.0,
-            )
+            priority = -1 if treatment.priority is None else treatment.priority
+            yield _idle_row(router, key, treatment.distribution.value, priority)
+
+
+def _idle_row(router: Router, key: str, distribution: str, priority: int) -> AddressRow:
+    """Return the row of an address at which no message passes."""
+    return AddressRow(
+        worker=router.worker,
+        key=key,
+        distribution=distribution,
+        priority=priority,
+        producers=0,
+        consumers=0,
+        inner_consumers=0,
+        sibling_consumers=0,
+        remote_routers=remote_routers(router.network, key),
+        ingress=0,
+        egress=0,
+        parked=0,
+        oldest_parked_s=0.0,
+    )
 
 
 def link_route_rows(router: Router) -> Iterator[LinkRouteRow]:
@@ -294,8 +319,14 @@ def policy_row(router: Router) -> PolicyRow:
     )
 
 
-def _ends(peer: Peer) -> list[Inlet | Outlet]:
-    return [*peer.inlets, *peer.outlets]
+def _ends(peer: Peer) -> list[Inlet | Outlet | RoutedEnd]:
+    return [*peer.inlets, *peer.outlets, *peer.routed]
+
+
+def _zero_credit_s(end: Inlet | Outlet | RoutedEnd, now: float) -> float:
+    if isinstance(end, Outlet):
+        return zero_credit_s(end, now)
+    return routed_zero_credit_s(end, now) if isinstance(end, RoutedEnd) and end.link.is_sender else 0.0
 
 
 class TrunkPlaces:

@@ -33,6 +33,7 @@ from routerd.management.agent.traffic_columns import (
     CONNECTION_COLUMNS,
     LINK_COLUMNS,
     address_sums,
+    halves_joined,
     is_of_client,
 )
 from routerd.management.agent.use_creation import create_auto_link, create_link_route
@@ -83,7 +84,7 @@ async def _connections(backing: Backing, _names: Collection[Any]) -> Sequence[An
 
 
 async def _links(backing: Backing, _names: Collection[Any]) -> Sequence[Any]:
-    return [row for row in await backing.links() if is_of_client(row)]
+    return halves_joined(await backing.links())
 
 
 async def _addresses(backing: Backing, _names: Collection[Any]) -> Sequence[Any]:

@@ -5,7 +5,7 @@ from operator import attrgetter, not_
 from typing import Any
 
 from routerd.config.schema import CONNECTION, ROUTER_ADDRESS, ROUTER_LINK
-from routerd.management.agent.columns import Always, Columns, Steps, nothing, uint_of, ulong_of
+from routerd.management.agent.columns import Always, Columns, Steps, uint_of, ulong_of
 from routerd.management.agent.numbers import uint, ulong, whole
 from routerd.management.rows import AddressRow, ConnectionRow, LinkRow
 
@@ -20,6 +20,24 @@ _OTHER_ROUTERS = [ulong(0)] * (_HISTOGRAM_SIZE - 1)
 def is_of_client(row: ConnectionRow | LinkRow) -> bool:
     """Whether something is at a peer, and not between parts of the router."""
     return row.role not in (FABRIC, INNER)
+
+
+def halves_joined(rows: Sequence[LinkRow]) -> list[LinkRow]:
+    """Return the links of clients; halves of routed links that two workers have between them get each other as peers.
+
+    Between workers a routed link has a name of its own.
+    """
+    fabric: dict[str, list[LinkRow]] = {}
+    for row in rows:
+        if row.role == FABRIC and row.peer is not None:
+            fabric.setdefault(row.name, []).append(row)
+    beyond: dict[int, int | None] = {}
+    for ends in fabric.values():
+        for one in ends:
+            for other in ends:
+                if other.worker != one.worker:
+                    beyond[one.link] = other.peer
+    return [row._replace(peer=beyond[row.peer]) if row.peer in beyond else row for row in rows if is_of_client(row)]
 
 
 def _user(row: ConnectionRow) -> str | None:
@@ -42,6 +60,7 @@ def _last_delivery(row: ConnectionRow) -> Any:
 _CONNECTION, _HOST = attrgetter("connection"), attrgetter("host")
 _IN_OR_OUT = {True: "in", False: "out"}.__getitem__
 _OUT_OR_IN = {True: "out", False: "in"}.__getitem__
+_UP_OR_DOWN = {True: "up", False: "down"}.__getitem__
 
 CONNECTION_COLUMNS: Columns = {
     "name": Steps(_HOST, "connection/".__add__),
@@ -87,13 +106,13 @@ LINK_COLUMNS: Columns = {
     "linkDir": Steps(attrgetter("is_outgoing"), _OUT_OR_IN),
     "owningAddr": attrgetter("address"),
     "capacity": uint_of("capacity"),
-    "peer": nothing,
+    "peer": lambda row: None if row.peer is None else str(row.peer),
     "undeliveredCount": ulong_of("undelivered"),
     "unsettledCount": ulong_of("unsettled"),
     "deliveryCount": ulong_of("deliveries"),
     "connectionId": Steps(_CONNECTION, str),
     "adminStatus": Always("enabled"),
-    "operStatus": Always("up"),
+    "operStatus": Steps(attrgetter("is_up"), _UP_OR_DOWN),
     "presettledCount": ulong_of("presettled"),
     "droppedPresettledCount": ulong_of("dropped_presettled"),
     "acceptedCount": ulong_of("accepted"),
@@ -128,6 +147,7 @@ def address_sums(rows: Iterable[AddressRow]) -> list[AddressRow]:
                 transit=total.transit + row.transit,
                 container_in=total.container_in + row.container_in,
                 container_out=total.container_out + row.container_out,
+                containers=total.containers + row.containers,
             )
     return list(found.values())
 
@@ -153,7 +173,7 @@ ADDRESS_COLUMNS: Columns = {
     "inProcess": uint_of("inner_consumers"),
     "subscriberCount": uint_of("consumers"),
     "remoteCount": Steps(_REMOTE_ROUTERS, len, uint),
-    "containerCount": Always(uint(0)),
+    "containerCount": uint_of("containers"),
     "remoteHostRouters": Steps(_REMOTE_ROUTERS, list),
     "deliveriesIngress": ulong_of("ingress"),
     "deliveriesEgress": lambda row: ulong(0 if _is_inner(row) else row.egress),

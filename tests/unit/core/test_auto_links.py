@@ -129,6 +129,22 @@ class TestCredit:
         client.detach(receiver)
         assert link.credit == 0
 
+    def test_a_container_may_send_more_than_it_has_credit_for(self):
+        workers = Workers()
+        add(workers, IN)
+        broker = container(workers)
+        client = workers.client()
+        receiver = client.consumer(QUEUE, credit=5)
+        sender = broker.link(QUEUE)
+        sender.credit = 300
+        for number in range(300):
+            sender.send(message(str(number)))
+        workers.pump()
+        receiver.grant(295)
+        workers.pump()
+        assert client.received(receiver) == [message(str(number)) for number in range(300)]
+        assert state(workers, IN_NAME) == ("active", None)
+
     def test_a_message_that_is_late_is_released(self):
         workers = Workers()
         add(workers, IN)
@@ -178,8 +194,19 @@ class TestFailures:
         assert broker.attaches[0].name != broker.attaches[1].name
         assert told.take() == [
             f"Auto Link Activated '{OUT_NAME}' on container broker",
-            f"failed '{OUT_NAME}': the container refuses the link",
+            f"failed '{OUT_NAME}': no such queue",
         ]
+
+    def test_one_that_refuses_and_never_detaches_is_waited_for_as_long_as_for_an_answer(self):
+        workers = Workers()
+        add(workers, OUT)
+        broker = container(workers, silent={QUEUE})
+        broker.links[broker.attaches[0].name].attach(source=Source(), target=None)
+        let_pass(workers, 59)
+        assert state(workers, OUT_NAME) == ("attaching", None)
+        let_pass(workers, 2)
+        assert state(workers, OUT_NAME) == ("failed", "the container refuses the link")
+        assert not broker.links[broker.attaches[0].name].is_attached
 
     def test_it_is_attached_later_and_later(self):
         workers = Workers()

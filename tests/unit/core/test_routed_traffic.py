@@ -2,6 +2,7 @@
 
 import pytest
 
+from routerd.core import LinkDirection, LinkRouteSettings
 from routerd.wire import (
     ACCEPTED,
     RELEASED,
@@ -17,7 +18,8 @@ from routerd.wire import (
     UByte,
     ULong,
 )
-from tests.routers import message
+from tests.routers import Workers, message
+from tests.unit.core.containers import container
 from tests.unit.core.routed import Container, Routed, put
 
 TRANSACTIONAL = Described(ULong(0x34), [b"txn", None])
@@ -92,6 +94,26 @@ class TestCredit:
         assert sender.credit == 3
         routed.client.detach(sender)
         routed.check_nothing_left()
+
+    def test_a_container_that_sends_more_than_it_has_credit_for_is_held_up(self):
+        workers = Workers()
+        for direction in (LinkDirection.IN, LinkDirection.OUT):
+            workers[0].router.add_link_route(
+                LinkRouteSettings(name=direction.value, pattern="lr/#", direction=direction, container_id="broker")
+            )
+        broker = container(workers)
+        client = workers.client()
+        receiver = client.consumer("lr.q", credit=10)
+        sender = broker.link("lr.q")
+        sender.credit = 20
+        for number in range(20):
+            sender.send(message(str(number)))
+        workers.pump()
+        assert client.received(receiver) == [message(str(number)) for number in range(10)]
+        receiver.grant(30)
+        workers.pump()
+        assert client.received(receiver) == [message(str(number)) for number in range(20)]
+        assert (receiver.is_attached, receiver.credit, sender.credit) == (True, 20, 20)
 
     def test_a_peer_may_give_all_that_there_is(self, routed):
         link, far = routed.consumer()

@@ -321,6 +321,30 @@ def test_a_link_is_shown() -> None:
     )
 
 
+def test_a_half_of_a_routed_link_names_the_other_and_is_down_until_it_is_answered() -> None:
+    router = FakeRouter()
+    router.link_rows = [link(1, peer=2), link(2, peer=1, is_up=False), link(3)]
+    columns = ("identity", "peer", "operStatus")
+    assert Client(router).rows("P.router.link", *columns) == [["1", "2", "up"], ["2", "1", "down"], ["3", None, "up"]]
+
+
+def test_halves_at_two_workers_have_each_other_as_peers() -> None:
+    router = FakeRouter()
+    router.link_rows = [
+        link(1, peer=2, name="a"),
+        link(2, peer=1, name="a between", role="fabric"),
+        link(3, peer=4, name="a between", role="fabric", worker=1),
+        link(4, peer=3, name="a@client", worker=1),
+    ]
+    assert Client(router).rows("P.router.link", "identity", "peer") == [["1", "4"], ["4", "1"]]
+
+
+def test_a_link_route_has_the_containers_of_all_workers() -> None:
+    router = FakeRouter()
+    router.address_rows = [address("Cq", containers=2), address("Cq", worker=1, containers=1), address("M0q")]
+    assert Client(router).rows("P.router.address", "key", "containerCount") == [["Cq", 3], ["M0q", 0]]
+
+
 def test_an_incoming_link_has_no_histogram() -> None:
     router = FakeRouter()
     router.link_rows = [link(1, address=None)]

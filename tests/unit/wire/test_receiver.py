@@ -91,6 +91,22 @@ def test_what_was_on_its_way_when_credit_was_taken_back_is_taken():
     check_detached_with(peer, link, "amqp:link:transfer-limit-exceeded")
 
 
+def test_a_sender_to_which_we_are_lenient_may_use_its_credit_once_again():
+    peer, link = receiving(credit=0)
+    link.is_lenient = True
+    link.grant(3)
+    peer.octets_sent()
+    peer.send(*(transfer(number) for number in range(6)))
+    assert (len(peer.events.arrivals), link.credit, link.delivery_count) == (6, 0, 6)
+    link.grant(1)
+    [flow] = peer.sent()
+    assert (flow.delivery_count, flow.link_credit) == (6, 1)
+    peer.send(*(transfer(number) for number in range(6, 10)))
+    assert len(peer.events.arrivals) == 10
+    peer.send(transfer(10))
+    check_detached_with(peer, link, "amqp:link:transfer-limit-exceeded")
+
+
 def test_credit_that_was_never_told_cannot_be_used():
     peer, link = receiving(credit=0)
     link.grant(5)

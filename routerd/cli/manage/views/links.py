@@ -79,7 +79,7 @@ def auto_links_table(auto_links: list[Entity]) -> Table:
     return tabulate(
         "AutoLinks",
         AUTO_LINK_COLUMNS,
-        sorted(auto_links, key=lambda one: str(one.get("address"))),
+        sorted(auto_links, key=lambda one: (str(one.get("address")), str(one.get("direction")))),
         key=lambda one: (one.get("address"), one.get("direction"), one.get("externalAddress")),
         if_empty="AutoLinks\nNo AutoLinks found",
     )
@@ -92,7 +92,7 @@ def link_routes_table(routes: list[Entity]) -> Table:
     return tabulate(
         "Link Routes",
         columns,
-        sorted(routes, key=lambda route: str(route.get("prefix") or route.get("pattern"))),
+        sorted(routes, key=lambda one: (str(one.get("prefix") or one.get("pattern")), str(one.get("direction")))),
         key=lambda route: (route.get("prefix"), route.get("pattern"), route.get("direction")),
         if_empty="Link Routes\nNo Link Routes found",
     )

@@ -5,12 +5,14 @@ from typing import Any
 import pytest
 
 from routerd.config import ConnectorConfig, ListenerConfig
-from routerd.core import Peer
+from routerd.core import LinkDirection, LinkRouteSettings, Peer
 from routerd.io.logs import event_log
 from routerd.io.logs.connection_ends import ends_of
 from routerd.io.logs.event_log import EventLog
 from routerd.wire import Connection, ConnectionConfig, Error, FramingError, Handler, Open, SessionError, Source, Target
 from tests.routers import Workers
+from tests.unit.core.containers import NOT_FOUND, add, auto_link, container, remove
+from tests.unit.core.routed import Routed
 
 LISTENER = ListenerConfig(host="127.0.0.1", port=5672, name="main")
 CONNECTOR = ConnectorConfig(host="b", port=5673, name="to-b")
@@ -23,6 +25,16 @@ class Shell:
     def __init__(self) -> None:
         self.host = HOST
         self.failure = self.loss = ""
+
+
+class LogOfLinks(EventLog):
+    """Says nothing of connections, which have no sockets here."""
+
+    def connection_opened(self, peer: Peer, performative: Open) -> None:
+        pass
+
+    def connection_closed(self, peer: Peer, error: Error | None) -> None:
+        pass
 
 
 def peer_at(details: object, *, is_opened: bool = False) -> Peer:
@@ -49,7 +61,7 @@ def lines(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     for log in (event_log._server, event_log._core):
         monkeypatch.setattr(log, "is_info", True)
-        for level in ("info", "warning"):
+        for level in ("info", "warning", "trace"):
             monkeypatch.setattr(log, level, write)
     return written
 
@@ -164,3 +176,51 @@ def test_each_link_that_is_detached_has_a_line(lines: list[str], monkeypatch: py
     for link in links:
         client.detach(link)
     assert sum(" detached: " in line for line in lines) == 4
+
+
+def test_link_routes_and_auto_links_are_in_the_log_as_long_as_they_are_used(lines: list[str]) -> None:
+    workers = Workers(observer=LogOfLinks)
+    router = workers[0].router
+    router.add_link_route(
+        LinkRouteSettings(name="route", direction=LinkDirection.IN, pattern="lr/#", connection="broker-1")
+    )
+    router.add_link_route(
+        LinkRouteSettings(name="other", direction=LinkDirection.OUT, pattern="a/*/b", container_id="elsewhere")
+    )
+    add(workers, auto_link("q", "in", name="link"), auto_link("bad", "out", name="worse"))
+    broker = container(workers, place="broker-1", refused={"bad": NOT_FOUND})
+    broker.leave()
+    remove(workers, "link")
+    router.remove_link_route("route")
+    assert [line for line in lines if "Link Route" in line or "Link route" in line or "Auto Link" in line] == [
+        "Link route prefix pattern added: pattern=lr/# name=route",
+        "Link route pattern added: pattern=a/*/b name=other",
+        "Link Route Activated 'route' on connection broker-1",
+        "Auto Link Activated 'link' on container broker",
+        "Auto Link Activated 'worse' on container broker",
+        "Auto Link Activation Failed. no such queue 'worse' on container broker",
+        "Link Route Deactivated 'route' on connection broker-1",
+        "Auto Link Deactivated 'link' on container broker",
+        "Auto Link Deactivated 'worse' on container broker",
+        "Link route prefix pattern removed: pattern=lr/# name=route",
+    ]
+
+
+def test_auto_links_are_attached_and_lost_as_links_of_clients_are(lines: list[str]) -> None:
+    workers = Workers(observer=LogOfLinks)
+    add(workers, auto_link("q", "in"))
+    container(workers).leave()
+    attached, lost = [line for line in lines if "[L" in line]
+    assert attached.startswith("[C1][L1] Link attached: dir=in source={q ")
+    assert lost.startswith("[C1][L1] Link detached: del=0 ")
+
+
+def test_of_a_routed_link_the_log_has_the_attach_of_the_client_and_the_end_of_both(lines: list[str]) -> None:
+    routed = Routed(observer=LogOfLinks)
+    link, _ = routed.consumer()
+    routed.client.detach(link)
+    assert [line.split(":")[0] for line in lines if "[L" in line] == [
+        "[C1][L1] Link attached",
+        "[C1][L1] Link detached",
+        "[C2][L2] Link detached",
+    ]

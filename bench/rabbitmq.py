@@ -1,21 +1,26 @@
-"""A RabbitMQ that speaks AMQP 1.0, for a test alone: its own ports, folder, cookie and name server."""
+"""A RabbitMQ that speaks AMQP 1.0, with ports, a folder, a cookie and a name server of its own.
 
+`python -m bench.rabbitmq PORT...` runs one at each port until it is ended; then all that they had is gone.
+"""
+
+import argparse
 import os
 import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from tests.waiting import eventually
-
 SERVER = Path("/usr/lib/rabbitmq/bin/rabbitmq-server")
 CONTROL = Path("/usr/lib/rabbitmq/bin/rabbitmqctl")
 READY_WITHIN_S = 120.0
+POLL_S = 0.1
 END_S = 20.0
 
 
@@ -24,13 +29,19 @@ def absence() -> str | None:
     return None if SERVER.exists() else f"RabbitMQ is not installed ({SERVER}, package rabbitmq-server)"
 
 
+class BrokerFailed(Exception):
+    """A broker did not start, or a command of its tools failed; the message has what it said."""
+
+
 class RabbitMq:
     """One broker, which can be killed and started again with what it has stored."""
 
-    def __init__(self, name: str = "b") -> None:
+    def __init__(self, name: str = "b", port: int = 0) -> None:
+        """Start it and wait until it listens; `port` 0 is any that is free."""
         # Short: names of sockets are made of it.
         self._folder = Path(tempfile.mkdtemp(prefix="rabbit-", dir="/tmp"))
-        self.port, distribution, names = _free_ports(3)
+        free, distribution, names = _free_ports(3)
+        self.port = port or free
         self._config = self._folder / "rabbitmq.conf"
         self._config.write_text(
             f"listeners.tcp.1 = 127.0.0.1:{self.port}\nloopback_users = none\nlog.console = false\n"
@@ -80,8 +91,11 @@ class RabbitMq:
         """Start it, with what it had stored."""
         self._pid_file.unlink(missing_ok=True)
         server = self._server = self._start([str(SERVER)])
-        eventually(lambda: self._answers() or server.poll() is not None, "RabbitMQ listens", READY_WITHIN_S, 0.1)
-        assert server.poll() is None, f"RabbitMQ has ended: {self.log()}"
+        give_up_at = time.monotonic() + READY_WITHIN_S
+        while not self._answers():
+            if server.poll() is not None or time.monotonic() > give_up_at:
+                raise BrokerFailed(f"RabbitMQ did not start: {self.log()}")
+            time.sleep(POLL_S)
 
     def kill(self) -> None:
         """End it at once."""
@@ -115,7 +129,8 @@ class RabbitMq:
     def _control(self, *arguments: str) -> str:
         command = [str(CONTROL), "-q", "-n", self.node, *arguments]
         found = subprocess.run(command, env=self._environment, capture_output=True, text=True, timeout=60, check=False)
-        assert found.returncode == 0, found.stdout + found.stderr
+        if found.returncode != 0:
+            raise BrokerFailed(found.stdout + found.stderr)
         return found.stdout
 
     def _start(self, command: list[str]) -> "subprocess.Popen[bytes]":
@@ -130,7 +145,6 @@ class RabbitMq:
                 connection.sendall(b"AMQP\x00\x01\x00\x00")
                 return connection.recv(8) == b"AMQP\x00\x01\x00\x00"
         except OSError:
-            time.sleep(0.1)
             return False
 
 
@@ -140,3 +154,27 @@ def _free_ports(count: int) -> list[int]:
     for one in held:
         one.close()
     return ports
+
+
+def main() -> int:
+    """Run brokers until told to end."""
+    parser = argparse.ArgumentParser(
+        prog="python -m bench.rabbitmq", description="Run a RabbitMQ at each of these ports of this host."
+    )
+    parser.add_argument("port", type=int, nargs="+")
+    ports = parser.parse_args().port
+    if (reason := absence()) is not None:
+        print(reason, file=sys.stderr)
+        return 2
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    with ExitStack() as at_exit:
+        for number, port in enumerate(ports, 1):
+            at_exit.enter_context(RabbitMq(f"b{number}", port))
+        print(f"Operational, {len(ports)} brokers at {', '.join(map(str, ports))}", flush=True)
+        with suppress(KeyboardInterrupt):
+            signal.pause()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
