@@ -32,10 +32,7 @@ if TYPE_CHECKING:
     from routerd.core.roles.attaching import Attaching
     from routerd.core.roles.ends import Ends
     from routerd.core.roles.trunks import Trunks
-    from routerd.wire.link import Link
-    from routerd.wire.receiver import Receiver
-    from routerd.wire.sender import Sender
-    from routerd.wire.session import Session
+    from routerd.wire import Link, Receiver, Sender, Session
 
 
 SENT_SHARE = 5
