@@ -82,6 +82,9 @@ cdef class Router(Handler):
     cdef Siblings _siblings
     cdef Trunks _trunks
     cdef Uplinks _uplinks
+    cdef object _requests
+    cdef object _proxies
+    cdef readonly object connection_routes
     cdef Edges _edges
     cdef PolicyClaim _policy
     cdef Keeping _keeping

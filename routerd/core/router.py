@@ -43,9 +43,12 @@ from routerd.core.roles.clients import (
     LeavingConsumerRole,
     ProducerRole,
 )
+from routerd.core.roles.connection_routes import ConnectionRoutes
 from routerd.core.roles.containers import ContainerRole, Containers
 from routerd.core.roles.demand import Demand
-from routerd.core.roles.edges import LOOKUP, EdgeClaim, EdgeRole, Edges, HeartbeatRole, LookupRole, TrackerRole
+from routerd.core.roles.edge_lookups import LOOKUP, EdgeLookups
+from routerd.core.roles.edge_proxies import EdgeProxies
+from routerd.core.roles.edges import EdgeClaim, EdgeRole, Edges, HeartbeatRole, LookupRole, TrackerRole
 from routerd.core.roles.ends import Ends
 from routerd.core.roles.fabric import Fabric
 from routerd.core.roles.keeping import KeeperClaim, Keeping, KeptClaim
@@ -57,6 +60,7 @@ from routerd.core.roles.routed_links import RoutedLinks, RoutedRole
 from routerd.core.roles.routed_traffic import RoutedTraffic
 from routerd.core.roles.siblings import FabricInletRole, FabricOutletRole, FabricRole, Siblings
 from routerd.core.roles.trunks import TrunkControlRole, TrunkInletRole, TrunkOutletRole, TrunkRole, Trunks
+from routerd.core.roles.uplink_requests import ReplyRole, RequestRole, UplinkRequests
 from routerd.core.roles.uplinks import (
     HEARTBEAT,
     NoticeRole,
@@ -235,12 +239,24 @@ class Router(Handler):
         trunks.inlet_role = TrunkInletRole(intake, credit, ends)
         trunks.control_role = TrunkControlRole(clock, observer, settlement, credit, ends, trunks)
 
-        uplinks = self._uplinks = Uplinks(self.router_id, directory, attaching, routes, trunks)
+        requests = self._requests = UplinkRequests(clock, attaching, trunks)
+        requests.outlet_role = RequestRole(ends, trunks, requests)
+        requests.inlet_role = ReplyRole(clock, observer, settlement, credit, ends, requests)
+        uplinks = self._uplinks = Uplinks(self.router_id, directory, attaching, routes, trunks, requests)
         uplinks.outlet_role = UplinkOutletRole(credit, ends, trunks, uplinks)
         uplinks.inlet_role = UplinkInletRole(directory, intake, credit, ends, uplinks)
         uplinks.notice_role = NoticeRole(clock, observer, settlement, credit, ends, uplinks)
 
-        edges = self._edges = Edges(clock, observer, directory, trunks)
+        self._proxies = EdgeProxies(self.router_id, link_routes, requests)
+        if directory.is_edge:
+            routing.uplinks = uplinks
+            routing.lookups = EdgeLookups(attaching, claims, routing, requests)
+        self.connection_routes = ConnectionRoutes(
+            observer, link_routes, attaching.take_number, self.settings.allows_management_changes
+        )
+        self._intake.answer_own = self.connection_routes.take
+
+        edges = self._edges = Edges(clock, observer, directory, trunks, link_routes)
         edge_roles: dict[str, LinkRole] = {
             HEARTBEAT: HeartbeatRole(clock, observer, settlement, credit, ends, edges),
             LOOKUP: LookupRole(clock, observer, settlement, credit, ends, edges),
@@ -323,6 +339,7 @@ class Router(Handler):
         self.directory.tracking.tell()
         if self.directory.is_edge:
             self._uplinks.end_turn()
+            self._proxies.end_turn()
         self._siblings.end_turn()
         self._routes.end_turn()
 
@@ -334,6 +351,7 @@ class Router(Handler):
         self._routes.each_second(now)
         self._resending.each_second()
         self.routed_links.each_second(now)
+        self._requests.each_second(now)
 
     def look_after_edges(self, now: float) -> None:
         """Send a heartbeat, or check edge routers for silence; to be called every `HEARTBEAT_S`."""
@@ -405,6 +423,8 @@ class Router(Handler):
         self.peers.pop(peer.number, None)
         if self.gate is not None:
             self.gate.closed(peer)
+        if self.connection_routes.by_peer:
+            self.connection_routes.closed(peer)
         peer.role.closed(peer)
         self.observer.connection_closed(peer, error)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from routerd.config import ALL_TYPES, CHANGES, CONFIGURABLES, Configurable
-from routerd.config.schema import DUMMY, Attribute, EntityType, Purpose, Rights
+from routerd.config.schema import CONNECTION_LINK_ROUTE, DUMMY, Attribute, EntityType, Purpose, Rights
 from routerd.management.agent.live import live_columns
 from routerd.management.agent.node_operations import INDENT_MAX
 from routerd.management.agent.query import SNAPSHOT_AGE_S
@@ -114,6 +114,18 @@ Of some types there are two views, as in other routers of this kind.
 
 Numbers are AMQP ints in the general view, or longs where an int is too small; in the live view they are uint, ulong,
 int or long, by attribute.
+
+## Link routes of a connection
+
+A peer of any role can have the router route links to itself: a container that comes and goes, or an edge router for its
+own containers. It makes entities of `router.connection.linkRoute` by CREATE, with `pattern`, `direction` and perhaps
+`name`, and ends them by DELETE. Links are routed at once, by all workers and all routers. Such a link route is seen
+from its connection alone, by READ and QUERY, and ends with it. Links that are routed stay.
+
+* The request has to come on a link whose target is `$management` of this router, and its operation in capitals. What
+  comes to another router, or on a link without an address, is not of the connection.
+* `managementAccess` has to allow changes, except to edge routers, and policy `allowDynamicLinkRoutes`.
+* Two may have one name, or one pattern: the identity tells them apart. A connection has 1000 at most.
 
 ## Names
 
@@ -228,6 +240,8 @@ def _type_row(entity_type: EntityType) -> str:
 
 def _support(entity_type: EntityType) -> str:
     is_configured = entity_type.purpose is Purpose.CONFIGURATION or entity_type is DUMMY
+    if entity_type is CONNECTION_LINK_ROUTE:
+        return " [Its own section](#link-routes-of-a-connection) says how."
     return " Not supported yet." if is_configured and not entity_type.is_supported else ""
 
 

@@ -25,6 +25,7 @@ cdef Py_ssize_t _MANY
 cdef object _ACCEPTED
 cdef object _RELEASED
 cdef object _FORBIDDEN_REQUEST
+cdef object _OWN_REQUEST
 cdef object _NO_TO
 cdef object _TOO_FAR_BEHIND
 
@@ -46,6 +47,7 @@ cdef class Intake:
     cdef Remainders _remainders
     cdef Arrival _arrival
     cdef public object answer_forbidden
+    cdef public object answer_own
 
     @cython.locals(arrival=Arrival, address=Address)
     cdef void from_client(self, Inlet inlet, Delivery delivery, object data, Py_ssize_t start, Py_ssize_t end)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from routerd.core.links.address import Address
 from routerd.core.links.arrival import Arrival
 from routerd.core.links.parked import Collected
-from routerd.core.policy.message_guard import FORBIDDEN_REQUEST, MessageGuard
+from routerd.core.policy.message_guard import FORBIDDEN_REQUEST, OWN_REQUEST, MessageGuard
 from routerd.core.recording.journal import AUTOMATIC
 from routerd.core.recording.names import LOOP, NO_CAUSE, NO_CONSUMER, POLICY, TOO_MANY_WAIT
 from routerd.wire import ACCEPTED, RELEASED, DecodeError, Error, NeedsMore, Rejected
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from routerd.core.delivery.settlement import Settlement
     from routerd.core.directory.path_rules import PathRules
     from routerd.core.links.inlet import Inlet
+    from routerd.core.links.peer import Peer
     from routerd.core.observer import Observer
     from routerd.core.recording.journal import Journal
     from routerd.wire.delivery import Delivery
@@ -36,6 +37,7 @@ _MANY = 127
 _ACCEPTED = ACCEPTED
 _RELEASED = RELEASED
 _FORBIDDEN_REQUEST = FORBIDDEN_REQUEST
+_OWN_REQUEST = OWN_REQUEST
 _NO_TO = Error(
     condition="amqp:precondition-failed", description="the message says in no `to` property where it goes"
 )
@@ -82,6 +84,8 @@ class Intake:
         self._arrival = Arrival()
         # Answers a request to management that its sender may not make; whether there is an answer.
         self.answer_forbidden: Callable[[bytes], bool] | None = None
+        # Answers a request about what belongs to a connection; whether there is an answer.
+        self.answer_own: Callable[[Peer, bytes], bool] | None = None
 
     def from_client(
         self, inlet: "Inlet", delivery: "Delivery", data: bytes | bytearray, start: int, end: int
@@ -246,6 +250,12 @@ class Intake:
         error = guard.refusal(to, arrival.data, arrival.start, arrival.end, arrival.is_partial)
         if error is None:
             return False
+        if error is _OWN_REQUEST:
+            octets = bytes(arrival.data[arrival.start : arrival.end])
+            if self.answer_own is None or not self.answer_own(inlet.peer, octets):
+                return False
+            self._settlement.give_up(inlet, delivery, _ACCEPTED)
+            return True
         answer = self.answer_forbidden if error is _FORBIDDEN_REQUEST else None
         if answer is not None and answer(bytes(arrival.data[arrival.start : arrival.end])):
             # Who asks is told by an answer, as of all that management does not do.

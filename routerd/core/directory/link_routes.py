@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 COORDINATOR = "$coordinator"
 """The address by which links to a transaction coordinator are routed."""
+ADDRESS_PROPERTY = "x-opt-qd.address"
+"""The property of a dynamic node that says by which link route it is to be made."""
 
 
 _LETTERS = {LinkDirection.IN: ("C", "E"), LinkDirection.OUT: ("D", "F")}
@@ -44,13 +46,23 @@ def is_link_route(key: str) -> bool:
     return key[:1] in _DIRECTIONS
 
 
+def direction_of(key: str) -> LinkDirection:
+    """Return the direction of a link route."""
+    return _DIRECTIONS[key[:1]]
+
+
+def pattern_of(key: str) -> str:
+    """Return the pattern of a link route."""
+    return f"{key[1:]}/#" if key[:1] in _PREFIX_LETTERS else key[1:]
+
+
 class RoutedPattern:
     """What is known of one key: the link routes that were configured here, and their containers."""
 
     def __init__(self, key: str) -> None:
         self.key = key
-        self.direction = _DIRECTIONS[key[:1]]
-        self.pattern = f"{key[1:]}/#" if key[:1] in _PREFIX_LETTERS else key[1:]
+        self.direction = direction_of(key)
+        self.pattern = pattern_of(key)
         self.routes: dict[str, LinkRouteSettings] = {}
         # The connections of containers, each with the link route by which it was found; whose turn it is comes first.
         self.containers: list[tuple[LinkRouteSettings, Peer]] = []
@@ -58,13 +70,18 @@ class RoutedPattern:
         self._last_router = ""
         self._last_sibling = -1
 
-    def container(self) -> "tuple[LinkRouteSettings, Peer] | None":
-        """Return the container whose turn it is."""
-        if not self.containers:
-            return None
-        found = self.containers.pop(0)
-        self.containers.append(found)
-        return found
+    def container(self, excluded: "Peer | None" = None) -> "tuple[LinkRouteSettings, Peer] | None":
+        """Return the container whose turn it is, other than that of an excluded connection."""
+        for _ in range(len(self.containers)):
+            found = self.containers.pop(0)
+            self.containers.append(found)
+            if found[1] is not excluded:
+                return found
+        return None
+
+    def has_container(self, excluded: "Peer | None") -> bool:
+        """Whether there is a container at this worker, other than that of an excluded connection."""
+        return any(peer is not excluded for _, peer in self.containers)
 
     def next_router(self, routers: Iterable[str]) -> str | None:
         """Return of other routers that one whose turn it is."""
@@ -90,6 +107,8 @@ class LinkRoutes:
         self._directory = directory
         self._by_key: dict[str, RoutedPattern] = {}
         self._by_name: dict[str, RoutedPattern] = {}
+        # At an edge router, the keys whose containers have changed.
+        self.turned: dict[str, None] = {}
         # Patterns that are written differently may have the same tokens.
         self._trees: dict[LinkDirection, PatternTree[list[RoutedPattern]]] = {
             direction: PatternTree() for direction in LinkDirection
@@ -127,6 +146,8 @@ class LinkRoutes:
         if len(containers) != len(pattern.containers):
             pattern.containers = containers
             self._directory.changed[pattern.key] = None
+            if self._directory.is_edge:
+                self.turned[pattern.key] = None
         self._forget_if_idle(pattern)
 
     # --- what others have
@@ -164,9 +185,13 @@ class LinkRoutes:
             return None
         return next((one for one in found if self.has_destination(one)), found[0])
 
-    def has_destination(self, pattern: RoutedPattern) -> bool:
+    def has_destination(self, pattern: RoutedPattern, excluded: "Peer | None" = None) -> bool:
         """Whether there is a container here, at a sibling or at a router that can be reached."""
-        return bool(pattern.containers or self.siblings_with(pattern.key) or self.routers_with(pattern.key, None))
+        return bool(
+            pattern.has_container(excluded)
+            or self.siblings_with(pattern.key)
+            or self.routers_with(pattern.key, None)
+        )
 
     def siblings_with(self, key: str) -> list[int]:
         """Return the siblings that have a container, and are connected."""

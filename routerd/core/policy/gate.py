@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from routerd.core.directory.link_routes import ADDRESS_PROPERTY
 from routerd.core.links.peer import Peer
 from routerd.core.policy.account import Account, Resume
 from routerd.core.policy.counters import PolicyCounters, VhostCounters
@@ -18,7 +19,7 @@ from routerd.core.policy.rulebook import Refusal, Rulebook
 from routerd.core.policy.service_rules import ServiceRules
 from routerd.core.policy.settings import PolicySettings, VhostSettings
 from routerd.core.policy.vhost import KNOWN_NAMES_MAX, Group
-from routerd.wire import ConnectionState, Error, Open, Source, Target
+from routerd.wire import ConnectionState, Coordinator, Error, Open, Source, Target
 
 if TYPE_CHECKING:
     from routerd.core.observer import Observer
@@ -286,7 +287,12 @@ class Gate:
         if not isinstance(source, Source):
             return LINK_DENIED, "no source"
         if source.dynamic:
-            return (None, "") if settings.allows_dynamic_source else (LINK_DENIED, "allowDynamicSource")
+            if not settings.allows_dynamic_source:
+                return LINK_DENIED, "allowDynamicSource"
+            routed = _routed_address(source)
+            if routed and not group.sources.allow(routed, peer.grant.user):
+                return LINK_DENIED, "source name"
+            return None, ""
         if not _is_named(source.address):
             return LINK_DENIED, "no source"
         if not group.sources.allow(source.address, peer.grant.user):
@@ -299,20 +305,25 @@ class Gate:
         target: Any = performative.target
         if settings.max_senders and len(peer.inlets) + peer.routed_in >= settings.max_senders:
             return TOO_MANY_LINKS, "maxSenders"
-        if not isinstance(target, Target):
-            # The target is a coordinator or missing. Policy has no rule for these.
+        if not isinstance(target, (Target, Coordinator)):
+            # Policy has no rule for what is no target.
             return None, ""
-        if target.dynamic or not target.address:
-            return (None, "") if settings.allows_anonymous_sender else (LINK_DENIED, "allowAnonymousSender")
+        if isinstance(target, Coordinator) or target.dynamic or not target.address:
+            if not settings.allows_anonymous_sender:
+                return LINK_DENIED, "allowAnonymousSender"
+            routed = _routed_address(target)
+            if routed and not group.targets.allow(routed, peer.grant.user):
+                return LINK_DENIED, "target name"
+            return None, ""
         if not _is_named(target.address) or not group.targets.allow(target.address, peer.grant.user):
             return LINK_DENIED, "target name"
         _remember(peer.grant.targets, target.address)
         return _capability_error(group, target)
 
-    def guard_for(self, peer: Peer, address: str | None) -> MessageGuard | None:
+    def guard_for(self, peer: Peer, address: str | None, finds_own: bool = False) -> MessageGuard | None:
         """Return the check of a producer's messages; None if they need none."""
         group = peer.grant.group
-        guard = MessageGuard(group, peer.grant.user, address)
+        guard = MessageGuard(group, peer.grant.user, address, finds_own)
         return guard if guard.is_needed else None
 
     def message_too_large(self, peer: Peer, link: int) -> None:
@@ -354,6 +365,14 @@ def _remember(names: set[str], name: str) -> None:
 
 def _is_named(address: object) -> bool:
     return isinstance(address, str) and address != ""
+
+
+def _routed_address(terminus: Source | Target | Coordinator) -> str:
+    """Return the address by which a link to a dynamic node is routed, nothing if it has none."""
+    if isinstance(terminus, Coordinator) or not terminus.dynamic:
+        return ""
+    address = (terminus.dynamic_node_properties or {}).get(ADDRESS_PROPERTY)
+    return str(address) if isinstance(address, str) else ""
 
 
 def _capability_error(group: Group, terminus: Source | Target) -> tuple[Error | None, str]:

@@ -10,16 +10,19 @@ from routerd.wire.sections import Sections
 
 USER_ID_PROXY = Error(condition="amqp:unauthorized-access", description="user_id proxy violation")
 WRONG_TARGET = Error(condition="amqp:unauthorized-access", description="policy violation on target")
+OWN_REQUEST = Error(condition="amqp:not-allowed", description="the request is about its connection")
+"""Is no refusal: the request is about what belongs to its connection, and is answered at its worker."""
 FORBIDDEN_REQUEST = Error(
     condition="amqp:unauthorized-access", description="You are not allowed to perform this operation."
 )
 
 _MANAGEMENT = ("$management", "$_management_internal")
 _CONNECTION = "connection"
-_LINK_ROUTES = {"router.connection.linkRoute", "connection.linkRoute"}
+LINK_ROUTE_TYPES = {"router.connection.linkRoute", "connection.linkRoute"}
 _PREFIX = "org.apache.qpid.dispatch."
 _CHANGES = ("CREATE", "UPDATE", "DELETE")
 _NOTHING = b""
+_ANYTHING = Group("", GroupSettings(name="anything", targets=("*",), allows_user_id_proxy=True))
 _READ_ONLY = Group(
     "",
     GroupSettings(
@@ -36,8 +39,12 @@ def is_management(text: str) -> bool:
 class MessageGuard:
     """Checks the messages of one link against the rights of a group."""
 
-    def __init__(self, group: Group, user: str, address: str | None) -> None:
-        """`address` is the target of the link; None if each message has its destination in `to`."""
+    def __init__(self, group: Group, user: str, address: str | None, finds_own: bool = False) -> None:
+        """`address` is the target of the link; None if each message has its destination in `to`.
+
+        With `finds_own`, all messages are requests to this router, and those about their connection are found.
+        """
+        self._finds_own = finds_own
         settings = group.settings
         self._user = None if settings.allows_user_id_proxy else user.encode()
         self._targets = group.targets if address is None and not group.targets.allow_anything else None
@@ -55,7 +62,7 @@ class MessageGuard:
     @property
     def is_needed(self) -> bool:
         """Whether messages need a check."""
-        return self._user is not None or self._targets is not None or self._reads_requests
+        return self._user is not None or self._targets is not None or self._reads_requests or self._finds_own
 
     def refusal(self, to: str | None, data: bytes | bytearray, start: int, end: int, is_partial: bool) -> Error | None:
         """Return the error if a message is refused.
@@ -71,6 +78,7 @@ class MessageGuard:
                     return USER_ID_PROXY
             if self._is_anonymous and to is None:
                 to = sections.to
+            is_own = self._finds_own and self._is_own(sections)
         finally:
             sections.reset(_NOTHING, 0, 0, False)  # release the octets
         if to and self._targets is not None and not self._targets.allow(to, self._user_name):
@@ -78,8 +86,20 @@ class MessageGuard:
         if self._reads_requests and (not self._is_anonymous or (to and is_management(to))):
             if is_partial:
                 raise NeedsMore("whether a request is allowed lies in all of it")
-            return FORBIDDEN_REQUEST if self._is_forbidden(bytes(data[start:end])) else None
+            if self._is_forbidden(bytes(data[start:end])):
+                return FORBIDDEN_REQUEST
+        if is_own:
+            if is_partial:
+                raise NeedsMore("a request is answered once all of it has come")
+            return OWN_REQUEST
         return None
+
+    def _is_own(self, sections: Sections) -> bool:
+        try:
+            return is_about_own(sections.application_properties)
+        except (DecodeError, InvalidField):
+            # Management does not understand this message either.
+            return False
 
     def _is_forbidden(self, octets: bytes) -> bool:
         try:
@@ -94,11 +114,25 @@ class MessageGuard:
         settings = self._settings
         if not settings.allows_management_changes:
             return True
-        types = {_short(properties.get("type")), _short(properties.get("entityType"))}
+        types = {short_type(properties.get("type")), short_type(properties.get("entityType"))}
         if operation == "UPDATE" and not settings.allows_admin_status_update:
             body = message.body.value if isinstance(message.body, AmqpValue) else None
             return _CONNECTION in types and isinstance(body, Mapping) and "adminStatus" in body
-        return operation == "CREATE" and not settings.allows_dynamic_link_routes and not types.isdisjoint(_LINK_ROUTES)
+        is_route = not types.isdisjoint(LINK_ROUTE_TYPES)
+        return operation == "CREATE" and is_route and not settings.allows_dynamic_link_routes
+
+
+def own_request_guard() -> MessageGuard:
+    """Return a check that finds requests about their connection, for connections without policy."""
+    return MessageGuard(_ANYTHING, "", "$management", True)
+
+
+def is_about_own(properties: object) -> bool:
+    """Whether the application-properties of a request are about link routes of its connection."""
+    if not isinstance(properties, Mapping):
+        return False
+    types = (short_type(properties.get("type")), short_type(properties.get("entityType")))
+    return types[0] in LINK_ROUTE_TYPES or types[1] in LINK_ROUTE_TYPES
 
 
 def read_only_guard(address: str | None) -> MessageGuard:
@@ -106,5 +140,6 @@ def read_only_guard(address: str | None) -> MessageGuard:
     return MessageGuard(_READ_ONLY, "", address)
 
 
-def _short(name: object) -> str:
+def short_type(name: object) -> str:
+    """Return the name of a type of management without what all begin with."""
     return str(name).removeprefix(_PREFIX)

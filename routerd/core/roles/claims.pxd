@@ -13,5 +13,7 @@ cdef class Claims:
     cdef Attaching _attaching
     cdef readonly list rows
 
-    @cython.locals(claimant=Claimant, answer=object)
     cpdef void attached(self, Peer peer, Link link, object performative)
+    cpdef void go_on(self, Peer peer, Link link, object performative, str name)
+    @cython.locals(claimant=Claimant, answer=object)
+    cdef void _ask(self, Peer peer, Link link, object performative, list rows)

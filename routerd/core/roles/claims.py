@@ -29,7 +29,17 @@ class Claims:
 
     def attached(self, peer: "Peer", link: "Link", performative: "Attach") -> None:
         """Have the first claimant that wants a link answer or refuse it."""
-        for _, claimant in self.rows:
+        self._ask(peer, link, performative, self.rows)
+
+    def go_on(self, peer: "Peer", link: "Link", performative: "Attach", name: str) -> None:
+        """Ask the claimants behind one that has waited, and does not want the link."""
+        names = [row[0] for row in self.rows]
+        self._ask(peer, link, performative, self.rows[names.index(name) + 1 :])
+
+    def _ask(
+        self, peer: "Peer", link: "Link", performative: "Attach", rows: list[tuple[str, Claimant]]
+    ) -> None:
+        for _, claimant in rows:
             answer = claimant.claim(peer, link, performative)
             if answer is True:
                 return

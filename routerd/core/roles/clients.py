@@ -9,7 +9,7 @@ from routerd.core.links.address import Address
 from routerd.core.links.inlet import Inlet
 from routerd.core.links.outlet import Outlet
 from routerd.core.links.role import ConnectionRole, LinkRole
-from routerd.core.policy.message_guard import read_only_guard
+from routerd.core.policy.message_guard import own_request_guard, read_only_guard
 from routerd.core.roles.claims import Claimant
 from routerd.core.roles.uplinks import DOWNLINK
 from routerd.core.settings import Distribution
@@ -54,6 +54,8 @@ _NO_COORDINATOR = Error(
     description="The router can't coordinate transactions by itself, a linkRoute to a coordinator must be configured"
     " to use transactions.",
 )
+_MANAGEMENT = ("M0$management", "L$management")
+"""The keys of the addresses that management of this router has."""
 _DOWN = Treatment(Distribution.BALANCED)
 _ATTACH_RCVD = LinkState.ATTACH_RCVD
 _RESENDS = "qd.resend-released"
@@ -219,8 +221,13 @@ class Clients(Claimant):
         inlet = Inlet(self._attaching.take_number(), peer, link, address)
         inlet.role = self.producer_role
         inlet.resends = _RESENDS in target.capabilities
+        finds_own = address is not None and address.key in _MANAGEMENT and peer.is_external
         if peer.grant is not None and self._policy.gate is not None:
-            inlet.guard = self._policy.gate.guard_for(peer, None if address is None else target.address)
+            inlet.guard = self._policy.gate.guard_for(
+                peer, None if address is None else target.address, finds_own
+            )
+        elif finds_own:
+            inlet.guard = own_request_guard()
         elif (
             self._destinations.guards_requests
             and address is not None

@@ -21,6 +21,7 @@ cdef class Edges:
     cdef object _observer
     cdef Directory _directory
     cdef Trunks _trunks
+    cdef object _link_routes
     cdef readonly dict heard
     cdef double _looked_at
 

@@ -9,6 +9,7 @@ tracking.
 import math
 from typing import TYPE_CHECKING, Any, cast
 
+from routerd.core.directory.addresses import canonical
 from routerd.core.links.address_route import AddressRoute
 from routerd.core.links.inlet import Inlet
 from routerd.core.links.outlet import Outlet
@@ -16,8 +17,10 @@ from routerd.core.links.role import ConnectionRole, LinkRole
 from routerd.core.links.trunk import Trunk
 from routerd.core.roles.claims import Claimant
 from routerd.core.roles.control import ControlRole
+from routerd.core.roles.edge_lookups import LOOKUP, OPCODE
 from routerd.core.roles.ends import end_empty_session
 from routerd.core.roles.uplinks import HEARTBEAT, TRACKING
+from routerd.core.settings import LinkDirection
 from routerd.wire import (
     AmqpValue,
     Attach,
@@ -39,6 +42,7 @@ if TYPE_CHECKING:
     from routerd.core.clock import Clock
     from routerd.core.delivery.credit import Credit
     from routerd.core.directory.directory import Directory
+    from routerd.core.directory.link_routes import LinkRoutes
     from routerd.core.links.address import Address
     from routerd.core.links.peer import Peer
     from routerd.core.observer import Observer
@@ -48,7 +52,6 @@ if TYPE_CHECKING:
     from routerd.core.roles.trunks import Trunks
     from routerd.wire.link import Link
 
-LOOKUP = "_$qd.addr_lookup"
 HEARTBEAT_S = 2.0
 """The interval of an edge router's heartbeats."""
 HEARTBEAT_WINDOW = 2
@@ -61,6 +64,7 @@ SILENCE_S = 8.0
 """The connection of an edge router is closed after this time without a heartbeat."""
 STANDSTILL_S = 5.0
 """A router that did not check for this long did not read either, so it measures silence anew."""
+FOUND = 0
 NOT_FOUND = 3
 """The answer of a look-up for an address that is not a link route (6.7)."""
 
@@ -80,11 +84,13 @@ class Edges:
         observer: "Observer",
         directory: "Directory",
         trunks: "Trunks",
+        link_routes: "LinkRoutes",
     ) -> None:
         self._clock = clock
         self._observer = observer
         self._directory = directory
         self._trunks = trunks
+        self._link_routes = link_routes
         # The last sign of each edge router, and the time of the last check.
         self.heard: dict[Peer, float] = {}
         self._looked_at = math.inf
@@ -150,7 +156,7 @@ class Edges:
     # --- look-ups
 
     def answer_lookup(self, peer: "Peer", octets: bytes) -> None:
-        """Answer that an address is not a link route."""
+        """Answer whether links of an address are routed, and whether there is a container for them."""
         try:
             request = Message.decode(octets)
         except WireError:
@@ -161,16 +167,32 @@ class Edges:
             return
         asked = (request.application_properties or {}).get("opcode")
         opcode = UInt(asked) if isinstance(asked, int) and 0 <= asked < 1 << 32 else UInt(1)
+        found = self._looked_up(peer, request, opcode)
+        status = NOT_FOUND if found is None else FOUND
         answer = Message(
             header=Header(),
             properties=Properties(to=reply_to, correlation_id=properties.correlation_id),
-            application_properties={"version": UInt(1), "opcode": opcode, "status": UInt(NOT_FOUND)},
-            body=AmqpValue([False, False]),
+            application_properties={"version": UInt(1), "opcode": opcode, "status": UInt(status)},
+            body=AmqpValue([found is not None, bool(found)]),
         ).encode()
         address: Address | None = self._directory.addresses.get(self._directory.space.key(reply_to))
         for outlet in [] if address is None else address.outlets[: address.local_count]:
-            if outlet.peer is peer and outlet.can_send():
+            # Its credit bounds what is sent, whether there is room for it now or not.
+            if outlet.peer is peer and outlet.link.is_attached and outlet.link.credit > 0:
                 outlet.link.send(answer, None, True)
+
+
+    def _looked_up(self, peer: "Peer", request: Message, opcode: UInt) -> bool | None:
+        """Return whether there is a container for links of an address; None if these are not routed."""
+        body: Any = request.body.value if isinstance(request.body, AmqpValue) else None
+        if opcode != OPCODE or not isinstance(body, list) or len(body) < 2 or not isinstance(body[0], str):
+            return None
+        direction = LinkDirection.IN if body[1] is True else LinkDirection.OUT
+        address = canonical(str(body[0]))
+        if peer.tenant and not address.startswith("_"):
+            address = f"{peer.tenant}/{address}"
+        pattern = self._link_routes.match(address, direction) if self._link_routes else None
+        return None if pattern is None else self._link_routes.has_destination(pattern, peer)
 
 
 class EdgeClaim(Claimant):

@@ -24,6 +24,7 @@ cdef class RoutedAttach:
     cdef readonly str address
     cdef public str plain_address
     cdef readonly bint is_resumable
+    cdef readonly bint is_dynamic
 
     cpdef void rename(self, str address)
 
@@ -36,9 +37,16 @@ cdef class LinkRouting:
     cdef RoutedLinks _links
     cdef bint _allows_resumable
     cdef long long _workers
+    cdef public object lookups
+    cdef public object uplinks
 
     @cython.locals(attach=RoutedAttach)
     cpdef object route(self, Peer peer, Link link, object performative)
+    cdef object _match(self, Link link, str address)
+    cdef object _locally(self, RoutedAttach attach, object pattern)
+    cdef object _prepare(self, RoutedAttach attach)
+    cpdef object without_uplink(self, RoutedAttach attach)
+    cpdef object to_uplink(self, RoutedAttach attach, bint has_destination)
     @cython.locals(peer=Peer)
     cdef bint _to_container(self, RoutedAttach attach, object pattern) except -1
     cdef bint _elsewhere(self, RoutedAttach attach, object pattern) except -1

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from routerd.core.directory.link_routes import LinkRoutes, RoutedPattern
     from routerd.core.links.peer import Peer
     from routerd.core.roles.attaching import Attaching
+    from routerd.core.roles.edge_lookups import EdgeLookups
     from routerd.core.roles.routed_links import RoutedLinks
+    from routerd.core.roles.uplinks import Uplinks
     from routerd.wire.link import Link
 
 ROUTED = "link-route "
@@ -45,7 +47,9 @@ class RoutedAttach:
         self.address = address
         # By what it is routed.
         self.plain_address = address
-        self.is_resumable = is_resumable(self.source if link.is_sender else self.target)
+        terminus = self.source if link.is_sender else self.target
+        self.is_resumable = is_resumable(terminus)
+        self.is_dynamic = bool(getattr(terminus, "dynamic", False))
 
     def rename(self, address: str) -> None:
         """Have another address in the terminus by which the link is routed."""
@@ -57,6 +61,10 @@ class RoutedAttach:
 
 class LinkRouting:
     """Finds what a link is routed to, and has it attached there."""
+
+    lookups: "EdgeLookups | None"
+    """At an edge router, asks the interior router. Set once by the builder of the parts."""
+    uplinks: "Uplinks | None"
 
     def __init__(
         self,
@@ -73,6 +81,8 @@ class LinkRouting:
         self._links = links
         self._allows_resumable = allows_resumable
         self._workers = workers
+        self.lookups = None
+        self.uplinks = None
 
     def route(self, peer: "Peer", link: "Link", performative: Attach) -> "bool | Error":
         """Route a link that a peer has attached, if there is a link route for it; or say why that can't be."""
@@ -83,22 +93,60 @@ class LinkRouting:
         address = canonical(text)
         if peer.tenant and not address.startswith("_"):
             address = f"{peer.tenant}/{address}"
-        pattern = self._routes.match(address, _OUT if link.is_sender else _IN) if self._routes else None
-        is_dynamic = getattr(terminus, "dynamic", False)
-        if pattern is None:
+        pattern = self._match(link, address)
+        if pattern is None and self.lookups is None:
+            is_dynamic = getattr(terminus, "dynamic", False)
             return _NO_DESTINATION if is_dynamic and not peer.is_router else False
         name = performative.name if peer.is_router else f"{performative.name}@{_container_id(peer)}"
         attach = RoutedAttach(peer, link, performative, name, text)
         attach.plain_address = address
+        # Only clients are asked for: the interior router knows where what it sends here has to go.
+        is_ours = peer.is_edge or (pattern is not None and bool(pattern.containers))
+        if not is_ours and self.lookups is not None and self.lookups.ask(attach):
+            return True
+        return self._locally(attach, pattern)
+
+    def _match(self, link: "Link", address: str) -> "RoutedPattern | None":
+        return self._routes.match(address, _OUT if link.is_sender else _IN) if self._routes else None
+
+    def _locally(self, attach: RoutedAttach, pattern: "RoutedPattern | None") -> "bool | Error":
+        """Route a link without the interior router of an edge router."""
+        if pattern is None:
+            return _NO_DESTINATION if attach.is_dynamic and not attach.peer.is_router else False
+        error = self._prepare(attach)
+        if error is not None:
+            return error
+        return self._to_container(attach, pattern) or self._elsewhere(attach, pattern) or _NO_DESTINATION
+
+    def _prepare(self, attach: RoutedAttach) -> "Error | None":
+        """Write the address of a tenant in full; or return why the link is refused."""
         if attach.is_resumable and not self._allows_resumable:
             return _EXPIRY
-        if peer.tenant and address != text:
-            attach.rename(address)
-        return self._to_container(attach, pattern) or self._elsewhere(attach, pattern) or _NO_DESTINATION
+        if attach.peer.tenant and attach.plain_address != attach.address:
+            attach.rename(attach.plain_address)
+        return None
+
+    def without_uplink(self, attach: RoutedAttach) -> "bool | Error":
+        """Route a link that the interior router does not route."""
+        return self._locally(attach, self._match(attach.link, attach.plain_address))
+
+    def to_uplink(self, attach: RoutedAttach, has_destination: bool) -> "bool | Error":
+        """Route a link to the interior router, which has said that it routes it."""
+        uplink = None if self.uplinks is None else self.uplinks.active
+        if not has_destination or uplink is None:
+            return _NO_DESTINATION
+        error = self._prepare(attach)
+        if error is not None:
+            return error
+        peer = uplink.trunk.peer
+        # The name has that of the client in it, so two clients may use one name.
+        self._connect(attach, Wish(peer, attach.name, attach.performative, attach.source, attach.target))
+        return True
 
     def _to_container(self, attach: RoutedAttach, pattern: "RoutedPattern") -> bool:
         """Hand a link to a container of this worker, if there is one."""
-        found = pattern.container()
+        # What an edge router asks for is never its own.
+        found = pattern.container(attach.peer if attach.peer.is_edge else None)
         if found is None:
             return False
         route, peer = found

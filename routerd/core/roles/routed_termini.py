@@ -3,11 +3,8 @@
 from dataclasses import replace
 from typing import Any
 
-from routerd.core.directory.link_routes import COORDINATOR
+from routerd.core.directory.link_routes import ADDRESS_PROPERTY, COORDINATOR
 from routerd.wire import Coordinator, Source, Symbol, Target
-
-ADDRESS_PROPERTY = "x-opt-qd.address"
-"""The property of a dynamic node that says by which link route it is to be made."""
 
 _NEVER = "never"
 

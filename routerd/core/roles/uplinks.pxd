@@ -28,6 +28,7 @@ cdef class Uplinks:
     cdef Attaching _attaching
     cdef AddressRoutes _routes
     cdef Trunks _trunks
+    cdef object _requests
     cdef readonly object active
     cdef dict _reserve
     cdef long long _news_count

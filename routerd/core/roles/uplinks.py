@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from routerd.core.roles.claims import Claims
     from routerd.core.roles.ends import Ends
     from routerd.core.roles.trunks import Trunks
+    from routerd.core.roles.uplink_requests import UplinkRequests
     from routerd.wire import Attach
     from routerd.wire.delivery import Delivery
     from routerd.wire.link import Link
@@ -91,8 +92,10 @@ class Uplinks:
         attaching: "Attaching",
         routes: "AddressRoutes",
         trunks: "Trunks",
+        requests: "UplinkRequests",
     ) -> None:
         self._router_id = router_id
+        self._requests = requests
         self._directory = directory
         self._attaching = attaching
         self._routes = routes
@@ -123,6 +126,7 @@ class Uplinks:
         if uplink is None or uplink.trunk.peer is not peer:
             return
         self.active = None
+        unanswered = self._requests.end()
         self._directory.interior = ""
         self._directory.trunks.pop(peer.number, None)
         if self._reserve:
@@ -130,6 +134,7 @@ class Uplinks:
             self._activate(other, self._reserve.pop(other))
         else:
             self._tell_network({}, ())
+        self._requests.fail(unanswered)
 
     def _activate(self, peer: "Peer", interior: str) -> None:
         trunk = peer.trunk = Trunk(peer, 1)
@@ -148,6 +153,7 @@ class Uplinks:
         tracking = self._receiver_of(peer, trunk, core, TRACKING, None, self.notice_role)
         tracking.is_control = True
         uplink.heartbeat = self._sender_of(peer, trunk, core, HEARTBEAT).link
+        self._requests.begin(trunk, core)
         for address in self._directory.addresses.values():
             self._consumed[address.key] = self._produced[address.key] = None
         self._tell_network({interior: RouteTo(interior, peer.number, 1)}, ())

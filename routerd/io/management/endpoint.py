@@ -67,6 +67,7 @@ class ManagementEndpoint:
             self._stand_at(inside, address)
         self._answers = AnswerLines(router, now, self._seldom)
         router.answer_forbidden = self._forbid
+        router.connection_routes.send = self._answer_own
         settings = router.settings
         self._forbidden = FORBIDDEN if settings.has_policy else str(changes_refused(settings.management_access))
 
@@ -149,6 +150,12 @@ class ManagementEndpoint:
         self._seldom.say(logging.ERROR, text, f"A request is answered with {status}: {text}")
         refused = refusal(request.octets, status, text)
         return None if refused is None else refused[1]
+
+    def _answer_own(self, reply_to: str, answer: bytes) -> bool:
+        if self._answers.is_full(reply_to):
+            return False
+        self._answers.send(reply_to, answer)
+        return True
 
     def _forbid(self, octets: bytes) -> bool:
         refused = refusal(octets, 403, self._forbidden)

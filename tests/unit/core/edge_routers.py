@@ -24,6 +24,7 @@ LINKS = [
     ("receiver", "E", None, (DOWNLINK,), (DOWNLINK,)),
     ("receiver", TRACKING, None, (), ()),
     ("sender", None, HEARTBEAT, (), ()),
+    ("receiver", None, None, (), ()),
 ]
 """What an edge router E attaches at first: which end it has, source and target, and the capabilities of either."""
 
@@ -149,19 +150,28 @@ class EdgeMesh(Mesh):
         for id, joined in {**self.routers, **self.edges}.items():
             for index, worker in joined.workers.items():
                 router = worker.router
-                kept = {key: one for key, one in router.addresses.items() if key[:1] != "H" and key != "L_edge"}
+                kept = {key: one for key, one in router.addresses.items() if not _is_of_an_edge(key)}
                 found |= {f"{id}{index} address {key}": address for key, address in kept.items()}
                 for number, peer in router.peers.items():
                     found |= {f"{id}{index} {name} of {number}": value for name, value in _left(peer) if value}
         return found
 
 
+def _asks(link: Any) -> bool:
+    return LOOKUP in (getattr(link.target, "address", None), getattr(link.remote_target, "address", None))
+
+
+def _is_of_an_edge(key: str) -> bool:
+    return key[:1] == "H" or key == "L_edge" or key.startswith("Ltemp.")
+
+
 def _left(peer: Peer) -> list[tuple[str, Any]]:
     ends = [*peer.inlets, *peer.outlets]
     left = [("unsettled", sum(end.link.unsettled_count for end in ends)), ("starved", peer.starved)]
     if peer.is_edge:
-        # The links of the beginning are on two sessions.
-        return [*left, ("links", ends[len(LINKS) :]), ("sessions", peer.connection.sessions()[2:])]
+        # The links of the beginning are on two sessions; that for look-ups comes with the first client.
+        others = [end for end in ends if not _asks(end.link)]
+        return [*left, ("links", others[len(LINKS) :]), ("sessions", peer.connection.sessions()[2:])]
     return [*left, ("peer", not (peer.is_fabric or peer.is_router or peer.is_inner))]
 
 
