@@ -51,6 +51,7 @@ def address_row(address: "Address", worker: int, now: float, network: "Network |
             address.transit,
             container_in,
             container_out,
+            address.redirected,
         ),
     )
 

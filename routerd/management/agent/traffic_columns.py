@@ -128,6 +128,7 @@ def address_sums(rows: Iterable[AddressRow]) -> list[AddressRow]:
                 transit=total.transit + row.transit,
                 container_in=total.container_in + row.container_in,
                 container_out=total.container_out + row.container_out,
+                redirected=total.redirected + row.redirected,
             )
     return list(found.values())
 
@@ -165,5 +166,5 @@ ADDRESS_COLUMNS: Columns = {
     "transitOutstanding": Steps(attrgetter("outstanding"), _outstanding),
     "trackedDeliveries": Always(0),
     "priority": Steps(attrgetter("priority"), whole),
-    "deliveriesRedirectedToFallback": _NONE,
+    "deliveriesRedirectedToFallback": ulong_of("redirected"),
 }
