@@ -831,6 +831,11 @@ class Router(Handler):
     def kept_max(self, octets: int) -> None:
         self._settlement.kept_max = octets
 
+    @property
+    def redirected(self) -> int:
+        """Deliveries that went to fallback destinations."""
+        return self._intake.redirected
+
     def treatment_of_key(self, key: str) -> "Treatment":
         """Return the treatment of an address by its key."""
         return self.directory.treatment_of_key(key)

@@ -52,6 +52,8 @@ class AddressSettings:
     """The phase that consumers receive from."""
     priority: int | None = None
     """Overrides the priority of messages, 0 to 9."""
+    has_fallback: bool = False
+    """Whether a fallback destination gets what nobody else can."""
     resends_released: bool = False
     """Whether a message that a consumer releases goes to another one before its producer hears of it."""
     name: str | None = None

@@ -73,6 +73,7 @@ EXAMPLES = (
                 "pattern": None,
                 "priority": 7,
                 "fallback": False,
+                "resendReleased": False,
             },
         ),
     ),

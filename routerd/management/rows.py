@@ -124,6 +124,8 @@ class AddressRow(NamedTuple):
     container_out: int = 0
     containers: int = 0
     """Of a link route, the connections to its containers."""
+    redirected: int = 0
+    """Deliveries that went to the fallback destination."""
 
 
 class LinkRouteRow(NamedTuple):
@@ -252,6 +254,8 @@ class WorkerRow:
     container_in: int = 0
     """Deliveries that came from containers."""
     container_out: int = 0
+    redirected: int = 0
+    """Deliveries that went to fallback destinations."""
     dropped_presettled: int = 0
     """Settled deliveries, and copies of multicast ones, that were dropped: at links of clients, routers and actors."""
     recording_status: str = "off"

@@ -21,6 +21,8 @@ EVERYTHING = configuration(
     address_section("pattern", "pattern.*.all", "multicast"),
     address_section("pattern", "pattern.#", "closest"),
     address_section("pattern", "pattern/none/#", "unavailable"),
+    "address {\n    prefix: spare\n    enableFallback: yes\n}\n",
+    "address {\n    prefix: again\n    resendReleased: yes\n}\n",
 )
 """For all tests that have no wishes of their own; each uses addresses of its own."""
 

@@ -115,6 +115,7 @@ class ProtonClient(Handler):
         settle_mode: int | None = None,
         max_message_size: int = 0,
         sink: Sink | None = None,
+        capability: str | None = None,
     ) -> Consumer:
         """Attach a receiving link to an address, or with none to a dynamic one; return it once it is answered."""
         with self.lock:
@@ -123,6 +124,8 @@ class ProtonClient(Handler):
                 link.source.dynamic = True
             else:
                 link.source.address = address
+            if capability is not None:
+                link.source.capabilities.put_symbol(capability)
             if settle_mode is not None:
                 link.snd_settle_mode = settle_mode
             if max_message_size:

@@ -69,7 +69,6 @@ ADDRESS = EntityType(
             "Whether a fallback destination gets what nobody else can.",
             CREATE,
             False,
-            is_supported=False,
         ),
     ),
 )
@@ -172,9 +171,18 @@ def _settings(entity: Entity, pattern: str) -> AddressSettings:
         ingress_phase=ingress,
         egress_phase=egress,
         priority=entity.values["priority"],
+        has_fallback=_fallback(entity, ingress, egress),
         resends_released=entity.values["resendReleased"],
         name=entity.values["name"],
     )
+
+
+def _fallback(entity: Entity, ingress: int, egress: int) -> bool:
+    """Return whether there is a fallback destination: it is a phase by itself, so there can be no others."""
+    has_fallback = bool(entity.values["enableFallback"])
+    if has_fallback and (ingress or egress):
+        entity.refuse("enableFallback", "is for addresses with phases 0 only, and the section has others", "no")
+    return has_fallback
 
 
 def _phases(entity: Entity) -> tuple[int, int]:

@@ -20,6 +20,9 @@ cdef class RouterAnnotations:
     cdef readonly int phase
     cdef readonly str ingress
     cdef readonly Py_ssize_t hops
+    cdef readonly tuple steps
+    cdef readonly str ingress_as_written
+    cdef readonly bint is_streaming
     cdef readonly str path
     cdef public str key
     cdef readonly bint has_passed_us
@@ -43,6 +46,7 @@ cdef class AnnotationReader:
     cdef bytearray _kept
 
     cpdef tuple entry(self, object to, int phase)
+    cpdef bytes diverted(self, RouterAnnotations annotations, str to, int phase)
     cpdef void forget_keys(self)
     @cython.locals(view="const unsigned char*", last="const unsigned char*", size=Py_ssize_t)
     cdef bint _is_last(self, object data, Py_ssize_t at, Py_ssize_t stop) except -1

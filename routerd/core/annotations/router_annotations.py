@@ -56,6 +56,9 @@ class RouterAnnotations:
         trace = values.get(_TRACE)
         steps = trace if type(trace) is list and self.error is None else []
         self.hops = len(steps)
+        self.steps = tuple(steps)
+        self.ingress_as_written: str = ingress if type(ingress) is str else ""
+        self.is_streaming = _STREAM in values
         self.path = "/".join(step.removeprefix(AREA) for step in steps)
         # The key of the destination, once it has been looked up.
         self.key = ""
@@ -67,7 +70,7 @@ class RouterAnnotations:
             entries, count = router_entries(
                 to=self.to,
                 phase=self.phase,
-                is_streaming=_STREAM in values,
+                is_streaming=self.is_streaming,
                 ingress=ingress if type(ingress) is str else own,
                 trace=[*steps, own],
             )
@@ -99,6 +102,18 @@ class AnnotationReader:
         """Return the entries, and their count, of a message that enters the network here."""
         own = self._own if self._marks_path else None
         return router_entries(to=to, phase=phase, is_streaming=False, ingress=own, trace=[] if own is None else [own])
+
+    def diverted(self, annotations: RouterAnnotations, to: str, phase: int) -> bytes:
+        """Return the annotations of a message that goes to another destination than it came for."""
+        steps = list(annotations.steps)
+        ingress = annotations.ingress_as_written
+        if self._marks_path:
+            steps.append(self._own)
+            ingress = ingress or self._own
+        entries, count = router_entries(
+            to=to, phase=phase, is_streaming=annotations.is_streaming, ingress=ingress or None, trace=steps
+        )
+        return section(annotations.user + entries, annotations.user_count + count)
 
     def read(self, data: bytes | bytearray, start: int, end: int, is_partial: bool) -> RouterAnnotations:
         """Return the annotations of a message; raises NeedsMore and DecodeError."""

@@ -21,5 +21,6 @@ cdef class Destinations:
     cdef Address of_router(self, RouterAnnotations annotations, str to)
     @cython.locals(directory=Directory, key=str)
     cdef Address soon(self, RouterAnnotations annotations, str to)
+    cdef void want(self, Address address)
     @cython.locals(trunk=Trunk)
     cdef bint is_expected(self, Inlet inlet, Address address) except -1

@@ -78,6 +78,11 @@ class Destinations:
             return None
         return directory.address_without_link(key)
 
+    def want(self, address: "Address") -> None:
+        """Have links attached to those who want an address that no producer here has a link for."""
+        if address.missing or address.routes:
+            self._directory.want(address)
+
     def is_expected(self, inlet: "Inlet", address: "Address") -> bool:
         """Whether a message from another router waits for news of its address."""
         trunk = inlet.trunk

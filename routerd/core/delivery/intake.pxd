@@ -46,6 +46,7 @@ cdef class Intake:
     cdef Queues _queues
     cdef Remainders _remainders
     cdef Arrival _arrival
+    cdef readonly long long redirected
     cdef public object answer_forbidden
     cdef public object answer_own
 
@@ -67,6 +68,9 @@ cdef class Intake:
     cdef bint _is_refused(self, Arrival arrival, str to) except -1
     @cython.locals(outlet=Outlet, is_fabric=bint, is_ahead=bint, waits=bint, count=Py_ssize_t)
     cdef void _route(self, Arrival arrival, Address address)
+    @cython.locals(inlet=Inlet, annotations=RouterAnnotations, fallback=Address)
+    cdef bint _is_for_fallback(self, Arrival arrival, Address address) except -1
+    cdef void _divert(self, Arrival arrival, Address fallback)
     @cython.locals(inlet=Inlet, delivery=Delivery, annotations=RouterAnnotations, has_nobody=bint)
     cdef void _wait(self, Arrival arrival, Address address, object queue)
     @cython.locals(delivery=Delivery, collected=Collected, size=Py_ssize_t)

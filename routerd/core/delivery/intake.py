@@ -82,6 +82,8 @@ class Intake:
         self._queues = queues
         self._remainders = remainders
         self._arrival = Arrival()
+        # Messages that went to fallback destinations.
+        self.redirected = 0
         # Answers a request to management that its sender may not make; whether there is an answer.
         self.answer_forbidden: Callable[[bytes], bool] | None = None
         # Answers a request about what belongs to a connection; whether there is an answer.
@@ -268,6 +270,9 @@ class Intake:
 
     def _route(self, arrival: Arrival, address: Address) -> None:
         is_fabric = arrival.inlet.is_fabric
+        if address.fallback is not None and self._is_for_fallback(arrival, address):
+            self._divert(arrival, address.fallback)
+            return
         queue = address.queue_for(arrival.inlet)
         waits = arrival.is_partial or queue.is_ready if address.is_fair else bool(queue)
         if address.is_multicast:
@@ -286,6 +291,25 @@ class Intake:
                     self._batches.follow(arrival, outlet)
                 return
         self._wait(arrival, address, queue)
+
+    def _is_for_fallback(self, arrival: Arrival, address: Address) -> bool:
+        """Whether a message reaches nobody but the fallback destination."""
+        inlet = arrival.inlet
+        annotations = arrival.annotations
+        fallback = address.fallback
+        if not inlet.diverts or fallback is None or self._rules.has_destination(address, annotations):
+            return False
+        if not self._rules.has_destination(fallback, annotations):
+            return False
+        return annotations is None or not self._destinations.is_expected(inlet, address)
+
+    def _divert(self, arrival: Arrival, fallback: Address) -> None:
+        """Have a message go to the fallback destination."""
+        self.redirected += 1
+        if fallback.primary is not None:
+            fallback.primary.redirected += 1
+        self._destinations.want(fallback)
+        self._route(arrival, fallback)
 
     def _wait(self, arrival: Arrival, address: Address, queue: Any) -> None:
         """Have a message wait that cannot leave now, or give it up."""

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from routerd.core.annotations.annotation_filter import AnnotationFilter
 from routerd.core.annotations.router_annotations import AnnotationReader, section
-from routerd.core.directory.addresses import UPLINK, canonical
+from routerd.core.directory.addresses import FALLBACK, FALLBACK_PHASE, UPLINK, canonical
 from routerd.wire import DecodeError, NeedsMore
 from routerd.wire.section_scan import may_carry_annotations
 
@@ -89,6 +89,8 @@ class Marking:
         if arrival.read is None and not self._reads(arrival):
             return _UNREADABLE
         annotations: Any = arrival.read
+        if address.key[:2] == FALLBACK and arrival.inlet.address is not address:
+            return self._splice(arrival, self.reader.diverted(annotations, address.key[2:], FALLBACK_PHASE))
         if arrival.inlet.trunk is not None and (arrival.inlet.address is None or annotations.to is not None):
             return self._splice(arrival, annotations.onward)
         if arrival.inlet.address is not None and annotations.user_count == 0:

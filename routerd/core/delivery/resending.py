@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from routerd.core.delivery.settlement import Settlement
     from routerd.core.directory.path_rules import PathRules
     from routerd.core.links.address import Address
-    from routerd.core.links.address_route import AddressRoute
     from routerd.core.links.kept import Kept
     from routerd.core.links.outlet import Outlet
 

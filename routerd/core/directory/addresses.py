@@ -17,6 +17,9 @@ FALLBACK_PHASE = 22
 _PHASES = {phase: chr(ord("0") + phase) for phase in (*range(10), FALLBACK_PHASE)}
 _PHASE_OF = {letter: phase for phase, letter in _PHASES.items()}
 
+PRIMARY, FALLBACK = "M0", "MF"
+"""The first letters of the key of an address with a fallback destination, and of that."""
+
 UPLINK = "L_edge"
 """The address of an edge router's uplink: it gets the messages for other routers."""
 

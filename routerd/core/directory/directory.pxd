@@ -25,11 +25,14 @@ cdef class Directory:
     cdef dict _passing
     cdef Py_ssize_t _passing_limit
 
-    @cython.locals(address=Address)
+    @cython.locals(address=Address, fallback=Address)
     cpdef Address address_with(self, str key, object treatment)
     cpdef Address address_without_link(self, str key)
     cpdef Address passing_address(self, str key)
+    cdef bint _is_known_elsewhere(self, str key) except -1
+    cdef bint _has_known_fallback(self, str key) except -1
     cpdef Address fallback(self)
+    @cython.locals(fallback=Address)
     cpdef void forget_if_idle(self, Address address)
     cpdef object treatment_of_key(self, str key)
     @cython.locals(route=AddressRoute)

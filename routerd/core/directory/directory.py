@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from routerd.core.directory.address_tracking import AddressTracking
-from routerd.core.directory.addresses import UPLINK, AddressSpace
+from routerd.core.directory.addresses import FALLBACK, PRIMARY, UPLINK, AddressSpace
 from routerd.core.directory.expectations import Expectations
 from routerd.core.directory.naming import Naming
 from routerd.core.directory.network import Network
@@ -69,6 +69,11 @@ class Directory:
             self.addresses[key] = address
             self.count_remote(address)
             self.find_routes(address)
+            if treatment.has_fallback and key[:2] == PRIMARY:
+                fallback = self.address_with(FALLBACK + key[2:], treatment)
+                fallback.uses += 1
+                fallback.primary = address
+                address.fallback = fallback
         return address
 
     def address_without_link(self, key: str) -> Address:
@@ -84,9 +89,20 @@ class Directory:
 
     def passing_address(self, key: str) -> Address | None:
         """Return an address without links here, if it has consumers elsewhere."""
-        if not key or not (self.remote_consumers(key) or self.network.reaches(key)):
+        if not key or not (self._is_known_elsewhere(key) or self._has_known_fallback(key)):
             return None
         return self.address_without_link(key)
+
+    def _is_known_elsewhere(self, key: str) -> bool:
+        return self.remote_consumers(key) > 0 or self.network.reaches(key)
+
+    def _has_known_fallback(self, key: str) -> bool:
+        """Whether an address has a fallback destination, and that has consumers."""
+        if key[:2] != PRIMARY:
+            return False
+        fallback = FALLBACK + key[2:]
+        is_known = fallback in self.addresses or self._is_known_elsewhere(fallback)
+        return is_known and bool(self.treatment_of_key(key).has_fallback)
 
     def fallback(self) -> Address | None:
         """Return the fallback destination of an edge router."""
@@ -100,6 +116,11 @@ class Directory:
             del self.addresses[address.key]
         if self.addresses.get(address.key) is not address:
             self._passing.pop(address, None)
+            fallback = address.fallback
+            if fallback is not None:
+                address.fallback = fallback.primary = None
+                fallback.uses -= 1
+                self.forget_if_idle(fallback)
             for route in address.routes:
                 self.retire(route)
             if address.key not in self.addresses:
@@ -138,7 +159,12 @@ class Directory:
     def has_senders(self, address: Address) -> bool:
         """Whether there are producers here, or messages wait."""
         waits = bool(address.parked) or bool(address.parked_from_trunks)
-        return waits or any(not inlet.is_fabric for inlet in address.inlets)
+        primary = address.primary
+        return (
+            waits
+            or any(not inlet.is_fabric for inlet in address.inlets)
+            or (primary is not None and any(inlet.diverts for inlet in primary.inlets))
+        )
 
     # --- routes to other routers
 

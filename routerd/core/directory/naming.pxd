@@ -2,6 +2,7 @@ import cython
 
 cdef object _NO_DESTINATION
 cdef str _WAYPOINT
+cdef str _FALLBACK_LINK
 
 
 @cython.final
@@ -13,7 +14,9 @@ cdef class Naming:
 
     cpdef void forget(self)
     cpdef object treatment(self, str text, str tenant)
-    cpdef str terminus_key(self, str text, str tenant, object treatment, object capabilities, bint is_producer)
+    cpdef str terminus_key(
+        self, str text, str tenant, object treatment, object capabilities, bint is_producer, bint is_edge=*
+    )
     @cython.locals(name=str)
     cpdef object destination_key(self, str to, str tenant)
     cpdef str arrival_key(self, str to, int phase)

@@ -7,7 +7,7 @@ up to one limit for clients and one for other routers.
 
 from collections.abc import Iterable
 
-from routerd.core.directory.addresses import AddressSpace, canonical
+from routerd.core.directory.addresses import FALLBACK, FALLBACK_PHASE, AddressSpace, canonical
 from routerd.core.directory.treatment import Treatment, Treatments
 from routerd.core.settings import Distribution
 from routerd.wire import Error
@@ -21,6 +21,9 @@ _NO_DESTINATION = Error(
     condition="amqp:not-found", description="Deliveries cannot be sent to an unavailable address"
 )
 _WAYPOINT = "qd.waypoint"
+FALLBACK_LINK = "qd.fallback"
+"""The capability of a link that is for a fallback destination."""
+_FALLBACK_LINK = FALLBACK_LINK
 
 
 class Naming:
@@ -45,13 +48,24 @@ class Naming:
         return self._treatments.of(f"{tenant}/{canonical(text)}")
 
     def terminus_key(
-        self, text: str, tenant: str, treatment: Treatment, capabilities: Iterable[str], is_producer: bool
+        self,
+        text: str,
+        tenant: str,
+        treatment: Treatment,
+        capabilities: Iterable[str],
+        is_producer: bool,
+        is_edge: bool = False,
     ) -> str:
-        """Return the key of a terminus' address, or an empty text for an empty address."""
+        """Return the key of a terminus' address, or an empty text for an empty address.
+
+        A client's producer never sends to the fallback destination itself; an edge router has diverted messages.
+        """
         phase = treatment.ingress_phase if is_producer else treatment.egress_phase
         for capability in capabilities:
             if capability.startswith(_WAYPOINT):
                 phase = _waypoint_phase(capability, is_producer, phase)
+            elif capability == _FALLBACK_LINK and (is_edge or not is_producer):
+                phase = FALLBACK_PHASE
         return self._space.key(text, phase, tenant)
 
     def destination_key(self, to: str, tenant: str) -> "str | Error":
@@ -85,6 +99,8 @@ class Naming:
 
 def phase_of(key: str) -> int:
     """Return the phase of a mobile address; other classes have none."""
+    if key[:2] == FALLBACK:
+        return FALLBACK_PHASE
     return int(key[1]) if key[:1] == "M" and key[1:2].isdecimal() else 0
 
 

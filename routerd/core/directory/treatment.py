@@ -15,6 +15,8 @@ class Treatment:
     ingress_phase: int = 0
     egress_phase: int = 0
     priority: int | None = None
+    has_fallback: bool = False
+    """Whether a fallback destination gets what nobody else can."""
     resends: bool = False
     """Whether a message that a consumer releases goes to another one."""
 
@@ -97,5 +99,6 @@ def _configured(settings: AddressSettings) -> Treatment:
         settings.ingress_phase,
         settings.egress_phase,
         settings.priority,
+        settings.has_fallback,
         settings.resends_released,
     )

@@ -14,6 +14,9 @@ cdef class Address:
     cdef readonly bint is_fair
     cdef readonly int priority
     cdef public bint resends
+    cdef public Address fallback
+    cdef public Address primary
+    cdef public long long redirected
     cdef public list returned
     cdef readonly list outlets
     cdef readonly Py_ssize_t local_count

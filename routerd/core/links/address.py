@@ -32,6 +32,10 @@ class Address:
         # Connections take turns with messages that wait: endpoints inside the router serve this address.
         self.is_fair = False
         self.priority = priority
+        # The fallback destination, which gets what nobody else can; and whose fallback destination this is.
+        self.fallback: Address | None = None
+        self.primary: Address | None = None
+        self.redirected = 0
         # What one consumer releases is for another; messages that wait for one that has not had them.
         self.resends = False
         self.returned: list[Kept] | None = None

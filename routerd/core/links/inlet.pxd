@@ -29,6 +29,7 @@ cdef class Inlet(End):
     cdef public object guard
     cdef public bint takes_modified
     cdef public bint resends
+    cdef public bint diverts
     cdef readonly bint strips
     cdef readonly Py_ssize_t capacity
     cdef readonly Py_ssize_t reach
@@ -49,6 +50,7 @@ cdef class Inlet(End):
     cpdef void narrow(self, Py_ssize_t window)
     @cython.locals(link=Receiver, room=Py_ssize_t, address=Address)
     cpdef void top_up(self)
+    cpdef bint is_served(self, Address address) noexcept
     @cython.locals(messages="long long", octets="long long", reach="long long")
     cdef void _measure(self)
     cdef void _set_reach(self, Py_ssize_t reach)

@@ -60,6 +60,8 @@ class Inlet(End):
         self.guard: Any = None
         # RabbitMQ ends the session of whoever says `modified`.
         self.takes_modified = True
+        # The fallback destination may get its messages.
+        self.diverts = not self.is_fabric
         # Its messages go elsewhere when a consumer releases them.
         self.resends = False
         self.strips = peer.strips_in
@@ -109,7 +111,7 @@ class Inlet(End):
             return
         if self.trunk is not None:
             if self.is_withheld:
-                if self.address is None or not self.address.has_outlet(False):
+                if self.address is None or not self.is_served(self.address):
                     return
                 self.is_withheld = False
             link.grant(self.capacity - link.credit)
@@ -119,7 +121,7 @@ class Inlet(End):
             if self.is_fabric and not address.is_multicast:
                 address.note_credit()
                 return
-            if not address.has_outlet(self.is_fabric):
+            if not self.is_served(address):
                 return
         self._measure()
         room = self.capacity - link.credit - link.unsettled_count - self.waiting
@@ -131,6 +133,12 @@ class Inlet(End):
             link.grant(room)
         else:
             self._grant_in_step(address, room)
+
+    def is_served(self, address: "Address") -> bool:
+        """Whether somebody can get messages of this link for an address, if only its fallback destination."""
+        return address.has_outlet(self.is_fabric) or (
+            address.fallback is not None and self.diverts and address.fallback.has_outlet(False)
+        )
 
     def _measure(self) -> None:
         """Limit the octets under way, by the size of the latest messages."""

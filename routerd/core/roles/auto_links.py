@@ -257,6 +257,7 @@ class AutoLinks:
         if is_in:
             inlet = Inlet(number, peer, wire, link.use.address)
             inlet.role = self.inlet_role
+            inlet.diverts = not link.use.settings.is_fallback
             peer.inlets[inlet] = None
             link.end = wire.context = inlet
         else:

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any, cast
 
 from routerd.core.annotations.router_annotations import section
-from routerd.core.directory.naming import phase_of
+from routerd.core.directory.naming import FALLBACK_LINK, phase_of
 from routerd.core.directory.treatment import Treatment
 from routerd.core.links.address import Address
 from routerd.core.links.inlet import Inlet
@@ -222,6 +222,8 @@ class Clients(Claimant):
         inlet.role = self.producer_role
         inlet.resends = _RESENDS in target.capabilities
         finds_own = address is not None and address.key in _MANAGEMENT and peer.is_external
+        # A fallback destination does not get back what it sends.
+        inlet.diverts = FALLBACK_LINK not in target.capabilities
         if peer.grant is not None and self._policy.gate is not None:
             inlet.guard = self._policy.gate.guard_for(
                 peer, None if address is None else target.address, finds_own
@@ -254,6 +256,9 @@ class Clients(Claimant):
             address.enter(inlet)
             if address.missing or address.routes:
                 self._siblings.refresh(address)
+            fallback = address.fallback
+            if fallback is not None and (fallback.missing or fallback.routes):
+                self._siblings.refresh(fallback)
         self._observer.link_attached(inlet)
         if self._journal.recorder is not None:
             self._journal.recorder.events.producer_attached(inlet, self._clock.now)
@@ -291,7 +296,9 @@ class Clients(Claimant):
         if peer.is_edge and DOWNLINK in terminus.capabilities and not (directory.is_edge or is_producer):
             return _TOO_LONG if len(text) >= ADDRESS_MAX else directory.address_with(f"H{text}", _DOWN)
         treatment = directory.naming.treatment(text, peer.tenant)
-        key = directory.naming.terminus_key(text, peer.tenant, treatment, terminus.capabilities, is_producer)
+        key = directory.naming.terminus_key(
+            text, peer.tenant, treatment, terminus.capabilities, is_producer, peer.is_edge
+        )
         if len(key) > ADDRESS_MAX:
             return _TOO_LONG
         if treatment.distribution is Distribution.UNAVAILABLE and not self._is_provided(peer, key):

@@ -25,6 +25,9 @@ class Demand:
         address.note_credit()
         for inlet in address.inlets:
             inlet.top_up()
+        if address.primary is not None:
+            for inlet in address.primary.inlets:
+                inlet.top_up()
         self._queues.serve(address)
 
     def went(self, address: "Address") -> None:
@@ -36,8 +39,12 @@ class Demand:
         if address.local_count == 0:
             self._queues.release_parked(address)
             for inlet in address.inlets:
-                if not address.has_outlet(inlet.is_fabric):
+                if not inlet.is_served(address):
                     inlet.withdraw()
+            if address.primary is not None:
+                for inlet in address.primary.inlets:
+                    if not inlet.is_served(address.primary):
+                        inlet.withdraw()
             self._directory.forget_if_idle(address)
         if address.local_count == 0 or address.is_multicast:
             # Otherwise nothing has changed for messages that wait for other consumers.

@@ -8,7 +8,8 @@ report as reachable (address tracking), and it takes messages for addresses unkn
 from typing import TYPE_CHECKING, Any
 
 from routerd.core.directory.address_tracking import read_notice
-from routerd.core.directory.naming import phase_of
+from routerd.core.directory.addresses import FALLBACK_PHASE
+from routerd.core.directory.naming import FALLBACK_LINK, phase_of
 from routerd.core.directory.network import MappedAddresses, NetworkNews, RouteTo
 from routerd.core.links.inlet import Inlet
 from routerd.core.links.outlet import Outlet
@@ -221,6 +222,8 @@ class Uplinks:
         """Note that producers of clients came or left."""
         if self._directory.is_edge:
             self._produced[address.key] = None
+            if address.fallback is not None:
+                self._produced[address.fallback.key] = None
 
     def end_turn(self) -> None:
         """Update the links of the uplink from the addresses in use by clients."""
@@ -263,7 +266,7 @@ class Uplinks:
 
     def _follow_producers(self, uplink: Uplink, key: str) -> None:
         address = self._directory.addresses.get(key)
-        is_wanted = address is not None and any(not _is_ours(inlet) for inlet in address.inlets)
+        is_wanted = address is not None and _has_producers(address)
         link = uplink.senders.get(key)
         if is_wanted and link is None:
             peer = uplink.trunk.peer
@@ -285,6 +288,8 @@ class Uplinks:
     def _waypoint(self, key: str, *, is_producer: bool) -> str | None:
         """Return the capability for the phase of an address, if it is not the usual one."""
         phase = phase_of(key)
+        if phase == FALLBACK_PHASE:
+            return FALLBACK_LINK
         treatment = self._directory.treatments.of_key(key)
         usual = treatment.ingress_phase if is_producer else treatment.egress_phase
         ordinal = phase if is_producer else phase + 1
@@ -430,6 +435,14 @@ class NoticeRole(ControlRole):
 
 def _symbols(capability: str | None) -> tuple[Symbol, ...]:
     return () if capability is None else (Symbol(capability),)
+
+
+def _has_producers(address: "Address") -> bool:
+    """Whether clients send to an address, or may be diverted to it."""
+    if any(not _is_ours(inlet) for inlet in address.inlets):
+        return True
+    primary = address.primary
+    return primary is not None and any(inlet.diverts and not _is_ours(inlet) for inlet in primary.inlets)
 
 
 def _is_ours(inlet: Inlet) -> bool:

@@ -53,6 +53,7 @@ def address_row(address: "Address", worker: int, now: float, network: "Network |
             container_in,
             container_out,
             0,
+            address.redirected,
         ),
     )
 

@@ -167,6 +167,7 @@ def worker_row(
         inner_in=totals.inner_in,
         inner_out=totals.inner_out,
         transit=router.transit,
+        redirected=router.redirected,
         container_in=totals.container_in["deliveries"],
         container_out=totals.container_out["deliveries"],
         dropped_presettled=totals.dropped(),

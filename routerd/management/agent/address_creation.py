@@ -47,7 +47,9 @@ def _values(body: dict[Any, Any], index: EntityIndex) -> dict[str, Any]:
     ):
         raise BadRequest(_SENTENCES[_PHASES[0]])
     for problem in checked.problems:
-        raise BadRequest(_sentence(problem, values))
+        raise BadRequest(_sentence(problem))
+    if values[_FALLBACK] and (values["waypoint"] or phases_of(values) != (0, 0)):
+        raise BadRequest(_FALLBACK_ALONE)
     return values
 
 
@@ -65,7 +67,5 @@ def _check_pattern(values: Mapping[str, Any], index: EntityIndex) -> None:
         raise BadRequest("Already exists")
 
 
-def _sentence(problem: Problem, values: Mapping[str, Any]) -> str:
-    if problem.attribute == _FALLBACK and values[_FALLBACK] and (values["waypoint"] or phases_of(values) != (0, 0)):
-        return _FALLBACK_ALONE
+def _sentence(problem: Problem) -> str:
     return _SENTENCES.get(problem.attribute or "") or sentence(ADDRESS, problem)

@@ -93,7 +93,7 @@ ROUTER_COLUMNS: Columns = {
     "deliveriesTransit": _sum_of("transit"),
     "deliveriesIngressRouteContainer": _sum_of("container_in"),
     "deliveriesEgressRouteContainer": _sum_of("container_out"),
-    "deliveriesRedirectedToFallback": _NONE,
+    "deliveriesRedirectedToFallback": _sum_of("redirected"),
     "linksBlocked": lambda row: uint(sum(one.links_blocked for one in row.workers)),
     "uptimeSeconds": lambda row: uint(row.uptime_s),
     "memoryUsage": lambda row: ulong(row.memory_octets),

@@ -148,6 +148,7 @@ def address_sums(rows: Iterable[AddressRow]) -> list[AddressRow]:
                 container_in=total.container_in + row.container_in,
                 container_out=total.container_out + row.container_out,
                 containers=total.containers + row.containers,
+                redirected=total.redirected + row.redirected,
             )
     return list(found.values())
 
@@ -185,5 +186,5 @@ ADDRESS_COLUMNS: Columns = {
     "transitOutstanding": Steps(attrgetter("outstanding"), _outstanding),
     "trackedDeliveries": Always(0),
     "priority": Steps(attrgetter("priority"), whole),
-    "deliveriesRedirectedToFallback": _NONE,
+    "deliveriesRedirectedToFallback": ulong_of("redirected"),
 }

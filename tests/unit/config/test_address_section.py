@@ -24,6 +24,7 @@ def test_all_attributes_arrive() -> None:
         "ingressPhase: 2",
         "egressPhase: 3",
         "priority: 9",
+        "resendReleased: yes",
     )
     assert found == AddressSettings(
         pattern="a.*/#",
@@ -31,8 +32,10 @@ def test_all_attributes_arrive() -> None:
         ingress_phase=2,
         egress_phase=3,
         priority=9,
+        resends_released=True,
         name="n",
     )
+    assert settings("prefix: a", "enableFallback: yes") == AddressSettings(pattern="a/#", has_fallback=True)
 
 
 @pytest.mark.parametrize("distribution", list(Distribution))
@@ -86,9 +89,9 @@ WRONG = [
         " (got 'yes'); allowed: no",
     ),
     (
-        ["prefix: a", "enableFallback: yes"],
-        "line 3: address.enableFallback: 'enableFallback' is not supported yet (got 'yes');"
-        " allowed: leave it out, or no",
+        ["prefix: a", "enableFallback: yes", "waypoint: yes"],
+        "line 3: address.enableFallback: is for addresses with phases 0 only, and the section has others (got 'yes');"
+        " allowed: no",
     ),
     (
         ["prefix: a", "distribution: 7"],

@@ -41,6 +41,7 @@ def test_an_address_is_created_and_shown_with_all_it_has() -> None:
         "pattern": None,
         "priority": -1,
         "fallback": False,
+        "resendReleased": False,
     }
     assert found.router.asked == ["create 4"]
     assert found.rows(ADDRESS, "identity") == [["1"], ["2"], ["3"], ["4"]]
@@ -79,6 +80,7 @@ def test_the_router_gets_the_entity_with_all_attributes() -> None:
         "ingressPhase": None,
         "egressPhase": None,
         "priority": None,
+        "resendReleased": False,
         "enableFallback": False,
         "name": "x1",
         "identity": None,
@@ -96,6 +98,9 @@ def test_the_router_gets_the_entity_with_all_attributes() -> None:
         ({"prefix": "a", "ingressPhase": 2, "egressPhase": "3"}, {"ingressPhase": 2, "egressPhase": 3}),
         ({"prefix": "a", "priority": 9, "fallback": False}, {"priority": 9, "fallback": False}),
         ({"prefix": "a", "enableFallback": None}, {"fallback": False}),
+        ({"prefix": "a", "enableFallback": "yes"}, {"fallback": True}),
+        ({"prefix": "a", "fallback": True}, {"fallback": True}),
+        ({"prefix": "a", "resendReleased": True}, {"resendReleased": True}),
         ({"prefix": "a", "distribution": "unavailable"}, {"distribution": None}),
         ({"prefix": "a", "name": "of the body"}, {"name": "of the body"}),
         ({"prefix": "a", "name": ""}, {"name": None}),
@@ -117,7 +122,6 @@ def test_an_address_is_created_however_it_is_asked_for(operation: str, kind: str
 _PHASES = "Phase values must be between 0 and 9"
 _PRIORITY = "Priority value, if present, must be between 0 and QDR_MAX_PRIORITY"
 _FALLBACK = "Fallback cannot be specified with waypoint or non-zero ingress and egress phases"
-_LATER = "'enableFallback' is not supported yet; allowed: leave it out, or no"
 _DISTRIBUTIONS = "['multicast', 'closest', 'balanced', 'unavailable']"
 
 
@@ -142,8 +146,6 @@ _DISTRIBUTIONS = "['multicast', 'closest', 'balanced', 'unavailable']"
         ({"prefix": "x", "priority": -1}, _PRIORITY),
         ({"prefix": "x", "fallback": True, "waypoint": True}, _FALLBACK),
         ({"prefix": "x", "enableFallback": True, "ingressPhase": 1, "egressPhase": 0}, _FALLBACK),
-        ({"prefix": "x", "fallback": True}, _LATER),
-        ({"prefix": "x", "enableFallback": "yes"}, _LATER),
         (
             {"prefix": "x", "fallback": True, "enableFallback": True},
             f"Both 'fallback' and 'enableFallback' cannot be specified for entity '{P}router.config.address'",

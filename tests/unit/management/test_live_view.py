@@ -40,7 +40,7 @@ COLUMNS = {
     " deliveriesFromContainer deliveriesEgressRouteContainer deliveriesIngressRouteContainer transitOutstanding"
     " trackedDeliveries priority deliveriesRedirectedToFallback",
     "router.config.address": "name identity type prefix distribution waypoint ingressPhase egressPhase pattern"
-    " priority fallback",
+    " priority fallback resendReleased",
     "router.config.linkRoute": "name identity type prefix distribution connection containerId direction dir"
     " operStatus pattern addExternalPrefix delExternalPrefix",
     "router.config.autoLink": "name identity type address addr direction dir phase connection containerId"
@@ -412,9 +412,9 @@ def test_configured_addresses_are_shown_as_they_run() -> None:
     assert [list(map(typed_cell, row)) for row in body["results"]] == [
         list(map(typed_cell, row))
         for row in (
-            ["address/0", "1", full_name, "multicast", "multicast", False, Int(0), Int(0), None, Int(-1), False],
-            ["starry", "2", full_name, None, "balanced", True, Int(0), Int(1), "a.*.b/#", Int(7), False],
-            ["address/2", "3", full_name, "gone", None, False, Int(0), Int(0), None, Int(-1), False],
+            ["address/0", "1", full_name, "multicast", "multicast", False, Int(0), Int(0), None, Int(-1), False, False],
+            ["starry", "2", full_name, None, "balanced", True, Int(0), Int(1), "a.*.b/#", Int(7), False, False],
+            ["address/2", "3", full_name, "gone", None, False, Int(0), Int(0), None, Int(-1), False, False],
         )
     ]
 

@@ -44,6 +44,7 @@ def test_an_entity_has_all_attributes_of_its_type() -> None:
         "ingressPhase": None,
         "egressPhase": None,
         "priority": 7,
+        "resendReleased": False,
         "enableFallback": False,
         "name": "starry",
         "identity": None,

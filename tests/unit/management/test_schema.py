@@ -103,7 +103,6 @@ def test_what_this_router_has_is_marked() -> None:
     assert refused == {
         "listener.http",
         "listener.httpRootDir",
-        "address.enableFallback",
     }
 
 

@@ -21,6 +21,7 @@ def test_defaults_stand_for_what_is_not_given() -> None:
         "ingressPhase": None,
         "egressPhase": None,
         "priority": None,
+        "resendReleased": False,
         "enableFallback": False,
         "name": None,
         "identity": None,
@@ -37,7 +38,7 @@ def test_an_unknown_attribute_is_a_problem_that_names_the_close_one() -> None:
         attribute="prefx",
         allowed=(
             *("prefix", "pattern", "distribution", "waypoint", "ingressPhase", "egressPhase", "priority"),
-            *("enableFallback", "name", "type"),
+            *("resendReleased", "enableFallback", "name", "type"),
         ),
         meant="prefix",
     )

@@ -287,6 +287,7 @@ def test_the_report_sums_up_what_is_and_was(workers: Workers) -> None:
         "transit": 0,
         "container_in": 0,
         "container_out": 0,
+        "redirected": 0,
         "dropped_presettled": 0,
     }
     assert {name: (found["deliveries"], found["accepted"], found["modified"]) for name, found in sums.items()} == {
