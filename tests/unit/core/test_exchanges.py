@@ -425,10 +425,10 @@ class TestCredit:
         taker, end = consumer(exchanging, "x")
         late, late_end = consumer(exchanging, "y", credit=0)
         client, link = producer(exchanging)
-        octets = about("a", bytes(8 << 20))
+        octets = about("a", bytes(12 << 20))
         parts = [octets[at : at + (1 << 20)] for at in range(0, len(octets), 1 << 20)]
         delivery = client.stream(link, *parts)
-        assert taker.begun(end) < 6 << 20
+        assert taker.begun(end) < 8 << 20
         late_end.grant(1)
         exchanging.pump()
         assert taker.received(end) == late.received(late_end) == [octets]
