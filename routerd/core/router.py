@@ -240,9 +240,9 @@ class Router(Handler):
         trunks.control_role = TrunkControlRole(clock, observer, settlement, credit, ends, trunks)
 
         requests = self._requests = UplinkRequests(clock, attaching, trunks)
-        requests.outlet_role = RequestRole(ends, trunks, requests)
         requests.inlet_role = ReplyRole(clock, observer, settlement, credit, ends, requests)
         uplinks = self._uplinks = Uplinks(self.router_id, directory, attaching, routes, trunks, requests)
+        requests.outlet_role = RequestRole(credit, ends, trunks, uplinks, requests)
         uplinks.outlet_role = UplinkOutletRole(credit, ends, trunks, uplinks)
         uplinks.inlet_role = UplinkInletRole(directory, intake, credit, ends, uplinks)
         uplinks.notice_role = NoticeRole(clock, observer, settlement, credit, ends, uplinks)

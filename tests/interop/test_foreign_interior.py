@@ -48,6 +48,7 @@ from tests.interop.foreign_octets import (
     LIST0,
     NULL,
     OPEN,
+    TRUE,
     Frame,
     described,
     entries,
@@ -74,8 +75,9 @@ class Uplink:
         self.foreign, self.router = foreign, router
         self.said = foreign.accept()
         self.channels = [foreign.answer_begin() for _ in range(2)]
-        attaches = [foreign.answer_attach() for _ in range(4)]
-        self.up, self.down, self.tracking, self.heartbeat = self.attaches = attaches
+        attaches = [foreign.answer_attach() for _ in range(5)]
+        # The answer to the last one has no address for replies, so E does not ask about the links of clients.
+        self.up, self.down, self.tracking, self.heartbeat, self.replies = self.attaches = attaches
         self.granted = {
             name: foreign.wait_for(FLOW, channel=one.channel, handle=one["handle"])["link-credit"]
             for name, one in (("down", self.down), ("tracking", self.tracking))
@@ -124,21 +126,23 @@ def test_the_open_says_what_connectors_of_edge_routers_say(uplink: Uplink) -> No
 
 
 def test_the_links_come_in_order_on_two_sessions(uplink: Uplink) -> None:
-    # 6.2, but for those of link routes
+    # 6.2, but for those of requests, which come with the first request
     assert uplink.channels == [ENDPOINTS, CORE]
     assert [(one.channel, one["handle"], one["role"]) for one in uplink.attaches] == [
         (ENDPOINTS, 0, False),
         (ENDPOINTS, 1, True),
         (CORE, 0, True),
         (CORE, 1, False),
+        (CORE, 2, True),
     ]
     addresses = [
         tuple(terminus(one.typed(name)).get("address", NULL) for name in ("source", "target"))
         for one in uplink.attaches
     ]
-    assert addresses == [(NULL, NULL), (str8("E"), NULL), (str8(TRACKING), NULL), (NULL, str8(HEARTBEAT))]
+    assert addresses == [(NULL, NULL), (str8("E"), NULL), (str8(TRACKING), NULL), (NULL, str8(HEARTBEAT)), (NULL, NULL)]
+    assert terminus(uplink.replies.typed("source"))["dynamic"] == TRUE
     names = [one["name"] for one in uplink.attaches]
-    assert len(set(names)) == 4
+    assert len(set(names)) == 5
     assert all(re.fullmatch(r"qdlink\.[\w+/-]{15}", name) for name in names)
 
 

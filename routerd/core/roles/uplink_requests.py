@@ -12,6 +12,7 @@ from routerd.core.links.outlet import Outlet
 from routerd.core.links.role import LinkRole
 from routerd.core.roles.control import ControlRole
 from routerd.core.roles.ends import end_empty_session
+from routerd.core.roles.uplinks import UplinkOutletRole
 from routerd.wire import (
     AmqpValue,
     ConnectionState,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from routerd.core.roles.attaching import Attaching
     from routerd.core.roles.ends import Ends
     from routerd.core.roles.trunks import Trunks
+    from routerd.core.roles.uplinks import Uplinks
     from routerd.wire import Link, Receiver, Sender, Session
 
 
@@ -229,12 +231,13 @@ class UplinkRequests:
         self.go_on()
 
 
-class RequestRole(LinkRole):
+class RequestRole(UplinkOutletRole):
     """The role of a link for requests."""
 
-    def __init__(self, ends: "Ends", trunks: "Trunks", requests: UplinkRequests) -> None:
-        self._ends = ends
-        self._trunks = trunks
+    def __init__(
+        self, credit: "Credit", ends: "Ends", trunks: "Trunks", uplinks: "Uplinks", requests: UplinkRequests
+    ) -> None:
+        UplinkOutletRole.__init__(self, credit, ends, trunks, uplinks)
         self._requests = requests
 
     def flow(self, end: Any) -> None:
@@ -243,17 +246,15 @@ class RequestRole(LinkRole):
 
     def answered(self, end: Any) -> None:
         """Use the link."""
-        self._trunks.outlet_answered(end)
+        UplinkOutletRole.answered(self, end)
         self._requests.go_on()
 
     def ended(self, end: Any, error: Error | None) -> None:
         """Forget the link."""
         outlet: Outlet = end
-        was_open = self._ends.begin_outlet(outlet)
-        self._trunks.outlet_ended(outlet)
-        self._requests.link_ended(outlet.link)
-        end_empty_session(outlet.link)
-        self._ends.finish_outlet(outlet, was_open, error)
+        link = outlet.link
+        UplinkOutletRole.ended(self, outlet, error)
+        self._requests.link_ended(link)
 
 
 class ReplyRole(ControlRole):
