@@ -8,7 +8,7 @@ from tests.sim.client import Client
 from tests.sim.network import Line
 from tests.sim.simulation import Simulation
 
-ADDRESSES = ("orders", "offers", "closest/x", "multicast/x", "multicast/y", "_local/z")
+ADDRESSES = ("orders", "offers", "closest/x", "multicast/x", "multicast/y", "_local/z", "again/x")
 SERVICE = "service"
 CLIENTS_MAX = 8
 LINKS_MAX = 6

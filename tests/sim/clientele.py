@@ -16,6 +16,7 @@ SETTINGS = RouterSettings(
     addresses=(
         AddressSettings(pattern="multicast/#", distribution=Distribution.MULTICAST),
         AddressSettings(pattern="closest/#", distribution=Distribution.CLOSEST),
+        AddressSettings(pattern="again/#", resends_released=True),
     ),
 )
 

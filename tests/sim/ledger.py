@@ -112,6 +112,10 @@ class Ledger:
         sent = self.sent[number]
         receipt = Receipt(sent, consumer)
         others = [each for each in sent.receipts if not sent.is_multicast or each.consumer is consumer]
+        is_again = bool(others) and sent.address.startswith("again")
+        if is_again:
+            self.count("resent")
+            others = [each for each in others if each.consumer is consumer or each.decision != RELEASED]
         if others:
             raise Broken(f"{sent} comes to {consumer}, though it came to {others[0].consumer} before")
         if sent.address != consumer.address:
@@ -119,9 +123,9 @@ class Ledger:
         if sent.is_told and sent.outcome == RELEASED:
             raise Broken(f"{sent} comes to {consumer}, though its producer was told that it is released")
         before = consumer.latest.get(sent.producer, -1)
-        if before > number:
+        if before > number and not is_again:
             raise Broken(f"{sent} comes to {consumer} behind number {before}")
-        consumer.latest[sent.producer] = number
+        consumer.latest[sent.producer] = max(before, number)
         sent.receipts.append(receipt)
         return receipt
 
@@ -160,7 +164,8 @@ class Ledger:
 
     def _check_one(self, sent: Sent) -> None:
         outcome = sent.outcome
-        [receipt] = sent.receipts or [None]
+        # Before the last one, consumers have released it.
+        *_, receipt = sent.receipts or [None]
         if receipt is None:
             if outcome == ACCEPTED and not self._simulation.has_settling_consumer(sent.address):
                 raise Broken(f"{sent} is accepted, and nobody has got it")
@@ -172,6 +177,13 @@ class Ledger:
             self._check_settled_by_router(sent, outcome)
         elif receipt.is_decided and receipt.decision == outcome:
             return
+        elif receipt.decision == RELEASED and _is_of_the_router(outcome) and sent.address.startswith("again"):
+            # It is too large for the next one.
+            return
+        elif receipt.decision == RELEASED and outcome == ACCEPTED and sent.address.startswith("again"):
+            # The next one takes settled messages, and may not have it yet.
+            if not self._simulation.has_settling_consumer(sent.address):
+                raise Broken(f"{sent} is accepted, and {receipt.consumer}, the last that got it, has released it")
         elif not self._is_excusable(sent, receipt, outcome):
             raise Broken(
                 f"{sent} is {outcome!r}, where {receipt.consumer} "
