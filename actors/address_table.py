@@ -123,7 +123,7 @@ class AddressTableActor:
         return await self._ledger_host.answer(worker, incarnation, report)
 
     async def everything(self) -> TableNews:
-        """Return what a routing engine that has just been started has to know; it is told of changes from then on."""
+        """Return the state for a routing engine that has just started; it gets changes from then on."""
         await self._is_whole.wait()
         self._is_engine_behind = False
         return self._news(True)

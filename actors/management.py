@@ -19,9 +19,9 @@ _log = module_log("AGENT")
 class ManagementActor:
     """Hosts the management agent.
 
-    Owns the configuration of now, of which every connection actor and the routing engine have a copy: after a restart
-    it takes over the newest of these. Everything else it asks the connection actors for. Messages are forwarded without
-    it. A call that failed may have changed something; each can be made again.
+    It owns the present configuration. Every connection actor and the routing engine have a copy, and after a restart it
+    takes the newest of these. It asks the connection actors for everything else. Messages are forwarded without it. A
+    call that failed may have changed something; each can be repeated.
     """
 
     def __init__(

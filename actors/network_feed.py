@@ -37,7 +37,7 @@ class _Reader:
 class NetworkFeed:
     """Hosts the routing engine of a router whose workers are actors; to be used in one event loop.
 
-    What a worker reports counts once it is introduced: once it has been asked which trunks it has.
+    Reports of a worker count once it is introduced, which means that it has been asked for its trunks.
     """
 
     def __init__(

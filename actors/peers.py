@@ -35,10 +35,10 @@ class Table(Protocol):
         """Take what a worker reports of the connections that count against limits, and answer what it asks."""
 
     async def everything(self) -> TableNews:
-        """Return what a routing engine that has just been started has to know; it is told of changes from then on."""
+        """Return the state for a routing engine that has just started; it gets changes from then on."""
 
     async def take_log(self, role: str, octets: bytes) -> bool:
-        """Pass on to the launcher what an actor on another node logs; whether there is a launcher."""
+        """Pass log lines of an actor on another node to the launcher; return whether there is a launcher."""
 
 
 class Member(Protocol):

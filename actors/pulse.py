@@ -1,7 +1,7 @@
 """The pulse of an actor: a small file that it writes several times a second, for others on its host to read.
 
-A call through Ray costs some 2 ms of processor time, both ends together. This costs nearly nothing, since both ends
-have the file in their memory, and so is cheap enough to notice within a second that a process stands still.
+A call through Ray costs some 2 ms of processor time, both ends together. A pulse costs nearly nothing, since both ends
+have the file in their memory. So a process that stands still is noticed within a second.
 """
 
 import contextlib

@@ -1,4 +1,4 @@
-"""What the process is told, apart from the router's configuration file: how many actors, which Ray, where files go.
+"""Options of the process beside the router's configuration file: how many actors, which Ray, where files go.
 
 Each option is described once, for oslo.config. It is looked for in this order, and the first place that has it wins:
 the command line (`--connection-actors 4`), the environment (`ROUTERD_CONNECTION_ACTORS=4`), the file that

@@ -80,7 +80,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if (arguments.pidfile or arguments.user) and not arguments.daemon:
         _complain("-P and -U mean nothing without -d")
     parent = Parent()
-    # Who waits for the daemon is told of a failure when nothing of it is left, its pid file neither.
+    # The waiting command hears of a failure when nothing of the daemon is left, not even its pid file.
     try:
         with ExitStack() as at_exit:
             if arguments.daemon:

@@ -22,7 +22,7 @@ class ConfiguredEntity:
 
     @property
     def label(self) -> str:
-        """What it is called where it has no name: by its place in the file, or its number."""
+        """Its name in messages if it has none: its place in the file, or its number."""
         return self.identity if self.file_index is None else f"{self.type.section}/{self.file_index}"
 
     def __reduce__(self) -> tuple[Callable[..., "ConfiguredEntity"], tuple[Any, ...]]:

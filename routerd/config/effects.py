@@ -1,4 +1,4 @@
-"""What an entity that is configured at run time comes to: the same that its section in a file would."""
+"""The effect of an entity that is configured at run time: that of its section in a file."""
 
 import os
 from collections.abc import Iterable, Mapping

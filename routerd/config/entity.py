@@ -11,7 +11,7 @@ from routerd.config.sections import Given
 
 @dataclass(slots=True)
 class Findings:
-    """What there is to say about a file."""
+    """The errors and notices of a file."""
 
     file: str
     errors: list[ConfigError] = field(default_factory=list)

@@ -1,8 +1,8 @@
 """The router's own users: a file of SCRAM verifiers, from which no password can be read.
 
-The file is one JSON map. It is written as a whole to another file that then takes its place, so whoever reads it sees
-the users of before or of after; two who write at once wait for each other. What an attacker would need to try passwords
-at leisure is in it, so it is refused when others than its owner can read it.
+The file is one JSON map. A change is written to another file, which then takes its place. So a reader sees either all
+old users or all new ones. Two writers wait for each other. The file has what an attacker needs to guess passwords
+offline. So it is refused if others than its owner can read it.
 """
 
 import base64

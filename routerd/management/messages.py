@@ -16,7 +16,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What it is told."""
+    """The answer to a request."""
 
     status: int
     description: str

@@ -5,9 +5,9 @@ neighbours that fell silent, and greetings; once a second, what grew old; our ow
 change; paths; questions to other routers; our own addresses; and last the advertisement, so that nobody asks for what
 was just told. `exchange` takes what other routers tell, `knowledge` has what is known.
 
-Existing routers work by the second. Here is done at once what can be: the loss of a trunk, the greeting of one who has
-not heard us, the questions that a new router makes. What messages say, and what their sequences mean, is as there
-(3.3 to 3.9).
+Existing routers act once a second. This engine acts at once where it can: on the loss of a trunk, on the greeting of a
+router that has not heard us, and with the questions about a new router. Messages and their sequences have the same
+meaning (3.3 to 3.9).
 """
 
 from collections.abc import Iterable, Mapping
@@ -52,9 +52,9 @@ from routerd.mesh.settings import (
 class RoutingEngine:
     """What one router knows of its mesh, and what it tells of itself.
 
-    `instance` differs from that of any earlier start of the router. With a checkpoint the engine takes the place of
-    an earlier one without others noticing: it keeps its instance, believes its neighbours for as long as a greeting
-    counts, and tells its addresses once `set_addresses` has said what they are. Raises ForeignCheckpoint.
+    `instance` differs from that of any earlier start of the router. With a checkpoint the engine
+    replaces an earlier one, and other routers do not notice. It keeps the instance, and believes its neighbours for as
+    long as a greeting counts. It announces its addresses after `set_addresses`. Raises ForeignCheckpoint.
     """
 
     def __init__(self, config: MeshConfig, instance: int, now: float, resumed: Checkpoint | None = None) -> None:
@@ -298,7 +298,7 @@ class RoutingEngine:
             self._outbox.send(node.id, ROUTER_ENGINE, LinkStateRequest.OPCODE, request)
         for node in addresses:
             if self._checksums.pop(node.id, known(node.id)) != known(node.id):
-                # What was handed back is not what the checkpoint belongs to.
+                # The addresses that were handed back do not belong to the checkpoint.
                 node.mobile_seq = 0
             asked = MobileAddressRequest(self._knowledge.id, node.mobile_seq)
             self._outbox.send(node.id, MOBILE_ENGINE, asked.OPCODE, asked.to_body())

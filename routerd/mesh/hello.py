@@ -1,8 +1,8 @@
 """Neighbours and the trunks to them (3.4).
 
-Who greets us on a trunk is at its other end. A neighbour is one who has heard us, too: its greetings name us. Several
-trunks may lead to one neighbour: the cheapest of those on which it was heard lately is in use, and of these the one
-with the lowest number. So a trunk that is lost or falls silent leaves the neighbour to the next one.
+The router that greets us on a trunk is at its other end. It is a neighbour once its greetings name us. Then it has
+heard us. Several trunks may lead to one neighbour. Of those on which it was heard lately, the cheapest is in use. Of
+equally cheap ones, that with the lowest number is. So a trunk that is lost or falls silent gives way to the next one.
 """
 
 from math import inf

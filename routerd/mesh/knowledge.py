@@ -110,7 +110,7 @@ class Knowledge:
             self.outbox.put(AddressesMapped(router, added, removed))
 
     def forget_stale(self) -> None:
-        """Forget the routers of which nothing is known any more."""
+        """Forget the routers whose link states are too old."""
         for node in self.states.forget_stale(self.own.links):
             self.questions.forget(node.id)
             self.remote.forget(node.id)

@@ -107,7 +107,7 @@ class OwnAddresses:
     def absolute(self) -> dict[str, Any]:
         """Return the body of the message that tells all addresses, as they were told so far.
 
-        What was added or removed since then is not in it: the next changes are told to those who get this, too.
+        It lacks what was added or removed since then. Its receivers get the next changes as well.
         """
         if self._absolute is None:
             told = {key: hint for key, hint in self._wanted.items() if key not in self._added} | self._removed

@@ -87,9 +87,9 @@ class Outbox:
     def _detour(self, message: ControlMessage) -> int | None:
         """Return another trunk for a message whose way is not known yet, or leads back to where it came from.
 
-        The routers there and here are of two minds, and it is by such messages that they become of one: where each
-        waits until the others are, that takes long. One that is sent again takes another way, and none goes further
-        than across the mesh and back.
+        The routers there and here disagree, and such messages bring them to agreement. It would take long if each
+        waited for the others. A message that is sent again takes another path. None goes further than twice across the
+        mesh.
         """
         if len(message.trace) > 2 * self._topology.routes.radius:
             return None
@@ -113,7 +113,7 @@ class Outbox:
             if way in knowing or not self._neighbours.is_open(way):
                 continue
             knowing.add(way)
-            # Whoever passed it on has it, also when another copy of it comes.
+            # A router that passed it on has it, although another copy has come.
             if mark not in message.trace:
                 passed = passed or self._passed(message)
                 self._send(way, passed)

@@ -42,7 +42,7 @@ class Paths:
         self.awaited = 0
         self._own_id = own_id
         self._advertised: dict[str, dict[str, int]] = {own_id: {}}
-        # Who mentions a router, in the order of the first mention.
+        # The routers that mention a router, in the order of the first mention.
         self._mentions: dict[str, dict[str, None]] = {}
         self._dirty: dict[str, None] = {}
         self._numbers: dict[str, int] = {own_id: _US}
@@ -117,7 +117,7 @@ class Paths:
         self.awaited = len(self._awaiting)
 
     def advance_origins(self, trees: int) -> bool:
-        """Compute so many of the trees that have to be; whether that was the last of them."""
+        """Compute up to this number of the outstanding trees; return whether none is left."""
         while trees > 0 and self._awaiting:
             trees -= 1
             origin = self._awaiting.pop()
@@ -168,8 +168,7 @@ class Paths:
     def _changes(self) -> list[tuple[int, int, int | None]]:
         """Return the links that are others than then, by the numbers of then, and what they cost now.
 
-        What starts at a router that is new is left out: paths come there by another link that is new as well. An end
-        that is new is below 0.
+        Links that start at a new router are left out: paths reach it by another new link. A new end is below 0.
         """
         changes: list[tuple[int, int, int | None]] = []
         for router in self._touched:

@@ -1,8 +1,8 @@
-"""What other routers are to be asked, and when: for their link states and addresses.
+"""Questions to other routers, for their link states and addresses.
 
-A question waits until its router can be reached, is repeated if nothing comes of it, and given up after some times;
-what the router announces next makes a new one. While a large mesh starts, hundreds of questions wait for a way and
-hundreds for an answer, so neither are looked through each time that there is something to ask.
+A question waits until its router can be reached. It is repeated without an answer, and given up after some times. The
+next announcement of the router makes a new one. While a large mesh starts, hundreds of questions wait for a path, and
+hundreds for an answer. So neither are searched for each new question.
 """
 
 from collections.abc import Callable

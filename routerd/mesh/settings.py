@@ -1,4 +1,4 @@
-"""What one router is told of the mesh that it is part of, and how long the protocol waits for what."""
+"""The settings of one router for its mesh, and the intervals of the protocol."""
 
 from dataclasses import dataclass
 

@@ -1,8 +1,8 @@
 """The paths through the mesh as they follow from the link states, and when they are computed.
 
-In a small mesh they are at once. In a large one, where a router that joins is told of hundreds of link states within
-a moment, a computation waits a little for more of them, unless it is our own links that changed. Whose paths lead
-through us follows in its own time, in slices.
+In a small mesh they are computed at once. In a large one, a router that joins gets hundreds of link states within a
+moment. So a computation waits a little for more of them, unless our own links have changed. Origins whose paths lead
+through us are computed later, in slices.
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ from routerd.mesh.settings import (
 
 
 class Topology:
-    """What the paths are computed from, and what came of it."""
+    """The link states of the mesh, and the paths that are computed from them."""
 
     def __init__(self, own_id: str, version: int = 0) -> None:
         self._paths = Paths(own_id)

@@ -1,9 +1,9 @@
 """What keeps messages to all routers from going round in circles.
 
-A message is not sent to routers that its trace names (2.3). In a mesh with many rings that still lets it come by every
-way there is, so each router remembers for a moment by which trunks one came and went, and sends it to none of these
-again. Only if it went the first time by so long a way that existing routers may have dropped it, which they do by their
-radius, a copy that came by a shorter one goes, too.
+A message is not sent to routers that its trace names (2.3). In a mesh with many rings it would still come by every path
+there is. So each router remembers for a moment by which trunks a message came and went, and sends it to none of these
+again. There is one exception. Existing routers drop messages whose path is longer than their radius. If the first copy
+had such a path, a copy with a shorter path is sent as well.
 """
 
 from collections import OrderedDict

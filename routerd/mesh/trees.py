@@ -2,9 +2,9 @@
 # cython: boundscheck=False, wraparound=False
 """Shortest-path trees between routers that have numbers, in arrays (inter-router protocol 3.8).
 
-Among paths of one cost the tree has the one whose last router but one was settled first: the nearest to the root, and
-of several as near the one with the lowest id. So a tree stays what it is unless a changed link is one of its own, leads
-somewhere more cheaply, or wins such a tie.
+Of paths with equal cost, the tree has the one whose last router but one was settled first. That router is the nearest
+to the root, and of equally near ones that with the lowest id. So few changes of links change a tree: a link of its own,
+one that is cheaper, or one that wins such a tie.
 """
 
 from array import array
@@ -35,7 +35,7 @@ class Network:
         self.first = array("i", [0])
         self.end = array("i", [0])
         self.cost = array("q", [0])
-        # Who has which rank, and the bits that ranks take.
+        # The router of each rank, and the bits of a rank.
         self._ranked = array("i", [0])
         self._rank_bits = 0
         # Routers that are labelled, the nearest first: the distance, with the rank in its lowest bits. One that was

@@ -1,8 +1,8 @@
 """Where the files of records lie, and what they are called: by table, day, hour and router.
 
-`decisions/day=2026-11-21/hour=14/router=A/1795270800000000-w0.1-000001.v1.parquet`: the least time of its rows, who
-wrote it, the number of the file among those of this writer, and the version of the table. A file is written aside,
-under a name that readers pass over, and renamed once it is complete.
+`decisions/day=2026-11-21/hour=14/router=A/1795270800000000-w0.1-000001.v1.parquet`: the least time of its rows, the
+writer, its number among the writer's files, and the version of the table. A file is written under a name that readers
+ignore, and renamed once it is complete.
 """
 
 import re

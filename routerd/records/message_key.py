@@ -1,4 +1,4 @@
-"""A message-id in 64 bits, so that a row of a decision needs no text of its own for it."""
+"""A message-id in 64 bits: the row of a decision has this number in place of a text."""
 
 _OFFSET = 0xCBF29CE484222325
 _PRIME = 0x100000001B3

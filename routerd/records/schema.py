@@ -1,8 +1,8 @@
 """How a table of records is described: columns with a kind each, and since which version of the table they exist.
 
-From one version of a table to the next, columns are only added: nothing is removed, renamed or given another kind. So a
-reader of version n reads the files of all versions: what an older file lacks is null, and what a newer one has besides
-is left out.
+From one version of a table to the next, columns are only added. None is removed, renamed or given another kind. So a
+reader of version n reads the files of all versions. A column that an older file lacks is null, and a column that only a
+newer file has is ignored.
 """
 
 from dataclasses import dataclass

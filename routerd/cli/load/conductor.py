@@ -132,7 +132,7 @@ class Conductor:
         for hands in ([hand for hand in self._hands if hand not in sending], sending):
             for hand in hands:
                 hand.pipe.send(Go(measure_from_ns, until_ns))
-            # Who receives knows from when on to count before anything is sent.
+            # Receivers know from when on to count before anything is sent.
             self._sample(hands)
 
     def _watch(self, went: float) -> None:
@@ -187,7 +187,7 @@ class Conductor:
             self._take(_WAIT_S)
 
     def _stop(self) -> None:
-        # Who began ends first, so that nobody finds the other end gone.
+        # The sending side ends first, so that no end finds the other one gone.
         sending = self._of(Side.SENDING)
         for hands in (sending, [hand for hand in self._hands if hand not in sending]):
             for hand in hands:

@@ -1,7 +1,7 @@
 """Requests to the management nodes of a router and their answers, over one connection of the engine.
 
-Everything that can be said without an answer is said at once: the header, open, begin and the attach of the link for
-replies leave together, so a tool is done after three round trips. Time comes from a clock that is passed in.
+It sends at once all that needs no answer. Header, open, begin and the attach of the link for replies leave together. So
+a tool needs three round trips. Time comes from a clock that is passed in.
 """
 
 from collections.abc import Callable, Mapping

@@ -52,7 +52,7 @@ def run(parser: Parser, program: str, work: Callable[[], int]) -> int:
         print(f"{program}: {error}", file=sys.stderr)
         return FAILURE
     except BrokenPipeError:
-        # Who reads has seen enough; what Python would still flush goes nowhere.
+        # The reader has seen enough. The rest that Python would flush is thrown away.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILURE
     except KeyboardInterrupt:

@@ -1,4 +1,4 @@
-"""Who we say we are: the SASL mechanisms that the options allow."""
+"""The credentials of a tool: the SASL mechanisms that the options allow."""
 
 import secrets
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""What a peer is that does not talk to us as a router would, by the first octets that it sent."""
+"""What kind of peer it is that does not answer like a router, by the first octets that it sent."""
 
 from routerd.cli.manage.failures import Unreachable
 from routerd.wire.sasl import SaslCode

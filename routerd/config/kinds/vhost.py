@@ -49,7 +49,7 @@ _GROUP_ALLOWED = ("a group $default", "allowUnknownUser: false")
 
 
 class VhostNames:
-    """The hostnames and aliases of all vhosts, of which no two are the same."""
+    """The hostnames and aliases of all vhosts; no two are the same."""
 
     def __init__(self, uses_patterns: bool) -> None:
         self._patterns: PatternTree[str] | None = PatternTree() if uses_patterns else None

@@ -1,7 +1,7 @@
 """The management schema: `model` says what types and attributes are, one module a family declares them.
 
-What can be configured is declared in `routerd.config.kinds`; here is what can be watched, what is built on, and what is
-not supported yet. `values` holds what is given against an attribute.
+`routerd.config.kinds` declares the types of configuration. This package declares the operational types, the base types,
+and those that are not supported yet. `values` holds what is given against an attribute.
 """
 
 from routerd.config.schema.addresses import BINDING, CONNECTION_LINK_ROUTE, EXCHANGE

@@ -1,4 +1,4 @@
-"""Attributes of which there are many alike."""
+"""Attributes that many types have in similar form."""
 
 from routerd.config.schema.model import INTEGER, NONE, Attribute, Rights
 

@@ -52,7 +52,7 @@ UPDATE = Rights.UPDATE
 
 
 class Purpose(Enum):
-    """What the entities of a type are for."""
+    """The purpose of the entities of a type."""
 
     BASE = "base"
     CONFIGURATION = "configuration"

@@ -1,8 +1,8 @@
 """The remote authentication service (9.6): a peer's SASL exchange is passed on to a service, over AMQP.
 
-Each exchange has a connection of its own to the service, in whose client's role the router is. What the service offers,
-asks and decides goes to the peer, and what the peer answers to the service. When the service is content, its open says
-who the peer is. The connection ends with that, or as soon as the peer has left.
+Each exchange has its own connection to the service, and the router is the client there. Offers, challenges and
+decisions of the service go to the peer, and answers of the peer to the service. If it accepts, its open names the
+peer. The connection ends then, or as soon as the peer has left.
 """
 
 import asyncio

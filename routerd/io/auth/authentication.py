@@ -1,9 +1,9 @@
-"""Who may connect to a worker: what its listeners offer, where users come from, and what becomes of failures.
+"""Authentication of clients: what listeners offer, where users come from, and what becomes of failures.
 
-A listener that names a service (`saslPlugin`) has that decide. All others have the router's users: those of Cyrus if
-there is such a configuration, otherwise those of Kerberos if there is a key, and those of the user file. EXTERNAL is
-offered to who has shown a certificate, ANONYMOUS where nobody has to prove anything. Whatever takes time is done in
-threads or by the loop's own means, and the exchange waits for it.
+The service that a listener names (`saslPlugin`) decides for it. All other listeners have the router's users: those of
+Cyrus if there is such a configuration, otherwise those of Kerberos if there is a key, and those of the user file.
+EXTERNAL is offered to clients that have shown a certificate, ANONYMOUS where no proof is required. Slow steps are taken
+in threads or by the loop's own means, and the exchange waits for them.
 """
 
 import asyncio

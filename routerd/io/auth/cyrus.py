@@ -1,8 +1,8 @@
 """Users of a Cyrus SASL configuration: the system's libsasl2, found at run time, says who a peer is.
 
-The library is set up once in a process. Each exchange is an `sasl_conn_t` of its own, whose steps may wait for
-saslauthd, a data base or Kerberos and are therefore taken in threads. No security layer is negotiated: what is to be
-encrypted is encrypted by TLS. ANONYMOUS and EXTERNAL are the router's own, and not asked for here.
+The library is set up once in a process. Each exchange is an `sasl_conn_t`. Its steps may wait for saslauthd, a database
+or Kerberos, so threads take them. No security layer is negotiated: TLS encrypts. The router has ANONYMOUS and
+EXTERNAL itself, and does not ask the library for them.
 """
 
 import ctypes

@@ -1,7 +1,7 @@
 """The connection between a worker and the process that writes its records: objects, and descriptors of files.
 
-An object takes one call of the system at each end, as a rule: a thread that comes back from one has to wait until the
-loop of the worker lets it have the interpreter.
+An object usually takes one system call at each end. A thread that returns from one waits until the loop of the worker
+lets it have the interpreter.
 """
 
 import pickle

@@ -1,7 +1,7 @@
 """How records get from a worker to the process that writes them.
 
-Decisions lie in memory that both see, so of them only the numbers of the sets are sent, and the names of flows, paths
-and links that have come since the parcel before.
+Decisions are in memory that both share. A parcel has only the numbers of their sets, and the names of flows, paths and
+links that are new since the parcel before.
 """
 
 import weakref

@@ -1,7 +1,7 @@
 """The process that writes the records of a worker: forwarding shares neither its interpreter nor its heap with that.
 
-It does what it is told over one socket, and ends in order when that is closed: what a worker has handed over is in
-complete files even if the worker is killed.
+It follows commands from one socket, and ends in order when that is closed. So records that a worker has handed over are
+in complete files even if the worker is killed.
 """
 
 import contextlib
@@ -32,7 +32,7 @@ def main(arguments: Sequence[str]) -> int:
     except (IndexError, ValueError, OSError):
         sys.stderr.write(f"{USAGE}\n")
         return 1
-    # Who interrupts a router means the router, which closes the socket when it has handed over everything.
+    # An interrupt is meant for the router, which closes the socket when it has handed over everything.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     try:

@@ -1,6 +1,6 @@
-"""What a worker records: gathered in its loop once a second, written by a process of its own.
+"""The recording of a worker: its loop gathers records once a second, and another process writes them.
 
-What that does not keep up with is lost, and counted.
+Records for which the writer is too slow are lost, and counted.
 """
 
 import time

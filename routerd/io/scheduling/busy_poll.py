@@ -1,10 +1,10 @@
 """Staying awake while there is much to do: where a thread sleeps, what comes next has to wake it first.
 
-On virtual machines that takes as long as forwarding fifty messages, and whoever waits for the router waits for it. So
-after some work the loop looks for more again and again, for a moment, letting other threads run in between; only while
-work comes in so quick a succession that it is mostly found in time, and otherwise it goes to sleep at once. So it does
-where others want its core, and for a moment after: who looks is behind them in the queue for it, and who is woken is in
-front; and a core on which somebody looks is no idle one that others could be woken on.
+On virtual machines that takes as long as forwarding fifty messages, and clients wait for it. So after some work a loop
+polls for more during a moment, and lets other threads run in between. It does so only while work comes so quickly that
+it is mostly found in time. Otherwise it sleeps at once. It also sleeps at once while others want its core, and for a
+moment after. A thread that polls is behind them in the queue for the core, and one that is woken is in front. Besides,
+the system wakes no thread on a core where another one polls.
 """
 
 from collections.abc import Callable

@@ -1,8 +1,8 @@
 """Which core a busy loop runs on: one of its own, as long as there are enough.
 
-The system leaves a thread where it last ran, and wakes those that it writes to beside it: two actors that talk to each
-other end up sharing a core while the clients' core idles. A loop that has to wait therefore claims a core, keeps to it
-while it is busy, and looks each second whether another one were better.
+The system leaves a thread where it last ran, and wakes its readers on the same core. So two actors that talk to each
+other share a core in the end, while the clients' core idles. A loop that has to wait therefore claims a core and keeps
+it while it is busy. Each second it checks whether another one is better.
 """
 
 import contextlib

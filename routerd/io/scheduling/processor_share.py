@@ -1,7 +1,7 @@
 """Work that nobody waits for, and how it keeps out of the way of work that somebody does.
 
-A low priority alone is not enough: whoever has begun to run keeps its core for some milliseconds, which is as long as
-a thousand messages take. Where Linux grants each thread its own slice (6.12), those that stand back have short ones.
+A low priority alone is not enough. A thread that runs keeps its core for some milliseconds, as long as a thousand
+messages take. Linux 6.12 lets each thread have its own slice, and there threads that stand back have short ones.
 """
 
 import contextlib

@@ -1,8 +1,8 @@
 """Much work in one thread, during which others have their turns all the time.
 
-A low priority and short slices (`processor_share`) are not enough: who comes to wait for a core before the slice of
-whoever has it is over waits for the system's next tick, of which there may be one in four milliseconds. So a timer
-interrupts the work ever so often, whatever it is at, and has it yield the core.
+A low priority and short slices (`processor_share`) are not enough. A thread that wants a core waits for the system's
+next tick if the slice of the running thread is not over. There may be one tick in four milliseconds. So a timer
+interrupts the work often, and has it yield the core.
 """
 
 import contextlib

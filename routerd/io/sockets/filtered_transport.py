@@ -174,7 +174,7 @@ class FilteredTransport(Transport):
         return super().buffered_octets + sum(one.waiting_octets for one in self._filters)
 
     def count_answer(self, octets: int) -> None:
-        """Count what a filter writes of its own accord against what the peer may bring about without reading."""
+        """Count octets that a filter writes by itself; a peer that does not read may cause only so many."""
         if self.peer.is_blocked:
             self.answered += octets
 

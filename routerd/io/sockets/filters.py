@@ -43,7 +43,7 @@ class Stack(Protocol):
         """Do without a filter; whoever is above it takes the octets, which came from below."""
 
     def count_answer(self, octets: int) -> None:
-        """Count what a filter writes of its own accord against what the peer may bring about without reading."""
+        """Count octets that a filter writes by itself; a peer that does not read may cause only so many."""
 
     def peer_ended(self) -> None:
         """End the connection: the peer sends nothing more."""

@@ -1,9 +1,9 @@
 """The addresses a listener listens on, and the ports that the router keeps for itself while it runs.
 
-The workers of a router listen on one port each with a socket of its own, which SO_REUSEPORT allows; it would as well
-allow a second router of the same user to share the port by mistake. So a port is first tried without that option, and
-then kept by a socket that never listens: others find it taken, a worker that starts again does not, and where the
-configuration asks for any port (0) the number that was found stays the same.
+Each worker of a router listens on the same port with its own socket, which SO_REUSEPORT allows. That option would also
+let a second router of the same user share the port by mistake. So a port is first tried without it, and then kept by a
+socket that never listens. Others find the port taken, and a worker that starts again does not. Where the configuration
+asks for any port (0), the number stays the same.
 """
 
 import socket

@@ -64,7 +64,7 @@ class TurnHost(Protocol):
 
 
 class Pipe:
-    """What octets pass on their way between a socket and the connection that they are of."""
+    """The path of octets between a socket and its connection."""
 
     def __init__(self, turn: "Turn", peer: "Peer", connection: "Connection") -> None:
         self.turn = turn

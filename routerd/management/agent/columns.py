@@ -1,7 +1,7 @@
 """Columns: what a row has under each name, in the order that clients get them in when they name none (4.2).
 
-Of connections, links and addresses there may be very many, so that a query is answered column by column: where all that
-a column does is to read and convert, no code of ours runs for its cells.
+There may be very many connections, links and addresses. So a query is answered column by column. No code of ours runs
+for the cells of a column that only reads and converts.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -1,7 +1,6 @@
 """Changes to what is configured while the router runs (3.5).
 
-What a request wants is held against the schema; then all workers take the new entity in the place of the old one, or
-none does.
+A request is checked against the schema. Then either all workers replace the old entity by the new one, or none does.
 """
 
 from collections.abc import Callable, Mapping

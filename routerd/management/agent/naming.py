@@ -1,7 +1,7 @@
-"""What configured entities are called (4.1), and the entities of a configuration file.
+"""The names of configured entities (4.1), and the entities of a configuration file.
 
-Some types have two views. Their entities are known by a number, among those of all these types; and those of the file
-by `address/0` and so on as well, by which the general view has them.
+Some types have two views. The special view knows their entities by a number, one sequence for all these types. The
+general view knows those of the file by `address/0` and so on.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,7 +14,7 @@ from routerd.config.schema import EntityType
 def file_entities(given: Sequence[tuple[EntityType, Mapping[str, Any]]]) -> tuple[ConfiguredEntity, ...]:
     """Return the entities of a configuration file: types and checked attributes of its sections in their order.
 
-    What a router has without a section comes behind them: first what there is one of, then the modules of the log.
+    Entities that a router has without a section follow: first the types with one entity, then the modules of the log.
     """
     sections = list(given)
     for kind in sorted(CONFIGURABLES, key=lambda one: not one.type.is_singleton):

@@ -95,7 +95,7 @@ def check_unsupported(call: Call, entity_type: EntityType) -> None:
 
 
 def sentence(entity_type: EntityType, problem: Problem) -> str:
-    """Return what a client is told of a problem."""
+    """Return the text of a problem for a client."""
     name = problem.attribute
     attribute = attribute_named(entity_type, name)
     if attribute is None or problem.reason.endswith("is not supported yet"):

@@ -28,7 +28,7 @@ class Forbidden(Refusal):
 
 
 class NotFound(Refusal):
-    """What is asked for is not there."""
+    """The entity of a request does not exist."""
 
     status = 404
 

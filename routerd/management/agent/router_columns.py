@@ -1,7 +1,7 @@
 """The columns of the router as a whole (5.1).
 
-What clients send to the router's own endpoints, and get from them, comes in and goes out at links of theirs, so the
-counters of clients' links have it already; those of the endpoints would count it twice.
+Messages to and from the router's own endpoints pass links of clients. The counters of these links have them already.
+Those of the endpoints would count them twice.
 """
 
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Pages of columns that are rows of Python values, for tables of which there are few rows."""
+"""Pages of columns from rows of Python values, for tables with few rows."""
 
 from array import array
 from collections.abc import Mapping, Sequence

@@ -2,8 +2,8 @@
 # cython: boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True
 """Numbers as the octets that Parquet has for them: bits side by side, runs, and differences.
 
-A column is a view of integers of 8, 32 or 64 bits, of which the first `count` are meant. Each function goes over it
-once: what is done here for each value is most of what it costs to record.
+A column is a view of integers of 8, 32 or 64 bits; its first `count` values are used. Each function passes it once. The
+work for each value in this module is most of the cost of recording.
 """
 
 from array import array
@@ -114,7 +114,7 @@ def list_levels(ends: "memoryview[int]", rows: int) -> tuple["memoryview[Any]", 
 
 
 def packed(values: "memoryview[int]", count: int, width: int) -> bytes:
-    """Return numbers with so many bits each, up to 32, and zeros until they are a multiple of eight numbers."""
+    """Return numbers with `width` bits each, up to 32, padded by zeros to a multiple of eight numbers."""
     size = (count + 7) // 8 * width
     octets = bytearray(size + 8)
     into = octets

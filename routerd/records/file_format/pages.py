@@ -45,12 +45,12 @@ class Page:
 
 
 def run(value: int, count: int, width: int) -> bytes:
-    """Return a number of so many bits that comes so often."""
+    """Return a number of `width` bits that is repeated `count` times."""
     return varint(count << 1) + value.to_bytes((width + 7) // 8, "little")
 
 
 def series(numbers: "memoryview[Any]", count: int, width: int) -> bytes:
-    """Return numbers of so many bits, as a run where that is enough."""
+    """Return numbers of `width` bits, as a run if all are equal."""
     if is_same(numbers, count):
         return run(numbers[0], count, width)
     return varint((count + 7) // 8 << 1 | 1) + packed(numbers, count, width)
@@ -75,7 +75,7 @@ def absent(count: int) -> Page:
 
 
 def named(codes: "memoryview[Any]", count: int, entries: Sequence[Value], physical: int) -> Page:
-    """Return a column of codes, each of which stands for an entry; there are at least one of both."""
+    """Return a column of codes, each an index of an entry; there is at least one of both."""
     if is_same(codes, count):
         return constant(entries[codes[0]], count, physical)
     width = max(1, (len(entries) - 1).bit_length())
@@ -85,7 +85,7 @@ def named(codes: "memoryview[Any]", count: int, entries: Sequence[Value], physic
 
 
 def numeric(values: "memoryview[Any]", count: int, physical: int, *, with_range: bool = False) -> Page:
-    """Return a column of numbers, of which there is at least one."""
+    """Return a column of at least one number."""
     if is_same(values, count):
         page = constant(values[0], count, physical)
     else:
@@ -101,7 +101,7 @@ def wide(values: "memoryview[Any]", count: int) -> Page:
 
 
 def of_few(values: "memoryview[Any]", count: int) -> Page:
-    """Return a column of 8-bit numbers, of which there is at least one."""
+    """Return a column of at least one 8-bit number."""
     if is_same(values, count):
         return constant(values[0], count, INT32)
     least, greatest = range_of(values, count)
@@ -115,7 +115,7 @@ def everywhere(page: Page) -> Page:
 
 
 def here_and_there(page: Page, levels: "memoryview[Any]", count: int) -> Page:
-    """Return a page of an optional column: of so many values it has those whose level is 1."""
+    """Return a page of an optional column of `count` values; it has those whose level is 1."""
     page.definition = series(levels, count, 1)
     page.count = count
     return page
