@@ -215,7 +215,7 @@ def _container() -> Iterator[int]:
 
 @contextmanager
 def _line(count: int, sections: str) -> Iterator[list[RouterProcess]]:
-    """Start so many routers in a line, of which the last one has these sections, and wait until all is there."""
+    """Start routers in a line, the last one with these sections, and wait until all is there."""
     with ExitStack() as started:
         routers: list[RouterProcess] = []
         for number in range(count, 0, -1):

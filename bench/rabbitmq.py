@@ -1,4 +1,4 @@
-"""A RabbitMQ that speaks AMQP 1.0, with ports, a folder, a cookie and a name server of its own.
+"""A RabbitMQ that speaks AMQP 1.0, with its own ports, folder, cookie and name server.
 
 `python -m bench.rabbitmq PORT...` runs one at each port until it is ended; then all that they had is gone.
 """

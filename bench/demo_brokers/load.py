@@ -2,6 +2,7 @@
 
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections import Counter
 from dataclasses import dataclass, field
 
@@ -38,7 +39,7 @@ class Account:
     received: Counter[int] = field(default_factory=Counter)
 
 
-class Client(threading.Thread):
+class Client(ABC, threading.Thread):
     """Works on one connection after the other, until it is told to stop."""
 
     def __init__(self, port: int, account: Account) -> None:
@@ -59,9 +60,9 @@ class Client(threading.Thread):
             except ConnectionLost:
                 time.sleep(RETRY_S)
 
+    @abstractmethod
     def line(self, port: int) -> Endpoint:
         """Return a new connection."""
-        raise NotImplementedError
 
     def work(self, line: Endpoint) -> None:
         """Do what is due."""

@@ -10,7 +10,7 @@ from routerd.core.directory.addresses import (
     canonical,
     parts_of,
 )
-from routerd.core.directory.link_routes import LinkRoutes, is_link_route
+from routerd.core.directory.link_routes import LinkRoutes, is_link_route, is_prefix_pattern
 from routerd.core.directory.membership import Changes, Delta, Interest, Sibling
 from routerd.core.directory.network import MappedAddresses, Network, NetworkNews, RouteTo
 from routerd.core.directory.pattern_tree import PatternTree
@@ -222,6 +222,7 @@ __all__ = [
     "host_of",
     "is_link_route",
     "is_pattern_of_user",
+    "is_prefix_pattern",
     "key_fault",
     "parts_of",
     "private_memory",

@@ -173,7 +173,7 @@ class Attachments:
         if not was_detaching:
             link.is_closed = performative.closed
             if link.is_relayed:
-                # What it has sent may be settled until it is answered (2.7.6).
+                # Its deliveries may be settled until the detach is answered (2.7.6).
                 self.session.drop_backlog(link)
                 self.session.handler.on_link_detaching(link, performative.closed, performative.error)
                 return

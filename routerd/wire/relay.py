@@ -69,8 +69,8 @@ class Relay:
 
         Where both are halves of one link that is relayed, the tags stay what they are.
         The sender has just taken a settled message, or the one that is `behind`, for which it waits for an outcome.
-        This is for what is being received now: whatever is not passed on ends it, and so does the end of the octets,
-        or when so many messages as the limit says have gone.
+        This is for the octets that are being received now. It ends with them, with the first message that is not passed
+        on, and after `limit` messages.
         """
         # A delivery that was taken over may have one of the next tags.
         if not sender.suspended and self._follow(receiver, behind):

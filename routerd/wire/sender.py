@@ -141,10 +141,10 @@ class Sender(Link):
         return True
 
     def forward(self, delivery: Delivery, data: bytes | bytearray, start: int, end: int) -> Delivery | None:
-        """Send on what has come of a delivery on another link, with its tag and all that is said of it.
+        """Send on the received part of a delivery of another link, with its tag, format and state.
 
-        Return what stands for it here, whose rest follows by `write`. None is for one that is whole and settled, of
-        which nothing more will be said.
+        Return the delivery on this link; its rest follows by `write`. A delivery that is whole and settled is over, and
+        None is returned.
         """
         if not self.is_attached or self.credit <= 0 or self.current is not None:
             raise StateError(f"link {self.name!r} can't begin a delivery now")

@@ -35,10 +35,13 @@ def key_of(pattern: str, direction: LinkDirection) -> str:
         raise InvalidPattern(pattern)
     pattern = pattern.strip("./")
     of_prefix, of_pattern = _LETTERS[direction]
+    return of_prefix + pattern[:-2] if is_prefix_pattern(pattern) else of_pattern + pattern
+
+
+def is_prefix_pattern(pattern: str) -> bool:
+    """Whether a pattern is that of a prefix: its only wildcard is `#` at the end."""
     prefix = pattern[:-2] if pattern.endswith(("/#", ".#")) else ""
-    if prefix and not any(wildcard in prefix for wildcard in _WILDCARDS):
-        return of_prefix + prefix
-    return of_pattern + pattern
+    return bool(prefix) and not any(wildcard in prefix for wildcard in _WILDCARDS)
 
 
 def is_link_route(key: str) -> bool:

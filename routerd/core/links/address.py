@@ -266,7 +266,7 @@ class Address:
             self._taken = 0
 
     def run_behind(self, behind: int, is_local_only: bool) -> int:
-        """Return how many of so many messages may follow the one before them to the outlet that was chosen last.
+        """Return how many of the messages behind one may follow it to its outlet.
 
         Of those that are here, each consumer gets its part at the most. Runs are equally long in a round, so that
         consumers that take turns get equally many.

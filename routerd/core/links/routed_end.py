@@ -1,7 +1,7 @@
-"""One half of a routed link: a link of a peer, of which the other half is a link of another peer.
+"""One half of a routed link: a link of one peer. The other half is a link of another peer.
 
-The near half is the one whose attach came in, the far half leads towards the container. What comes on one is passed on
-to the other, so each half has the other one.
+The near half is the one whose attach came in, the far half leads towards the container. Each half knows
+the other one, since it passes on to it what it receives.
 """
 
 from typing import TYPE_CHECKING, Any, cast
@@ -73,7 +73,7 @@ class RoutedEnd(End):
         self.detach_due: Any = None
         # Deliveries for which there is no credit any more, though the other half had got it.
         self.waiting = None
-        # Of the other half, the delivery of which the rest is ignored.
+        # The delivery of the other half whose rest is ignored.
         self.dropped = None
         # Frames for which the window of the other half's session is kept closed.
         self.held = 0

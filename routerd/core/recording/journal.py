@@ -168,7 +168,7 @@ class Journal:
             batch.context = RecordedBatch(flow, recorder.rows if rows else None, row, skipped, max(1, recorder.every))
 
     def _compare_together(self, recorder: "Recorder", inlet: "Inlet", chosen: "Outlet", outstanding: int) -> None:
-        """Note the outlets that could have been chosen, where so many deliveries were under way on the chosen one."""
+        """Note the outlets that could have been chosen; `outstanding` deliveries were under way on the chosen one."""
         address = chosen.address
         outlets = address.outlets
         count = address.local_count if inlet.is_fabric else len(outlets)

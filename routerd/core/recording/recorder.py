@@ -152,7 +152,7 @@ class Recorder:
     def room(self, candidates: int) -> int:
         """Return how many messages may leave together: each sampled one needs a row in the present set.
 
-        Each row has at most so many candidates.
+        Each row has at most `candidates` of them.
         """
         if not self.every:
             return _NO_LIMIT

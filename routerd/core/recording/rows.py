@@ -97,7 +97,7 @@ class Rows:
         return self.count == self._rows_max or self._cells > self._cells_max
 
     def room(self, candidates: int) -> int:
-        """Return how many decisions fit in any case, with so many candidates each."""
+        """Return how many decisions with this number of candidates fit in any case."""
         if self._cells > self._cells_max:
             return 0
         return min(self._rows_max - self.count, (self._cells_max - self._cells) // max(1, candidates) + 1)

@@ -46,8 +46,8 @@ class ContainerUse:
 class Containers:
     """Which connections lead to which containers, and who uses them.
 
-    At the beginning of a connection those come first that know it by the name of its listener or connector, then those
-    that know the container. Of either, link routes come before auto-links, each in the order of definition.
+    When a connection opens, uses that name its listener or connector are activated first. Those that name the container
+    follow. Of either, link routes come before auto-links, each in the order of definition.
     """
 
     def __init__(self, observer: "Observer") -> None:
@@ -120,7 +120,7 @@ class Containers:
 
 
 class ContainerRole(ConnectionRole):
-    """Of a connection to a container. What the container attaches itself is a client's."""
+    """Of a connection to a container. Links that the container attaches are treated as a client's."""
 
     def __init__(self, containers: Containers, claims: "Claims") -> None:
         self._containers = containers

@@ -1,7 +1,7 @@
-"""Which links are routed, and where: to a container of this worker, of a sibling, or of another router.
+"""Routes links: to a container of this worker, of a sibling, or of another router.
 
-The first worker of a router that sees an attach decides. It attaches at a sibling over the fabric, where the name of
-the link says to what it is to be handed: a container for a key, or a trunk. Another router decides anew.
+The first worker of a router that sees an attach decides. It may attach at a sibling over the fabric. There the name of
+the link says where it goes on: to a container for a key, or to a trunk. Another router decides again.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -41,11 +41,11 @@ class RoutedAttach:
         self.performative = performative
         self.source: Any = performative.source
         self.target: Any = performative.target
-        # What the link is called on its way to the container.
+        # The name of the link on its way to the container.
         self.name = name
-        # What the client has written.
+        # The address as the client wrote it.
         self.address = address
-        # By what it is routed.
+        # The address by which it is routed.
         self.plain_address = address
         terminus = self.source if link.is_sender else self.target
         self.is_resumable = is_resumable(terminus)
@@ -193,7 +193,7 @@ class LinkRouting:
         neighbour = self._directory.neighbours.get(worker)
         if neighbour is None or neighbour.peer is None:
             return False
-        # The number makes the name one of its own among those of all siblings.
+        # The number makes the name unique among those of all siblings.
         name = f"{ROUTED}{self._attaching.take_number()} {trunk} {len(key)} {key}{attach.name}"
         self._connect(attach, Wish(neighbour.peer, name, attach.performative, attach.source, attach.target))
         return True

@@ -1,7 +1,7 @@
 """Routed links, from attach to detach: each is a link of a client and one towards a container, its two halves.
 
 The client is answered when the container was, and either is detached when the other was. When one half is lost, the
-other is detached with the reason. What passes in between is a matter of `routed_traffic`.
+other is detached with the reason. `routed_traffic` passes on all that comes in between.
 """
 
 from dataclasses import replace

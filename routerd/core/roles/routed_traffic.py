@@ -1,7 +1,7 @@
-"""What passes on routed links: credit, messages and what is said of them, from one half to the other.
+"""The traffic of routed links: credit, messages and dispositions, from one half to the other.
 
-Nothing is changed but ids and handles, and nothing is added. Frames are passed on as they come: where the other half
-has no room for them, the window of the session that they came on stays closed.
+Nothing is changed but ids and handles, and nothing is added. Frames are passed on as they come. If the other half has
+no room for them, the window of their session stays closed.
 """
 
 from collections import deque
@@ -295,7 +295,7 @@ class RoutedTraffic:
     def settle_left(self, end: RoutedEnd) -> None:
         """Settle with the container what a client that receives leaves behind.
 
-        What a client has sent is in doubt when its container is lost; nobody here knows more than that.
+        Messages of a client are in doubt when its container is lost; nobody here knows more than that.
         """
         if not (end.is_near and end.link.is_sender):
             return

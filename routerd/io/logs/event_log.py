@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from routerd.config import ListenerConfig
-from routerd.core import ContainerUse, Grant, Inlet, Observer, Outlet, Peer, RoutedEnd
+from routerd.core import ContainerUse, Grant, Inlet, Observer, Outlet, Peer, RoutedEnd, is_prefix_pattern
 from routerd.io.logs.connection_ends import ends_of, failure_of
 from routerd.io.logs.log_system import module_log
 from routerd.io.logs.message_log import log_message
@@ -248,8 +248,7 @@ class EventLog(Observer):
 
 def _kind(pattern: str) -> str:
     """Return what the pattern of a link route is: a prefix, or anything else."""
-    is_prefix = pattern.endswith(("/#", ".#")) and not set(pattern[:-2]) & {"*", "#"}
-    return "prefix pattern" if is_prefix else "pattern"
+    return "prefix pattern" if is_prefix_pattern(pattern) else "pattern"
 
 
 def _plain(text: str) -> str:

@@ -193,7 +193,7 @@ def routed_row(
         undelivered = end.sender.credit_on_wire() - link.credit
         if end.waiting is not None:
             undelivered += len(end.waiting)
-    # Who sends on the one half has what credit there is on the other.
+    # The sender on one half has the credit of the other half.
     sending = end if link.is_sender else other
     return _row(
         LinkRow,

@@ -23,9 +23,9 @@ def is_of_client(row: ConnectionRow | LinkRow) -> bool:
 
 
 def halves_joined(rows: Sequence[LinkRow]) -> list[LinkRow]:
-    """Return the links of clients; halves of routed links that two workers have between them get each other as peers.
+    """Return the links of clients. Halves of a routed link at two workers get each other as peers.
 
-    Between workers a routed link has a name of its own.
+    They are found by the unique name that a routed link has between workers.
     """
     fabric: dict[str, list[LinkRow]] = {}
     for row in rows:
