@@ -164,7 +164,17 @@ def wanted_at(simulation: "MeshSimulation", host: "MeshRouter", consumers: dict[
             for key in [*consumers[edge.id], f"H{edge.id}"]:
                 if key[:1] in ("M", "H"):
                     found[key] = found.get(key, 0) + 1
+            for key in _reply_keys(edge):
+                found[key] = 1
     return found
+
+
+def _reply_keys(edge: "MeshRouter") -> list[str]:
+    """Return the keys at which the interior router of an edge router sends it answers: of dynamic sources."""
+    uplinks = [peer for peer in edge.router.peers.values() if peer.trunk is not None]
+    links = [inlet.link for peer in uplinks for inlet in peer.inlets if inlet.link.is_attached]
+    addresses = [link.remote_source.address for link in links if link.remote_source.dynamic]
+    return [f"L{address.rpartition('/')[2]}" for address in addresses]
 
 
 def _check_routes(simulation: "MeshSimulation", host: "MeshRouter", trees: Trees, links: Links) -> None:

@@ -23,6 +23,8 @@ class MeshLedger(Ledger):
         self._entered: dict[int, str] = {}
         """By message the interior router by which it entered the network, if it said there which it is."""
         self._passed: dict[int, list[str]] = {}
+        self._paths: set[tuple[int, str, tuple[str, ...]]] = set()
+        """Of messages that go elsewhere when they are released: each takes a path once."""
         self.hops: Counter[int] = Counter()
         """How many messages of one consumer came to so many routers."""
 
@@ -58,6 +60,9 @@ class MeshLedger(Ledger):
         sent, before = self.sent[number], self._passed[number]
         if not is_partial:
             self._check_trace(sent, router, trace_of(octets))
+        if _goes_elsewhere(sent):
+            before.append(router)
+            return
         if router in before and not (sent.is_multicast and self._mesh.had_trouble_since(sent)):
             raise Broken(f"{sent} comes to {router} again: it has passed {before}")
         before.append(router)
@@ -66,7 +71,12 @@ class MeshLedger(Ledger):
         before, entry = self._passed[sent.number], self._entered.get(sent.number)
         if not trace or entry not in (None, trace[0]) or router in trace or len(set(trace)) < len(trace):
             raise Broken(f"{sent} entered at {entry}, and comes to {router} with the trace {trace}")
-        if not sent.is_multicast and before != [one for one in trace if one in before]:
+        if _goes_elsewhere(sent):
+            path = sent.number, router, tuple(trace)
+            if path in self._paths:
+                raise Broken(f"{sent} comes to {router} again, with the same trace {trace}")
+            self._paths.add(path)
+        elif not sent.is_multicast and before != [one for one in trace if one in before]:
             raise Broken(f"{sent} comes to {router} and has passed {before}; its trace is {trace}")
 
     # --- at consumers
@@ -127,3 +137,8 @@ def dropped_by(host: Any) -> int:
     totals = router.totals
     over = sum(sums["dropped_presettled"] for sums in (totals.ingress, totals.trunk_in, totals.inner_in))
     return int(over + sum(inlet.dropped_presettled for peer in router.peers.values() for inlet in peer.inlets))
+
+
+def _goes_elsewhere(sent: Sent) -> bool:
+    """Whether a router sends a message to other destinations when it is released."""
+    return sent.address.startswith("again") and not sent.is_settled
