@@ -572,7 +572,7 @@ def test_a_delivery_of_another_link_is_not_begun_without_credit_or_within_anothe
     coming.attached_receiver(credit=1)
     coming.send(transfer(0, b"body", delivery_tag=b"t"))
     (received,) = coming.events.deliveries
-    peer, sender = narrow(credit=credit)
+    _, sender = narrow(credit=credit)
     if is_under_way:
         sender.begin(b"a")
     with pytest.raises(StateError, match="can't begin a delivery now"):
