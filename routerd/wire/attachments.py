@@ -217,7 +217,7 @@ class Attachments:
         if link.state in (_ATTACH_SENT, _DETACH_PIPE):
             self.abandoned.append(link)
         if link.state is _DETACH_RCVD:
-            link.detach()
+            link.detach(closed=link.is_closed)
         elif link.state is _ATTACH_RCVD:
             link.refuse(_stolen(link))
         elif link.state in (_ATTACHED, _ATTACH_SENT):

@@ -361,14 +361,20 @@ class ForeignRouter:
         """Ask for the addresses."""
         self.send_control("MAR", f"amqp:/_topo/0/{to}/qdrouter.ma", mobile_request(self.id, have_seq))
 
-    def wait_until_told(self, key: str) -> None:
-        """Wait until the router has told that it has an address, and ask when it only says that there is news."""
+    def told_of_addresses(self) -> Control:
+        """Return the next message about addresses, and ask when the router only says that there is news."""
         while True:
-            told = self.until(lambda: _pick(self.controls, lambda one: one.opcode in ("MAU", "RA")), f"news of {key}")
-            if key in [*told.value.get("add", ()), *told.value.get("exist", ())]:
-                return
-            if told.opcode == "RA" and told.value["mobile_seq"]:
+            told = self.until(lambda: _pick(self.controls, lambda one: one.opcode in ("MAU", "RA")), "addresses")
+            if told.opcode == "MAU":
+                return told
+            if told.value["mobile_seq"]:
                 self.ask_addresses()
+
+    def wait_until_told(self, key: str) -> None:
+        """Wait until the router has told that it has an address."""
+        told = self.told_of_addresses()
+        while key not in [*told.value.get("add", ()), *told.value.get("exist", ())]:
+            told = self.told_of_addresses()
 
     # --- messages
 

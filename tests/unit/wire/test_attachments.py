@@ -186,6 +186,19 @@ def test_a_link_of_a_session_that_was_not_answered_can_be_stolen():
     assert peer.events.names == ["opened", "begun", "attached", "detached", "attached"]
 
 
+def test_a_relayed_link_whose_detach_waits_for_the_far_end_can_be_stolen():
+    peer = SessionPeer()
+    peer.send(attach("l", 0))
+    link = answered(peer)
+    link.is_relayed = True
+    peer.send(Detach(handle=0))
+    assert (peer.sent(), link.state) == ([], LinkState.DETACH_RCVD)
+    peer.send(attach("l", 1))
+    (detach,) = peer.sent()
+    assert (detach, link.state) == (Detach(handle=0, closed=False), LinkState.DETACHED)
+    assert peer.events.links[-1].state is LinkState.ATTACH_RCVD
+
+
 def test_a_detach_of_a_link_that_was_not_answered_is_answered_by_attach_and_detach():
     peer = SessionPeer()
     peer.send(attach("l", 7), Detach(handle=7, closed=True))

@@ -384,3 +384,38 @@ def test_settling_what_the_peer_settled_says_nothing():
     received.accept()
     link.pair.pump()
     assert (received.settled, link.pair.to_client) == (True, bytearray())
+
+
+# What the far end of a relayed link says
+
+
+def relayed(settled=False):
+    """A delivery that was received on a link, where nothing waits to be sent."""
+    link = attached(credit=1, rcv_settle_mode=1)
+    link.sender.send(b"m", settled=settled)
+    link.pair.settle_down()
+    (received,) = link.pair.at_server.deliveries
+    return link, received
+
+
+def test_nothing_is_said_of_a_delivery_that_is_settled_whatever_the_far_end_says():
+    link, received = relayed()
+    received.relay(ACCEPTED, True)
+    link.pair.settle_down()
+    received.relay(RELEASED, True)
+    link.pair.pump()
+    assert (received.state, received.settled, link.pair.to_client) == (ACCEPTED, True, bytearray())
+
+
+def test_nothing_is_said_where_the_far_end_has_neither_settled_nor_said_anything():
+    link, received = relayed()
+    received.relay(None, False)
+    link.pair.pump()
+    assert (received.state, received.settled, link.pair.to_client) == (None, False, bytearray())
+
+
+def test_a_far_end_that_settles_what_the_peer_settled_is_noted_and_not_told():
+    link, received = relayed(settled=True)
+    received.relay(ACCEPTED, True)
+    link.pair.pump()
+    assert (received.state, received.settled, link.pair.to_client) == (ACCEPTED, True, bytearray())

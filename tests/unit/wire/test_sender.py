@@ -10,7 +10,7 @@ from routerd.wire.outcomes import ACCEPTED, Rejected
 from routerd.wire.performatives import Attach, Detach, Disposition, Flow, Open, Transfer
 from routerd.wire.states import LinkState
 from routerd.wire.types import Symbol
-from tests.conformance.raw_peer import SOURCE, TARGET, SessionPeer, split
+from tests.conformance.raw_peer import SOURCE, TARGET, SessionPeer, split, transfer
 from tests.endpoints import Pair
 from tests.unit.wire.attached import attached, told
 
@@ -561,3 +561,20 @@ def test_deliveries_are_as_new_after_more_were_settled_at_once_than_are_kept_to_
         assert sent == [(first + number, b"t%d" % number) for number in range(300)]
         peer.send(Disposition(role=True, first=first, last=first + 299, settled=True, state=ACCEPTED))
         assert peer.session.outgoing.count == 0
+
+
+# What was received on another link
+
+
+@pytest.mark.parametrize(("credit", "is_under_way"), [(0, False), (2, True)])
+def test_a_delivery_of_another_link_is_not_begun_without_credit_or_within_another(credit, is_under_way):
+    coming = SessionPeer()
+    coming.attached_receiver(credit=1)
+    coming.send(transfer(0, b"body", delivery_tag=b"t"))
+    (received,) = coming.events.deliveries
+    _, sender = narrow(credit=credit)
+    if is_under_way:
+        sender.begin(b"a")
+    with pytest.raises(StateError, match="can't begin a delivery now"):
+        sender.forward(received, b"body", 0, 4)
+    assert sender.credit == credit - is_under_way
