@@ -252,7 +252,7 @@ class Router(Handler):
             routing.uplinks = uplinks
             routing.lookups = EdgeLookups(attaching, claims, routing, requests)
         self.connection_routes = ConnectionRoutes(
-            observer, link_routes, attaching.take_number, self.settings.allows_management_changes
+            observer, link_routes, attaching, self.settings.allows_management_changes
         )
         self._intake.answer_own = self.connection_routes.take
 

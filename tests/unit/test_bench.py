@@ -91,7 +91,7 @@ def test_the_benchmarks_are_listed():
         [sys.executable, "-m", "bench", "--list"], cwd=ROOT, capture_output=True, text=True, check=True
     )
     assert result.stdout.split() == [
-        *("core", "wire", "mesh", "router", "brokers", "management", "oslo", "security"),
+        *("core", "exchanges", "wire", "mesh", "router", "brokers", "management", "oslo", "security"),
         *("policy", "logins", "recording", "analytics", "stalls", "life"),
     ]
 

@@ -230,12 +230,13 @@ class ExchangeLoop(Handler):
 
     def carry(self, now: float) -> bool:
         """Do the same; return whether there was output."""
-        self._top_up()
         down = self._near.data_to_send(now)
         if down:
             self._far.receive_data(down, now)
             if self.peer.is_full:
                 self._router.written(self.peer)
+        # What came may be all that comes for now: the credit for more leaves with it.
+        self._top_up()
         up = self._far.data_to_send(now)
         if up:
             self._router.set_clock(now)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from routerd.core.directory.link_routes import LinkRoutes
     from routerd.core.links.peer import Peer
     from routerd.core.observer import Observer
+    from routerd.core.roles.attaching import Attaching
 
 TYPE = "org.apache.qpid.dispatch.router.connection.linkRoute"
 ROUTES_MAX = 1000
@@ -58,10 +59,10 @@ class ConnectionRoutes:
     send: Callable[[str, bytes], bool] | None
     """Sends an answer to a reply address; None while nobody does. Returns whether it was taken."""
 
-    def __init__(self, observer: "Observer", routes: "LinkRoutes", take_number: Callable[[], int], may_change: bool):
+    def __init__(self, observer: "Observer", routes: "LinkRoutes", attaching: "Attaching", may_change: bool):
         self._observer = observer
         self._routes = routes
-        self._take_number = take_number
+        self._attaching = attaching
         self._may_change = may_change
         self.by_peer: dict[Peer, dict[str, ConnectionRoute]] = {}
         self.send = None
@@ -125,7 +126,7 @@ class ConnectionRoutes:
         if direction is None:
             raise _Refused(400, "Invalid value for 'direction'")
         name = _text(about.get("name")) or _text(body.get("name"))
-        identity = str(self._take_number())
+        identity = str(self._attaching.take_number())
         remote = peer.connection.remote_open
         container_id = "" if remote is None else str(remote.container_id)
         # No configured link route has a name like this.

@@ -3,8 +3,27 @@
 from typing import Any
 
 from routerd.core import BindingSettings, Exchange, Exchanges, ExchangeSettings
+from routerd.core.inside.exchange_loop import ExchangeLoop
 from routerd.wire import Message, Properties
-from tests.routers import Workers, message
+from tests.routers import Worker, Workers, message
+
+
+class _LoopLine:
+    """Has the connection of an exchange carry what it has when a worker would: once the router says that there is."""
+
+    def __init__(self, loop: ExchangeLoop, worker: Worker) -> None:
+        self._loop = loop
+        self._worker = worker
+
+    def carry(self, now: float) -> bool:
+        """Let what either end has to send arrive; whether the router said that there was anything."""
+        router = self._worker.router
+        others = [one for one in router.awake if one.context is not self._loop.peer]
+        is_awake = len(others) < len(router.awake)
+        router.awake = others
+        if is_awake:
+            self._loop.carry(now)
+        return is_awake
 
 
 class Exchanging:
@@ -14,7 +33,7 @@ class Exchanging:
         self.workers = workers
         self.host = host
         self.parts = {index: Exchanges(worker.router) for index, worker in workers.workers.items()}
-        self._lines: set[int] = set()
+        self._lines: set[ExchangeLoop] = set()
         self._numbers = 0
 
     def add(self, name: str = "e", address: str = "topic", **options: Any) -> None:
@@ -55,11 +74,11 @@ class Exchanging:
 
     def pump(self) -> None:
         """Carry everything, the connections of exchanges included."""
-        for part in self.parts.values():
+        for index, part in self.parts.items():
             for loop in part.loops:
-                if id(loop) not in self._lines:
-                    self._lines.add(id(loop))
-                    self.workers.lines.append(loop)  # type: ignore[arg-type]
+                if loop not in self._lines:
+                    self._lines.add(loop)
+                    self.workers.lines.append(_LoopLine(loop, self.workers[index]))  # type: ignore[arg-type]
         self.workers.pump()
 
     def counts(self, name: str = "e") -> tuple[int, int, int, int]:

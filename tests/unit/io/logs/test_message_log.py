@@ -37,6 +37,8 @@ EVERYTHING = Properties(
 def _switched_on() -> Iterator[None]:
     log = module_log("MESSAGE")
     log.switch(frozenset(Level))
+    # Its lines tell of sockets, which the connections here don't have.
+    module_log("ROUTER_CORE").switch(frozenset())
     yield
     log.switch(frozenset(level for level in Level if level >= Level.WARNING))
 
