@@ -95,7 +95,7 @@ is changed, save where the sentence of a 503 says that it is not known.
 A change takes effect in all connection actors or in none.
 
 The types that this router does not have yet are in the schema. A request to make one is checked, and then refused:
-`'router.connection.linkRoute' is not supported yet`.
+`'dummy' is not supported yet`.
 
 ## Two views
 
@@ -123,7 +123,7 @@ own containers. It makes entities of `router.connection.linkRoute` by CREATE, wi
 from its connection alone, by READ and QUERY, and ends with it. Links that are routed stay.
 
 * The request has to come on a link whose target is `$management` of this router, and its operation in capitals. What
-  comes to another router, or on a link without an address, is not of the connection.
+  comes to another router, or on a link without an address, is not of the connection and refused.
 * `managementAccess` has to allow changes, except to edge routers, and policy `allowDynamicLinkRoutes`.
 * Two may have one name, or one pattern: the identity tells them apart. A connection has 1000 at most.
 

@@ -79,11 +79,7 @@ ANSWERED: list[tuple[str, dict[str, Any], Any, int, str]] = [
         *("create-names-differ", of("CREATE", LISTENER, name="x"), {"name": "y", "port": "1"}, 400),
         "Conflicting values for 'name'",
     ),
-    (
-        *("create-unsupported", of("CREATE", PREFIX + "router.connection.linkRoute", name="x")),
-        *({"pattern": "x", "direction": "in"}, 400),
-        "'router.connection.linkRoute' is not supported yet",
-    ),
+    ("create-unsupported", of("CREATE", PREFIX + "dummy", name="x"), {}, 400, "'dummy' is not supported yet"),
     ("create-log", of("CREATE", LOG, name="x"), {}, 501, f"Operation 'CREATE' not implemented for '{LOG}'"),
     ("update-log", of("UPDATE", identity="log/POLICY"), {"enable": "info+"}, *OK),
     (

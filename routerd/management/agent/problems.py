@@ -18,6 +18,7 @@ from routerd.management.agent.call import Call
 from routerd.management.agent.refusals import BadRequest
 
 NO_MAP = "Body of request must be a map"
+ANOTHERS = "A link route of a connection is made by a request over it, to '$management' of the router that it leads to"
 
 _DIRECTION = {
     "direction": ("No 'direction' attribute provided - it is mandatory", "Invalid value for 'direction'"),
@@ -89,6 +90,9 @@ def check_unsupported(call: Call, entity_type: EntityType) -> None:
     """Refuse a new entity of a type that this router has not yet: first for what is wrong with it."""
     _, body = name_and_body(call, may_lack_body=False)
     problems = checked_for_creation(entity_type, body).problems
+    if entity_type is CONNECTION_LINK_ROUTE and len(problems) == 1:
+        # The worker of the connection would have answered.
+        raise BadRequest(ANOTHERS)
     raise BadRequest(sentence(entity_type, problems[0]))
 
 
