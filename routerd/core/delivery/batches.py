@@ -8,9 +8,8 @@ long as one question is answered with yes: `may_go_together`. These are its cond
 | the link is for this address, and has no guard | each message would have to be read |
 | it is no link of another router | each message has annotations, and its own origin |
 | the address has no routes, and is no multicast or fair address | each message is a choice, or a copy |
-| the address has no routes, and is no multicast or fair address | each message is a choice, or a copy |
 | neither address nor link resends what is released | each message is kept |
- that this link's messages can take | else they wait for news, each for itself |
+| there is an outlet that this link's messages can take | else they wait for news, each for itself |
 
 Several consumers take turns, or the one with the least load is next. Each of them gets a run of messages then: its part
 of those that are here, and no more than `RUN_MAX` (`Address.run_behind`).

@@ -38,8 +38,10 @@ cdef class Resending:
         inlet=Inlet,
         address=Address,
         count=Py_ssize_t,
+        largest=cython.longlong,
         least=Py_ssize_t,
         load=Py_ssize_t,
+        size=Py_ssize_t,
         outlet=Outlet,
         route=AddressRoute,
     )

@@ -99,8 +99,11 @@ class Resending:
         count = address.local_count if inlet.is_fabric else len(address.outlets)
         inlet.link.session.connection.work += count >> 7
         least = 0
+        size = arrival.end - arrival.start
         for outlet in address.outlets[:count]:
-            if outlet in kept.tried:
+            largest = outlet.link.remote_max_message_size
+            # Whoever takes no message as large as this one would have it rejected, and nobody after it asked.
+            if outlet in kept.tried or (largest and size > largest):
                 continue
             self._is_late = True
             if outlet.can_send():

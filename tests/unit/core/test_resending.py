@@ -72,6 +72,17 @@ def test_each_consumer_gets_a_released_message_once_before_the_producer_hears(at
     assert outcome(delivery) == (RELEASED, True)
 
 
+def test_a_consumer_that_takes_no_message_as_large_is_passed_over():
+    ends = Ends(0)
+    client = ends.workers.client(0)
+    narrow = client.consumer("again", credit=10, max_message_size=30)
+    ends.consumers.append(ends.come(0))
+    delivery = ends.send("x" * 100)
+    while outcome(delivery) == (None, False):
+        assert any(decide(*one) for one in ends.consumers)
+    assert (ends.counts, client.received(narrow), outcome(delivery)) == ([1, 1], [], (RELEASED, True))
+
+
 @pytest.mark.parametrize("state", [ACCEPTED, Rejected(), Modified(), Modified(undeliverable_here=True)], ids=repr)
 def test_all_other_outcomes_are_passed_on_at_once(state):
     ends = Ends(0, 0, 0)
