@@ -35,12 +35,13 @@ EVERYTHING = Properties(
 
 @pytest.fixture(autouse=True)
 def _switched_on() -> Iterator[None]:
-    log = module_log("MESSAGE")
+    log, core_log = module_log("MESSAGE"), module_log("ROUTER_CORE")
     log.switch(frozenset(Level))
     # Its lines tell of sockets, which the connections here don't have.
-    module_log("ROUTER_CORE").switch(frozenset())
+    core_log.switch(frozenset())
     yield
-    log.switch(frozenset(level for level in Level if level >= Level.WARNING))
+    for one in (log, core_log):
+        one.switch(frozenset(level for level in Level if level >= Level.WARNING))
 
 
 def listener(*components: str) -> ListenerConfig:
