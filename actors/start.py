@@ -29,8 +29,8 @@ from routerd.io import FabricKeys, WorkerConfig, configuration_of, module_log
 
 READY_S = 60.0
 AGAIN_S = 0.1
-CLOSE_S = 3.0
-"""What a drain may take beyond its grace."""
+CLOSE_S = 12.0
+"""What a drain may take beyond its grace: more than the records of a worker get to be written to the end."""
 LOOK_S = 1.0
 """How often Ray itself is looked at."""
 CLEAR_S = 1.0

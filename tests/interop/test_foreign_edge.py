@@ -362,6 +362,7 @@ def test_an_outcome_that_comes_early_is_settled_with_the_end_of_the_message(
     consumer = client.consumer(address)
     octets = message(str8("x" * 250), annotations=routers_annotations(to=address))
     number, rest = edge.begin_message(edge.uplink, octets)
+    client.wait_until(lambda: consumer.partial_octets, "the message has begun to arrive")
     consumer.close()
     early = edge.wait_for(DISPOSITION, channel=edge.uplink.channel, first=number)
     assert (early["settled"], early["state"][0]) == (False, MODIFIED)

@@ -132,7 +132,10 @@ def test_shards_are_added_and_removed_while_messages_pass(
 ) -> None:
     """The queue moves from one broker to another, and nothing that was accepted is lost on the way."""
     with RabbitMq("m") as second:
-        text = configuration(listener(), connector("first", broker.port), *waypoint("moving", "first"))
+        # A client that only asks now and then has no heartbeats between.
+        text = configuration(
+            listener(idleTimeoutSeconds=0), connector("first", broker.port), *waypoint("moving", "first")
+        )
         with (
             running(IN_PROCESS, tmp_path_factory.mktemp("router"), text) as router,
             ManagementClient(router.port) as manage,

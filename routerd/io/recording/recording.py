@@ -15,7 +15,7 @@ from routerd.io.recording.task import RecordingCounters, RecordTask
 SET_ROWS = 1 << 16
 """Decisions that are written at a time, where every one is recorded: the fewer sets, the less there is to do."""
 SET_ROWS_LEAST = 1 << 13
-CLOSE_S = 5.0
+CLOSE_S = 10.0
 """What the process that writes gets to complete its files when the worker ends."""
 
 
