@@ -183,6 +183,8 @@ def notification_listener(
     listener = oslo_messaging.get_notification_listener(
         transport, [Target(topic=topic) for topic in topics], list(endpoints), allow_requeue=allow_requeue
     )
+    # Two threads might say in another order what they took in turn.
+    listener.conf.set_override("executor_thread_pool_size", 1)
     listener.start()
     try:
         yield
