@@ -184,8 +184,7 @@ def notification_listener(
         transport, [Target(topic=topic) for topic in topics], list(endpoints), allow_requeue=allow_requeue
     )
     # Two threads might say in another order what they took in turn.
-    listener.conf.set_override("executor_thread_pool_size", 1)
-    listener.start()
+    listener.start(override_pool_size=1)
     try:
         yield
     finally:
