@@ -2,6 +2,10 @@
 
 PYTHON ?= python3
 ROUTERD_CYTHON ?= auto
+# Tests run on the object that is there. Without one they need no training, which takes most of the time of a build.
+ifneq ($(filter test test-%,$(MAKECMDGOALS)),)
+ROUTERD_TRAINING ?= $(if $(wildcard .venv/.built-*-auto-*),auto,off)
+endif
 ROUTERD_TRAINING ?= auto
 ROUTERD_RETURN_CODES ?= auto
 export PYTHON ROUTERD_CYTHON ROUTERD_TRAINING ROUTERD_RETURN_CODES
@@ -13,6 +17,8 @@ PIP_PROJECT := ROUTERD_CYTHON=off $(PIP) --no-build-isolation --editable
 # Most tests wait for a router more than they work, so that three processes take two thirds of two cores; a module of
 # tests stays in one of them, with the routers that it started.
 PYTEST_PROCESSES ?= 3
+# Each of the two long runs of topics with failures takes that long, and some two minutes for its start and its end.
+SOAK_MINUTES ?= 10
 PYTEST := -m pytest --numprocesses=$(PYTEST_PROCESSES) --dist=loadscope --durations=30 --durations-min=10
 PURE := build/uncompiled
 PURE_TESTS := tests/unit/wire tests/unit/core tests/unit/mesh tests/conformance
@@ -26,12 +32,15 @@ FUZZ_TOOLS := .venv/.fuzz-tools
 ANALYTICS := .venv/.analytics
 RHEA := tests/interop/rhea
 RHEA_INSTALLED := $(RHEA)/node_modules/.package-lock.json
+CONSOLE_TOOLS := tests/browser
+CONSOLE_TOOLS_INSTALLED := $(CONSOLE_TOOLS)/node_modules/.package-lock.json
 DRIVER_BIN := driver/.venv/bin
 DRIVER_ENVIRONMENT := driver/.venv/.environment
+CLIENT := .venv/.client
 
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup analytics clients run demo-mesh demo-brokers demo-analytics demo-nova test soak bench fuzz lint clean system-packages proton test-tools test-built test-uncompiled driver-setup test-driver
+.PHONY: help setup analytics clients run console-images demo-mesh demo-brokers demo-exactly-once demo-analytics demo-nova test soak bench fuzz lint clean system-packages proton test-tools test-built test-browser test-uncompiled driver-setup test-driver client-setup test-client
 
 help:  ## list the targets
 	@sed -nE 's/^([a-z-]+):.*  ## (.*)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -43,7 +52,7 @@ analytics: setup $(ANALYTICS)  ## add what routeranalyze needs to .venv
 clients: setup $(RHEA_INSTALLED)  ## add what the programs of README.md need, python-qpid-proton and rhea
 	@tests/interop/install-proton.sh $(BIN)/python
 
-run: setup  ## start a router that clients on this host can connect to, at port 5672
+run: setup  ## start a router that clients on this host can connect to, at port 5672, with its console at port 8672
 	$(BIN)/routerd -c configs/standalone.conf --record-directory records $(ROUTERD_ARGUMENTS)
 
 demo-mesh: setup  ## run four joined routers with RPC between them, while a server, a trunk and a router fail
@@ -52,18 +61,28 @@ demo-mesh: setup  ## run four joined routers with RPC between them, while a serv
 demo-brokers: setup  ## run two RabbitMQ behind three routers, with a sharded queue and a routed link, while a broker fails
 	$(BIN)/python -m bench.demo_brokers $(DEMO_ARGUMENTS)
 
+demo-exactly-once: setup client-setup  ## run three routers with a topic, while clients, a router, and in the end all routers are killed
+	$(BIN)/python -m bench.demo_exactly_once $(DEMO_ARGUMENTS)
+
 demo-analytics: setup analytics  ## run three routers with load, a slow consumer and a trunk that is cut; the report is demo/report.html
 	$(BIN)/python -m bench.demo_analytics $(DEMO_ARGUMENTS)
 
 demo-nova: setup driver-setup  ## run a Nova in small with the driver over three joined routers, while a router fails
 	cd driver && MOBULA_PYTHON=$(CURDIR)/$(BIN)/python .venv/bin/python -m examples.nova $(DEMO_ARGUMENTS)
 
-test: system-packages lint test-built test-uncompiled test-driver  ## check everything: lint, types, all tests, and wire, core and mesh again uncompiled
+test: system-packages lint test-built test-browser test-uncompiled test-driver test-client  ## check everything: lint, types, all tests, and wire, core and mesh again uncompiled
 
-soak: test-tools setup  ## run the tests that take minutes: 2 GiB messages, 10 000 connections, deaths of actors, 1000 meshes
+soak: test-tools setup client-setup  ## run the tests that take minutes: 2 GiB messages, 10 000 connections, deaths of actors, 100 000 routed links, 1000 meshes, 10 000 runs of topics, topics with failures
 	$(BIN)/python -m pytest -m soak $(PYTEST_ARGUMENTS)
 	$(BIN)/python -m tests.sim.mesh_messages --first 1001 --seeds 1000 --go-on
+	$(BIN)/python -m tests.sim.mesh_links --first 1001 --seeds 1000 --go-on
 	$(BIN)/python -m tests.sim.mesh_protocol --first 1001 --seeds 1000
+	$(BIN)/python -m tests.sim.topics --first 1001 --seeds 10000 --go-on
+	$(BIN)/python -m bench.demo_exactly_once --minutes $(SOAK_MINUTES)
+	$(BIN)/python -m bench.demo_exactly_once --minutes $(SOAK_MINUTES) --delivery at-least-once
+
+console-images: test-tools setup  ## write the pictures of the console into docs/images
+	$(BIN)/python -m tests.browser.screenshots
 
 bench: setup analytics driver-setup  ## run every benchmark and put the figures into bench/RESULTS.md
 	@set -e; for name in $$($(BIN)/python -m bench --list); do echo "$$ python -m bench $$name"; $(BIN)/python -m bench $$name --record; done
@@ -75,11 +94,12 @@ lint: setup $(TEST_TOOLS)  ## ruff, mypy strict and cython-lint
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	cd driver && ../$(BIN)/mypy
+	cd client && ../$(BIN)/mypy
 	PATH="$(CURDIR)/$(BIN):$$PATH" cython-lint $(shell find routerd bench -name '*.pxd')
 
 clean:  ## delete everything that was made
-	rm -rf driver/.venv driver/*.egg-info
-	rm -rf .venv build dist *.egg-info .coverage .hypothesis .pytest_cache .mypy_cache .ruff_cache $(RHEA)/node_modules
+	rm -rf driver/.venv driver/*.egg-info client/build client/*.egg-info
+	rm -rf .venv build dist *.egg-info .coverage .hypothesis .pytest_cache .mypy_cache .ruff_cache $(RHEA)/node_modules $(CONSOLE_TOOLS)/node_modules
 	find actors routerd bench -name '*.so' -delete
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -122,8 +142,12 @@ $(RHEA_INSTALLED): $(RHEA)/package.json $(RHEA)/package-lock.json
 	@if command -v npm >/dev/null; then npm ci --prefix $(RHEA) --no-audit --no-fund --loglevel=error && touch $@; \
 	else echo "npm is not installed, so that rhea is not, either: what needs it is skipped"; fi
 
+$(CONSOLE_TOOLS_INSTALLED): $(CONSOLE_TOOLS)/package.json $(CONSOLE_TOOLS)/package-lock.json
+	@if command -v npm >/dev/null; then npm ci --prefix $(CONSOLE_TOOLS) --no-audit --no-fund --loglevel=error && touch $@; \
+	else echo "npm is not installed: what checks the files of the console is skipped"; fi
+
 # In this order: npm may be among the packages.
-test-tools: $(TEST_TOOLS) proton $(RHEA_INSTALLED)
+test-tools: $(TEST_TOOLS) proton $(RHEA_INSTALLED) $(CONSOLE_TOOLS_INSTALLED)
 
 driver-setup: $(DRIVER_ENVIRONMENT)  ## make driver/.venv with the oslo.messaging driver in it
 
@@ -137,8 +161,20 @@ $(DRIVER_ENVIRONMENT): driver/pyproject.toml driver/constraints.txt | system-pac
 test-driver: setup driver-setup  ## test the oslo.messaging driver, alone and against routers
 	cd driver && MOBULA_PYTHON=$(CURDIR)/$(BIN)/python .venv/bin/python $(PYTEST) $(DRIVER_PYTEST_ARGUMENTS)
 
+client-setup: setup $(CLIENT)  ## add the client library to .venv
+
+$(CLIENT): client/pyproject.toml client/setup.py $(ENVIRONMENT)
+	$(PIP) --no-build-isolation --editable ./client
+	@touch $@
+
+test-client: client-setup $(TEST_TOOLS)  ## test the client library, alone and against routers
+	$(BIN)/python $(PYTEST) $(CLIENT_PYTEST_ARGUMENTS) client/tests
+
 test-built: setup test-tools
 	ROUTERD_FORM_UNDER_TEST=$$($(BIN)/python -m compiling.build_ext) $(BIN)/python $(PYTEST) $(PYTEST_ARGUMENTS)
+
+test-browser: setup test-tools  ## test the console in a browser
+	ROUTERD_FORM_UNDER_TEST=$$($(BIN)/python -m compiling.build_ext) $(BIN)/python $(PYTEST) tests/browser
 
 # A copy without compiled modules, so that nothing but the sources can be imported; coverage can only see into these.
 test-uncompiled: setup $(TEST_TOOLS)

@@ -1,4 +1,4 @@
-"""The Ray that a router runs on: one that others started, or, in `own_ray`, one of its own."""
+"""The Ray that a router runs on: one that others started, or the one that the router starts (`own_ray`)."""
 
 import os
 import socket

@@ -1,4 +1,4 @@
-"""The connection actor: a worker with its connections, in a process of its own."""
+"""The connection actor: a worker with its connections, in a separate process."""
 
 import asyncio
 from collections import deque
@@ -18,14 +18,14 @@ from actors.trunk_reports import TrunkReports
 from actors.watch import Watch
 from routerd.core import Changes, CoreError, Delta, NetworkNews, Report, StaleMember, TrunkEvent
 from routerd.io import ListenFailed, ManagedWorker, MemberGone, NetworkView, Worker, WorkerConfig, module_log
-from routerd.management import Configuration
+from routerd.management import Configuration, MetricsQuery, MetricsText, Unanswered
 
 LISTEN_AGAIN_S = 1.0
 CONFIGURATION_S = 2.0
-"""How long to wait for the configuration of now before clients are served by that of the start."""
+"""The time to wait for the present configuration, before clients are served by that of the start."""
 TELL_AGAIN_S = 0.25
 PENDING_MAX = 1000
-"""Sets of changes that are kept for a table that is away; beyond, joining it again costs less."""
+"""Sets of changes that are kept for an absent table; beyond that, joining it again costs less."""
 
 _log = module_log("SERVER")
 
@@ -33,10 +33,9 @@ _log = module_log("SERVER")
 class ConnectionActor:
     """Hosts one worker of the router.
 
-    Owns the worker's connections, links and deliveries, and those of its changes that not all workers are known to have
-    learned. Nothing survives a restart but the ports, which the launcher keeps: clients connect again, and a new
-    incarnation joins the table with what they attach. A call that failed may have been carried out; each can be made
-    again.
+    It owns the worker's connections, links and deliveries. It also owns changes that some workers may not have learned
+    yet. Only the ports survive a restart, as the launcher keeps them. Clients connect again, and a new incarnation
+    joins the table with their links. A call that failed may have been carried out; each can be made again.
     """
 
     def __init__(
@@ -59,7 +58,7 @@ class ConnectionActor:
         self._trunk_reports = TrunkReports(config.index, engine, lambda: self._running().config.incarnation)
         self._ledger_reports = LedgerReports(config.index, table, lambda: self._worker)
         self._configuration = configuration
-        """Of the start of the router; the worker has that of now."""
+        """The configuration at the start of the router; the worker has the present one."""
         self._managed: ManagedWorker | None = None
         self._new_incarnation = new_incarnation
         self._leave = leave
@@ -77,7 +76,7 @@ class ConnectionActor:
         self._known: Version = (0, 0)
 
     def begin(self) -> None:
-        """Start to listen and to take part. To be called in the event loop, which both go on in for ever."""
+        """Start to listen and to take part. It is called in the event loop, where both go on for ever."""
         if self._process.is_away and self._process.log_socket is not None:
             self._background.run("Passing on the log", AwayLog(self._process, self._table).forward)
         pulse = settle(self._process)
@@ -89,7 +88,7 @@ class ConnectionActor:
         self._background.start("Telling the ledger", self._ledger_reports.keep_telling)
 
     async def ready(self) -> list[str]:
-        """Return what the worker listens on, once all workers know of it. Raises ListenFailed."""
+        """Return the addresses of the listeners, once all workers know of this one; raises ListenFailed."""
         await self._has_tried.wait()
         if self._failure is not None:
             raise self._failure
@@ -100,22 +99,22 @@ class ConnectionActor:
         """Take news of the siblings; returns once messages are forwarded by them."""
         worker = self._incarnation(incarnation)
         if delta.version >= self._known:
-            # Else it was overtaken on its way, by that of a table that has been restarted since.
+            # Otherwise it was overtaken on its way by news of a table that was restarted since.
             self._known = delta.version
             await asyncio.wrap_future(worker.apply(delta))
         return delta.version
 
     async def invite(self) -> None:
-        """Join the table, whether or not this worker believes to be a member."""
+        """Join the table, even if this worker believes that it is a member."""
         self._is_join_due = True
         self._news.set()
 
     async def recall_sockets(self, incarnation: int) -> int:
-        """Have the worker give back what it may accept and has not; return how many sockets it keeps."""
+        """Give back the worker's unused allowance of sockets; return the number of sockets that it keeps."""
         return await asyncio.wrap_future(self._incarnation(incarnation).recall_sockets())
 
     async def network_view(self, incarnation: int) -> NetworkView:
-        """Return what the worker knows of the network, and its trunks."""
+        """Return the worker's knowledge of the network, and its trunks."""
         return await asyncio.wrap_future(self._incarnation(incarnation).network_view())
 
     async def learn_network(
@@ -129,13 +128,13 @@ class ConnectionActor:
         return await asyncio.wrap_future(self._running().ping())
 
     async def manage(self, what: str, *arguments: Any) -> Any:
-        """Do what the management actor asks for; see `routerd.io.ManagedWorker`."""
+        """Do a request of the management actor; see `routerd.io.ManagedWorker`."""
         if self._managed is None:
             raise MemberGone(f"worker {self._config.index} does not run yet")
         return await self._managed.ask(what, *arguments)
 
     async def drain(self, grace_s: float) -> None:
-        """Listen no more, and end the connections in order."""
+        """Stop listening, and end the connections in order."""
         await asyncio.wrap_future(self._running().drain(grace_s))
 
     def _running(self) -> Worker:
@@ -150,7 +149,7 @@ class ConnectionActor:
         return worker
 
     async def _work(self) -> None:
-        """Run a worker, and tell the table of its changes: one call at a time, with all that came up meanwhile."""
+        """Run a worker, and report its changes to the table: one call at a time, with all changes since the last."""
         while self._worker is None:
             await self._listen()
         self._is_join_due = True
@@ -169,7 +168,7 @@ class ConnectionActor:
         if configuration.version > 0:
             config = config.configured(configuration)
         on_report = partial(self._on_report, config.incarnation) if config.workers > 1 else None
-        worker = Worker(config, self._on_changes, self._ask, self._on_trunks, on_report)
+        worker = Worker(config, self._on_changes, self._ask, self._on_trunks, on_report, self._scrape)
         try:
             self._listening = await asyncio.to_thread(worker.start)
         except ListenFailed as failure:
@@ -189,8 +188,19 @@ class ConnectionActor:
         assert self._loop is not None
         return asyncio.run_coroutine_threadsafe(self._requests.answer(request), self._loop)
 
+    def _scrape(self, query: MetricsQuery) -> "Future[MetricsText]":
+        """Called in the worker's thread."""
+        assert self._loop is not None
+        return asyncio.run_coroutine_threadsafe(self._scraped(query), self._loop)
+
+    async def _scraped(self, query: MetricsQuery) -> MetricsText:
+        try:
+            return await self._management.scrape(query)
+        except CallFailed as failure:
+            raise Unanswered(str(failure)) from failure
+
     async def _current_configuration(self) -> Configuration:
-        """Return what is configured now; that of the start of the router, if nobody says so in time."""
+        """Return the present configuration; that of the start of the router, if there is no answer in time."""
         if not self._config.restarts:
             return self._configuration
         try:
@@ -201,7 +211,7 @@ class ConnectionActor:
             return self._configuration
 
     async def _catch_up(self) -> None:
-        """Take over the configuration of now as soon as somebody says what it is."""
+        """Take over the present configuration as soon as it can be had."""
         assert self._managed is not None
         while True:
             try:

@@ -28,6 +28,7 @@ from actors.remote import (
     RemoteNetworkMember,
     RemoteTable,
 )
+from actors.restart_counts import RestartCounts
 from actors.routing_engine import RoutingEngineActor
 from routerd.core import RouterSettings
 from routerd.io import Node, WorkerConfig
@@ -54,6 +55,11 @@ class Hosted:
     """What every actor can be asked."""
 
     _process: ProcessConfig
+    _restarts: int
+
+    async def restarts(self) -> int:
+        """Return how often Ray has started this actor again, on any node."""
+        return self._restarts
 
     async def pid(self) -> int:
         """Return the number of the process."""
@@ -86,14 +92,14 @@ class RouterTable(Hosted, AddressTableActor):
     ) -> None:
         members = _each(RemoteMember, process.router_id, workers, namespace)
         engine = RemoteEngine(actor_name(process.router_id, ENGINE), namespace)
-        restarts = restarts_of_this_actor()
+        self._restarts = restarts_of_this_actor()
         AddressTableActor.__init__(
             self,
-            process.number_of(restarts),
+            process.number_of(self._restarts),
             here(process),
             members,
             engine,
-            is_restart=restarts > 0,
+            is_restart=self._restarts > 0,
             has_network=has_network,
             max_connections=max_connections,
         )
@@ -114,6 +120,7 @@ class RouterEngine(Hosted, RoutingEngineActor):
     ) -> None:
         table = RemoteTable(actor_name(process.router_id, TABLE), namespace)
         members = _each(RemoteNetworkMember, process.router_id, workers, namespace)
+        self._restarts = restarts_of_this_actor()
         RoutingEngineActor.__init__(
             self,
             router,
@@ -124,7 +131,7 @@ class RouterEngine(Hosted, RoutingEngineActor):
             members,
             now=time.time,
             monotonic=time.monotonic,
-            epoch=process.number_of(restarts_of_this_actor()),
+            epoch=process.number_of(self._restarts),
         )
         self.begin()
 
@@ -138,12 +145,12 @@ class RouterConnection(Hosted, ConnectionActor):
         table = RemoteTable(actor_name(process.router_id, TABLE), namespace)
         management = RemoteManagement(actor_name(process.router_id, MANAGEMENT), namespace)
         engine = RemoteEngine(actor_name(process.router_id, ENGINE), namespace)
-        restarts, node, process = restarts_of_this_actor(), this_node(process), here(process)
-        numbers = itertools.count(process.number_of(restarts))
+        self._restarts, node, process = restarts_of_this_actor(), this_node(process), here(process)
+        numbers = itertools.count(process.number_of(self._restarts))
         fabric_folder = None if config.fabric_folder is None else process.folder
         ConnectionActor.__init__(
             self,
-            replace(config, restarts=restarts, node=node, fabric_folder=fabric_folder),
+            replace(config, restarts=self._restarts, node=node, fabric_folder=fabric_folder),
             process,
             table,
             management,
@@ -170,7 +177,18 @@ class RouterManagement(Hosted, ManagementActor):
         members = _each(ManagedMember, process.router_id, workers, namespace)
         configuration_copy = ManagedMember(actor_name(process.router_id, ENGINE), namespace)
         engine = RemoteEngine(actor_name(process.router_id, ENGINE), namespace)
+        self._restarts = restarts_of_this_actor()
+        others = {TABLE: RemoteTable(actor_name(process.router_id, TABLE), namespace), ENGINE: engine}
         ManagementActor.__init__(
-            self, router, configuration, started_at, here(process), members, configuration_copy, engine, now=time.time
+            self,
+            router,
+            configuration,
+            started_at,
+            here(process),
+            members,
+            configuration_copy,
+            engine,
+            RestartCounts(self._restarts, others),
+            now=time.time,
         )
         self.begin()

@@ -6,10 +6,20 @@ from collections.abc import Callable, Mapping
 from actors.peers import Engine
 from actors.process import Background, ProcessConfig, settle, stand_back
 from actors.ray_internals import token_files
+from actors.restart_counts import RestartCounts
 from actors.watch import Watch
 from routerd.core import RouterMode, RouterSettings
-from routerd.io import ManagementMessages, Member, RouterBacking, YieldTimer, collect_seldom, module_log, own_log_rows
-from routerd.management import Agent, Configuration, Unanswered
+from routerd.io import (
+    ManagementMessages,
+    Member,
+    RouterBacking,
+    Scrapes,
+    YieldTimer,
+    collect_seldom,
+    module_log,
+    own_log_rows,
+)
+from routerd.management import Agent, Configuration, MetricsQuery, MetricsText, Unanswered
 
 RESTORE_AGAIN_S = 0.5
 
@@ -33,6 +43,7 @@ class ManagementActor:
         members: Mapping[int, Member],
         configuration_copy: Member,
         engine: Engine,
+        restart_counts: RestartCounts,
         *,
         now: Callable[[], float],
     ) -> None:
@@ -47,9 +58,11 @@ class ManagementActor:
             configuration_copy=configuration_copy,
             own_logs=own_log_rows,
             nodes=engine.nodes if router.mode is RouterMode.INTERIOR else None,
+            restarts=restart_counts.told,
             kept_files=(process.folder, *token_files()),
         )
         self._messages = ManagementMessages(Agent(self._backing))
+        self._scrapes = Scrapes(self._backing, now)
         self._is_restored = asyncio.Event()
 
     def begin(self) -> None:
@@ -71,6 +84,12 @@ class ManagementActor:
         await self._is_restored.wait()
         with self._yield_timer:
             return await self._messages.answer(request)
+
+    async def scrape(self, query: MetricsQuery) -> MetricsText:
+        """Return the metrics of the router. Raises Unanswered."""
+        await self._is_restored.wait()
+        with self._yield_timer:
+            return await self._scrapes.answer(query)
 
     async def current(self, worker: int) -> Configuration:
         """Return what is configured now, for a connection actor that has been started again."""

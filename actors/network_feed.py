@@ -14,7 +14,7 @@ from routerd.mesh import Checkpoint, ForeignCheckpoint
 
 TELL_AGAIN_S = 0.1
 VIEW_S = 1.0
-"""How long a new engine waits for what a worker knows before it begins without."""
+"""The time that a new engine waits for a worker's knowledge before it begins without."""
 EARLY_MAX = 10_000
 """Events of a worker that are kept until the worker is known."""
 
@@ -22,7 +22,7 @@ _log = module_log("ROUTER")
 
 
 class _Reader:
-    """A worker that is told of the network, one call at a time."""
+    """A worker that gets news of the network, one call at a time."""
 
     def __init__(self, sibling: Sibling) -> None:
         self.sibling = sibling
@@ -63,14 +63,14 @@ class NetworkFeed:
         self._readers: dict[int, _Reader] = {}
         self._early: dict[tuple[int, int], list[TrunkEvent]] = {}
         self._interests: dict[str, Interest] = {}
-        """Those that came before there was an engine to be told of them."""
+        """Events that came before there was an engine."""
         self._timer: asyncio.TimerHandle | None = None
         self._standstill = Standstill()
 
     # --- for the actor
 
     def learn(self, news: TableNews) -> None:
-        """Take who the workers are, and what their consumers want."""
+        """Take the workers, and the interests of their consumers."""
         self._heed_standstill()
         self._take_members(news.members)
         if self._host is not None:
@@ -88,7 +88,7 @@ class NetworkFeed:
             self._background.run("Beginning with the network", self._begin)
 
     def take(self, worker: int, incarnation: int, events: list[TrunkEvent]) -> None:
-        """Take what a worker reports of its trunks."""
+        """Take a worker's report of its trunks."""
         self._heed_standstill()
         reader = self._readers.get(worker)
         if self._host is None or reader is None or reader.sibling.incarnation != incarnation:
@@ -108,14 +108,14 @@ class NetworkFeed:
     # --- the engine
 
     async def _begin(self) -> None:
-        """Make the engine, from what the workers have kept of the one before if there was one."""
+        """Make the engine, from the earlier engine's data at the workers if there are any."""
         readers = list(self._readers.values())
         views = await asyncio.gather(*map(self._view_of, readers))
         now = self._now()
         known = [view for view in views if view is not None and isinstance(view.checkpoint, Checkpoint)]
         best = max(known, key=lambda view: view.version, default=None)
         self._host = self._new_host(best, now)
-        # The trunks first: of an engine that goes on from another nothing is told before it has its own addresses.
+        # Trunks come first: an engine that continues another reports nothing before it has its own addresses.
         for reader, view in zip(readers, views, strict=True):
             if view is not None:
                 self._introduced(reader, view)
@@ -167,7 +167,7 @@ class NetworkFeed:
         self._timer = asyncio.get_running_loop().call_later(due - now, self._tick)
 
     def _heed_standstill(self) -> None:
-        """Have neighbours get the time back in which this process stood still, before anything is done after it."""
+        """Give neighbours back the time in which this process stood still, before any other work."""
         standstill_s = self._standstill.seconds(self._now())
         if self._host is not None:
             self._host.forgive(standstill_s)
@@ -263,7 +263,7 @@ class NetworkFeed:
         try:
             await self._workers[worker].learn_network(incarnation, news, controls)
         except (CallFailed, CoreError) as error:
-            # Control messages are repeated by the protocol itself.
+            # The protocol itself repeats control messages.
             _log.debug("Worker %d may not have been told of the network: %s", worker, error)
             reader.is_full_due = True
             await asyncio.sleep(TELL_AGAIN_S)

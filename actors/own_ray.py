@@ -189,7 +189,7 @@ class OwnRay:
     def _start_guard(self) -> None:
         pids = [str(process.pid) for process in self._node.processes()]
         command = ["/bin/sh", "-c", f"{_KILL}; {self._remove}", self._routers_folder, *pids]
-        # A session of its own: signals for the launcher's terminal or group are none of its business.
+        # A new session: the guard must not get signals for the launcher's terminal or process group.
         self._guard = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)
 
 

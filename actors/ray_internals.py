@@ -33,17 +33,17 @@ from actors.processes import Process, condition, descendants, kill
 
 LOOPBACK = "127.0.0.1"
 OBJECT_STORE_BYTES = 80 * 1024 * 1024
-"""The least that Ray takes. Nothing of ours is put there."""
+"""The least memory that Ray takes. We put nothing there."""
 AGENTS = 2
 AGENTS_S = 5.0
-"""How long it may take until the placeholders of the agents run."""
+"""The longest time until the placeholders of the agents run."""
 LOOK_AGAIN_S = 0.01
 NO_PORT = 1
-"""For the agents, whose ports the raylet waits for. Nobody connects there."""
+"""The address for the agents, whose ports the raylet waits for. Nobody connects there."""
 GCS, RAYLET = "gcs_server", "raylet"
-"""What Ray calls its two servers."""
+"""Ray's names of its two servers."""
 
-# Not described to type checkers.
+# Type checkers have no description of these.
 _raylet_names: Any = _raylet
 _worker_names: Any = ray_worker
 _service_names: Any = services
@@ -58,17 +58,17 @@ _AGENT_PORTS = (
 
 
 class HeadNode(Node):
-    """A node of its own Ray, with nothing that the actors do not need, which this host alone can reach.
+    """A node of the router's own Ray. It has only what the actors need, and only this host can reach it.
 
-    The kernel ends its servers when the thread ends that started them.
+    The kernel ends its servers when the thread that started them ends.
     """
 
     def __init__(self, folder: str, *, is_lean: bool = True) -> None:
-        """One that is not lean has the agents, and starts its workers by a script of Ray."""
+        """A node that is not lean has the agents, and starts its workers by a script of Ray."""
         self._is_lean = is_lean
         self.all_processes: dict[str, list[Any]] = {}
         self._held: list[int] = []
-        """What the raylet takes for its agents, see `agents`."""
+        """The processes that the raylet takes for its agents, see `agents`."""
         parameters: Any = RayParams(
             num_cpus=1,
             num_gpus=0,
@@ -77,7 +77,7 @@ class HeadNode(Node):
             dashboard_host=LOOPBACK,
             dashboard_agent_listen_port=0,
             temp_dir=folder,
-            # A part of the names of sockets, which have to be short.
+            # It is a part of the names of sockets, which have to be short.
             session_name="s",
             include_dashboard=False,
             no_monitor=True,
@@ -90,7 +90,7 @@ class HeadNode(Node):
     def start(self) -> None:
         """Start its processes."""
         super().__init__(self._parameters, head=True, shutdown_at_exit=False, spawn_reaper=True)
-        # Or `ray.init` would take the loopback address for that of another interface.
+        # Otherwise `ray.init` would take the loopback address for that of another interface.
         _worker_names._global_node = self
 
     def start_api_server(self, *, include_dashboard: bool | None, raise_on_failure: bool) -> None:
@@ -98,7 +98,7 @@ class HeadNode(Node):
         self._webui_url = ""
 
     def start_raylet(self, *arguments: Any, **named: Any) -> None:
-        """Start the raylet, without its agents where the node is lean."""
+        """Start the raylet, without its agents if the node is lean."""
         if not self._is_lean:
             super().start_raylet(*arguments, **named)
             return
@@ -115,7 +115,7 @@ class HeadNode(Node):
         self._end_placeholders()
 
     def _end_placeholders(self) -> None:
-        """Hold what the raylet takes for its agents; then nobody needs the placeholders."""
+        """Hold open what the raylet takes for its agents; then the placeholders are not needed."""
         until = time.monotonic() + AGENTS_S
         while len(found := self._placeholders()) < AGENTS and time.monotonic() < until:
             time.sleep(LOOK_AGAIN_S)
@@ -130,7 +130,7 @@ class HeadNode(Node):
         return [one for pid in raylets for one in descendants(pid) if is_placeholder(one.pid)]
 
     def processes(self) -> list[Process]:
-        """Return what has been started so far: its processes, and those that they started."""
+        """Return the processes that were started so far, and those that they started."""
         pids = [info.process.pid for infos in self.all_processes.values() for info in infos]
         own = [found.process for found in map(condition, pids) if found is not None]
         return own + [process for pid in pids for process in descendants(pid)]
@@ -140,11 +140,11 @@ class HeadNode(Node):
         return self._runs(RAYLET)
 
     def has_head(self) -> bool:
-        """Return whether the server runs that decides where actors are started, the GCS."""
+        """Return whether the server runs that decides where actors start, the GCS."""
         return self._runs(GCS)
 
     def start_head_again(self) -> Process | None:
-        """Start the GCS again, which finds in its folder what it knew; return its process, unless that has ended."""
+        """Start the GCS again, with its knowledge from its folder; return its process, unless that has ended."""
         del self.all_processes[GCS]
         self._gcs_address = self._gcs_client = None
         super().start_gcs_server()  # type: ignore[no-untyped-call]
@@ -163,34 +163,34 @@ class HeadNode(Node):
 
 
 def read_settings_again() -> None:
-    """Have Ray take its settings from the environment as it is now."""
+    """Make Ray read its settings from the present environment."""
     _raylet_names.Config.initialize("")
 
 
 def has_token() -> bool:
-    """Return whether Ray finds a token where tokens are looked for."""
+    """Return whether Ray finds a token."""
     return bool(_raylet_names.AuthenticationTokenLoader.instance().has_token(ignore_auth_mode=True))
 
 
 def token_files(environment: Mapping[str, str] = os.environ) -> tuple[str, ...]:
-    """Return where Ray looks for a token that is in a file."""
+    """Return the places where Ray looks for a token file."""
     named = environment.get("RAY_AUTH_TOKEN_PATH")
     return (os.path.expanduser("~/.ray/auth_token"), *([named] if named else []))
 
 
 def read_token_again() -> None:
-    """Have Ray look for a token where the environment says now."""
+    """Make Ray look for a token where the present environment says."""
     _raylet_names.AuthenticationTokenLoader.instance().reset_cache()
 
 
 def use_token() -> bool:
-    """Use the token that there is, unless the environment says that none is used; whether one is."""
+    """Use the token, unless the environment says that none is used; return whether one is used."""
     logging.getLogger(maybe_enable_token_auth_if_token_available.__module__).setLevel(logging.ERROR)
     return bool(maybe_enable_token_auth_if_token_available(warn_if_disabled=False))
 
 
 def resolved(address: str) -> str | None:
-    """Return host and port of a Ray's head, that of this host for `auto`; None when there is none."""
+    """Return host and port of a Ray's head, that of this host for `auto`; None without one."""
     return canonicalize_bootstrap_address(address)
 
 
@@ -205,18 +205,18 @@ def is_let_in(address: str) -> bool:
 
 
 def restarts_of_this_actor() -> int:
-    """Return how often Ray has started this actor again, on whichever node."""
+    """Return the number of Ray's restarts of this actor, on any node."""
     found = _state_names.actors(actor_id=ray.get_runtime_context().get_actor_id())
     return int(found["NumRestarts"])
 
 
 def session_folder() -> str:
-    """Return the folder of the session of the Ray that this process is a driver of."""
+    """Return the folder of the session of this driver's Ray."""
     return str(_worker_names.global_worker.node.get_session_dir_path())
 
 
 def local_raylet() -> Process | None:
-    """Return the raylet of this host that this process is a driver at; None where it is not to be seen."""
+    """Return the raylet of this host that this driver is at; None if it cannot be found."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as asked:
         asked.connect(_worker_names.global_worker.node.raylet_socket_name)
         pid, _, _ = struct.unpack("3i", asked.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i")))
@@ -225,7 +225,7 @@ def local_raylet() -> Process | None:
 
 
 def be_quiet() -> None:
-    """Keep the driver that this process has become from printing, and from asking the head before it may end."""
+    """Keep this driver from printing, and from asking the head before it may end."""
     _worker_names.print_to_stdstream = _print_nothing
     _worker_names.global_worker.threads_stopped.set()
     sys.excepthook = sys.__excepthook__
@@ -233,7 +233,7 @@ def be_quiet() -> None:
 
 @contextmanager
 def _nothing_on_stderr() -> Iterator[None]:
-    """Keep what is not Python, and says what we find out anyway, from writing to standard error."""
+    """Keep code other than Python from writing to standard error texts that we report anyway."""
     kept = os.dup(2)
     null = os.open(os.devnull, os.O_WRONLY)
     try:

@@ -11,14 +11,17 @@ from actors.errors import CallFailed, NoAnswer, PeerAbsent, PeerGone
 from actors.peers import TableNews, Version
 from routerd.core import Changes, Delta, NetworkNews, Report, Sibling, TrunkEvent, Verdict
 from routerd.io import MemberGone, NetworkView
-from routerd.management import Configuration, NodeRow, Unanswered
+from routerd.management import Configuration, MetricsQuery, MetricsText, NodeRow, Unanswered
 
 ANSWER_S = 5.0
 BARRIER_S = 15.0
 """For what waits for all workers, one of which may have to be noticed, ended and started anew."""
 REQUEST_S = 45.0
 """For a request to management, whose actor may have to be started anew. Without an answer nobody knows what it did."""
+SCRAPE_S = 10.0
 PING_S = 3.0
+RESTARTS_S = 2.0
+"""A scrape does not wait longer; it tells the last known count then."""
 NETWORK_S = 1.0
 """For what the routing engine asks of a worker: without an answer it goes on, and asks again."""
 
@@ -44,6 +47,10 @@ class RemoteActor:
             raise PeerGone(self._name, _first_line(error)) from None
         except RayError as error:
             raise CallFailed(self._name, _first_line(error)) from error
+
+    async def restarts(self) -> int:
+        """Call `restarts`; every actor of a router has it."""
+        return cast(int, await self.call("restarts", within_s=RESTARTS_S))
 
     async def handle(self, within_s: float) -> "ActorHandle[Any]":
         """Return Ray's handle."""
@@ -128,6 +135,10 @@ class RemoteManagement(RemoteActor):
     async def answer(self, request: bytes) -> bytes | None:
         """Call `answer`."""
         return cast("bytes | None", await self.call("answer", request, within_s=REQUEST_S))
+
+    async def scrape(self, query: MetricsQuery) -> MetricsText:
+        """Call `scrape`."""
+        return cast(MetricsText, await self.call("scrape", query, within_s=SCRAPE_S))
 
     async def current(self, worker: int) -> Configuration:
         """Call `current`."""

@@ -1,4 +1,4 @@
-"""The routing engine actor: what the router is in its network."""
+"""The routing engine actor: the router's part in its network."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -62,7 +62,7 @@ class RoutingEngineActor:
             )
 
     def begin(self) -> None:
-        """Ask for the members, and watch over the address table. To be called in the event loop."""
+        """Ask for the members, and watch the address table. It is called in the event loop."""
         pulse = settle(self._process)
         self._background.start("The watch", Watch(self._process, pulse).keep)
         self._background.run("Asking for the members", self._ask)
@@ -71,14 +71,14 @@ class RoutingEngineActor:
         """Return once calls are answered."""
 
     async def learn(self, news: TableNews) -> None:
-        """Take over which workers the router has, and what their consumers want."""
+        """Take over the workers of the router, and the interests of their consumers."""
         if news.version >= self._version:
             self._version, self._members = news.version, news.members
             if self._feed is not None:
                 self._feed.learn(news)
 
     async def take_trunk_events(self, worker: int, incarnation: int, events: list[TrunkEvent]) -> None:
-        """Take what became of a worker's trunks, and what came on them."""
+        """Take the events of a worker's trunks, and the messages on them."""
         if self._feed is not None:
             self._feed.take(worker, incarnation, events)
 
@@ -87,11 +87,11 @@ class RoutingEngineActor:
         return [] if self._feed is None else self._feed.nodes()
 
     async def manage(self, what: str, *arguments: Any) -> Any:
-        """Do what the management actor asks for; see `routerd.io.ConfigurationCopy`."""
+        """Do a request of the management actor; see `routerd.io.ConfigurationCopy`."""
         return self._configuration_copy.ask(what, *arguments)
 
     async def describe(self) -> dict[str, Any]:
-        """Return what the router is and how it is."""
+        """Return the role and state of the router."""
         return {
             "id": self._router.id,
             "mode": self._router.mode.value,

@@ -1,4 +1,4 @@
-"""A router on Ray, from its start to its end. Here, and nowhere else, classes become Ray actors."""
+"""A router on Ray, from its start to its end. Only here do classes become Ray actors."""
 
 import contextlib
 import os
@@ -27,19 +27,20 @@ from routerd.config import RouterConfig
 from routerd.core import RouterMode
 from routerd.io import FabricKeys, WorkerConfig, configuration_of, module_log
 
-READY_S = 60.0
+READY_S = 150.0
+"""The time for all actors to start. Ray replaces a process that has not begun after 60 s, and the next must fit in."""
 AGAIN_S = 0.1
-CLOSE_S = 12.0
-"""What a drain may take beyond its grace: more than the records of a worker get to be written to the end."""
+CLOSE_S = 32.0
+"""The time that a drain may take beyond its grace: more than a worker gets to write its records."""
 LOOK_S = 1.0
-"""How often Ray itself is looked at."""
+"""The interval of checks of Ray itself."""
 CLEAR_S = 1.0
-"""What actors on other nodes get to remove their files there."""
+"""The time for actors on other nodes to remove their files there."""
 AWAY_FOLDER = "/tmp/routerd-"
-"""On other nodes, whatever folder the launcher has: there may be none such. A name that nobody can guess follows."""
+"""The folder on other nodes, whatever folder the launcher has. A name that nobody can guess follows."""
 ACTOR_OPTIONS = {
     "num_cpus": 0,
-    # Ray puts an actor that asks for nothing at all anywhere, whatever it was told of the place.
+    # Ray ignores the chosen place of an actor that asks for no resources.
     "memory": 1,
     "max_restarts": -1,
     "max_task_retries": 0,
@@ -49,23 +50,23 @@ ACTOR_OPTIONS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RouterOptions:
-    """How a router is run."""
+    """The options of a router."""
 
     connection_actors: int
-    """Those that share the listeners."""
+    """The number of actors that share the listeners."""
     ray_address: str | None
-    """The Ray to join; None for one of the router's own."""
+    """The Ray to join; None for the router's own one."""
     ray_namespace: str
     placement: str
-    """`spread` or `pack`: onto which nodes of the Ray the connection actors are put."""
+    """`spread` or `pack`: the nodes of the Ray that get the connection actors."""
     folder: str
-    """For sockets and pulses; ours alone."""
+    """The folder for sockets and pulses; only for this router."""
     is_folder_private: bool = False
-    """Whether the folder is removed with the router, however that ends."""
+    """Whether the folder is removed with the router, however the router ends."""
     busy_poll_s: float = 200e-6
-    """For how long a connection actor looks for more work before it sleeps."""
+    """The time that a connection actor looks for more work before it sleeps."""
     keeps_core: bool = True
-    """Whether a busy connection actor keeps to a core of its own."""
+    """Whether a busy connection actor keeps to one core."""
     uses_tricks: bool = True
     """Whether processes of the router may use platform tricks."""
     log_socket: str | None = None
@@ -75,7 +76,7 @@ class RouterOptions:
 
 
 _log = module_log("ROUTER")
-# Not described to type checkers.
+# Type checkers have no description of these.
 _untyped_ray: Any = ray
 
 _Table: Any = ray.remote(RouterTable)
@@ -96,14 +97,14 @@ class Router:
         self._away_folder = f"{AWAY_FOLDER}{secrets.token_hex(8)}"
         self._keys: dict[int, FabricKeys] = {}
         self._nodes = [""]
-        """Those that there were when the router was started, the launcher's first."""
+        """The nodes at the start of the router, the launcher's first."""
         self._cluster: Cluster | None = None
         self._actors: dict[str, Any] = {}
         self._outage = Outage([])
         self._lifelines = Lifelines(self._actors, lambda: self._outage.has_head)
 
     def start(self) -> list[str]:
-        """Return once everything listens: what listens. To be called in the main thread.
+        """Return the addresses once everything listens. It is called in the main thread.
 
         Raises ListenFailed, JoinFailed, RouterExists.
         """
@@ -120,7 +121,7 @@ class Router:
             self._keys = self._make_keys(layout)
             self._create(layout)
             listening = self._ready()
-            # Nobody has to wait for their processes to start who only sends and receives.
+            # Clients that only send and receive do not need these, so nobody waits for them.
             self._create_others(layout)
         except BaseException:
             self.stop()
@@ -130,7 +131,7 @@ class Router:
         return listening
 
     def wait(self) -> None:
-        """Return once the router has been stopped; raises RouterLost when it has ended by itself."""
+        """Return once the router has been stopped; raises RouterLost if it has ended by itself."""
         while self._lifelines.listen(LOOK_S):
             cluster = self._cluster
             if cluster is None:
@@ -143,12 +144,12 @@ class Router:
             self._outage.see(away, has_head=cluster.has_head(), now=time.monotonic(), shortage=shortage)
 
     def drain(self, grace_s: float) -> None:
-        """End in order: returns once all deliveries are settled and all connections closed, or the time is over."""
+        """End in order: return once all deliveries are settled and all connections closed, or the time is over."""
         _drain(self._actors, grace_s)
         self.stop()
 
     def stop(self) -> None:
-        """End now. May be called from any thread, and again."""
+        """End at once. Any thread may call this, and again."""
         self._lifelines.let_go()
         cluster, self._cluster = self._cluster, None
         if cluster is not None:
@@ -158,7 +159,7 @@ class Router:
             clear(self._options.folder)
 
     def _make_keys(self, layout: tuple[Place, ...]) -> dict[int, FabricKeys]:
-        """Return by what the workers know each other; without certificates none can be on another node."""
+        """Return the keys by which workers know each other; without certificates none can be on another node."""
         workers = [place.worker for place in layout]
         if len(workers) == 1:
             return {}
@@ -171,7 +172,7 @@ class Router:
             return token_for(workers)
 
     def _create(self, layout: tuple[Place, ...]) -> None:
-        """Create what messages pass. The first, the table, has a name that no other router may have taken."""
+        """Create the actors that messages pass. The first, the table, has a name that no other router may have."""
         workers = tuple(place.worker for place in layout)
         namespace = self._options.ray_namespace
         connections = tuple(map(connection_role, workers))
@@ -185,7 +186,7 @@ class Router:
             self._start(role, _Connection, config, self._configuration, self._process(role, TABLE), namespace)
 
     def _create_others(self, layout: tuple[Place, ...]) -> None:
-        """Create what no message waits for: neighbours are reached later than clients anyway."""
+        """Create the actors that no message waits for: neighbours are reached later than clients anyway."""
         workers = tuple(place.worker for place in layout)
         about = (self._config.router, self._configuration, self._started_at)
         where = (workers, self._options.ray_namespace)
@@ -254,11 +255,11 @@ class Router:
         until = time.monotonic() + READY_S
         first = {role: actor.ready.remote() for role, actor in self._actors.items()}
         texts = [self._answer(role, answer, until) for role, answer in first.items()]
-        # Those that share listeners say the same.
+        # Actors that share listeners report the same.
         return list(dict.fromkeys(text for listening in texts if listening is not None for text in listening))
 
     def _answer(self, role: str, answer: Any, until: float) -> list[str] | None:
-        """Wait for an actor to be ready, also for one that has to be started again."""
+        """Wait for an actor to be ready, even if it has to be started again."""
         while True:
             try:
                 ready: list[str] | None = ray.get(answer, timeout=max(0.0, until - time.monotonic()))
@@ -275,7 +276,7 @@ class Router:
 
 
 def stop_router(router_id: str, *, ray_address: str, ray_namespace: str, grace_s: float) -> bool:
-    """End a router that was left running in a Ray; whether there was one. Raises JoinFailed."""
+    """End a router that was left running in a Ray; return whether there was one. Raises JoinFailed."""
     cluster = JoinedRay(ray_address)
     cluster.start(ray_namespace)
     try:
@@ -285,7 +286,7 @@ def stop_router(router_id: str, *, ray_address: str, ray_namespace: str, grace_s
         _kill(actors, is_without_launcher=True)
         if folder is not None:
             clear(folder)
-            # The launcher made it, and left it for the actors.
+            # The launcher has made it, and left it for the actors.
             with contextlib.suppress(OSError):
                 os.rmdir(folder)
         return bool(actors)
@@ -313,7 +314,7 @@ def _actors_of(router_id: str, namespace: str) -> dict[str, Any]:
 
 
 def _folder_of(actors: Mapping[str, Any]) -> str | None:
-    """Return the folder of a router, if its table says where that is."""
+    """Return the folder of a router, if its table tells it."""
     with contextlib.suppress(KeyError, RayError):
         return str(ray.get(actors[TABLE].describe.remote(), timeout=LOOK_S)["folder"])
     return None
@@ -322,7 +323,7 @@ def _folder_of(actors: Mapping[str, Any]) -> str | None:
 def _drain(actors: Mapping[str, Any], grace_s: float) -> None:
     drained = [actor.drain.remote(grace_s) for role, actor in actors.items() if is_connection(role)]
     if drained:
-        # The answers do not matter: one that has just ended has no connections to close.
+        # The answers do not matter: an actor that has just ended has no connections to close.
         ray.wait(drained, num_returns=len(drained), timeout=grace_s + CLOSE_S)
 
 

@@ -1,4 +1,4 @@
-"""When a process that is watched has to be ended: a rule over what is seen of it and the time, and nothing else."""
+"""The rule that decides when a watched process has to be ended, from observations and the time alone."""
 
 from collections.abc import Callable
 
@@ -6,22 +6,22 @@ from actors.processes import Condition, Process
 from actors.pulse import Sign
 
 PERIOD_S = 0.5
-"""How often a pulse beats, and is looked at: to be woken is most of what a router costs that nobody uses."""
+"""The interval of beats, and of checks: wake-ups are most of the cost of an idle router."""
 DOUBT_PERIOD_S = 0.1
-"""How often one is looked at that has missed a beat."""
+"""The interval of checks of a process that has missed a beat."""
 STOPPED_S = 0.2
-"""How long a process may be stopped: one that stands still holds up the others."""
+"""The time that a process may be stopped: one that stands still delays the others."""
 SILENT_S = 2.0
-"""How long it may go without a beat while it does nothing."""
+"""The time without a beat that is allowed to an idle process."""
 BUSY_S = 10.0
-"""How long it may go without a beat while it works, or would if it were let: one that has thousands of connections to
-close, or to share its core with many, is not hung."""
+"""The time without a beat that is allowed to a process that works, or wants to. It may have thousands of connections to
+close, or share its core with many processes."""
 _BUSY_SHARE = 0.1
-"""The share of a core above which it works."""
+"""The share of a core above which a process works."""
 
 
 class Vigil:
-    """What one watcher knows of one process. Times are those of the watcher's clock, in seconds."""
+    """A watcher's knowledge of one process. Times are those of the watcher's clock, in seconds."""
 
     def __init__(
         self, condition_of: Callable[[Process], Condition | None], wanted_s: Callable[[Process], float]
@@ -31,9 +31,9 @@ class Vigil:
         self._sign: Sign | None = None
         self._seen_at = 0.0
         self._missed_at: float | None = None
-        """Since when there is no beat, once one has been missed."""
+        """The beginning of the silence, once a beat has been missed."""
         self._measured_at: float | None = None
-        """When it was looked up how much processor time it had wanted, once it stayed silent."""
+        """The time at which the wanted processor time was read, once the process stayed silent."""
         self._wanted_s = 0.0
         self._stopped_at: float | None = None
 
@@ -47,7 +47,7 @@ class Vigil:
         has_beaten, self._sign = sign != self._sign, sign
         condition = None if sign is None or has_beaten else self._condition_of(sign.process)
         if condition is None:
-            # It lives, or it has ended, as Ray knows, or has not begun.
+            # It lives, or has not begun; or it has ended, and Ray knows.
             self._missed_at = self._stopped_at = None
             return None
         if late_s > PERIOD_S:
@@ -60,7 +60,7 @@ class Vigil:
         return self._missed_at is not None
 
     def _forgive(self, late_s: float) -> None:
-        """Leave out time in which the watcher did not run either: the whole host may have stood still."""
+        """Leave out a time in which the watcher did not run either: the whole host may have stood still."""
         if self._missed_at is not None:
             self._missed_at += late_s
         if self._measured_at is not None:
@@ -79,14 +79,14 @@ class Vigil:
 
     def _silent(self, condition: Condition, now: float) -> str | None:
         if self._missed_at is None:
-            # It beats as often as it is looked at, so often it is a moment late; and all its threads are many files.
+            # Beats come as often as checks, so one is often a moment late. Its threads are many files to read.
             self._missed_at, self._measured_at = now, None
             return None
         if self._measured_at is None:
             self._measured_at, self._wanted_s = now, self._wanted_s_of(condition.process)
             return None
         silent_s = now - self._missed_at
-        # One that is traced is looked at with a debugger.
+        # A traced process is under a debugger.
         if condition.state == "t" or silent_s < SILENT_S:
             return None
         share = (self._wanted_s_of(condition.process) - self._wanted_s) / (now - self._measured_at)

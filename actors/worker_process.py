@@ -1,10 +1,10 @@
 """The first thing that a worker process of our own Ray runs: it becomes the worker without delay.
 
-Ray's script for this place imports all of Ray to find out whether the worker needs an environment of its own, and then
-replaces the process by another, which imports all of Ray again. Actors of ours need none, and without that detour one
-that died is back in two thirds of the time. Imports nothing of ours, since it is run by the name of its file.
+Ray's script for this place imports all of Ray to find out whether the worker needs a special environment. Then it
+replaces the process by another, which imports all of Ray again. Our actors need no environment. Without that detour, an
+actor that died is back in two thirds of the time. This file imports nothing of ours, since it is run by its file name.
 
-Where there is no room for its log, a worker of Ray ends at once, and Ray starts the next. Here it waits for room.
+If there is no room for its log, a worker of Ray ends at once, and Ray starts the next. Here the worker waits for room.
 """
 
 import ctypes
@@ -63,8 +63,8 @@ def wait_for_room(arguments: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    # Ends with Ray's server, which ends with the launcher: else both would be missed seconds later, and the ports of
-    # the router be taken until then.
+    # The worker ends with Ray's server, which ends with the launcher. Otherwise they would notice the loss seconds
+    # later, and the ports of the router would be taken until then.
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() == 1:
         # It has ended before we asked to be told.

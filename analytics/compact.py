@@ -1,7 +1,7 @@
 """Puts the many small files of an hour together, so that reading them is quick.
 
-The new file names those that it replaces, and appears at once; these are deleted after it. Whoever reads in between, or
-after a crash in between, leaves out what is replaced, so no row is ever missing or counted twice.
+The new file names those that it replaces, and appears at once. The replaced files are deleted after that. A reader in
+between, or after a crash in between, leaves out the replaced files. So no row is ever missing or counted twice.
 """
 
 from collections import defaultdict

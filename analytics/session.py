@@ -1,4 +1,4 @@
-"""Starts Spark: on Ray through RayDP, inside this process, or at a master of its own."""
+"""Starts Spark: on Ray through RayDP, inside this process, or at a given master."""
 
 import os
 import sys
@@ -95,8 +95,8 @@ def _join_or_start(ray: Any, cores: int) -> None:
     if os.environ.get(RAY_ADDRESS):
         ray.init(address="auto", **quiet)
         return
-    # Left to itself, Ray would join any that runs on this machine, such as one that others end meanwhile, or one
-    # without the cores that Spark waits for. The master of Spark is an actor, and wants a core as well.
+    # By default, Ray would join any Ray that runs on this machine. Its owner may end it meanwhile, or it may lack the
+    # cores that Spark waits for. The master of Spark is an actor, and needs a core as well.
     ray.init(address="local", num_cpus=cores + 1, include_dashboard=False, **quiet)
 
 

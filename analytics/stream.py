@@ -42,7 +42,7 @@ def keep_up_to_date(
     every_s: float | None = None,
     say: Callable[[str], None] = lambda text: None,
 ) -> None:
-    """Work out the hours that have new files, once or every so many seconds until interrupted; raises NoRecords."""
+    """Work out the hours that have new files, once or every `every_s` until interrupted; raises NoRecords."""
     if not directory.is_dir():
         raise NoRecords(f"{directory} is not a directory: give the one that `record` has as its directory")
     results.mkdir(parents=True, exist_ok=True)
@@ -65,7 +65,7 @@ def renew_hour(spark: SparkSession, directory: Path, results: Path, hour: dateti
     try:
         records = open_records(spark, directory, hour, hour + timedelta(hours=1))
     except (NoRecords, WrongPeriod):
-        # What was new is gone again, by retention, or was never whole.
+        # Retention has removed the new files again, or they were never whole.
         return 0
     study = Study(spark, records)
     try:

@@ -70,7 +70,7 @@ class Study:
         return questions.matrix(self.flow_cells, by)
 
     def talkers(self, top: int = 10) -> DataFrame:
-        """Who sends and receives most."""
+        """The addresses, senders and consumers with most messages."""
         return questions.talkers(self.flow_cells, top)
 
     def latency(self, by: str = "address") -> DataFrame:

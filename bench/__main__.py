@@ -20,6 +20,8 @@ BENCHMARKS = {
     "logins": "how soon many clients that were all cut off are back, by SASL",
     "recording": "what recording costs: messages through a router that records, against one that does not",
     "analytics": "how long the study of recorded decisions takes, and what a recorded decision takes on disk",
+    "http": "AMQP over WebSocket against TCP, scrapes of metrics, the files of the console",
+    "exactly_once": "messages of a topic to three subscribers, against those of an ordinary multicast address",
     "stalls": "how long requests take while another connection does what costs a router most",
     "life": "how long a router takes to start and to get over the death of an actor, and what it costs at rest",
 }

@@ -1,8 +1,8 @@
 """How long the study of recorded decisions takes, by made-up records of two sizes, and what a decision takes on disk.
 
-The report of so many rows takes a time that does not depend on them (starting, planning) and one that does; what it
-takes for 100 million follows from two sizes, by the time of processors that they use, which other programs hardly
-change. `--rows 100_000_000` measures it, and takes as long as it says.
+A part of a report's time does not depend on the number of rows (starting, planning), the rest does. So the time for 100
+million follows from two sizes. It is worked out from processor time, which other programs hardly change.
+`--rows 100_000_000` measures it, and takes as long as it says.
 """
 
 import argparse
@@ -46,7 +46,7 @@ def run(options: argparse.Namespace | None = None) -> list[Row]:
     from analytics.session import spark_session
 
     with _folder(options.keep) as folder, spark_session(f"local[{options.cores}]", memory=MEMORY) as spark:
-        # What is compiled once belongs to neither of the two that are compared.
+        # Code that is compiled once belongs to neither of the two runs that are compared.
         _measured(spark, folder, max(1, options.rows // 8))
         many = _measured(spark, folder, options.rows)
         few = _measured(spark, folder, options.rows // 2)

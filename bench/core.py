@@ -1,12 +1,12 @@
 """The forwarding core alone: a router between clients in one process, only the router's share of the time counted.
 
-This is also what the compiled modules are trained with when they are built (`compiling/shared_object.py`): what is not
-done here is compiled to be small instead of fast.
+The build trains the compiled modules with these runs as well (`compiling/shared_object.py`). Code that they do not run
+is compiled to be small instead of fast.
 """
 
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from bench.exchanges import exchanging
@@ -24,6 +24,8 @@ LARGE_MESSAGES = 500
 LARGE_BURST = 4
 """As many as a router reads at once."""
 COPIES = 10
+SHARERS = 4
+"""Producers, and consumers, of an address that several share."""
 ATTACHED = 1000
 TURNS = 20_000
 EVERY = 100
@@ -47,24 +49,47 @@ def forwarding(
     """Return the seconds that the routers take for a delivery from a client of the first to one of the last.
 
     With a capacity as large as the credit of consumers, producers are ahead of them, and messages wait in workers.
-    No more than a burst comes at a time. What is recorded goes to `kept`.
+    No more than a burst comes at a time. The recorded rows go to `kept`.
     """
     for _ in range(consumers):
         routers.pair(len(routers.routers) - 1).consumer(address)
     routers.settle_down()
     sender = routers.pair(capacity=capacity).producer(address)
     routers.settle_down()
+    return _time_a_message(routers, [sender], messages // consumers, body, settled, burst, kept) / consumers
+
+
+def sharing(routers: Routers, *, settled: bool = False) -> float:
+    """Return the seconds of the routers a message, from several clients of the first to several of the last."""
+    for _ in range(SHARERS):
+        routers.pair(len(routers.routers) - 1).consumer("q")
+    routers.settle_down()
+    senders = [routers.pair().producer("q") for _ in range(SHARERS)]
+    routers.settle_down()
+    return _time_a_message(routers, senders, MESSAGES, BODY, settled, MESSAGES, None)
+
+
+def _time_a_message(
+    routers: Routers,
+    senders: Sequence[Any],
+    messages: int,
+    body: bytes,
+    settled: bool,
+    burst: int,
+    kept: list[Decisions] | None,
+) -> float:
     spent = []
     for _ in range(REPETITIONS):
         Time.spent_s = 0.0
         sent = 0
-        while sent < messages // consumers:
-            end = sent + burst
-            while sent < end and sender.credit > 0 and not sender.session.has_backlog:
-                sender.send(body, None, settled)
-                sent += 1
+        while sent < messages:
+            for sender in senders:
+                end = sent + burst
+                while sent < end and sender.credit > 0 and not sender.session.has_backlog:
+                    sender.send(body, None, settled)
+                    sent += 1
             routers.settle_down()
-        spent.append(Time.spent_s / (sent * consumers))
+        spent.append(Time.spent_s / sent)
         _end_second(routers, kept)
     return statistics.median(spent)
 
@@ -79,16 +104,15 @@ def _end_second(routers: Routers, kept: list[Decisions] | None) -> None:
                 kept += [Decisions(columns, router.router_id, taken.weight) for columns in taken.decisions]
 
 
-def recording(every: int) -> float:
-    """Return the router's seconds a message when every so manieth decision is recorded."""
-    routers = single_router()
-    router = routers.routers[0]
-    router.recorder = Recorder(router.router_id, every, time.time())
-    return forwarding(routers, "q")
+def recording(every: int, routers: Routers) -> Routers:
+    """Have routers record every so manieth decision."""
+    for router in routers.routers:
+        router.recorder = Recorder(router.router_id, every, time.time())
+    return routers
 
 
 def writing(consumers: int = 1) -> float:
-    """Return the seconds that who writes records takes for a decision with so many candidates."""
+    """Return the seconds that the writer of records takes for a decision with `consumers` candidates."""
     routers = single_router()
     router = routers.routers[0]
     router.recorder = Recorder(router.router_id, 1, time.time(), rows=WRITTEN)
@@ -131,7 +155,7 @@ def attaching(links: int = ATTACHED) -> float:
 
 
 class Worker:
-    """What a turn is part of, where nothing happens but turns; and the socket of its only connection."""
+    """A worker that does nothing but turns, and the socket of its only connection."""
 
     def __init__(self) -> None:
         self.ready: list[Callable[[], None]] = []
@@ -185,6 +209,7 @@ def turning(turns: int = TURNS) -> float:
 
 def run() -> list[Row]:
     """Run every case."""
+    many = f"{SHARERS} to {SHARERS}"
     copies = forwarding(single_router(), "copies/q", consumers=COPIES)
     large = forwarding(single_router(), "q", body=LARGE_BODY, messages=LARGE_MESSAGES, burst=LARGE_BURST)
     return [
@@ -197,8 +222,13 @@ def run() -> list[Row]:
         Row("two workers' time a message, pre-settled", 1e9 * forwarding(Workers(), "q", settled=True), "ns"),
         Row("two routers' time a message, unsettled", 1e9 * forwarding(TwoRouters("q"), "q"), "ns"),
         Row("two routers' time a message, pre-settled", 1e9 * forwarding(TwoRouters("q"), "q", settled=True), "ns"),
-        Row("router's time a message, sampled", 1e9 * recording(EVERY), "ns"),
-        Row("router's time a message, each recorded", 1e9 * recording(1), "ns"),
+        Row(f"router's time a message, {many}", 1e9 * sharing(single_router()), "ns"),
+        Row(f"router's time a message, {many}, pre-settled", 1e9 * sharing(single_router(), settled=True), "ns"),
+        Row(f"router's time a message, {many}, each recorded", 1e9 * sharing(recording(1, single_router())), "ns"),
+        Row(f"two routers' time a message, {many}", 1e9 * sharing(TwoRouters("q")), "ns"),
+        Row("two routers' time a message, each recorded", 1e9 * forwarding(recording(1, TwoRouters("q")), "q"), "ns"),
+        Row("router's time a message, sampled", 1e9 * forwarding(recording(EVERY, single_router()), "q"), "ns"),
+        Row("router's time a message, each recorded", 1e9 * forwarding(recording(1, single_router()), "q"), "ns"),
         Row("writer's time a decision, 1 candidate", 1e9 * writing(), "ns"),
         Row("writer's time a decision, 4 candidates", 1e9 * writing(4), "ns"),
         Row("router's time a message whose user-id is looked at", 1e9 * guarded(), "ns"),

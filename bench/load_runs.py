@@ -34,7 +34,7 @@ def routerbench(place: str | None, *arguments: str, may_lose: bool = False) -> d
 
 
 class Held:
-    """Idle connections with so many links each, all to addresses of their own, held until `release`."""
+    """Idle connections with `links` links each, and an address for each link. They are held until `release`."""
 
     def __init__(self, place: str, connections: int, links: int = 0, options: Sequence[str] = ()) -> None:
         command = [sys.executable, "-m", "routerd.cli.routerbench", "--idle", "--connect", place]

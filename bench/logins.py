@@ -133,7 +133,7 @@ def _row(router: RouterProcess, case: str, clients: int) -> Row:
 
 
 async def back_after_s(host: str, port: int, count: int, mechanism: Callable[[], ClientMechanismFactory]) -> float:
-    """Connect so many clients, cut them all off, and return how long it takes until all of them are connected again."""
+    """Connect `count` clients, cut them all off, and return how long it takes until all are connected again."""
     clients = await _connect(host, port, count, mechanism)
     for client in clients:
         client.leave()

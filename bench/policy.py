@@ -24,7 +24,7 @@ _names = itertools.count()
 
 
 def group(**options: Any) -> GroupSettings:
-    """A group with so many rules, and without what would have to be looked at in messages."""
+    """A group with `RULES` rules. No rule needs a look into messages."""
     names = (
         *(f"exact.{number}" for number in range(RULES // 2)),
         *(f"prefix.{number}.*" for number in range(RULES // 4)),

@@ -29,6 +29,10 @@ def absence() -> str | None:
     return None if SERVER.exists() else f"RabbitMQ is not installed ({SERVER}, package rabbitmq-server)"
 
 
+ATTEMPTS = 3
+_PORT_TAKEN = "could not bind to distribution port"
+
+
 class BrokerFailed(Exception):
     """A broker did not start, or a command of its tools failed; the message has what it said."""
 
@@ -73,6 +77,7 @@ class RabbitMq:
         # The name server ends with us: the broker finds this one and starts none.
         self._names = self._start(["epmd", "-port", str(names), "-address", "127.0.0.1"])
         self._server: subprocess.Popen[bytes] | None = None
+        self._attempts = 1
         try:
             self.start()
         except BaseException:
@@ -93,7 +98,13 @@ class RabbitMq:
         server = self._server = self._start([str(SERVER)])
         give_up_at = time.monotonic() + READY_WITHIN_S
         while not self._answers():
-            if server.poll() is not None or time.monotonic() > give_up_at:
+            if server.poll() is not None and _PORT_TAKEN in self.log() and self._attempts < ATTEMPTS:
+                # Somebody took the port for its own processes after it was found to be free.
+                self._attempts += 1
+                (self._folder / "output").unlink()
+                self._environment["RABBITMQ_DIST_PORT"] = str(*_free_ports(1))
+                server = self._server = self._start([str(SERVER)])
+            elif server.poll() is not None or time.monotonic() > give_up_at:
                 raise BrokerFailed(f"RabbitMQ did not start: {self.log()}")
             time.sleep(POLL_S)
 

@@ -118,7 +118,7 @@ def _configuration(level: str, folder: Path) -> str:
 
 
 def _measure(level: str, folder: Path, load: Load, seconds: float) -> Run:
-    # A router of its own each time: those that idle keep cores for themselves for a while, and write what is left.
+    # Each run has a new router: idle ones would keep cores for a while, and write the records that are left.
     with RouterProcess("--in-process", configuration=_configuration(level, folder)) as router:
         # The first run of a router is slower than all others.
         load.run(router.place, 1.0)

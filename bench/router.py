@@ -18,6 +18,7 @@ from bench.router_process import RouterProcess
 
 SENDERS = 50
 SUBSCRIBERS = 10
+SHARERS = 4
 LARGE = 65_536
 ATTACH_CONNECTIONS = 100
 
@@ -45,7 +46,7 @@ QUICK = Effort(repetitions=1, seconds=1.0, warmup_s=0.3, links=40, idle_connecti
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """What a case is given: where the router is, and how much to measure."""
+    """The arguments of a case: where the router is, and how much to measure."""
 
     effort: Effort
     place: str
@@ -142,6 +143,13 @@ def many(bench: Bench) -> list[Row]:
     return rows
 
 
+def shared(bench: Bench) -> list[Row]:
+    """Several senders and as many receivers of one address."""
+    number = str(SHARERS)
+    links = ["--senders", number, "--receivers", number, "--addresses", "1", "--credit", "1000"]
+    return bench.measure_rates(f"{number} to {number}", None, links)
+
+
 def requests(bench: Bench) -> list[Row]:
     """Request and response, one in flight, pre-settled."""
     arguments = ["--requesters", "1", "--responders", "1", "--settled", *bench.effort.span]
@@ -172,7 +180,7 @@ def requests(bench: Bench) -> list[Row]:
 
 
 def attaches(bench: Bench) -> list[Row]:
-    """Attaches answered a second, over a hundred connections, each link to an address of its own."""
+    """Attaches answered a second, over a hundred connections. No two links have the same address."""
     connections, links = ATTACH_CONNECTIONS, bench.effort.links
     arguments = ["--attach", "--connections", str(connections), "--links", str(links)]
     arguments += ["--patience", "60"]
@@ -208,6 +216,7 @@ CASES: dict[str, Callable[[Bench], list[Row]]] = {
     "large": large,
     "multicast": multicast,
     "many": many,
+    "shared": shared,
     "requests": requests,
     "attaches": attaches,
     "idle": idle,

@@ -1,4 +1,4 @@
-"""A router for a benchmark: started from a generated configuration on ports of its own choice, and ended with it."""
+"""A router for a benchmark: it starts from a generated configuration on free ports, and ends with the benchmark."""
 
 import os
 import re
@@ -67,8 +67,8 @@ class RouterDidNotStart(Exception):
 class RouterProcess:
     """A router under measurement, with the places of its listeners by name.
 
-    By its own configuration it listens at `place`, at `narrow_place` with less credit for producers, and with an actor
-    of its own at `dedicated_place`.
+    The default configuration has three listeners: `place`, `narrow_place` with less credit for producers, and
+    `dedicated_place` with a separate actor.
     """
 
     def __init__(self, *form: str, configuration: str = CONFIGURATION) -> None:
@@ -115,6 +115,11 @@ class RouterProcess:
             self._process.wait()
         self._folder.cleanup()
         self._runtime.cleanup()
+
+    def kill(self) -> None:
+        """End a router without Ray at once, as if its host had failed."""
+        self._process.kill()
+        self._process.wait()
 
     @property
     def place(self) -> str:

@@ -33,7 +33,7 @@ _LISTENERS = (
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """What a case is given: the router, the file with the authority that has signed its certificate, and how much."""
+    """The arguments of a case: the router, the file with its certificate's authority, and how much to measure."""
 
     effort: Effort
     router: RouterProcess
@@ -106,7 +106,7 @@ def run(options: argparse.Namespace | None = None) -> list[Row]:
     """Measure every case, or those that were asked for."""
     options = options or parse([])
     with tempfile.TemporaryDirectory(prefix="bench-security-") as folder, allow_many_files():
-        authority = _certificate(Path(folder))
+        authority = make_certificate(Path(folder))
         with _router(authority) as router:
             bench = Bench(QUICK if options.quick else THOROUGH, router, authority)
             return [row for case in options.case or CASES for row in _rows_of(case, bench)]
@@ -121,7 +121,7 @@ def _rows_of(case: str, bench: Bench) -> list[Row]:
         return []
 
 
-def _certificate(folder: Path) -> str:
+def make_certificate(folder: Path) -> str:
     """Make a certificate, with its key behind it, that is its own authority; return the file."""
     key, certificate = folder / "router.key", folder / "router.crt"
     kind = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes")
@@ -132,15 +132,21 @@ def _certificate(folder: Path) -> str:
     return str(certificate)
 
 
+def _router(certificate: str) -> contextlib.AbstractContextManager[RouterProcess]:
+    return secured_router(certificate, *(listener_text(*one) for one in _LISTENERS))
+
+
 @contextlib.contextmanager
-def _router(certificate: str) -> Iterator[RouterProcess]:
-    listeners = "".join(_listener(*one) for one in _LISTENERS)
+def secured_router(certificate: str, *listeners: str) -> Iterator[RouterProcess]:
+    """Start a router with a certificate and these listeners."""
     profile = f"sslProfile {{\n    name: bench\n    certFile: {certificate}\n}}\n"
     router = "router {\n    mode: standalone\n    id: Bench\n}\nlog {\n    module: DEFAULT\n    enable: notice+\n}\n"
-    with RouterProcess("--in-process", configuration=router + profile + listeners) as started:
+    with RouterProcess("--in-process", configuration="".join((router, profile, *listeners))) as started:
         yield started
 
 
-def _listener(name: str, credit: int, is_tls: bool) -> str:
+def listener_text(name: str, credit: int, is_tls: bool, more: str = "") -> str:
+    """Return the section of a listener; with TLS it uses the certificate."""
     secured = "    sslProfile: bench\n    requireSsl: yes\n" if is_tls else ""
-    return f"listener {{\n    name: {name}\n    host: 127.0.0.1\n    port: 0\n    linkCapacity: {credit}\n{secured}}}\n"
+    plain = f"    name: {name}\n    host: 127.0.0.1\n    port: 0\n    linkCapacity: {credit}\n"
+    return f"listener {{\n{plain}{secured}{more}}}\n"

@@ -23,7 +23,10 @@ class _SourcesOnly:
 
 
 def forget_compiled() -> None:
-    """From now on import sources only; called before anything of the router is imported."""
+    """From now on import sources only; called before any module of the router is imported."""
+    # The package puts its own finder of compiled modules in front.
+    import routerd  # noqa: F401
+
     sys.meta_path.insert(0, _SourcesOnly())
 
 

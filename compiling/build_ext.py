@@ -123,15 +123,35 @@ MODULES = (
     "routerd/core/roles/auto_links.py",
     "routerd/core/roles/leaving.py",
     "routerd/core/router.py",
+    "routerd/core/inside/inner_connection.py",
     "routerd/core/inside/binding_tree.py",
     "routerd/core/inside/exchange.py",
     "routerd/core/inside/exchange_loop.py",
     "routerd/records/file_format/packing.py",
     "routerd/mesh/trees.py",
     "routerd/mesh/paths.py",
+    "routerd/topics/tags.py",
+    "routerd/topics/ranges.py",
+    "routerd/topics/records.py",
+    "routerd/topics/streams.py",
+    "routerd/topics/upstream.py",
+    "routerd/topics/publications.py",
+    "routerd/topics/publishers.py",
+    "routerd/topics/port.py",
+    "routerd/topics/subscribers.py",
+    "routerd/topics/host.py",
+    "routerd/topics/progress.py",
+    "routerd/topics/copying.py",
+    "routerd/topics/ingress.py",
+    "routerd/topics/topic.py",
+    "routerd/topics/node.py",
+    "routerd/io/topics/publisher_link.py",
+    "routerd/io/topics/subscriber_link.py",
+    "routerd/io/topics/topic_host.py",
     "routerd/io/reports/report_rows.py",
     "routerd/io/scheduling/busy_poll.py",
     "routerd/io/sockets/worker_turn.py",
+    "routerd/io/websocket/masking.py",
     "routerd/cli/load/histogram.py",
     "routerd/cli/load/stamps.py",
     "routerd/cli/load/meter.py",
@@ -146,7 +166,12 @@ BENCH_MODULES = ("bench/frame_loop.py",)
 PRELOADED = ("actors/quiet_timers.c",)
 """Libraries for processes that are not ours to compile; built with the modules, and done without where these are."""
 
-RECYCLED = frozenset({"routerd/wire/delivery.py", "routerd/core/links/parked.py", "routerd/core/links/fan_out.py"})
+RECYCLED = frozenset(
+    {
+        *("routerd/wire/delivery.py", "routerd/core/links/parked.py", "routerd/core/links/fan_out.py"),
+        "routerd/topics/records.py",
+    }
+)
 """Those whose objects come and go with every message: memory of up to `FREE_OBJECTS` of each class is used again."""
 FREE_OBJECTS = 4096
 
@@ -332,7 +357,7 @@ class BuildCompiled(build_ext):
         super().build_extensions()
 
     def build_extension(self, ext: Extension) -> None:
-        """Build a module of its own, or the object that all others are in."""
+        """Build a single module, or the object that has all others in it."""
         if ext.name != shared_object.NAME:
             super().build_extension(ext)
             return
@@ -383,8 +408,8 @@ def _translate(modules: list[Extension], force: bool, threads: int, **directives
 
 
 def _translate_recycled(modules: list[Extension], force: bool) -> list[Extension]:
-    # A class that has its code in a .py loses what its .pxd says of free lists, so it is said for the whole module,
-    # which Cython takes if it has a default; of modules that these import it warns that it can't be for theirs.
+    # A class with its code in a .py loses the free list that its .pxd asks for. So it is set for the whole module.
+    # Cython accepts that if the directive has a default. It warns about modules that these import; that is not shown.
     from Cython.Compiler import Errors
     from Cython.Compiler.Options import get_directive_defaults
 

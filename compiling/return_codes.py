@@ -16,7 +16,7 @@ def return_codes() -> None:
     analyse = Nodes.CFuncDeclaratorNode.analyse
 
     def analyse_with_code(self: Any, return_type: Any, env: Any, *arguments: Any, **options: Any) -> Any:
-        # "+" is for exceptions of C++; what is declared `noexcept`, or has a value of its own for that, has no need.
+        # "+" is for exceptions of C++. A function with `noexcept`, or with a declared exception value, needs no code.
         may_raise = self.exception_check and self.exception_check != "+" and self.exception_value is None
         if return_type.is_void and may_raise and options.get("visibility") != "extern":
             return_type = PyrexTypes.c_returncode_type

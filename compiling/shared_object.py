@@ -1,8 +1,8 @@
 """The shared object that all compiled modules are in, and its training.
 
 In one object the linker sees through the calls between modules, and code that is needed together lies together. A
-trained object is made twice: the first one counts what it does while it runs `TRAINING`, and by these counts the
-compiler makes the second one, fast where the time goes and small elsewhere.
+trained object is made twice. The first one counts its branches while it runs `TRAINING`. From these counts the compiler
+makes the second one, fast where the time goes and small elsewhere.
 """
 
 import os

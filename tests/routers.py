@@ -160,6 +160,11 @@ class Workers:
     def __getitem__(self, index: int) -> Worker:
         return self.workers[index]
 
+    @property
+    def last(self) -> int:
+        """The index of the last worker."""
+        return self._worker_count - 1
+
     def start(self, index: int) -> Worker:
         """Start a worker, in the place of an earlier incarnation if there was one."""
         router = Router(
@@ -211,6 +216,10 @@ class Workers:
         client.connect(connection, self.line(connection, server, host))
         self.pump()
         return client
+
+    def ends(self) -> tuple[Any, Any]:
+        """A client for producers at the first worker, and one for consumers at the last."""
+        return self.client(0), self.client(self.last)
 
     def line(self, client: Connection, server: Connection, *hosts: Worker) -> Line:
         """A new transport between two ends."""
@@ -333,6 +342,8 @@ class Client(Recorder):
         self.aborted: list[str] = []
         self.errors: dict[str, Any] = {}
         """With what links were detached, by their names."""
+        self.returns_credit = True
+        """Whether it answers a drain by returning all credit."""
         self.connection: Connection
         self.line: Line
         self.session: Any
@@ -344,6 +355,12 @@ class Client(Recorder):
         connection.open()
         self.session = connection.session()
         self.session.begin()
+
+    def on_link_flow(self, link: Any) -> None:
+        """Note it, and answer a drain."""
+        super().on_link_flow(link)
+        if self.returns_credit and link.is_sender and link.drain:
+            link.drained()
 
     @property
     def server(self) -> Connection:

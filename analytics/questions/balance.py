@@ -10,9 +10,9 @@ SLOW = 5
 def balance(decisions: DataFrame, events: DataFrame) -> DataFrame:
     """Return the share of each consumer, its share of the capacity, and the Jain index of each address.
 
-    A consumer can have as many messages under way as its window allows, so its capacity is that window over the time it
-    takes for one. The index is 1 when all get the same, and 1/n when one of n gets all; `fairness` is the index of what
-    each gets for its capacity.
+    A consumer can have as many messages under way as its window allows. So its capacity is that window, divided by the
+    time it takes for one message. The index is 1 when all get the same, and 1/n when one of n gets all. `fairness` is
+    the index of each consumer's share in relation to its capacity.
     """
     chosen = decisions.where(
         (F.col("egress_kind") == "client")

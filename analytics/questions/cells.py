@@ -1,7 +1,7 @@
 """One pass over all rows, which leaves what most questions need: sums of each hour.
 
-Cells have the names of columns that rows have, so that a question can be asked of either. Latencies that lie within
-5 % of each other share a cell, whose latency is in the middle of them: no more than 2.5 % from any.
+Cells have the same column names as rows, so a question can be asked of either. Latencies that lie within 5 % of each
+other share a cell. The cell's latency is in the middle of them: it differs from each by 2.5 % at most.
 """
 
 import math
@@ -51,5 +51,5 @@ def hour_of(time: str) -> Column:
 
 
 def slot_of(time: str, seconds: int) -> Column:
-    """Return the beginning of the span of so many seconds that a time lies in."""
+    """Return the beginning of the span that a time lies in; spans last `seconds`."""
     return F.expr(f"timestamp_seconds((unix_timestamp({time}) div {seconds}) * {seconds})")

@@ -1,4 +1,4 @@
-"""The traffic matrix: from which router to which, of which address."""
+"""The traffic matrix: messages by ingress router, egress router and address."""
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F

@@ -1,4 +1,4 @@
-"""Who sends and receives most."""
+"""The addresses, senders and consumers with most messages."""
 
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F

@@ -39,7 +39,7 @@ class HopLatency:
     hop_us: float
 
     def of(self, hops: float) -> float:
-        """Return the mean latency over so many hops."""
+        """Return the mean latency over this number of hops."""
         return self.consumer_us + hops * self.hop_us
 
 

@@ -1,8 +1,8 @@
-"""Carries the recorded traffic over a network: which trunk gets how much, and what can not be reached.
+"""Carries the recorded traffic over a network: the load of each trunk, and the messages that reach nobody.
 
-Who gets a message follows its distribution: closest goes to the nearest routers with consumers, in equal parts;
-balanced to the same routers in the same proportions as it did, as far as they can be reached; multicast to all, and
-over each trunk once.
+The distribution of a message decides where it goes. Closest messages go to the nearest routers with consumers, in equal
+parts. Balanced messages go to the same routers in the same proportions as recorded, as far as these can be reached.
+Multicast messages go to all routers with consumers, and over each trunk once.
 """
 
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""Three routers in a line, A - B - C, of which each records all that it decides; one trunk passes through a proxy."""
+"""Three routers in a line, A - B - C. Each records all its decisions; one trunk passes through a proxy."""
 
 import socket
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The clients of the demo: consumers, one of which is slow, and a producer; each a thread with a connection."""
+"""The clients of the demo: consumers (one is slow) and a producer. Each is a thread with a connection."""
 
 import threading
 import time
@@ -72,7 +72,7 @@ class _ConsumerLine(Endpoint):
 
 
 class Producer(threading.Thread):
-    """Sends so many messages a second, as far as there is credit."""
+    """Sends messages at a rate, as far as there is credit."""
 
     def __init__(self, name: str, port: int, rate: float) -> None:
         super().__init__(name=name, daemon=True)
@@ -122,7 +122,7 @@ class _ProducerLine(Endpoint):
             body = AmqpValue({"order": self._producer.sent})
             self._sender.send(Message(properties=Properties(message_id=name), body=body).encode())
             self._due += 1 / self._producer.rate
-        # What could not be sent for want of credit is not made up for.
+        # Messages that were not sent for lack of credit are not made up for.
         self._due = max(self._due, now - 0.1)
         self.turn(TURN_S)
 

@@ -1,4 +1,4 @@
-"""What the three routers of the demo are configured with: A and C have a broker each, B is between them."""
+"""The configurations of the demo's three routers: A and C have a broker each, B is between them."""
 
 from collections.abc import Mapping
 

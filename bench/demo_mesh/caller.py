@@ -179,7 +179,7 @@ class Caller(threading.Thread):
 
 
 class _Line(Endpoint):
-    """One connection of a caller: a sender for requests, and an address of its own for the answers."""
+    """One connection of a caller: a sender for requests, and a separate address for the answers."""
 
     def __init__(self, caller: Caller, port: int) -> None:
         super().__init__(port, f"caller-{caller.router}")

@@ -1,4 +1,4 @@
-"""What the demo is made of: the files in configs/, with a proxy in one trunk, and at other ports if that is wished."""
+"""The layout of the demo: the files in configs/, with a proxy in one trunk, and with other ports on request."""
 
 import re
 import socket

@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import re
 import shutil
 import signal
 import socket
@@ -11,9 +10,10 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 
-from actors.processes import descendants, kill
+from actors.processes import Process, descendants, kill
 from actors.pulse import read_sign
 
 READY_WITHIN_S = 60.0
@@ -83,11 +83,15 @@ class Router:
         self._config.write_text(text)
         self._process: subprocess.Popen[bytes] | None = None
         self._runtime = ""
+        self._lives = count(1)
 
     def start(self) -> None:
         """Start it, and do not wait."""
         self._runtime = tempfile.mkdtemp(prefix="demo-", dir="/tmp")
         files = ("-c", str(self._config), "--runtime-directory", self._runtime)
+        # What it has logged in earlier lives is worth keeping, and says nothing of this one.
+        if self.log.exists():
+            self.log.rename(self.log.with_suffix(f".{next(self._lives)}.log"))
         with self.log.open("w") as log:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "routerd.cli.routerd", *files, *self._form],
@@ -96,24 +100,37 @@ class Router:
                 stderr=log,
             )
 
-    def wait(self) -> None:
+    @property
+    def is_ready(self) -> bool:
+        """Whether it serves clients."""
+        return "Operational, " in self.log.read_text()
+
+    def wait(self, within_s: float = READY_WITHIN_S) -> None:
         """Wait until it is ready."""
         process = self._process
         assert process is not None
-        await_that(
-            lambda: process.poll() is not None or re.search(r"Operational, ", self.log.read_text()),
-            f"router {self.name} is ready",
-        )
+        await_that(lambda: process.poll() is not None or self.is_ready, f"router {self.name} is ready", within_s)
         if process.poll() is not None:
             raise DemoFailed(f"router {self.name} did not start:\n{self.log.read_text()[-2000:]}")
+
+    def actors(self) -> dict[str, Process]:
+        """Return the processes of its actors by their roles; none without Ray."""
+        signs = {path.stem: read_sign(str(path)) for path in Path(self._runtime).glob("*.pulse")}
+        return {role: sign.process for role, sign in signs.items() if sign is not None}
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send a signal to all its processes."""
+        assert self._process is not None
+        for pid in (self._process.pid, *(actor.pid for actor in self.actors().values())):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, number)
 
     def kill(self) -> int:
         """End it without a word, with all its processes; return how many these were."""
         process = self._process
         assert process is not None
-        signs = [read_sign(str(path)) for path in Path(self._runtime).glob("*.pulse")]
+        actors = self.actors().values()
         process.kill()
-        actors = [sign.process for sign in signs if sign is not None]
         for one in actors:
             kill(one)
         process.wait()

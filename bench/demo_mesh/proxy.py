@@ -1,4 +1,4 @@
-"""What is in the trunk that is cut: it passes octets on between two routers, until it is told not to."""
+"""A proxy in the trunk that is cut: it passes octets on between two routers until it is told to stop."""
 
 import contextlib
 import socket
@@ -8,7 +8,7 @@ _READ_SIZE = 1 << 16
 
 
 class Proxy:
-    """Listens at a port of its own for connections to another one."""
+    """Listens at a free port for connections to another port."""
 
     def __init__(self) -> None:
         self.target = 0

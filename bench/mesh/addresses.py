@@ -72,7 +72,7 @@ class Producers(Handler):
 
 
 def rows(count: int = ADDRESSES) -> list[Row]:
-    """Measure with so many addresses, each of which has one consumer at the neighbour."""
+    """Measure with `count` addresses. Each of them has one consumer at the neighbour."""
     with allow_many_files(), interior_router("Known") as known:
         held = Held(known.place, count // LINKS, LINKS)
         try:

@@ -1,7 +1,8 @@
 """Many edge routers in one process, without the routers: connections to an interior router, with the links of each.
 
-A connection has what edge routers attach first (the way up, the way down, address tracking and a heartbeat), and the
-links of its clients: a consumer of an address of its own, and a consumer and a producer of one that all have.
+A connection has the links that edge routers attach first: the way up, the way down, address tracking and a heartbeat.
+It also has the links of its clients. One consumer has an address that no other edge has. A consumer and a producer have
+an address that all edges share.
 """
 
 import asyncio
@@ -167,7 +168,7 @@ class EdgeCrowd:
         self.edges: list[Edge] = []
 
     async def join(self, count: int) -> float:
-        """Connect so many more; return how many seconds it took until all of their links were answered."""
+        """Connect `count` more; return how many seconds it took until all of their links were answered."""
         begun = time.monotonic()
         first = len(self.edges)
         beating = asyncio.create_task(self.beat())

@@ -47,7 +47,7 @@ log {
 
 
 def rows(count: int = EDGES) -> list[Row]:
-    """Have so many edges come, be reached and go."""
+    """Have `count` edges come, be reached and go."""
     with RouterProcess(FORM, configuration=CONFIGURATION) as router:
         return asyncio.run(_measured(router, count))
 

@@ -1,7 +1,7 @@
 """How the cost of the routing protocol grows with the mesh, on virtual time: from nothing, and when a trunk is lost.
 
 Five links a router on average, with costs from 1 to 20, and no consumers. A mesh has converged when every router has
-the shortest paths to all others and knows everybody's links. What it costs is told for one router, on average.
+the shortest paths to all others and knows everybody's links. The cost is that of one router, on average.
 """
 
 import gc
@@ -46,7 +46,7 @@ def rows(sizes: Sequence[int] = SIZES) -> list[Row]:
 
 
 def grown(size: int) -> Grown:
-    """Start a mesh of so many routers, and cut some of its trunks, one after the other."""
+    """Start a mesh of `size` routers, and cut some of its trunks, one after the other."""
     links = mesh(size, size * DEGREE // 2)
     simulation = Simulation(links)
     # There is much to walk through, and little to find.

@@ -1,7 +1,7 @@
 """What it costs a router to know the addresses of others: the routing engine, a worker, and both in one process.
 
-Each is measured in a process of its own, by what the process has more of memory when it knows them and has let go of
-everything else. The addresses come as octets from neighbours, and the worker's news as another process would get them.
+Each is measured in a separate process. Its memory is compared before it knows the addresses, and after it has freed
+everything else. The addresses come as octets from neighbours. The worker's news come as another process would get them.
 """
 
 import ctypes
@@ -52,7 +52,7 @@ def engine(routers: int, count: int) -> RoutingHost:
 
 
 def worker(routers: int, count: int) -> Network:
-    """Return what a worker that is a process of its own knows."""
+    """Return the network as a worker in another process knows it."""
     network = Network()
     for news in pickle.loads(pickle.dumps(told(routers, count)[1])):
         network.apply(news)

@@ -96,7 +96,7 @@ def known_bytes(links: Mesh) -> float:
 
 
 def changes(paths: Paths, links: Mesh, count: int) -> Iterator[None]:
-    """Change the cost of a link in one of its directions, so many times."""
+    """Change the cost of a link in one of its directions, `count` times."""
     chance = Random(2)
     links = {router: dict(costs) for router, costs in links.items()}
     for _ in range(count):

@@ -16,18 +16,20 @@ from bench.router import LARGE, Effort, loadgen_rows, ratio_rows
 OVER = ("directly", "over 1 router", "over 2 routers", "over 3 routers", "over 4 routers")
 LONGEST = len(OVER) - 1
 """Routers in a line."""
+SHARED = ("--addresses", "1", "--credit", "1000")
 PERCENT = 100
 LOADGEN_MESSAGES = 1_000_000
 
 
 def two_routers(effort: Effort, loadgen: Loadgen | None = None) -> list[Row]:
-    """One sender at one router, and one receiver at its neighbour."""
+    """One sender at one router and one receiver at its neighbour, then several of them for one address."""
     with Line(2) as line:
         first, last = (router.place for router in line.routers)
         return [
             *_rate_rows(line, effort, "two routers", ["--credit", "1000"], target=0.3),
             *loadgen_rows(loadgen, effort, "two routers", 0.3, (first, last), LOADGEN_MESSAGES),
             *_rate_rows(line, effort, "two routers, pre-settled", ["--credit", "1000", "--settled"]),
+            *_rate_rows(line, effort, "two routers, 4 to 4", ["--senders", "4", "--receivers", "4", *SHARED]),
             *_rate_rows(
                 line, effort, "two routers, 64 KiB", ["--size", str(LARGE), "--credit", "100"], listener="narrow"
             ),
@@ -37,7 +39,7 @@ def two_routers(effort: Effort, loadgen: Loadgen | None = None) -> list[Row]:
 def hops(effort: Effort) -> list[Row]:
     """Requests with one in flight, pre-settled: the requester at the first router, the responder at each of a line.
 
-    What a further hop adds is the mean over all but the first router, and for request and response together.
+    The time for a further hop is the mean over all routers except the first, for request and response together.
     """
     arguments = ["--requesters", "1", "--responders", "1", "--settled", *effort.span]
     with Line(LONGEST) as line:

@@ -158,7 +158,7 @@ class Simulation:
 
     def _are_links_known(self) -> bool:
         for _ in range(len(self._doubted)):
-            # Who did not know the last time is the first to be looked at.
+            # The router that did not know the last time is asked first.
             if not self._doubted[0].knows(self._links):
                 return False
             self._doubted.rotate(-1)
@@ -200,7 +200,7 @@ class Simulation:
 
     def _send(self, end: int, message: ControlMessage) -> None:
         self._spent.messages += 1
-        # What goes to several neighbours is one message.
+        # A message to several neighbours counts once.
         if message is not self._measured[0]:
             self._measured = message, self._size(message)
         self._spent.octets += self._measured[1]

@@ -1,10 +1,11 @@
 """RPC of oslo.messaging through a router: calls a second and their latency, next to RabbitMQ and to no bus at all.
 
-Each repetition measures every bus, one after the other, with a server in one process and a client with so many threads
-in another, both in the environment of the driver (MOBULA_DRIVER_PYTHON, or driver/.venv). `fake` is oslo.messaging
-without a bus, server and client in one process: what is its own. A ratio is the median of those of the repetitions.
+Each repetition measures every bus, one after the other. A server runs in one process, and a client with several threads
+in another. Both run in the environment of the driver (MOBULA_DRIVER_PYTHON, or driver/.venv). `fake` is oslo.messaging
+without a bus, with server and client in one process: it shows the cost of oslo.messaging alone. A ratio is the median
+of the repetitions' ratios.
 
-`load` is what runs in that environment, `profile` says there who has used the processor; `cases` runs them.
+`load` runs in that environment, and `cpu_profile` tells which code has used the processor there. `cases` runs them.
 """
 
 import argparse

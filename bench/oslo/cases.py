@@ -56,7 +56,7 @@ class Environment:
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """What a case is given."""
+    """The arguments of a case."""
 
     effort: Effort
     router: RouterProcess
@@ -85,7 +85,7 @@ def rates(bench: Bench) -> list[Row]:
 
 
 def memory(bench: Bench) -> list[Row]:
-    """Memory of many servers in one process and as many clients in another, each with a connection of its own."""
+    """Memory of many servers in one process and as many clients in another, each with a separate connection."""
     count = bench.effort.servers
     options = ("--count", str(count))
     with LoadProcess("serve", bench.urls[AMQP], *options) as servers:
@@ -102,7 +102,7 @@ def memory(bench: Bench) -> list[Row]:
 
 
 def profile(bench: Bench) -> list[Row]:
-    """Who uses the processor for a call, in the client and in the server; the profiler slows all of it down."""
+    """The processor time of a call by package, in the client and in the server. The profiler slows all of it down."""
     rows = []
     url = bench.urls[AMQP]
     with LoadProcess("serve", url, "--profile") as server:

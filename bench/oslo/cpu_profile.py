@@ -1,4 +1,4 @@
-"""Who has used the processor, in all threads of a process: the time of every function, added up by package.
+"""The use of the processor by all threads of a process: the time of every function, added up by package.
 
 What a function of the interpreter or of a C extension takes counts for the package that called it. The profiler comes
 with oslo.messaging, which has it for oslo.service.

@@ -34,7 +34,7 @@ class Echo:
 
 @contextmanager
 def serving(url: str, topic: str, name: str) -> Iterator[None]:
-    """A server on a transport of its own."""
+    """A server on a separate transport."""
     transport = oslo_messaging.get_rpc_transport(cfg.CONF, url=url)
     server = oslo_messaging.get_rpc_server(transport, oslo_messaging.Target(topic=topic, server=name), [Echo()])
     server.start()
@@ -47,13 +47,13 @@ def serving(url: str, topic: str, name: str) -> Iterator[None]:
 
 
 def client(url: str, topic: str) -> Any:
-    """Return a client on a transport of its own."""
+    """Return a client on a separate transport."""
     transport = oslo_messaging.get_rpc_transport(cfg.CONF, url=url)
     return oslo_messaging.get_rpc_client(transport, oslo_messaging.Target(topic=topic), timeout=CALL_S)
 
 
 def call_for(callee: Any, threads: int, warmup_s: float, seconds: float) -> dict[str, Any]:
-    """Call from so many threads for a time; return how often, and how long each took."""
+    """Call from `threads` threads for a time; return the number of calls, and how long each took."""
     begin = time.perf_counter() + warmup_s
     end = begin + seconds
     latencies: list[list[float]] = [[] for _ in range(threads)]
@@ -90,7 +90,7 @@ def used_s() -> float:
 
 
 def serve(arguments: argparse.Namespace) -> None:
-    """Serve so many topics, each by a server with a connection of its own, until the input ends."""
+    """Serve a number of topics until the input ends. Each has a server with a separate connection."""
     with ExitStack() as stack:
         for number in range(arguments.count):
             stack.enter_context(serving(arguments.url, f"{TOPIC}-{number}", "server"))
@@ -120,7 +120,7 @@ def both(arguments: argparse.Namespace) -> None:
 
 
 def hold(arguments: argparse.Namespace) -> None:
-    """Make so many clients, each with a connection of its own, and one call by each; keep them until the input ends."""
+    """Make a number of clients with a connection each. Each makes one call and is kept until the input ends."""
     clients = []
     for number in range(arguments.count):
         one = client(arguments.url, f"{TOPIC}-{number}")
@@ -155,7 +155,7 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=1)
     parser.add_argument("--profile", action="store_true")
     arguments = parser.parse_args()
-    # What a driver warns of under load is not asked for here.
+    # Warnings of a driver under load are not needed here.
     logging.basicConfig(level=logging.ERROR)
     cfg.CONF([], project="bench", default_config_files=[], default_config_dirs=[])
     {"serve": serve, "call": call, "both": both, "hold": hold}[arguments.role](arguments)

@@ -7,12 +7,12 @@ from typing import Protocol
 from .settings import Settings
 
 BROKERS = (None, "qpid-cpp", "RabbitMQ")
-"""What stands in the `product` of the peers that dynamic addressing is legacy for; None is one that does not say."""
+"""The values of `product` for which dynamic addressing is legacy; None stands for an open without it."""
 LAST_RESORT_EXCHANGE = "openstack"
 
 
 class Service(enum.Enum):
-    """What an address is for."""
+    """The purpose of an address."""
 
     RPC = "rpc"
     NOTIFY = "notify"
@@ -43,7 +43,7 @@ class Addressing(Protocol):
 
 
 def address(addressing: Addressing, destination: Destination) -> str:
-    """Return where to send what goes to a destination."""
+    """Return the address of a destination."""
     if destination.fanout:
         return addressing.multicast(destination)
     if destination.server:
@@ -111,7 +111,7 @@ class RoutableAddressing:
 def addressing_for(
     product: str | None, options: Settings, default_exchange: str | None, vhost: str | None
 ) -> Addressing:
-    """Return how to compose addresses for a peer, by what it says it is."""
+    """Return the addressing for a peer, by its `product`."""
     mode = options.addressing_mode
     if mode == "dynamic":
         mode = "legacy" if product in BROKERS else "routable"

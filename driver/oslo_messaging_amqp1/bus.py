@@ -1,4 +1,4 @@
-"""What a transport has on its connection: senders, subscriptions and the reply link, kept over reconnections."""
+"""The parts of a transport on its connection: senders, subscriptions and the reply link, kept over reconnections."""
 
 import logging
 import threading
@@ -23,7 +23,7 @@ from .url import Host
 _log = logging.getLogger(__name__)
 
 SENDERS_LIMIT = 10_000
-"""Senders, one for each destination, that may be kept at once; beyond, those at rest are let go at once."""
+"""Limit of the senders, one for each destination; beyond it, those at rest are dropped at once."""
 
 
 class MessageBus:
@@ -50,7 +50,7 @@ class MessageBus:
         self.connection.start()
 
     def stop(self) -> None:
-        """Fail what waits, close the connection; returns when that is done."""
+        """Fail the waiting messages and close the connection; returns when that is done."""
         self.connection.stop()
 
     def send(self, outgoing: Outgoing) -> None:
@@ -58,11 +58,11 @@ class MessageBus:
         self.connection.submit(lambda: self._send(outgoing))
 
     def cancel(self, outgoing: Outgoing, why: str, error: type[Exception]) -> None:
-        """Fail a message whose time is over, unless it is done in this moment."""
+        """Fail a message whose time is over, unless it has just been done."""
         self.connection.submit(lambda: self.give_up(outgoing, why, error))
 
     def post(self, outgoing: Outgoing, limit_s: float, complain: Callable[[BaseException], None]) -> None:
-        """Send a message that no thread waits for; after the limit it is given up. A failure is told."""
+        """Send a message that no thread waits for; after the limit it is given up. A failure is reported."""
 
         def posting() -> None:
             self._send(outgoing)
@@ -71,7 +71,7 @@ class MessageBus:
         self.connection.submit(posting)
 
     def wait_for_posted(self, limit_s: float) -> bool:
-        """Wait until nothing that was posted waits; return whether that is so."""
+        """Wait until no posted message waits; return whether that is so."""
         if self.connection.is_left:
             return True
         is_empty = threading.Event()
@@ -119,13 +119,13 @@ class MessageBus:
         outgoing.fail_with(error(f"{outgoing.terms.kind} to {outgoing.where}{why}: {stage}"))
 
     def is_getting_on(self, outgoing: Outgoing) -> bool:
-        """Return whether more of a large message was sent since this was asked last."""
+        """Return whether more of a large message was sent since the last call."""
         sender = self._senders.get(outgoing.destination)
         return sender is not None and sender.is_getting_on(outgoing)
 
     @property
     def state(self) -> str:
-        """Whom this is connected to, or why it is not, in words."""
+        """The host of the connection, or the reason for none, in words."""
         if self.context.engine is not None:
             return f"connected to {self.connection.host}"
         failure = self._last_failure or "no attempt has failed yet"
@@ -209,7 +209,7 @@ class MessageBus:
         return self.context.received_count
 
     def is_at_rest(self) -> bool:
-        """Return whether nothing is being sent, no reply is awaited, and all that came in is settled."""
+        """Return whether no message is being sent, no reply is awaited, and all incoming messages are settled."""
         is_sending = any(not sender.is_idle for sender in self._senders.values())
         is_receiving = any(subscription.in_hand for subscription in self._subscriptions)
         return not is_sending and not is_receiving and self.replies.is_idle and self._posted.is_empty

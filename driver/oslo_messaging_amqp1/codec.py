@@ -21,7 +21,7 @@ _SMALL = 256
 
 @dataclass(slots=True)
 class Message:
-    """What the driver uses of a message; a body of None is one without a body."""
+    """The parts of a message that the driver uses; a body of None stands for no body."""
 
     body: Any = None
     message_id: MessageId | None = None

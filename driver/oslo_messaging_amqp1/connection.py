@@ -1,10 +1,10 @@
 """The connection to the message bus: one socket and one engine at a time, made again whenever they are lost.
 
-One thread, the I/O thread, waits for the socket and for timers, connects and reads. Work that other threads have for
-the engine goes into a queue, and whoever gets the lock does all that is in there and writes what came of it: mostly
-that is the thread which brought the work, so that sending a message switches threads nowhere. A thread that does not
-get the lock leaves its work to the one that has it, which looks into the queue again after it has let go. So nobody
-waits for the lock but the I/O thread, and what comes at once goes out in one write.
+One thread, the I/O thread, waits for the socket and for timers, connects and reads. Other threads put their work for
+the engine into a queue. The thread that gets the lock does all the work in the queue, and writes the output. Mostly it
+is the thread that brought the work, so sending a message switches no threads. A thread that does not get the lock
+leaves its work to the thread that has it. That thread looks into the queue again after it has released the lock. So
+only the I/O thread waits for the lock, and work that comes at once goes out in one write.
 """
 
 import collections
@@ -49,7 +49,7 @@ GRACE_S = 0.002
 
 
 class Bus(Protocol):
-    """What lives on the connection and outlives its interruptions."""
+    """The owner of the connection's links, which outlives its interruptions."""
 
     def connected(self, engine: Engine, product: str | None) -> None:
         """The peer has opened the connection."""
@@ -92,7 +92,7 @@ class Connection:
         self._is_left = False
         self._thread = threading.Thread(target=self._run, name="oslo-amqp1", daemon=True)
 
-    # What any thread may call.
+    # Any thread may call these.
 
     def start(self) -> None:
         """Start the I/O thread, which connects at once."""
@@ -100,7 +100,7 @@ class Connection:
         self._thread.start()
 
     def submit(self, work: Callable[[], None]) -> None:
-        """Do something with the engine, now or as soon as whoever is at it has finished."""
+        """Do work with the engine: now, or as soon as the thread that has the lock is done."""
         if self._is_left:
             return
         self._work.append(work)
@@ -118,13 +118,13 @@ class Connection:
         self._readiness.wake()
 
     def submit_soon(self, work: Callable[[], None]) -> None:
-        """Do something with the engine along with what is done next, if that is within a moment."""
+        """Do work with the engine together with the next work, if that comes within a moment."""
         if not self._is_grace:
             self.submit(work)
             return
         self._postponed.append(work)
         if not self._is_grace:
-            # It just ended; what was done then may have missed this.
+            # It has just ended, and its last work may have missed this.
             self.submit(_nothing)
 
     def stop(self) -> None:
@@ -146,7 +146,7 @@ class Connection:
         # Else the peer would hear nothing of the parent's end while the child lives.
         self._readiness.close_copies(self._sock)
 
-    # What is called with the lock held: by work, by timers, by the engine.
+    # Work, timers and the engine call these, with the lock held.
 
     @property
     def host(self) -> Host:
@@ -264,7 +264,7 @@ class Connection:
             # Proton says some things only when it was asked for output, such as that no mechanism of SASL will do.
             is_news = engine.act()
 
-    # What the I/O thread does.
+    # The I/O thread runs these.
 
     def _run(self) -> None:
         try:
@@ -301,7 +301,7 @@ class Connection:
         self._do_what_was_left()
 
     def _do_what_was_left(self) -> None:
-        # Whoever brought work while this thread had the lock has left it here.
+        # Other threads may have brought work while this thread had the lock.
         if self._work:
             self.submit(_nothing)
 
@@ -389,7 +389,7 @@ class Connection:
         self._tick()
 
     def properties(self, host: Host) -> dict[str, Any]:
-        """Return what pyngus is told for a connection to a host."""
+        """Return the settings of pyngus for a connection to a host."""
         settings = self._settings
         properties = security_properties(settings, host, self._vhost)
         properties["properties"] = process_properties()
@@ -409,7 +409,7 @@ class Connection:
         self._next_tick = self._timers.at(deadline_s, self._judge_silence) if deadline_s else None
 
     def _judge_silence(self) -> None:
-        # This process may have been held up: what came in the meantime is no silence.
+        # This process may have been held up: that time does not count as silence of the peer.
         if self._sock is not None and self._dialing is None:
             self._read()
         self._tick()

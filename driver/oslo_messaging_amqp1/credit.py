@@ -26,7 +26,7 @@ class Credit:
             _log.debug("No credit is left for %s: the peer has to wait, stall %d", self._what, self.stalls)
 
     def renew(self, link: ReceivingLink) -> None:
-        """Grant what was used when that is half of the window or more; called when a message was dealt with."""
+        """Grant the used credit if it is half of the window or more; called when a message was dealt with."""
         left = link.credit
         if left <= (self._window + 1) // 2 and left < self._window:
             link.grant(self._window - left)

@@ -32,7 +32,7 @@ class Rotation:
 
     @property
     def host(self) -> Host:
-        """The host whose turn it is."""
+        """The present host."""
         return self.hosts[self._at]
 
     @property
@@ -82,7 +82,7 @@ class Rotation:
 
 
 class Dialing:
-    """One attempt at a host: its addresses one after another, without blocking but for the resolution of its name."""
+    """One attempt at a host: its addresses one after another. Only the resolution of its name blocks."""
 
     def __init__(self, host: Host) -> None:
         self._addresses = socket.getaddrinfo(host.name, host.port, type=socket.SOCK_STREAM)
@@ -90,7 +90,7 @@ class Dialing:
         self.sock: socket.socket | None = None
 
     def begin(self) -> None:
-        """Try the next address; OSError with what went wrong last when there is none."""
+        """Try the next address; OSError with the last error if there is none."""
         while self._addresses:
             family, kind, protocol, _, address = self._addresses.pop(0)
             try:
@@ -107,7 +107,7 @@ class Dialing:
         raise self._fault
 
     def is_connected(self) -> bool:
-        """Return whether the address that is tried answered; OSError if none is left that could."""
+        """Return whether the present address has answered; OSError if no other is left."""
         assert self.sock is not None
         code = self.sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
         if code == 0:

@@ -35,7 +35,7 @@ COMPLAINTS_LIMIT = 1000
 LEAVE_LIMIT_S = 5.0
 """How long cleanup() waits for replies and other messages that no thread waits for."""
 CANCEL_LIMIT_S = 0.5
-"""How long a thread whose time is over waits for the connection to say how far its message came."""
+"""How long a thread whose time is over waits for the connection to tell how far its message came."""
 
 
 class AMQPDriver(base.BaseDriver):
@@ -74,7 +74,7 @@ class AMQPDriver(base.BaseDriver):
         retry: int | None = None,
         transport_options: Any = None,
     ) -> Any:
-        """Send a cast, or a call and return what came back."""
+        """Send a cast, or a call and return its reply."""
         kind = CALL if wait_for_reply else CAST
         terms = self._terms(kind, retry, timeout, call_monitor_timeout, transport_options)
         destination = Destination(
@@ -102,7 +102,7 @@ class AMQPDriver(base.BaseDriver):
         return terms.kind == CAST and what in self.settings.return_at_once and not terms.is_mandatory
 
     def _complain(self, destination: Destination, error: BaseException) -> None:
-        # Services that send to nobody do so again and again.
+        # Services that send to an absent receiver do so again and again.
         is_new = destination not in self._complaints and len(self._complaints) < COMPLAINTS_LIMIT
         if is_new:
             self._complaints.add(destination)
@@ -137,17 +137,17 @@ class AMQPDriver(base.BaseDriver):
         return base.PollStyleListenerAdapter(listener, batch_size, batch_timeout)
 
     def cleanup(self) -> None:
-        """Close the connection; what waits fails. A driver that is used again connects again."""
+        """Close the connection; waiting messages fail. A driver that is used again connects again."""
         with self._lock:
             bus, self._bus = self._bus, None
         if bus is not None:
             bus.wait_for_posted(LEAVE_LIMIT_S)
             bus.stop()
 
-    # What incoming messages use.
+    # Incoming messages use these.
 
     def deliver(self, outgoing: Outgoing, limit_s: float, is_timeout_given: bool) -> None:
-        """Send a message and wait until it is done; raises what its sender has to know."""
+        """Send a message and wait until it is done; raises its failure."""
         began_s = time.monotonic()
         bus = self.bus()
         bus.send(outgoing)
@@ -161,7 +161,7 @@ class AMQPDriver(base.BaseDriver):
             raise outgoing.error
 
     def post(self, outgoing: Outgoing, limit_s: float, complain: Callable[[BaseException], None]) -> None:
-        """Send a message without waiting for it; after the limit it is given up. A failure is told."""
+        """Send a message without waiting for it; after the limit it is given up. A failure is reported."""
         self.bus().post(outgoing, limit_s, complain)
 
     def beat(self, outgoing: Outgoing) -> None:
@@ -169,7 +169,7 @@ class AMQPDriver(base.BaseDriver):
         self.bus().send(outgoing)
 
     def bus(self) -> MessageBus:
-        """Return what this process is connected by."""
+        """Return the connection of this process."""
         bus = self._bus
         if bus is not None:
             return bus

@@ -1,9 +1,9 @@
 """One AMQP connection without its socket: bytes go in, bytes and calls to the owners of links come out.
 
 pyngus sets the connection up (open, SASL, TLS, idle time-out) and moves its bytes. Links and events are taken from
-proton itself: pyngus makes several objects of every event and of every message, which costs 140 microseconds for one
-that is sent where this costs 10, and an undecodable message would end its loop. Nothing here locks: whoever calls in
-holds the lock of the connection.
+proton itself. With pyngus there are several objects for every event and for every message. Sending a message costs 140
+microseconds there, and 10 here. An undecodable message would also end the loop of pyngus. Nothing here locks: every
+caller holds the lock of the connection.
 """
 
 import itertools
@@ -39,10 +39,10 @@ REQUIRES_SASL = "the peer requires SASL: name a user in the transport URL, or se
 
 
 class ConnectionOwner(Protocol):
-    """Who is told what happens to the connection as a whole."""
+    """Gets the events of the connection as a whole."""
 
     def opened(self, product: str | None) -> None:
-        """The peer has opened the connection and said what it is."""
+        """The peer has opened the connection; `product` is from its open."""
 
     def failed(self, reason: str) -> None:
         """The connection is over: the peer closed it, or it broke."""
@@ -78,7 +78,7 @@ class Engine:
             self._pyngus.pn_transport.trace(proton.Transport.TRACE_FRM)
 
     def close(self) -> None:
-        """Detach all links and close the connection; what is still to be sent goes before."""
+        """Detach all links and close the connection, after the output that waits."""
         for link in list(self._links.values()):
             link.detach()
         self._pyngus.close()
@@ -93,7 +93,7 @@ class Engine:
         self._pyngus.destroy()
 
     def feed(self, data: bytes) -> None:
-        """Take bytes from the peer and act on them; no bytes are the end of what it sends."""
+        """Take bytes of the peer and act on them; no bytes mean the end of its output."""
         if not data:
             self._pyngus.close_input()
         while data:
@@ -105,14 +105,14 @@ class Engine:
         self.act()
 
     def output(self) -> bytes | None:
-        """Return what is to be written to the peer, if anything."""
+        """Return the output for the peer, if there is any."""
         return self._pyngus.output_data()
 
     def send_slices(self) -> bool:
-        """Send more of the large messages that there is room for; return whether that was anything."""
+        """Send more of the large messages that there is room for; return whether anything was sent."""
         is_any = False
         for link in list(self._large):
-            # What the peer's window does not let out yet stays here.
+            # Bytes that the peer's window does not let out yet stay here.
             if pn_session_outgoing_bytes(link.session._impl) < SLICE_BYTES:
                 link.send_slice()
                 is_any = True
@@ -138,7 +138,7 @@ class Engine:
 
     @property
     def error(self) -> str:
-        """What ended the connection, in words."""
+        """The reason for the end of the connection, in words."""
         for condition in (self._pyngus.pn_transport.condition, self._pyngus.pn_connection.remote_condition):
             if condition is not None and (words := _explained(condition)):
                 return words
@@ -186,7 +186,7 @@ class Engine:
         return b"%x" % next(self._numbers)
 
     def act(self) -> bool:
-        """Act on everything that proton has to tell; return whether it was anything."""
+        """Act on all events of proton; return whether there were any."""
         collector = self._collector._impl
         is_news = False
         while not isnull(event := pn_collector_peek(collector)):
@@ -253,7 +253,7 @@ _ON_CONNECTION = frozenset((PN_CONNECTION_REMOTE_OPEN, PN_CONNECTION_REMOTE_CLOS
 
 
 def _explained(condition: Any) -> str | None:
-    """Return what proton says in words of the user; None if it only says that the socket was closed."""
+    """Return proton's reason in words of the user; None if it only tells that the socket was closed."""
     # Proton calls all of these framing errors.
     _, _, tls = str(condition.description).partition("SSL Failure: ")
     if tls:

@@ -1,4 +1,4 @@
-"""What the driver raises besides oslo.messaging's MessagingTimeout, MessageDeliveryFailure and MessageUndeliverable."""
+"""Exceptions beside MessagingTimeout, MessageDeliveryFailure and MessageUndeliverable of oslo.messaging."""
 
 from oslo_config import cfg
 from oslo_messaging import exceptions
@@ -46,7 +46,7 @@ class SubscriptionRefused(TransportDriverError):
 
 
 class Undecodable(Exception):
-    """A message is not what its sender should have sent."""
+    """A message is not in the form that its sender should have sent."""
 
 
 class ShuttingDown(exceptions.MessageDeliveryFailure):

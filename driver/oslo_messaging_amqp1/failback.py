@@ -32,7 +32,7 @@ _log = logging.getLogger(__name__)
 TRIAL_LIMIT_S = 10.0
 """How long a trial at one host may take."""
 REST_EVERY_S = 0.1
-"""How often it is looked whether the connection is at rest."""
+"""The interval of checks whether the connection is at rest."""
 REST_LIMIT_S = 10.0
 """How long it may take to be at rest; after that a trial is too old to rely on."""
 QUIET_S = 1.0
@@ -40,14 +40,14 @@ QUIET_S = 1.0
 
 
 class Bus(Protocol):
-    """What is on the connection."""
+    """The owner of the connection's links."""
 
     @property
     def received_count(self) -> int:
         """How many requests and notifications have come."""
 
     def is_at_rest(self) -> bool:
-        """Return whether nothing is being sent, no reply is awaited, and all that came in is settled."""
+        """Return whether no message is being sent, no reply is awaited, and all incoming messages are settled."""
 
 
 class FailBack:

@@ -1,4 +1,4 @@
-"""What the connection says of this process."""
+"""The identity of this process in its open."""
 
 import os
 import sys
@@ -14,7 +14,7 @@ def process_properties() -> dict[str, Any]:
 
 
 def container_name(settings: Settings) -> str:
-    """Return the name of the container: the option's, or one that nobody else has."""
+    """Return the name of the container: the option's, or a unique one."""
     if settings.container_name:
         return settings.container_name
     of = process_properties()

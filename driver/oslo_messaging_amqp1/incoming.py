@@ -19,7 +19,7 @@ _log = logging.getLogger(__name__)
 
 
 class Replier(Protocol):
-    """Who sends replies and heartbeats: the driver."""
+    """Sends replies and heartbeats: the driver."""
 
     settings: Settings
     metrics: ServerMetrics

@@ -1,4 +1,4 @@
-"""What senders, subscriptions and the reply link share: the connection, and how its peer writes addresses."""
+"""The common data of senders, subscriptions and the reply link: the connection, and the addresses of its peer."""
 
 from .addressing import Addressing, Destination, address, addressing_for, subscriptions
 from .connection import Connection
@@ -23,7 +23,7 @@ class LinkContext:
         self._addressing: Addressing | None = None
 
     def connected(self, engine: Engine, product: str | None) -> None:
-        """There is a connection, to a peer that has said what it is."""
+        """There is a connection; `product` is from the peer's open."""
         self.engine = engine
         self._addressing = addressing_for(product, self.settings, self._default_exchange, self._vhost)
 

@@ -1,4 +1,4 @@
-"""The two ends of links, over proton's functions; each calls its owner, which is told nothing after a detach."""
+"""The two ends of links, over proton's functions. Each calls its owner, but not after a detach."""
 
 import enum
 from typing import Any, Protocol
@@ -38,7 +38,7 @@ from cproton import (
 
 
 class Outcome(enum.Enum):
-    """What became of a message."""
+    """The outcome of a message."""
 
     ACCEPTED = PN_ACCEPTED
     REJECTED = PN_REJECTED
@@ -49,7 +49,7 @@ class Outcome(enum.Enum):
 
 
 class SendingOwner(Protocol):
-    """Who sends over a link."""
+    """The owner of a sending link."""
 
     def attached(self) -> None:
         """The peer has attached, too."""
@@ -61,11 +61,11 @@ class SendingOwner(Protocol):
         """The peer may take more now."""
 
     def settled(self, delivery: Any, outcome: Outcome, maybe_seen: bool, reason: str) -> None:
-        """The peer has said what became of a message, and whether anybody may have seen it."""
+        """The peer has settled the message, with an outcome that tells whether it may have been seen."""
 
 
 class ReceivingOwner(Protocol):
-    """Who gets what comes in over a link."""
+    """The owner of a receiving link: it gets the messages that come in."""
 
     def attached(self) -> None:
         """The peer has attached, too."""
@@ -78,7 +78,7 @@ class ReceivingOwner(Protocol):
 
 
 class LinkEngine(Protocol):
-    """What a link needs of the engine of its connection."""
+    """The part of a connection's engine that links use."""
 
     def detach(self, link: Any) -> None:
         """Detach a link from our side; its owner hears no more of it."""
@@ -94,7 +94,7 @@ class LinkEngine(Protocol):
 
 
 class _Link:
-    """What both ends have in common; without a session it is over."""
+    """The common part of both ends; without a session it is over."""
 
     def __init__(self, end: Any, owner: Any, engine: LinkEngine) -> None:
         self.end = end
@@ -137,7 +137,7 @@ class _Link:
 
 
 SLICE_BYTES = 65_536
-"""How much of a message proton is given at once: what it costs to frame it grows with the square of that."""
+"""Bytes of a message that proton gets at once: the time to frame them grows with the square of their number."""
 
 
 class SendingLink(_Link):
@@ -148,7 +148,7 @@ class SendingLink(_Link):
     def __init__(self, end: Any, owner: Any, engine: LinkEngine) -> None:
         super().__init__(end, owner, engine)
         self.large: Any = None
-        """The delivery of a message of which only a part was sent yet; no other can be sent in the meantime."""
+        """The delivery of a message that is sent in part; no other can be sent in the meantime."""
         self._rest = memoryview(b"")
         self._is_large_settled = False
 
@@ -236,7 +236,7 @@ class SendingLink(_Link):
 
 
     def _decided_early(self, delivery: Any, state: int) -> None:
-        # Nobody wants the rest of it.
+        # The rest of it is not needed.
         if state in _FAILURES:
             outcome, maybe_seen, reason = _failure(delivery, state)
         elif pn_delivery_settled(delivery):
@@ -281,7 +281,7 @@ class ReceivingLink(_Link):
         return pn_link_credit(self._link) if self._engine is not None else 0
 
     def grant(self, credit: int) -> None:
-        """Let the peer send so many messages more; fewer, if that is negative."""
+        """Let the peer send `credit` messages more; fewer, if that is negative."""
         if self._engine is not None:
             pn_link_flow(self._link, credit)
 
@@ -317,7 +317,7 @@ class ReceivingLink(_Link):
         self._settle(delivery, PN_RELEASED)
 
     def reject(self, delivery: Any, reason: str) -> None:
-        """Settle a message as rejected: nobody could read it."""
+        """Settle a message as rejected: it could not be read."""
         if delivery is not None and self._engine is not None:
             condition = pn_disposition_condition(pn_delivery_local(delivery))
             pn_condition_set_name(condition, "amqp:decode-error")

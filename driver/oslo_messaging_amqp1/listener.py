@@ -31,7 +31,7 @@ Read = Callable[[Receipt], Any]
 
 
 class Listener(base.PollStyleListener):
-    """Hands out what comes in over some subscriptions, in the order in which it came."""
+    """Hands out the messages of some subscriptions, in the order in which they came."""
 
     def __init__(self, bus: "MessageBus", destinations: Sequence[Destination], window: int, read: Read) -> None:
         super().__init__(prefetch_size=-1)
@@ -79,7 +79,7 @@ class Listener(base.PollStyleListener):
             except RuntimeError:
                 return
 
-    # Called by whoever listens.
+    # The listening threads call these.
 
     def poll(self, timeout: float | None = None, batch_size: int = 1, batch_timeout: float | None = None) -> list[Any]:
         until_s = None if timeout is None else time.monotonic() + timeout
@@ -132,7 +132,7 @@ class Listener(base.PollStyleListener):
         self._tell()
         while self._arrived:
             self._arrived.popleft().settle(ReceivingLink.let_go)
-        # The replies of those who have just finished would be lost with the process.
+        # Otherwise the replies of requests that have just finished would be lost with the process.
         self._bus.wait_for_posted(LEAVE_LIMIT_S)
         done = [self._bus.unsubscribe(subscription) for subscription in self.subscriptions]
         for one in done:

@@ -41,7 +41,7 @@ def reply_body(reply: Any, failure: Any) -> str:
 
 
 def _read(body: Any) -> Request:
-    """Return what the body of a request or notification says; Undecodable if it is neither."""
+    """Return the content of a request or notification; Undecodable if the body is neither."""
     content = _object(body)
     if "request" not in content or "context" not in content:
         raise Undecodable("there is no request with a context in it")
@@ -52,12 +52,12 @@ def _read(body: Any) -> Request:
 
 
 def read_request(body: Any) -> Request:
-    """Return what the body of an RPC request says."""
+    """Return the content of an RPC request."""
     return _of_an_object(_read(body))
 
 
 def read_notification(body: Any) -> Request:
-    """Return what the body of a notification says, out of its envelope if it has one."""
+    """Return the content of a notification, out of its envelope if it has one."""
     request = _read(body)
     try:
         request.message = common.deserialize_msg(request.message)

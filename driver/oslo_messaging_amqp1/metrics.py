@@ -1,4 +1,4 @@
-"""What RPC servers do, for oslo.metrics; RPC clients are measured by oslo.messaging itself."""
+"""Metrics of RPC servers for oslo.metrics; oslo.messaging itself measures RPC clients."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A message on its way out, and the thread that waits for what becomes of it."""
+"""A message on its way out, and the thread that waits for its outcome."""
 
 import threading
 import time
@@ -25,9 +25,9 @@ class Terms:
     retry: int | None = 0
     """How often it may be tried again; None is without an end."""
     is_resent: bool = False
-    """Whether it is tried again, too, when it comes back as seen by nobody."""
+    """Whether it is sent again as well if it comes back unseen."""
     is_mandatory: bool = False
-    """Whether its sender wants to know that nobody is there, by an exception of its own."""
+    """Whether its sender wants a separate exception if there is no receiver."""
     ttl_s: float | None = None
     call_monitor_timeout_s: float | None = None
 
@@ -73,7 +73,7 @@ class Outgoing:
         return self.terms.kind == CALL
 
     def encoded(self, to: str, reply_to: str | None) -> bytes:
-        """Return its bytes; a call gets an id of its own each time it is sent."""
+        """Return its bytes; a call gets a new id each time it is sent."""
         ttl_s = self.terms.ttl_s
         message = Message(self._body, to=to, ttl_ms=None if ttl_s is None else max(0, int(ttl_s * 1000)))
         if self.wants_reply:
@@ -85,7 +85,7 @@ class Outgoing:
         return encoded(message)
 
     def use_retry(self) -> bool:
-        """Count one attempt that failed; return whether there may be another."""
+        """Count one failed attempt; return whether there may be another."""
         if self._retries is None:
             return True
         self._retries -= 1
@@ -97,7 +97,7 @@ class Outgoing:
         self._finish()
 
     def fail(self, reason: str) -> None:
-        """It is done: it was not delivered, or nobody can know."""
+        """It is done: it was not delivered, or its delivery is in doubt."""
         self.fail_with(MessageDeliveryFailure(f"{self.terms.kind} to {self.where}: {reason}"))
 
     def fail_with(self, error: BaseException) -> None:
@@ -107,7 +107,7 @@ class Outgoing:
         self._finish()
 
     def came_back(self, reason: str) -> None:
-        """It is done: nobody is there to take it."""
+        """It is done: there is no receiver for it."""
         if self.terms.is_mandatory:
             exchange = getattr(self.destination, "exchange", None)
             self.fail_with(MessageUndeliverable(reason, exchange, self.where, self._body))

@@ -18,13 +18,13 @@ CHARACTERS_LIMIT = 64 * 1024 * 1024
 
 
 class Bus(Protocol):
-    """Who sends the messages."""
+    """Sends the messages."""
 
     def give_up(self, outgoing: Outgoing, why: str) -> None:
         """Fail a message, with how far it came."""
 
     def is_getting_on(self, outgoing: Outgoing) -> bool:
-        """Return whether more of a large message was sent since this was asked last."""
+        """Return whether more of a large message was sent since the last call."""
 
 
 class Posted:
@@ -33,7 +33,7 @@ class Posted:
     def __init__(self, connection: Connection, bus: Bus) -> None:
         self._connection = connection
         self._bus = bus
-        # By limit, since those with the same limit are due in the order in which they came.
+        # By limit: messages with the same limit are due in the order in which they came.
         self._waiting: dict[float, collections.OrderedDict[Outgoing, float]] = {}
         self._timer: Timer | None = None
         self._count = self._characters = 0

@@ -6,7 +6,7 @@ import socket
 
 
 class Readiness:
-    """What the I/O thread sleeps on. Only wake() may be called by other threads."""
+    """The I/O thread sleeps on this. Other threads may call only wake()."""
 
     def __init__(self) -> None:
         self._awake, self._waker = socket.socketpair()

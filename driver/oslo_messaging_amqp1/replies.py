@@ -15,11 +15,11 @@ from .outgoing import Outgoing
 _log = logging.getLogger(__name__)
 
 NOT_IMPLEMENTED = "amqp:not-implemented"
-"""What a peer says that makes up no addresses."""
+"""The condition from a peer that makes up no addresses."""
 
 
 class Callers(Protocol):
-    """Who has calls that wait for an address for their replies."""
+    """Has calls that wait for an address for their replies."""
 
     def send_waiting(self) -> None:
         """There is an address."""
@@ -76,7 +76,7 @@ class Replies:
             self._context.connection.abandon(f"the link for replies was detached, {reason}")
             return
         if self._own_address is None and reason.startswith(NOT_IMPLEMENTED):
-            # RabbitMQ knows no dynamic sources, but makes a queue for whoever attaches to one.
+            # RabbitMQ knows no dynamic sources, but makes a queue for every address that is attached to.
             self._own_address = f"reply.{uuid.uuid4().hex}"
             self.attach()
             return

@@ -1,4 +1,4 @@
-"""What pyngus is told about SASL and TLS for a connection to one host."""
+"""The settings of pyngus for SASL and TLS, for a connection to one host."""
 
 import ssl
 from typing import Any

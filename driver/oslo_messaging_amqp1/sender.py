@@ -1,4 +1,4 @@
-"""What is sent to one destination: the link to it, what waits for credit, what waits for its outcome."""
+"""The messages to one destination: their link, and those that wait for credit or for an outcome."""
 
 import collections
 import logging
@@ -70,7 +70,7 @@ class Sender:
             self._link.abort()
 
     def is_getting_on(self, outgoing: Outgoing) -> bool:
-        """Return whether more of a large message was sent since this was asked last."""
+        """Return whether more of a large message was sent since the last call."""
         link = self._link
         if link is None or link.large is None or self._under_way.get(link.large) is not outgoing:
             return False
@@ -78,7 +78,7 @@ class Sender:
         return before is None or outgoing.left < before
 
     def stage(self, outgoing: Outgoing) -> str | None:
-        """Return what a message waits for, in words; None if it is not here."""
+        """Return the reason why a message waits, in words; None if it is not here."""
         if self._link is not None and self._link.large is not None:
             is_large = self._under_way.get(self._link.large) is outgoing
             return f"{'it' if is_large else 'a large message before it'} was sent in part, and the peer takes no more"
@@ -104,7 +104,7 @@ class Sender:
         self._link = engine.sending_link(name, self._address, self)
 
     def send_waiting(self) -> None:
-        """Send as much of what waits as there is credit for."""
+        """Send as many of the waiting messages as there is credit for."""
         link, waiting = self._link, self._waiting
         while waiting and not self._is_paused and link is not None and link.is_attached and link.credit > 0:
             if link.large is not None:
@@ -126,7 +126,7 @@ class Sender:
         elif not outgoing.wants_reply:
             outgoing.succeed()
 
-    # What the link tells.
+    # The link calls these.
 
     def attached(self) -> None:
         _log.debug("Attached to send to %s", self._address)
@@ -213,7 +213,7 @@ class Sender:
                 outgoing.fail(reason)
 
     def detach_if_unused(self) -> bool:
-        """Detach when nothing was sent since this was asked last; return whether that was so."""
+        """Detach if nothing was sent since the last call; return whether that was so."""
         was_used, self._was_used = self._was_used, False
         if was_used or not self.is_idle or self._is_paused:
             return False

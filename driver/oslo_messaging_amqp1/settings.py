@@ -125,7 +125,7 @@ def _kinds(name: str, given: Sequence[str]) -> frozenset[str]:
     unknown = sorted(kinds.difference(known))
     if not unknown:
         return frozenset(kinds)
-    # A word that was mistyped must not take away what holds without it.
+    # A mistyped word must not remove the default.
     kinds = kinds.intersection(known).union(_DEFAULTS[name])
     words = "%s: ignored %s, which is none of %s; in force: %s"
     _log.warning(words, name, ", ".join(unknown), ", ".join(known), ", ".join(sorted(kinds)) or options.NO_KIND)

@@ -44,7 +44,7 @@ class Receipt:
 
 
 class Inbox(Protocol):
-    """Who gets what comes in."""
+    """Gets the messages that come in."""
 
     def put(self, receipt: Receipt) -> None:
         """Take a message; called with the lock of the connection held."""
@@ -54,7 +54,7 @@ class Inbox(Protocol):
 
 
 class Subscription:
-    """Kept by the bus over reconnections; but for submit() and wait(), it is called with the connection's lock held."""
+    """Kept by the bus over reconnections. Calls except submit() and wait() are made with the connection's lock held."""
 
     def __init__(
         self, context: LinkContext, destination: Destination, number: int, window: int, inbox: Inbox

@@ -17,7 +17,7 @@ from typing import Any
 
 import proton
 
-WITHIN_S = 10.0
+from tests.waiting import WITHIN_S
 
 
 @dataclass
@@ -357,10 +357,6 @@ class Peer:
     def sent_to(self, address: str) -> list[Arrived]:
         return [one for one in self.arrived if one.address == address]
 
-    def eventually(self, claim: Callable[[], Any], within_s: float = WITHIN_S) -> Any:
-        """Wait until something is true, and return what."""
-        return eventually(claim, within_s)
-
     def _run(self) -> None:
         while not self._is_stopping:
             socks = [self._listener, self._awake, *(client.sock for client in self.clients)]
@@ -409,15 +405,6 @@ class Peer:
         sock.setblocking(False)
         client = Client(sock, self)
         self.clients.append(client)
-
-
-def eventually(claim: Callable[[], Any], within_s: float = WITHIN_S) -> Any:
-    """Wait until something is true, and return what."""
-    until_s = time.monotonic() + within_s
-    while not (found := claim()):
-        assert time.monotonic() < until_s, "it did not become true in time"
-        time.sleep(0.005)
-    return found
 
 
 @contextlib.contextmanager

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from routerd.cli.version import build, version
 from routerd.compiled_form import why_untrained
-from routerd.config import RouterConfig
+from routerd.config import ListenerConfig, RouterConfig
 from routerd.io import module_log, warn_if_open
 
 _server_log = module_log("SERVER")
@@ -15,6 +15,7 @@ _router_log = module_log("ROUTER")
 _connections_log = module_log("CONN_MGR")
 _policy_log = module_log("POLICY")
 _KIB_PER_MIB, _KIB_PER_GIB = 1 << 10, 1 << 20
+_ANY_HOST = ("", "0.0.0.0", "[::]", "::")
 
 
 def announce_configuration(config: RouterConfig) -> None:
@@ -31,7 +32,8 @@ def announce_configuration(config: RouterConfig) -> None:
     elif reason := why_untrained():
         _router_log.info("This router is compiled and not trained, which makes it a quarter slower: %s", reason)
     for warning in config.warnings:
-        _router_log.warning("%s", warning)
+        tell = _connections_log.error if warning in config.faults else _router_log.warning
+        tell("%s", warning)
     policy = config.policy
     folder = next((values["policyDir"] or "" for name, values in config.sections if name == "policy"), "")
     _policy_log.info(
@@ -41,21 +43,37 @@ def announce_configuration(config: RouterConfig) -> None:
     if policy.default_vhost:
         _policy_log.info("Policy fallback defaultVhost is defined: '%s'", policy.default_vhost)
     for listener in config.listeners:
-        _connections_log.info("Configured Listener: %s proto=any, role=%s", listener.address, listener.role.value)
+        http = ", http" if listener.takes_http else ""
+        text = "Configured Listener: %s proto=any, role=%s%s"
+        _connections_log.info(text, listener.address, listener.role.value, http)
         warn_if_open(listener)
     for connector in config.connectors:
         _connections_log.info("Configured Connector: %s proto=any, role=%s", connector.address, connector.role.value)
 
 
-def announce_readiness(listening: Iterable[str], threads: int) -> None:
-    """Say that clients can connect, and where."""
-    for text in listening:
+def announce_readiness(listening: Iterable[str], listeners: Iterable[ListenerConfig], threads: int) -> None:
+    """Say that clients can connect, and where; and where the console is."""
+    places = list(listening)
+    for text in places:
         _server_log.notice("Listening on %s", text)
+    for listener in listeners:
+        if listener.serves_console:
+            for place in places:
+                _announce_console(listener, place)
     _server_log.notice("Operational, %d Threads Running (process ID %d)", threads, os.getpid())
     size, available = (_kib("/proc/self/status", "VmSize"), _kib("/proc/meminfo", "MemAvailable"))
     _server_log.notice(
         "Process VmSize %.2f MiB (%.2f GiB available memory)", size / _KIB_PER_MIB, available / _KIB_PER_GIB
     )
+
+
+def _announce_console(listener: ListenerConfig, place: str) -> None:
+    address, _, name = place.partition(" ")
+    if name != f"({listener.name})" and (listener.name or address != listener.address):
+        return
+    host, _, port = address.rpartition(":")
+    scheme = "https" if listener.ssl_profile else "http"
+    _server_log.notice("The console is at %s://%s:%s/", scheme, "localhost" if host in _ANY_HOST else host, port)
 
 
 def _word(is_so: bool) -> str:

@@ -38,6 +38,14 @@ def parser() -> argparse.ArgumentParser:
     add("-T", "--test-hooks", action="store_true", help="add the addresses and the haste that tests of clients use")
     add("-v", "--version", action="store_true", help="print the version and what it runs on")
     add("--check", action="store_true", help="say whether the configuration file is right, and start nothing")
+    add(
+        "--explain",
+        nargs="?",
+        const="",
+        metavar="FILE",
+        help="with --check: say line by line what will be different from qdrouterd; FILE stands for -c FILE",
+    )
+    add("--strict", action="store_true", help="refuse what qdrouterd lets pass in a file, instead of a warning")
     add("--stop", metavar="ID", help="end the router of this id that was left running in Ray, and start nothing")
     add("--options-file", metavar="FILE", help="a file with the options of the process that follow")
     add("--sample-options", action="store_true", help="print such a file, with all options explained and none set")
@@ -52,6 +60,10 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     if rest:
         unknown = next((one for one in rest if one.startswith("-")), None)
         made.error(f"unknown option: {unknown}" if unknown else f"Unexpected arguments: {' '.join(rest)}")
+    if arguments.explain is not None and not arguments.check:
+        made.error("--explain goes with --check")
+    if arguments.explain:
+        arguments.config = arguments.explain
     if arguments.include is not None and not Path(arguments.include).is_dir():
         made.exit(FAILURE, f"{sys.argv[0]}: Cannot find Python library path '{arguments.include}': no such directory\n")
     return arguments

@@ -1,4 +1,4 @@
-"""Leaving the terminal: the command ends once the router, now a process of its own, is ready or has failed (2.2)."""
+"""Leaving the terminal: the router runs in another process; the command ends once it is ready or has failed (2.2)."""
 
 import contextlib
 import os

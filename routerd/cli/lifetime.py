@@ -75,7 +75,7 @@ class Lifetime:
         except Interrupted:
             self._router.stop()
             return None
-        # Ray has set handlers of its own meanwhile.
+        # Ray has set its signal handlers meanwhile.
         self.catch_signals()
         return listening
 

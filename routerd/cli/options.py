@@ -1,8 +1,11 @@
 """Options of the process beside the router's configuration file: how many actors, which Ray, where files go.
 
 Each option is described once, for oslo.config. It is looked for in this order, and the first place that has it wins:
-the command line (`--connection-actors 4`), the environment (`ROUTERD_CONNECTION_ACTORS=4`), the file that
-`--options-file` or `ROUTERD_OPTIONS_FILE` names (`connection_actors = 4` in its section `[DEFAULT]`), the default.
+
+* the command line (`--connection-actors 4`)
+* the environment (`ROUTERD_CONNECTION_ACTORS=4`)
+* the file that `--options-file` or `ROUTERD_OPTIONS_FILE` names (`connection_actors = 4` in its section `[DEFAULT]`)
+* the default
 """
 
 import argparse
@@ -110,6 +113,13 @@ OPTIONS: tuple[cfg.Opt, ...] = (
         "several connection_actors.",
     ),
     cfg.BoolOpt(
+        "drop_in",
+        default=False,
+        help="Do as qdrouterd does where this router is more careful by default: requests to management may change "
+        "everything and name all files, unless a policy or the section 'router' is in the way. docs/differences.md "
+        "says more.",
+    ),
+    cfg.BoolOpt(
         "detach",
         default=False,
         help="Leave the router running in Ray when this command ends. It needs a Ray to join.",
@@ -146,6 +156,7 @@ class Options:
     log_format: str
     log_level: str | None
     in_process: bool
+    drop_in: bool
     detach: bool
     user_file: str | None
     runtime_directory: str | None

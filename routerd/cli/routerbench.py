@@ -27,6 +27,8 @@ examples:
     routerbench --attach --connections 100 --links 50
   10 000 connections, held for a minute:
     routerbench --idle --connections 10000 --seconds 60
+  over WebSocket, at a listener with http: yes:
+    routerbench --connect 127.0.0.1:8672 --websocket --seconds 5
   two hosts or shells, receiving and sending apart:
     routerbench --listen 127.0.0.1:5999 --receivers 1 --count 1000000
     routerbench --connect 127.0.0.1:5999 --senders 1 --receivers 0 --count 1000000
@@ -101,6 +103,7 @@ def option_parser() -> argparse.ArgumentParser:
     where.add_argument("--hostname", help="the virtual host to ask for")
     where.add_argument("--sasl", action="store_true", help="connect with SASL ANONYMOUS, for peers that insist on SASL")
     where.add_argument("--tls", action="store_true", help="connect with TLS")
+    where.add_argument("--websocket", action="store_true", help="connect with AMQP over WebSocket, at an HTTP listener")
     where.add_argument("--ca", metavar="FILE", help="the authorities to trust, as PEM; connects with TLS")
     where.add_argument(
         "--address", default="routerbench", help="the address, {} being the number of one of several; %(default)s"
@@ -195,6 +198,7 @@ def plan_of(options: argparse.Namespace) -> Plan:
         is_sasl=options.sasl,
         is_tls=options.tls or options.ca is not None,
         ca_file=options.ca,
+        is_websocket=options.websocket,
         **links,
     )
 

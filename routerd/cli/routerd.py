@@ -13,6 +13,7 @@ from typing import Any
 from routerd.cli.announcements import announce_configuration, announce_readiness
 from routerd.cli.arguments import parse
 from routerd.cli.daemon import DaemonError, Parent, PidFile, become_daemon, become_user
+from routerd.cli.drop_in import as_drop_in
 from routerd.cli.exit_status import FAILURE, SUCCESS
 from routerd.cli.lifetime import Lifetime, Router, traceback_of
 from routerd.cli.options import OptionError, Options, read_options, write_sample
@@ -20,15 +21,18 @@ from routerd.cli.runtime_folder import LOG_SOCKET, RuntimeFolderError, runtime_f
 from routerd.cli.version import version, version_text
 from routerd.config import (
     DEFAULT_USER_FILE,
+    ConfigErrors,
     ConfigRejected,
     LogModuleConfig,
     RouterConfig,
     UserFileError,
+    differences,
     line_of,
     load_config,
     read_users,
     with_directory,
 )
+from routerd.config.kinds import in_every_folder
 from routerd.core import RouterMode
 from routerd.io import (
     AuthenticationUnusable,
@@ -63,19 +67,27 @@ def main(argv: Sequence[str] | None = None) -> int:
         options = read_options(vars(arguments), os.environ)
         if arguments.stop is not None:
             return _stop(arguments.stop, options)
-        config = _adapted(load_config(arguments.config), options, has_test_hooks=arguments.test_hooks)
-        faults = [*_faults_of_profiles(config, arguments.config)]
+        config = load_config(arguments.config, is_strict=arguments.strict)
+        config = _adapted(config, options, has_test_hooks=arguments.test_hooks)
+        unusable, faults = list(_faults_of_profiles(config, arguments.config)), list[str]()
+        if arguments.strict:
+            faults += (f"Cannot load configuration file {one}" for one in unusable)
+        else:
+            told = [f"{one}: connections that need the profile are refused" for one in unusable]
+            config = replace(config, warnings=(*config.warnings, *told), faults=config.faults.union(told))
         if config.router.user_file is not None and not arguments.user:
             faults += _faults_of_users(config.router.user_file)
     except (OptionError, ConfigRejected) as error:
+        if isinstance(error, ConfigErrors):
+            for line in (*error.warnings, error.errors[0].old_sentence):
+                _complain(line)
         _complain(str(error))
         return FAILURE
     if faults:
         _complain("\n".join(faults))
         return FAILURE
     if arguments.check:
-        _complain("\n".join(config.warnings))
-        print(f"{arguments.config}: no errors")
+        _tell_of(arguments.config, config, options, is_explained=arguments.explain is not None)
         return SUCCESS
     if (arguments.pidfile or arguments.user) and not arguments.daemon:
         _complain("-P and -U mean nothing without -d")
@@ -99,12 +111,22 @@ def main(argv: Sequence[str] | None = None) -> int:
         return FAILURE
 
 
+def _tell_of(path: str, config: RouterConfig, options: Options, *, is_explained: bool) -> None:
+    """Say what there is to say about a file that is right."""
+    if not is_explained:
+        _complain("\n".join(config.warnings))
+    print(f"{path}: no errors")
+    if is_explained:
+        told = [one.told(path) for one in differences(path, is_drop_in=options.drop_in)]
+        print("\n".join((*config.warnings, *told)))
+
+
 def _faults_of_profiles(config: RouterConfig, path: str) -> Iterator[str]:
     """Yield why profiles cannot be used, with where the file says so."""
     for fault in check_profiles(config.ssl_profiles, (*config.listeners, *config.connectors)):
         line = line_of(path, "sslProfile", fault.profile, fault.attribute)
         place = "" if line is None else f"line {line}: "
-        yield f"Cannot load configuration file {path}: {place}{fault}"
+        yield f"{path}: {place}{fault}"
 
 
 def _faults_of_users(path: str) -> list[str]:
@@ -157,7 +179,7 @@ def _run(config: RouterConfig, options: Options, parent: Parent, at_exit: ExitSt
         raise StartFailed(f"Router start-up failed: {error}") from error
     if listening is None:
         return SUCCESS
-    announce_readiness(listening, _workers(config, options))
+    announce_readiness(listening, config.listeners, _workers(config, options))
     parent.tell_ready()
     return SUCCESS if options.detach else lifetime.stay()
 
@@ -240,8 +262,9 @@ def _adapted(config: RouterConfig, options: Options, *, has_test_hooks: bool) ->
         others = (replace(module, enable=None) for module in modules if module.module != "DEFAULT")
         default = next((module for module in modules if module.module == "DEFAULT"), LogModuleConfig(module="DEFAULT"))
         modules = (*others, replace(default, enable=options.log_level))
-    modules = tuple(replace(module, output_file=_absolute(module.output_file)) for module in modules)
+    modules = tuple(replace(module, output_file=in_every_folder(module.output_file)) for module in modules)
     users = options.user_file or (DEFAULT_USER_FILE if os.path.exists(DEFAULT_USER_FILE) else None)
+    config = as_drop_in(config) if options.drop_in else config
     router = replace(config.router, version=version(), has_test_hooks=has_test_hooks, user_file=users)
     if router.sasl_config_dir is not None:
         folders = ":".join(map(os.path.abspath, router.sasl_config_dir.split(":")))
@@ -280,10 +303,6 @@ def _adapted_log(values: Mapping[str, Any], modules: tuple[LogModuleConfig, ...]
     """Return the attributes of a section `log` as its module has them now."""
     module = next(one for one in modules if one.module == values["module"])
     return {**values, "enable": module.enable, "outputFile": module.output_file}
-
-
-def _absolute(output: str | None) -> str | None:
-    return output if output in (None, "stderr", "stdout", "syslog") else os.path.abspath(output)
 
 
 def _settle_in(pid_file: PidFile | None, user: str | None, at_exit: ExitStack) -> None:

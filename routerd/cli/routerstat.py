@@ -28,6 +28,8 @@ examples:
     routerstat -a -r QDR.B -b amqp://router.example:5672
   who is connected, each once:
     routerstat -c --json | jq '[.routers[].tables[].rows[].authentication] | unique'
+  where a message to an address would go from another router, and why:
+    routerstat --explain orders/new --from QDR.B
   the network that it belongs to as a picture on the terminal, and in a file for a browser:
     routerstat --map
     routerstat --map network.svg
@@ -60,6 +62,16 @@ class _MapAction(argparse.Action):
         options.map_file = None if value is self.const else value
 
 
+class _ExplainAction(argparse.Action):
+    """Chooses the view of an address."""
+
+    def __call__(self, parser: argparse.ArgumentParser, options: argparse.Namespace, value: Any, *_: Any) -> None:
+        """Do so."""
+        from routerd.cli.manage.views.explain import explain_view
+
+        options.view = explain_view(value)
+
+
 def option_parser() -> Parser:
     """Return the parser of the command line."""
     parser = Parser(
@@ -78,9 +90,13 @@ def option_parser() -> Parser:
             views.add_argument(*view.options, action=_MapAction, nargs="?", const=view, metavar="FILE", help=view.help)
         else:
             views.add_argument(*view.options, dest="view", action="store_const", const=view, help=view.help)
+    views.add_argument(
+        "--explain", action=_ExplainAction, metavar="ADDRESS", help="where a message to ADDRESS would go, and why"
+    )
     parser.set_defaults(view=GENERAL, map_file=None)
 
     targets = add_target_options(parser)
+    targets.add_argument("--from", dest="router", metavar="ROUTER", help="with --explain: from this router; as -r")
     targets.add_argument("--all-routers", action="store_true", help="each router of the network, one after the other")
 
     form = parser.add_argument_group("form")

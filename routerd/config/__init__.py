@@ -19,8 +19,16 @@ from routerd.config.change import Change, Configuration
 from routerd.config.configurable import CHANGES, Configurable, Reading
 from routerd.config.configurations import Configurations
 from routerd.config.configured import ConfiguredEntity
+from routerd.config.differences import Difference, differences
 from routerd.config.effects import effect_of, effects_of, resolved
-from routerd.config.errors import ChangeForbidden, ChangeRefused, ConfigError, ConfigErrors, ConfigRejected
+from routerd.config.errors import (
+    ChangeForbidden,
+    ChangeRefused,
+    ConfigError,
+    ConfigErrors,
+    ConfigRejected,
+    PolicyRefused,
+)
 from routerd.config.kinds.auth_service_plugin import AuthServiceConfig
 from routerd.config.kinds.connection_attributes import Role
 from routerd.config.kinds.connector import INTER_ROUTER_MAX, ConnectorConfig
@@ -78,11 +86,13 @@ __all__ = [
     "Configurations",
     "ConfiguredEntity",
     "ConnectorConfig",
+    "Difference",
     "FailoverUrl",
     "LevelUnknown",
     "ListenerConfig",
     "LogConfig",
     "LogModuleConfig",
+    "PolicyRefused",
     "Problem",
     "Reading",
     "RecordConfig",
@@ -97,6 +107,7 @@ __all__ = [
     "check_named_files",
     "check_references",
     "configurable",
+    "differences",
     "editing",
     "effect_of",
     "effects_of",

@@ -13,6 +13,7 @@ from routerd.config.kinds.auth_service_plugin import AuthServiceKind
 from routerd.config.kinds.auto_link import AutoLinkKind
 from routerd.config.kinds.binding import BindingKind
 from routerd.config.kinds.connector import ConnectorKind
+from routerd.config.kinds.dummy import DummyKind
 from routerd.config.kinds.exchange import ExchangeKind
 from routerd.config.kinds.link_route import LinkRouteKind
 from routerd.config.kinds.listener import ListenerKind
@@ -33,10 +34,11 @@ from routerd.config.schema.foundations import (
     OPERATIONAL_ENTITY,
 )
 from routerd.config.schema.logs import LOG_STATS
-from routerd.config.schema.mobula import CONNECTION_ACTOR, FABRIC_LINK
+from routerd.config.schema.mobula import CERTIFICATE, CONNECTION_ACTOR, FABRIC_LINK
 from routerd.config.schema.model import OWN_PREFIX, PREFIX, EntityType
-from routerd.config.schema.process import ALLOCATOR, CONSOLE, DUMMY
+from routerd.config.schema.process import ALLOCATOR, CONSOLE
 from routerd.config.schema.security import VHOST_STATS
+from routerd.config.schema.topics import DELIVERY_TOPIC, PUBLISHER, SUBSCRIPTION
 from routerd.config.schema.traffic import ROUTER_ADDRESS, ROUTER_LINK, ROUTER_NODE
 
 TABLE: tuple[Configurable[Any] | EntityType, ...] = (
@@ -67,11 +69,15 @@ TABLE: tuple[Configurable[Any] | EntityType, ...] = (
     VhostKind(),
     VHOST_USER_GROUP_SETTINGS,
     VHOST_STATS,
-    DUMMY,
+    DummyKind(),
     CONNECTION_LINK_ROUTE,
     CONNECTION_ACTOR,
     FABRIC_LINK,
+    CERTIFICATE,
     RecordKind(),
+    DELIVERY_TOPIC,
+    PUBLISHER,
+    SUBSCRIPTION,
 )
 """Errors, the schema and docs/ have the types in this order."""
 

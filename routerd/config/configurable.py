@@ -1,4 +1,4 @@
-"""A kind of entity that can be configured: all that others have to know of it, in one class.
+"""A kind of entity that can be configured: one class has everything that others need.
 
 A kind is a module in `kinds` and a row of `catalogue.TABLE`. From the row, files are read and requests to management
 are answered, `docs/` is written, and workers have what is configured. docs/adding-an-entity.md adds one.
@@ -20,7 +20,7 @@ C = TypeVar("C")
 Other = tuple[str, Mapping[str, Any]]
 """The identity and the values of another entity."""
 CHANGES = ("CREATE", "UPDATE", "DELETE")
-"""The operations that change what is configured while the router runs."""
+"""The operations that change the configuration while the router runs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,9 +29,9 @@ class Reading:
 
     mode: RouterMode
     environment: Mapping[str, str] = field(default_factory=lambda: os.environ)
-    """Has the variables that passwords may be in."""
+    """The variables that may contain passwords."""
     resolve: Resolve = resolve_host
-    """Finds the addresses of hosts that are named."""
+    """Finds the addresses of named hosts."""
     new_suffix: Callable[[], str] = str
     """Makes ids of routers unique."""
     policy: Mapping[str, Any] = field(default_factory=dict)
@@ -48,47 +48,55 @@ class Configurable(ABC, Generic[C]):
     example: ClassVar[str]
     """Sections for docs/configuration.md, which a test reads."""
     notes: ClassVar[str] = ""
-    """What docs/configuration.md says below the attributes."""
+    """The text of docs/configuration.md below the attributes."""
     inner_types: ClassVar[Mapping[str, EntityType]] = {}
     """Types that stand within an attribute, by the word in `notes` that the rows of their attributes replace."""
     change_notes: ClassVar[str] = ""
-    """What docs/management.md says of changes at run time."""
+    """The text of docs/management.md on changes at run time."""
     references: ClassVar[Mapping[str, str]] = {}
-    """Attributes that name entities of another kind, by the section of that. Named entities have to exist."""
+    """Attributes that name entities of another kind, with the section of that kind. Named entities have to exist."""
     goes_with: ClassVar[tuple[str, ...]] = ()
-    """Those of them whose entity takes this one with it when it is deleted."""
+    """Of these, the attributes whose entity takes this one with it when it is deleted."""
     files: ClassVar[tuple[str, ...]] = ()
-    """Attributes that name files, beside those of type path: requests may name files of one folder alone."""
+    """Attributes that name files, beside those of type path: requests may name files of one folder only."""
     passwords: ClassVar[tuple[str, ...]] = ()
-    """Attributes that can say where a password is."""
+    """Attributes that can name the place of a password."""
     fixed: ClassVar[tuple[str, ...]] = ()
-    """Attributes that tell entities apart. An update may give them, as they are."""
+    """Attributes that distinguish entities. An update may repeat them unchanged."""
     always_exists: ClassVar[bool] = False
-    """Whether a router has such an entity without a section, too."""
+    """Whether a router has such an entity even without a section."""
     lets_in: ClassVar[bool] = False
-    """Whether connections come of it. Entities of other kinds take effect first."""
+    """Whether it lets connections in. Entities of other kinds take effect first."""
     is_replaced_at_once: ClassVar[bool] = False
-    """Whether a worker takes the new entity in place of the old one. Otherwise it does without the old one first."""
+    """Whether a worker replaces the old entity by the new one in one step. Otherwise it removes the old one first."""
 
     # --- from sections to configurations
 
+    def repeated(self, entities: Sequence[Entity]) -> list[Entity]:
+        """Return sections that are passed over, as an earlier one says the same; warn at each."""
+        return []
+
     @abstractmethod
     def read(self, entity: Entity, reading: Reading) -> C | None:
-        """Return what a section says. Note at the entity what is wrong; None if there is nothing to compare."""
+        """Return the configuration of a section, and note its errors at the entity; None if it cannot be compared."""
 
     def compare(self, found: Sequence[tuple[Entity, C]], reading: Reading) -> None:
-        """Note at entities what is wrong with them beside each other."""
+        """Note errors of entities in relation to each other."""
 
     def parse(self, entities: Iterable[Entity], reading: Reading) -> tuple[C, ...]:
-        """Return what sections say. Without anything wrong, this is one for each."""
+        """Return the configurations of sections; without errors, there is one for each."""
         read = [(entity, self.read(entity, reading)) for entity in entities]
         found = [(entity, one) for entity, one in read if one is not None]
         self.compare(found, reading)
         return tuple(one for _, one in found)
 
     def settled(self, values: Mapping[str, Any], config: C) -> dict[str, Any]:
-        """Return the values of attributes as they are the same in every process: no relative path, no environment."""
+        """Return values of attributes that mean the same in every process: no relative path, no environment."""
         return dict(values)
+
+    def shown(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return values as requests see them, and give them back."""
+        return values
 
     # --- names
 
@@ -115,26 +123,26 @@ class Configurable(ABC, Generic[C]):
         return True
 
     def identity(self, values: Mapping[str, Any], name: str | None) -> str:
-        """Return what management calls an entity that has no number."""
+        """Return the identity in management of an entity that has no number."""
         return f"{self.type.name}/{name}"
 
     def unique_text(self, values: Mapping[str, Any]) -> str | None:
-        """Return what no two entities of the kind have in common beside name and identity; None for nothing."""
+        """Return the text that no two entities of the kind share, beside name and identity; None for none."""
         return None
 
     def implied(self, given: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
-        """Return the values of entities that a router has without a section, beside those that are given."""
+        """Return the values of entities that a router has without a section, in addition to the given ones."""
         return ({},) if self.always_exists and not given else ()
 
     # --- changes at run time
 
     def admit(self, identity: str, values: Mapping[str, Any], others: Iterable[Other], reading: Reading) -> None:
-        """See to it that an entity can be there beside the others of its kind. Raises ChangeRefused."""
+        """Check that an entity can exist beside the others of its kind; raises ChangeRefused."""
 
     # --- at a worker, in its loop; kinds that need more than the router have a row in `routerd.io`
 
     def apply(self, router: Router, config: C) -> None:
-        """Have the router of a worker do what an entity says."""
+        """Change the router of a worker by an entity."""
 
     def remove(self, router: Router, config: C) -> None:
-        """Have the router of a worker do without an entity."""
+        """Remove an entity from the router of a worker."""

@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from routerd.config.catalogue import CONFIGURABLES, SECTIONS
+from routerd.config.catalogue import CONFIGURABLES
 from routerd.config.configurable import Configurable
-from routerd.config.schema.model import Attribute, EntityType, ValueType
+from routerd.config.entities import OUTSIDE
+from routerd.config.schema.model import Attribute, ValueType
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "configuration.md"
 
@@ -62,13 +63,14 @@ A list of sections, each a list of its name and a map. Lines that begin with `#`
 * The old names of attributes still work, with a warning; giving both names is an error.
 * Everything that is wrong is reported, each in a line with file, line, section, attribute and what would be right. The
   router does not start then. `routerd --check -c FILE` does only this.
+* Some mistakes do not stop qdrouterd: it does without the entity, or without the connections that need it. So does this
+  router, with a warning. They are errors with `--strict`, which goes with `--check`, too.
 """
 
 
 def document() -> str:
     """Return the document."""
-    later = [one for one in SECTIONS.values() if one.is_configurable and not one.is_supported]
-    parts = [_INTRODUCTION, *map(_chapter, CONFIGURABLES), _later(later)]
+    parts = [_INTRODUCTION, *map(_chapter, CONFIGURABLES), _outside()]
     return "\n".join(parts)
 
 
@@ -129,13 +131,14 @@ def _default(attribute: Attribute) -> str:
     return "" if attribute.default in (None, "") else f"`{attribute.default}`"
 
 
-def _later(entity_types: list[EntityType]) -> str:
-    rows = "\n".join(f"| `{one.section}` | {one.description} |" for one in entity_types)
-    return f"""## Sections that are not supported yet
+def _outside() -> str:
+    rows = "\n".join(f"| `{name}` | {reason} |" for name, reason in OUTSIDE.items())
+    return f"""## Sections that are skipped
 
-Their attributes are checked, and then they are refused.
+Other routers of this kind have them, and this one does not do what they are for. There is a warning for each. With
+`--strict` they are errors.
 
-| section | what it is for |
+| section | why |
 |---|---|
 {rows}
 """

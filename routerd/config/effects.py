@@ -10,7 +10,8 @@ from routerd.config.configurable import Reading
 from routerd.config.configurations import Configurations
 from routerd.config.configured import ConfiguredEntity
 from routerd.config.entity import Entity, Findings
-from routerd.config.errors import ChangeRefused
+from routerd.config.errors import ChangeRefused, PolicyRefused
+from routerd.config.kinds.vhost import VHOST, policy_error
 from routerd.config.remote_hosts import Resolve, resolve_host
 from routerd.core import RouterMode
 
@@ -30,7 +31,10 @@ def effect_of(
     found = kind.parse([section], Reading(mode=mode, environment=environment, resolve=resolve))
     if findings.errors:
         error = findings.errors[0]
-        raise ChangeRefused(f"{error.attribute}: {error.reason}" if error.attribute else error.reason)
+        if entity.type is VHOST:
+            raise PolicyRefused(policy_error(entity.values, error.reason))
+        names_attribute = not error.attribute or error.reason.startswith(f"{error.attribute}=")
+        raise ChangeRefused(error.reason if names_attribute else f"{error.attribute}: {error.reason}")
     return next(iter(found), None)
 
 

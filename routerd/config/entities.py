@@ -1,6 +1,8 @@
 """The sections of a file, held against the schema: what each says, and everything that is wrong with them."""
 
 from collections import Counter
+from collections.abc import Mapping
+from types import MappingProxyType
 
 from routerd.config.catalogue import SECTIONS, find_entity_type
 from routerd.config.entity import Entity, Findings
@@ -10,6 +12,19 @@ from routerd.config.schema.values import closest
 from routerd.config.sections import Section, Sections
 from routerd.config.validation import Problem, check_entity
 
+_OTHER_PROTOCOL = "it routes AMQP, and no other protocol"
+
+OUTSIDE: Mapping[str, str] = MappingProxyType(
+    {
+        "console": "a listener with `http: yes` has a console",
+        "tcpListener": _OTHER_PROTOCOL,
+        "tcpConnector": _OTHER_PROTOCOL,
+        "httpListener": _OTHER_PROTOCOL,
+        "httpConnector": _OTHER_PROTOCOL,
+    }
+)
+"""Sections of other routers of this kind for what this one does not do, by name, with what there is instead."""
+
 
 def entities_of(sections: Sections, findings: Findings) -> list[Entity]:
     """Return the entities of the sections, in the order of the file."""
@@ -17,12 +32,24 @@ def entities_of(sections: Sections, findings: Findings) -> list[Entity]:
     entities = []
     counts: Counter[str] = Counter()
     for section in sections.all:
+        if section.name.removeprefix(PREFIX) in OUTSIDE:
+            _pass_over(section, findings)
+            continue
         entity_type = _type_of(section, findings)
         if entity_type is not None:
             label = f"{entity_type.section}/{counts[entity_type.name]}"
             counts[entity_type.name] += 1
             entities.append(_entity(section, entity_type, findings, label))
     return entities
+
+
+def _pass_over(section: Section, findings: Findings) -> None:
+    """Do without a section; strictly seen that is an error."""
+    reason = f"this router has no '{section.name}': {OUTSIDE[section.name.removeprefix(PREFIX)]}"
+    if findings.is_strict:
+        findings.errors.append(ConfigError(findings.file, section.line, section.name, None, None, reason))
+    else:
+        findings.notices.append((section.line, f"{section.name}: the section is skipped: {reason}"))
 
 
 def _type_of(section: Section, findings: Findings) -> EntityType | None:
@@ -35,7 +62,7 @@ def _type_of(section: Section, findings: Findings) -> EntityType | None:
         reason = f"'{section.name}' can be watched, and not configured"
     else:
         reason = f"'{section.name}' has no section of its own"
-    allowed = tuple(name for name, one in SECTIONS.items() if one.is_configurable)
+    allowed = tuple(name for name, one in SECTIONS.items() if one.is_configurable and name not in OUTSIDE)
     meant = closest(section.name.removeprefix(PREFIX), allowed)
     findings.errors.append(ConfigError(findings.file, section.line, section.name, None, None, reason, allowed, meant))
     return None
@@ -62,4 +89,5 @@ def _error(problem: Problem, section: Section, entity_type: EntityType, file: st
         problem.reason,
         problem.allowed,
         problem.meant,
+        entity_type.full_name,
     )

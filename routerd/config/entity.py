@@ -1,6 +1,6 @@
 """A section of a file, or an entity of a request, held against the schema; and what there is to say about it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,14 +14,26 @@ class Findings:
     """The errors and notices of a file."""
 
     file: str
+    is_strict: bool = False
+    """Whether what qdrouterd lets pass is an error."""
     errors: list[ConfigError] = field(default_factory=list)
     notices: list[tuple[int, str]] = field(default_factory=list)
     """Line and text."""
+    tolerated: set[tuple[int, str]] = field(default_factory=set)
+    """Those of the notices without whose cause something would work."""
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """The notices, one line each."""
-        return tuple(in_one_line(f"{self.file}: line {line}: {text}") for line, text in sorted(self.notices))
+        return self._lines(self.notices)
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """What was tolerated, as among the warnings."""
+        return self._lines(self.tolerated)
+
+    def _lines(self, notices: Iterable[tuple[int, str]]) -> tuple[str, ...]:
+        return tuple(in_one_line(f"{self.file}: line {line}: {text}") for line, text in sorted(notices))
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +59,17 @@ class Entity:
             value = None
         section = self.type.section
         self.findings.errors.append(ConfigError(self.findings.file, line, section, name, value, reason, allowed, meant))
+
+    def tolerate(self, attribute: str, reason: str, *allowed: str, meant: str | None = None) -> None:
+        """Note what qdrouterd starts with although it is wrong: an error for who is strict, else a fault."""
+        if self.findings.is_strict:
+            self.refuse(attribute, reason, *allowed, meant=meant)
+            return
+        name, line = (self.given[attribute][0], self.given[attribute][1].line) if attribute in self.given else ("", 0)
+        place = f"{self.type.section}.{name}" if name else str(self.type.section)
+        notice = (line or self.line or 0, f"{place}: {reason}")
+        self.findings.notices.append(notice)
+        self.findings.tolerated.add(notice)
 
     def warn(self, attribute: str, text: str) -> None:
         """Note something about an attribute that does no harm; only a file has a place to tell it."""

@@ -12,6 +12,10 @@ class ConfigRejected(Exception):
     """A configuration that no router is started with."""
 
 
+_CHECKED_LATER = ("openProperties",)
+"""Attributes that qdrouterd checks after it has read the file."""
+
+
 class ConfigError(ConfigRejected):
     """One thing that is wrong."""
 
@@ -25,8 +29,9 @@ class ConfigError(ConfigRejected):
         reason: str,
         allowed: tuple[str, ...] = (),
         meant: str | None = None,
+        type_name: str | None = None,
     ) -> None:
-        super().__init__(file, line, entity, attribute, value, reason, allowed, meant)
+        super().__init__(file, line, entity, attribute, value, reason, allowed, meant, type_name)
         self.file = file
         self.line = line
         self.entity = entity
@@ -38,6 +43,8 @@ class ConfigError(ConfigRejected):
         """What would be right instead."""
         self.meant = meant
         """Which of these was probably meant."""
+        self.type_name = type_name
+        """The full name of the type, if the schema says so."""
 
     def __str__(self) -> str:
         parts = [f"Cannot load configuration file {self.file}"]
@@ -46,6 +53,16 @@ class ConfigError(ConfigRejected):
         if self.entity is not None:
             parts.append(f"{self.entity}.{self.attribute}" if self.attribute else self.entity)
         return in_one_line(": ".join([*parts, self.reason]) + self._given() + self._right())
+
+    @property
+    def old_sentence(self) -> str:
+        """What qdrouterd says of it, which scripts look for."""
+        if self.attribute in _CHECKED_LATER:
+            return in_one_line(f"Python: ValidationError: {self.reason}")
+        reason = self.reason
+        if self.type_name is not None:
+            reason = f"{self.type_name}: " + reason.replace(f"entity '{self.type_name}'", f"entity '{self.entity}'")
+        return in_one_line(f"Python: Exception: Cannot load configuration file {self.file}: {reason}")
 
     def _given(self) -> str:
         if self.value is None or isinstance(self.value, dict | list):
@@ -62,15 +79,21 @@ class ConfigError(ConfigRejected):
 class ConfigErrors(ConfigRejected):
     """Everything that is wrong with a configuration, one line each."""
 
-    def __init__(self, errors: Sequence[ConfigError]) -> None:
-        super().__init__(tuple(errors))
+    def __init__(self, errors: Sequence[ConfigError], warnings: Sequence[str] = ()) -> None:
+        super().__init__(tuple(errors), tuple(warnings))
         self.errors = tuple(errors)
+        self.warnings = tuple(warnings)
+        """What is not wrong, and should be seen to, too."""
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.errors))
 
 class ChangeRefused(Exception):
     """A change that the router cannot make, and has not made anywhere; the text says why."""
+
+
+class PolicyRefused(ChangeRefused):
+    """A change of policy that the router cannot make. Clients are told with the status that qdrouterd has for it."""
 
 
 class ChangeForbidden(ChangeRefused):

@@ -29,9 +29,9 @@ from routerd.config.validation import check_entity
 from routerd.core import RouterMode
 
 
-def load_config(path: str | os.PathLike[str]) -> RouterConfig:
-    """Return what a configuration file says; raises ConfigErrors."""
-    return parse_config(read_text(path), os.fspath(path))
+def load_config(path: str | os.PathLike[str], *, is_strict: bool = False) -> RouterConfig:
+    """Return what a configuration file says; raises ConfigErrors. What `is_strict` means is at `parse_config`."""
+    return parse_config(read_text(path), os.fspath(path), is_strict=is_strict)
 
 
 def line_of(path: str | os.PathLike[str], section: str, name: str, attribute: str) -> int | None:
@@ -54,14 +54,16 @@ def parse_config(
     new_suffix: Callable[[], str] = random_suffix,
     environment: Mapping[str, str] = os.environ,
     resolve: Resolve = resolve_host,
+    is_strict: bool = False,
 ) -> RouterConfig:
     """Return what the text of a configuration file says, whose name tells its form; raises ConfigErrors.
 
     Everything that is wrong is in the errors, except after one of syntax. `new_suffix` makes ids of routers unique;
     `environment` has the variables that passwords may be in; `resolve` finds the addresses of hosts that are named.
+    Mistakes that qdrouterd lets pass are errors if the reading `is_strict`, and else warnings.
     """
-    findings = Findings(name)
-    in_file = entities_of(read_sections(text, name), findings)
+    findings = Findings(name, is_strict)
+    in_file = _without_repeated(entities_of(read_sections(text, name), findings))
     _check_names(in_file)
     router, policy = (_only(kind, in_file, findings) for kind in (RouterKind, PolicyKind))
     vhosts_beside, files_beside = vhosts_of_folder(policy)
@@ -83,7 +85,8 @@ def parse_config(
         found[kind.section] = kind.parse(of_kind, reading)
     errors = [error for one in all_findings for error in one.errors]
     if errors:
-        raise ConfigErrors(sorted(errors, key=lambda error: error.line or 0))
+        warnings = [text for one in all_findings for text in one.warnings]
+        raise ConfigErrors(sorted(errors, key=lambda error: error.line or 0), warnings)
     sections = _sections(entities, found)
     configs = Configurations(found)
     [settings] = configs.take(RouterKind)
@@ -104,7 +107,18 @@ def parse_config(
         others=configs.left,
         sections=sections,
         warnings=tuple(warning for one in all_findings for warning in one.warnings),
+        faults=frozenset(fault for one in all_findings for fault in one.faults),
     )
+
+
+def _without_repeated(entities: list[Entity]) -> list[Entity]:
+    """Leave out sections that an earlier one of the file takes the place of."""
+    repeated = [
+        id(one)
+        for kind in CONFIGURABLES
+        for one in kind.repeated([entity for entity in entities if entity.type is kind.type])
+    ]
+    return [one for one in entities if id(one) not in repeated]
 
 
 def _values_by_section(entities: Iterable[Entity]) -> Mapping[str, Sequence[Mapping[str, Any]]]:
@@ -129,7 +143,8 @@ def _check_references(kind: Configurable[Any], entities: Iterable[Entity], all_e
             if named is not None and named not in known:
                 reason = f"there is no {section} with the name {shown(named)}"
                 allowed = known or (f"add a section {section}",)
-                entity.refuse(attribute, reason, *allowed, meant=meant_among(named, known))
+                object_to = entity.tolerate if section == SslProfileKind.type.section else entity.refuse
+                object_to(attribute, reason, *allowed, meant=meant_among(named, known))
 
 
 def _sections(

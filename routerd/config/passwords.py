@@ -41,7 +41,7 @@ def _first_line(path: str) -> str:
         with open(path, encoding="utf-8") as file:
             line = file.readline(LINE_MAX + 1).removesuffix("\n")
     except OSError as error:
-        raise ValueRefused(f"Unable to open password file {shown(path)}: {error.strerror}") from None
+        raise ValueRefused(f"Unable to open password file {shown(path)}, error: {error.strerror}") from None
     except UnicodeDecodeError:
         raise ValueRefused(f"password file {shown(path)} has no text") from None
     if not line or len(line) > LINE_MAX:

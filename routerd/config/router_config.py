@@ -33,3 +33,5 @@ class RouterConfig:
     """
     warnings: tuple[str, ...] = ()
     """What should be changed in the file, one line each."""
+    faults: frozenset[str] = frozenset()
+    """Those of the warnings without whose cause certain connections could be made."""

@@ -114,7 +114,7 @@ def _supported_sections() -> tuple[str, ...]:
 
 
 def _notices(entity_type: EntityType, attribute: Attribute, given_name: str) -> list[tuple[str, str]]:
-    start = f"Attribute '{given_name}' of entity '{entity_type.full_name}'"
+    start = f"Attribute '{given_name}' of entity '{entity_type.section or entity_type.name}'"
     if given_name != attribute.name:
         return [(given_name, f"{start} has been deprecated. Use '{attribute.name}' instead")]
     if attribute.is_deprecated:

@@ -12,6 +12,7 @@ from routerd.core.directory.addresses import (
 )
 from routerd.core.directory.link_routes import LinkRoutes, is_link_route, is_prefix_pattern
 from routerd.core.directory.membership import Changes, Delta, Interest, Sibling
+from routerd.core.directory.naming import TOPICS_ADDRESS
 from routerd.core.directory.network import MappedAddresses, Network, NetworkNews, RouteTo
 from routerd.core.directory.pattern_tree import PatternTree
 from routerd.core.directory.treatment import HINTS, Treatment, Treatments
@@ -36,13 +37,16 @@ from routerd.core.inside.built_in_endpoints import add_built_in_endpoints
 from routerd.core.inside.exchange import Exchange
 from routerd.core.inside.exchange_loop import ExchangeLoop
 from routerd.core.inside.exchanges import Exchanges
+from routerd.core.inside.inner_connection import InnerConnection
 from routerd.core.inside.inner_endpoints import InnerConsumer, InnerProducer, LoopBack
 from routerd.core.inside.link_keeper import LinkKeeper
+from routerd.core.inside.topics import Topics
 from routerd.core.links.address import Address
+from routerd.core.links.end import COUNTERS
 from routerd.core.links.fan_out import FanOut
 from routerd.core.links.inlet import Inlet
 from routerd.core.links.outlet import Outlet
-from routerd.core.links.peer import EDGE, FABRIC, INNER, INTER_ROUTER, NORMAL, ROUTE_CONTAINER, Peer
+from routerd.core.links.peer import EDGE, FABRIC, INNER, INTER_ROUTER, NORMAL, ROUTE_CONTAINER, TOPICS, Peer
 from routerd.core.links.routed_end import RoutedEnd
 from routerd.core.observer import Observer
 from routerd.core.policy import (
@@ -84,8 +88,10 @@ from routerd.core.recording.names import CAUSE_WORDS, OUTCOME_WORDS
 from routerd.core.recording.recorder import Recorder
 from routerd.core.roles.address_routes import RELAY
 from routerd.core.roles.containers import ContainerUse
+from routerd.core.roles.edge_lookups import LOOKUP
 from routerd.core.roles.edges import HEARTBEAT_S
 from routerd.core.roles.trunks import ControlArrived, TrunkClosed, TrunkEvent, TrunkOpened
+from routerd.core.roles.uplinks import HEARTBEAT, TRACKING
 from routerd.core.router import Router
 from routerd.core.settings import (
     DEFAULT_LINK_CAPACITY,
@@ -103,8 +109,9 @@ from routerd.core.settings import (
     MatchMethod,
     RouterMode,
     RouterSettings,
+    TopicRules,
 )
-from routerd.core.totals import COUNTERS, Totals
+from routerd.core.totals import Totals
 
 __all__ = [
     "CAUSE_WORDS",
@@ -117,10 +124,12 @@ __all__ = [
     "EDGE",
     "FABRIC",
     "FALLBACK_PHASE",
+    "HEARTBEAT",
     "HEARTBEAT_S",
     "HINTS",
     "INNER",
     "INTER_ROUTER",
+    "LOOKUP",
     "NORMAL",
     "OUTCOME_WORDS",
     "PHASE_MAX",
@@ -128,6 +137,9 @@ __all__ = [
     "REACH_OCTETS",
     "RELAY",
     "ROUTE_CONTAINER",
+    "TOPICS",
+    "TOPICS_ADDRESS",
+    "TRACKING",
     "UPLINK",
     "Account",
     "Address",
@@ -160,6 +172,7 @@ __all__ = [
     "GroupSettings",
     "HostRange",
     "Inlet",
+    "InnerConnection",
     "InnerConsumer",
     "InnerProducer",
     "Interest",
@@ -205,6 +218,8 @@ __all__ = [
     "ServiceRules",
     "Sibling",
     "StaleMember",
+    "TopicRules",
+    "Topics",
     "Totals",
     "Treatment",
     "Treatments",

@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from routerd.core.links.outlet import Outlet
     from routerd.core.links.peer import Peer
     from routerd.core.links.routed_end import RoutedEnd
+    from routerd.core.policy.counters import VhostCounters
     from routerd.core.policy.grant import Grant
     from routerd.core.roles.containers import ContainerUse
     from routerd.wire import Error, Link, Open, RemoteError
@@ -45,8 +46,8 @@ class Observer:
     def message_size_denied(self, peer: "Peer", link: int) -> None:
         """A message was too large, so its connection is closed. `link` is the number of its link."""
 
-    def policy_summary(self, peer: "Peer", grant: "Grant") -> None:
-        """A connection under policy is over."""
+    def policy_summary(self, peer: "Peer", grant: "Grant", counters: "VhostCounters | None") -> None:
+        """A connection under policy is over. `counters` are those of its vhost here; None if none are kept."""
 
     def link_attached(self, end: "Inlet | Outlet | RoutedEnd") -> None:
         """A link was attached."""

@@ -56,6 +56,7 @@ cdef class Router(Handler):
     cdef readonly int workers
     cdef readonly dict peers
     cdef readonly object totals
+    cdef public object topics
     cdef public list awake
     cdef long long _last_peer
     cdef Clock _clock

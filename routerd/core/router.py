@@ -23,10 +23,11 @@ from routerd.core.delivery.settlement import Settlement
 from routerd.core.directory.directory import Directory
 from routerd.core.directory.link_routes import LinkRoutes
 from routerd.core.directory.path_rules import PathRules
+from routerd.core.inside.topics import Topics
 from routerd.core.links.end import End
 from routerd.core.links.inlet import Inlet
 from routerd.core.links.outlet import Outlet
-from routerd.core.links.peer import EDGE, FABRIC, INTER_ROUTER, NORMAL, ROUTE_CONTAINER, Peer
+from routerd.core.links.peer import EDGE, FABRIC, INTER_ROUTER, NORMAL, ROUTE_CONTAINER, TOPICS, Peer
 from routerd.core.links.role import ConnectionRole, LinkRole
 from routerd.core.observer import Observer
 from routerd.core.policy.gate import MESSAGE_TOO_LARGE, Gate
@@ -162,16 +163,17 @@ class Router(Handler):
         journal = self._journal = Journal(clock, rules, marking.reader)
         settlement = self._settlement = Settlement(clock, journal)
         routing = Routing(rules)
-        sending = self._sending = Sending(clock, observer, marking, journal, settlement)
+        sending = self._sending = Sending(clock, observer, marking, journal, settlement, is_edge)
         copies = self._copies = Copies(rules, journal, settlement, sending)
-        batches = self._batches = Batches(clock, journal)
+        batches = self._batches = Batches(clock, rules, journal, marking, routing, sending)
         resending = self._resending = Resending(rules, marking, settlement, sending)
         queues = self._queues = Queues(
             clock, directory, rules, journal, marking, settlement, routing, sending, copies, batches, resending
         )
         remainders = Remainders(journal, settlement, sending, copies, queues)
         self._credit = Credit(clock, journal, queues)
-        self._endings = Endings(clock, journal, settlement, copies, queues, remainders)
+        forgets_waiting = settings.forgets_of_lost_producers
+        self._endings = Endings(clock, journal, settlement, copies, queues, remainders, forgets_waiting)
         guards_requests = not (settings.has_policy or settings.allows_management_changes)
         self._destinations = Destinations(clock, directory, guards_requests)
         self._intake = Intake(
@@ -309,10 +311,13 @@ class Router(Handler):
         auto_links.outlet_role = AutoLinkOutletRole(credit, ends, clients, auto_links)
         self._leaving = Leaving(clock, directory, copies, queues, self._endings, attaching, trunks, routed, self.peers)
         self._client_role: ConnectionRole = ClientRole(claims)
+        self.topics = Topics()
+        container_role = ContainerRole(containers, claims)
         self._roles: dict[str, ConnectionRole] = {
             FABRIC: FabricRole(siblings),
             INTER_ROUTER: TrunkRole(trunks),
-            ROUTE_CONTAINER: ContainerRole(containers, claims),
+            ROUTE_CONTAINER: container_role,
+            TOPICS: container_role,
             EDGE: UplinkRole(uplinks, claims) if directory.is_edge else EdgeRole(edges, claims),
         }
 
@@ -347,6 +352,7 @@ class Router(Handler):
         """Greet neighbours, release messages that waited for news in vain, and retry auto-links."""
         self.set_clock(now)
         self._trunks.each_second(now)
+        self._demand.each_second(now)
         self.auto_links.each_second(now)
         self._routes.each_second(now)
         self._resending.each_second()
@@ -551,6 +557,8 @@ class Router(Handler):
         else:
             end.role.ended(end, error)
             link.context = None
+            # Its deliveries refer to it, and without them it goes at once: collecting thousands takes 100 ms and more.
+            link.suspended = None
 
     def on_link_flow(self, link: Link) -> None:
         """Use new credit, answer a drain, or note credit that a producer gave back."""
@@ -665,11 +673,14 @@ class Router(Handler):
         """Configure the addresses of a pattern that come into use from now on; raises DuplicatePattern."""
         self.directory.treatments.add(settings)
         self._treatments_changed()
+        if settings.topic is not None:
+            self.topics.add(settings.pattern, settings.topic)
 
     def forget_pattern(self, pattern: str) -> None:
         """Remove the settings of a pattern for addresses that come into use from now on; raises UnknownPattern."""
         self.directory.treatments.remove(pattern)
         self._treatments_changed()
+        self.topics.remove(pattern)
 
     def add_link_route(self, settings: LinkRouteSettings) -> None:
         """Route the links of addresses to a container, whenever it is connected; raises InvalidPattern."""

@@ -40,6 +40,19 @@ class ManagementAccess(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TopicRules:
+    """What topics promise their publishers and subscribers, and what they keep for that."""
+
+    is_exactly_once: bool
+    """Otherwise a message may come twice after a failure."""
+    unsettled_max: int
+    """Messages that the publishers of a topic may have unsettled at one router."""
+    unsettled_octets_max: int
+    subscription_timeout_s: int
+    """The longest time that a subscriber may be away."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AddressSettings:
     """The treatment of all addresses that match a pattern."""
 
@@ -53,9 +66,11 @@ class AddressSettings:
     priority: int | None = None
     """Overrides the priority of messages, 0 to 9."""
     has_fallback: bool = False
-    """Whether a fallback destination gets what nobody else can."""
+    """Whether a fallback destination gets messages that nobody else can take."""
     resends_released: bool = False
-    """Whether a message that a consumer releases goes to another one before its producer hears of it."""
+    """Whether a released message goes to another consumer before its producer hears of it."""
+    topic: TopicRules | None = None
+    """Addresses with it are topics: their links go to the router's host of topics."""
     name: str | None = None
 
 
@@ -82,13 +97,13 @@ class LinkRouteSettings:
     connection: str | None = None
     """The name of the listener or connector of the container."""
     add_prefix: str = ""
-    """What the container's addresses have in front that those of clients have not."""
+    """The prefix of the container's addresses that those of clients do not have."""
     del_prefix: str = ""
-    """What the container's addresses do not have in front that those of clients have."""
+    """The prefix of clients' addresses that those of the container do not have."""
 
     @property
     def has_prefixes(self) -> bool:
-        """Whether the container knows addresses by other names than clients."""
+        """Whether addresses differ between the container and clients."""
         return bool(self.add_prefix or self.del_prefix)
 
     def to_container(self, address: str) -> str:
@@ -112,11 +127,11 @@ class AutoLinkSettings:
     direction: LinkDirection
     phase: int
     external_address: str | None = None
-    """The address at the container, if it is another one there."""
+    """The address at the container, if it differs."""
     is_fallback: bool = False
     container_id: str | None = None
     connection: str | None = None
-    """The name of the listener or connector that the container is at."""
+    """The name of the container's listener or connector."""
 
 
 class MatchMethod(Enum):
@@ -138,13 +153,13 @@ class ExchangeSettings:
     phase: int = 0
     method: MatchMethod = MatchMethod.AMQP
     alternate: str | None = None
-    """Where messages go that no next hop takes."""
+    """The destination of messages that no next hop takes."""
     alternate_phase: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BindingSettings:
-    """Which messages of an exchange go to one address."""
+    """The messages of an exchange that go to one address."""
 
     name: str
     """No other binding of the exchange has it."""
@@ -185,9 +200,13 @@ class RouterSettings:
     """Whether the addresses and short intervals for tests of clients are on (2.1)."""
     allows_resumable_link_routes: bool = True
     """Whether a routed link may be resumed later."""
+    forgets_of_lost_producers: bool = False
+    """Whether a client's messages that wait unsettled are forgotten when the client's link ends."""
     management_access: ManagementAccess = ManagementAccess.POLICY
     has_policy: bool = False
     """Whether the policy of vhosts is enforced."""
+    topic_grace_s: int | None = None
+    """How long topics accept nothing after a start if no other router tells which subscriptions there are."""
     management_file_dir: str | None = None
     """The folder of files that requests to management may name; None allows none."""
 

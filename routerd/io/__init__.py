@@ -11,6 +11,7 @@ from routerd.io.backing import (
     own_log_rows,
 )
 from routerd.io.entities import check_record_directory
+from routerd.io.http import accepted as websocket_proof
 from routerd.io.logs import (
     Level,
     LogEntry,
@@ -29,13 +30,17 @@ from routerd.io.logs import (
     module_log,
     recent_log_entries,
 )
-from routerd.io.management import ManagementAway, ManagementMessages, is_repeatable
+from routerd.io.management import ManagementAway, ManagementMessages, Scrapes, is_repeatable
 from routerd.io.routing import NetworkView, RoutingHost, new_instance
 from routerd.io.scheduling import Standstill, YieldTimer, collect_seldom, let_others_go_first, use_tricks
 from routerd.io.settings import FabricKeys, Node, WorkerConfig, fabric_name
 from routerd.io.sockets import Endpoint, ListenFailed, Reservation, bind, endpoints_of, reserve
 from routerd.io.standalone import InProcessRouter
 from routerd.io.tls import TlsFailed, TlsProfileBroken, TlsSession, check_profiles
+from routerd.io.websocket import FrameHead as WebSocketHead
+from routerd.io.websocket import Opcode as WebSocketOpcode
+from routerd.io.websocket import Violation as WebSocketViolation
+from routerd.io.websocket import frame as websocket_frame
 from routerd.io.worker import Worker
 
 __all__ = [
@@ -60,10 +65,14 @@ __all__ = [
     "Reservation",
     "RouterBacking",
     "RoutingHost",
+    "Scrapes",
     "Standstill",
     "TlsFailed",
     "TlsProfileBroken",
     "TlsSession",
+    "WebSocketHead",
+    "WebSocketOpcode",
+    "WebSocketViolation",
     "Worker",
     "WorkerConfig",
     "YieldTimer",
@@ -92,4 +101,6 @@ __all__ = [
     "reserve",
     "use_tricks",
     "warn_if_open",
+    "websocket_frame",
+    "websocket_proof",
 ]

@@ -36,8 +36,20 @@ from routerd.management.agent.naming import file_entities, last_number
 from routerd.management.agent.recording_columns import RECORD_COUNTERS
 from routerd.management.agent.refusals import changes_refused
 from routerd.management.backing import Backing, Unanswered
+from routerd.management.certificates import Certificate
 from routerd.management.messages import Answer, Request
+from routerd.management.metrics import (
+    DETAILED_FAMILIES,
+    FAMILIES,
+    SERIES_MAX,
+    Metrics,
+    MetricsQuery,
+    MetricsText,
+    Samples,
+    metrics_text,
+)
 from routerd.management.rows import (
+    CENTRAL_ACTORS,
     AddressRow,
     AutoLinkRow,
     BindingRow,
@@ -50,13 +62,21 @@ from routerd.management.rows import (
     NodeRow,
     PolicyRow,
     PoolRow,
+    RouterFigures,
+    TrunkRow,
     VhostRow,
+    WorkerFigures,
     WorkerRow,
 )
+from routerd.management.tally import Tally
+from routerd.management.topic_rows import PublisherRow, SubscriptionRow, TopicFigures, TopicRow
 
 __all__ = [
     "ALL_TYPES",
+    "CENTRAL_ACTORS",
+    "DETAILED_FAMILIES",
     "ENTITY_TYPES",
+    "FAMILIES",
     "LOG_LEVELS",
     "LOG_MODULES",
     "OWN_PREFIX",
@@ -64,6 +84,7 @@ __all__ = [
     "PREFIX",
     "RECORD_COUNTERS",
     "SECTIONS",
+    "SERIES_MAX",
     "SHOWN_MAX",
     "AddressRow",
     "Agent",
@@ -72,6 +93,7 @@ __all__ = [
     "AutoLinkRow",
     "Backing",
     "BindingRow",
+    "Certificate",
     "Change",
     "ChangeForbidden",
     "ChangeRefused",
@@ -85,17 +107,29 @@ __all__ = [
     "LinkRouteRow",
     "LinkRow",
     "LogRow",
+    "Metrics",
+    "MetricsQuery",
+    "MetricsText",
     "NodeRow",
     "PolicyRow",
     "PoolRow",
     "Problem",
+    "PublisherRow",
     "Purpose",
     "Request",
     "Rights",
+    "RouterFigures",
+    "Samples",
+    "SubscriptionRow",
+    "Tally",
+    "TopicFigures",
+    "TopicRow",
+    "TrunkRow",
     "Unanswered",
     "ValueRefused",
     "ValueType",
     "VhostRow",
+    "WorkerFigures",
     "WorkerRow",
     "changes_refused",
     "check_entity",
@@ -104,5 +138,6 @@ __all__ = [
     "file_entities",
     "find_entity_type",
     "last_number",
+    "metrics_text",
     "shown",
 ]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from routerd.config import ALL_TYPES, CHANGES, CONFIGURABLES, Configurable
-from routerd.config.schema import CONNECTION_LINK_ROUTE, DUMMY, Attribute, EntityType, Purpose, Rights
+from routerd.config.schema import CONNECTION_LINK_ROUTE, Attribute, EntityType, Purpose, Rights
 from routerd.management.agent.live import live_columns
 from routerd.management.agent.node_operations import INDENT_MAX
 from routerd.management.agent.query import SNAPSHOT_AGE_S
@@ -20,8 +20,8 @@ _INTRODUCTION = f"""# Management
 
 <!-- Written by `python -m routerd.management.document` from the management schema; a test compares. -->
 
-AMQP messages watch and change a router: requests to its management node, and answers. `routerstat`, `routermanage`,
-`qdstat` and `qdmanage` work like this, and programs can do the same with any AMQP client.
+AMQP messages watch and change a router: requests to its management node, and answers. The commands `routerstat`,
+`routermanage`, `qdstat` and `qdmanage` work like this. Programs can do the same with any AMQP client.
 [configuration.md](configuration.md) describes all attributes that can be configured.
 
 ## Addresses
@@ -30,6 +30,7 @@ AMQP messages watch and change a router: requests to its management node, and an
 |---|---|
 | `$management` | the router that the client is connected to |
 | `_local/$management` | the same, also from a listener with `multiTenant` |
+| `_local/$_management_internal` | the same, as qdrouterd has it |
 | `_topo/0/ID/$management` | the router with this id |
 
 ## Requests
@@ -94,9 +95,6 @@ A level of the log that there is not has status 500 too, as with other routers. 
 is changed, save where the sentence of a 503 says that it is not known.
 A change takes effect in all connection actors or in none.
 
-The types that this router does not have yet are in the schema. A request to make one is checked, and then refused:
-`'dummy' is not supported yet`.
-
 ## Two views
 
 Of some types there are two views, as in other routers of this kind.
@@ -117,10 +115,11 @@ int or long, by attribute.
 
 ## Link routes of a connection
 
-A peer of any role can have the router route links to itself: a container that comes and goes, or an edge router for its
-own containers. It makes entities of `router.connection.linkRoute` by CREATE, with `pattern`, `direction` and perhaps
-`name`, and ends them by DELETE. Links are routed at once, by all workers and all routers. Such a link route is seen
-from its connection alone, by READ and QUERY, and ends with it. Links that are routed stay.
+A peer of any role can ask the router to route links to it. Examples are a container that comes and goes, and an edge
+router for its containers. The peer makes entities of `router.connection.linkRoute` by CREATE, with `pattern`,
+`direction` and perhaps `name`. It ends them by DELETE. Links are routed at once, by all workers and all routers. Only
+the peer's connection sees such a link route, by READ and QUERY. The link route ends with the connection. Links that are
+routed stay.
 
 * The request has to come on a link whose target is `$management` of this router, and its operation in capitals. What
   comes to another router, or on a link without an address, is not of the connection and refused.
@@ -129,9 +128,12 @@ from its connection alone, by READ and QUERY, and ends with it. Links that are r
 
 ## Names
 
-An identity is given by the router and stays. A name is given by whoever creates the entity; without one the identity
-stands in for it. No two listeners or connectors have one name or identity, no two addresses one name or pattern.
-Passwords are shown to nobody.
+An identity is given by the router and stays. That of a topic, of its publishers and of its subscriptions is made of
+names: `topic/ADDRESS`, `publisher/ADDRESS/CONTAINER/LINK` and `subscription/ADDRESS/CONTAINER/LINK`. In names of
+clients `%` is written as `%25`, and `/` as `%2F`.
+
+A name is given by whoever creates the entity; without one the identity stands in for it. No two listeners or connectors
+have one name or identity, no two addresses one name or pattern. Passwords are shown to nobody.
 
 ## Pages
 
@@ -160,6 +162,9 @@ _OPERATIONS = """## Operations
 | GET-LOG | tells the last lines of the log of all processes | a list of lists, the oldest first |
 | PROFILE | is refused: there is no profiler built in | |
 
+Without `entityType` these answers have only what other routers of this kind have, too: tools compare them. A request
+for what begins with `org.mobula.` names it.
+
 A line of the log is a list of module, level, text, file, line and the seconds since 1970. To profile, a sampling
 profiler such as py-spy needs the `pid` of a connection actor.
 
@@ -174,6 +179,9 @@ CHANGES_BY_KIND
 * UPDATE of `connection`, by its identity: `adminStatus` `deleted` closes it, `enableProtocolTrace` switches the trace
   of its frames.
 * UPDATE of `router.link` takes `adminStatus`, and nothing comes of it.
+* DELETE of `subscription`, by its identity, ends a subscription of a topic. Its link ends with `amqp:resource-deleted`.
+  A client that is away is not told; when it comes back it has a new subscription. Publishers wait for the old one no
+  longer.
 
 ## Examples
 
@@ -239,10 +247,10 @@ def _type_row(entity_type: EntityType) -> str:
 
 
 def _support(entity_type: EntityType) -> str:
-    is_configured = entity_type.purpose is Purpose.CONFIGURATION or entity_type is DUMMY
     if entity_type is CONNECTION_LINK_ROUTE:
         return " [Its own section](#link-routes-of-a-connection) says how."
-    return " Not supported yet." if is_configured and not entity_type.is_supported else ""
+    is_missing = entity_type.purpose is Purpose.CONFIGURATION and not entity_type.is_supported
+    return " Not supported yet." if is_missing else ""
 
 
 def _counts(entity_type: EntityType) -> bool:
@@ -253,7 +261,7 @@ def _counts(entity_type: EntityType) -> bool:
 def _shown_attributes(entity_type: EntityType) -> Iterator[tuple[str, Attribute | None]]:
     """Yield what is shown and not configured, by its name: that of the schema, then what only the live view has."""
     for one in entity_type.own_attributes:
-        is_configured = entity_type.purpose is Purpose.CONFIGURATION and one.is_settable
+        is_configured = entity_type.purpose is not Purpose.OPERATIONAL and one.is_settable
         if not is_configured:
             yield one.name, one
     for name in live_columns(entity_type):

@@ -7,6 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from routerd.management.certificates import Certificate
+from routerd.management.topic_rows import TopicFigures
+
 
 class LinkRow(NamedTuple):
     """A link of now."""
@@ -208,6 +211,10 @@ class NodeRow:
     """Of the way there; None for the own router, and for one that cannot be reached."""
     last_topology_change: float | None = None
     """When the ways through the network last changed, seconds since 1970; known of the own router."""
+    topology_changes: int = 0
+    """How often they have since its routing engine was started; known of the own router."""
+    engine: int = 0
+    """Another number at each start of its routing engine; known of the own router."""
     index: int
     """Which it is of those that are known, the own router being 0."""
 
@@ -258,9 +265,85 @@ class WorkerRow:
     """Deliveries that went to fallback destinations."""
     dropped_presettled: int = 0
     """Settled deliveries, and copies of multicast ones, that were dropped: at links of clients, routers and actors."""
+    trunk_in: dict[str, int] = field(default_factory=dict)
+    """Of links to other routers."""
+    trunk_out: dict[str, int] = field(default_factory=dict)
+    endpoint_in: dict[str, int] = field(default_factory=dict)
+    """Those among them that count like links of clients for qdrouterd: of edge routers, and routed ones."""
+    endpoint_out: dict[str, int] = field(default_factory=dict)
+    stalls: int = 0
+    """How often consumers and other routers had no credit or room left."""
+    octets_in: dict[str, int] = field(default_factory=dict)
+    """Octets that came on connections: of a `client`, a `router` or the `fabric`."""
+    octets_out: dict[str, int] = field(default_factory=dict)
     recording_status: str = "off"
     recording: dict[str, int] = field(default_factory=dict)
     """Counters of what has been recorded, by the names that `RECORD_COUNTERS` has."""
+
+    def came_in(self, counter: str) -> int:
+        """Return a counter of all links that messages come in by: those of clients and of other routers."""
+        return self.ingress[counter] + self.trunk_in.get(counter, 0)
+
+    def entered(self, counter: str) -> int:
+        """Return a counter of the links that qdrouterd counts as ingress: without those between interior routers."""
+        return self.ingress[counter] + self.endpoint_in.get(counter, 0)
+
+    def left(self, counter: str) -> int:
+        """Return a counter of the links that qdrouterd counts as egress: without those between interior routers."""
+        return self.egress[counter] + self.endpoint_out.get(counter, 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrunkRow:
+    """An open connection to another router."""
+
+    router: str
+    """The id of that router."""
+    role: str
+    """`inter-router`, or `edge` for the uplink of an edge router."""
+    cost: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerFigures:
+    """What a worker counts, all at once."""
+
+    counters: WorkerRow
+    policy: "PolicyRow"
+    trunks: Sequence[TrunkRow] = ()
+    edges: int = 0
+    """Connections of edge routers."""
+    connectors: Mapping[str, bool] = field(default_factory=dict)
+    """Whether each connector of this worker is connected, by identity."""
+    certificates: Mapping[str, Certificate] = field(default_factory=dict)
+    """The certificates of TLS profiles in use, by the name of the profile."""
+    log_lines: Mapping[str, int] = field(default_factory=dict)
+    """Lines that its process has logged, by level."""
+    topics: TopicFigures | None = None
+    """Of the topics that it hosts, if it does."""
+
+    @property
+    def incarnation(self) -> tuple[int, int]:
+        """Another one at each start of the worker, which then counts from 0."""
+        return self.counters.restarts, self.counters.pid
+
+
+CENTRAL_ACTORS = ("table", "engine", "management")
+"""The actors of a router that have no connections."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RouterFigures:
+    """What all workers of a router count."""
+
+    workers: Sequence[WorkerFigures]
+    """Those that have answered."""
+    absent: Sequence[int] = ()
+    """The numbers of the others."""
+    addresses: int = 0
+    """Different addresses in use."""
+    restarts: Mapping[str, int] = field(default_factory=dict)
+    """How often each of `CENTRAL_ACTORS` was started again, without those that do not answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

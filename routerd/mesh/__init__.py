@@ -19,6 +19,9 @@ from routerd.mesh.commands import (
 from routerd.mesh.engine import RoutingEngine
 from routerd.mesh.errors import ForeignCheckpoint, MalformedControl, MeshError, NotAdvertisable, UnsupportedVersion
 from routerd.mesh.messages import (
+    MOBILE_ENGINE,
+    NEIGHBOUR_ENGINE,
+    ROUTER_ENGINE,
     ControlMessage,
     Hello,
     LinkStateRequest,
@@ -33,7 +36,10 @@ from routerd.mesh.routes import NodeState, Route, Routes
 from routerd.mesh.settings import MeshConfig
 
 __all__ = [
+    "MOBILE_ENGINE",
+    "NEIGHBOUR_ENGINE",
     "NO_HINT",
+    "ROUTER_ENGINE",
     "AddressesMapped",
     "Checkpoint",
     "Command",

@@ -1,4 +1,4 @@
-"""What a routing engine leaves for the one that takes its place: plain values that can be pickled."""
+"""The state of a routing engine for its successor: plain values that can be pickled."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class NodeCheckpoint:
-    """What is known of another router."""
+    """The known state of another router."""
 
     id: str
     instance: int
@@ -19,7 +19,7 @@ class NodeCheckpoint:
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """What an engine knows, without times: clocks may differ."""
+    """The state of an engine, without times: clocks may differ."""
 
     router_id: str
     instance: int

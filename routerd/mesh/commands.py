@@ -1,4 +1,4 @@
-"""What the engine asks its shell to do."""
+"""The commands of the engine to its shell."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -5,8 +5,8 @@ neighbours that fell silent, and greetings; once a second, what grew old; our ow
 change; paths; questions to other routers; our own addresses; and last the advertisement, so that nobody asks for what
 was just told. `exchange` takes what other routers tell, `knowledge` has what is known.
 
-Existing routers act once a second. This engine acts at once where it can: on the loss of a trunk, on the greeting of a
-router that has not heard us, and with the questions about a new router. Messages and their sequences have the same
+Existing routers act once a second. This engine acts at once where it can. It does so when a trunk is lost and when a
+router greets that has not heard us. It also asks about a new router at once. Messages and their sequences have the same
 meaning (3.3 to 3.9).
 """
 
@@ -50,7 +50,7 @@ from routerd.mesh.settings import (
 
 
 class RoutingEngine:
-    """What one router knows of its mesh, and what it tells of itself.
+    """The routing engine of one router: it learns the mesh, and announces this router.
 
     `instance` differs from that of any earlier start of the router. With a checkpoint the engine
     replaces an earlier one, and other routers do not notice. It keeps the instance, and believes its neighbours for as
@@ -100,12 +100,12 @@ class RoutingEngine:
         self._advance(now)
 
     def trunk_closed(self, trunk: int, now: float) -> None:
-        """Note that a connection to another router is lost; acts at once."""
+        """Note the loss of a connection to another router; it acts at once."""
         is_doubled = self._neighbours.is_doubled(trunk)
         if self._neighbours.close(trunk, now):
             self._knowledge.review_links(now)
         if is_doubled:
-            # No link changes, so nobody announces anything; but what was sent on the trunk may be lost.
+            # No link changes, so nobody announces anything. But messages on the trunk may be lost.
             self._knowledge.ask_all(now + RESUME_WAIT_S)
         self._advance(now)
 
@@ -127,7 +127,7 @@ class RoutingEngine:
         self._advance(now)
 
     def set_addresses(self, wanted: Mapping[str, int], now: float) -> None:
-        """Replace all addresses that there are consumers of here, given with hints; raises NotAdvertisable."""
+        """Replace all addresses with consumers here, given with hints; raises NotAdvertisable."""
         if self._addresses.set(wanted, now):
             self._advertise_at = now
         self._advance(now)
@@ -140,16 +140,16 @@ class RoutingEngine:
         hinted = keys.items() if isinstance(keys, Mapping) else ((key, NO_HINT) for key in keys)
         self._knowledge.remote.change(router, hinted, ())
         if router not in self._knowledge.states.nodes:
-            # It came after the checkpoint: unless it is heard of again, it is forgotten with its addresses.
+            # It came after the checkpoint: it is forgotten with its addresses, unless there is news of it.
             self._knowledge.learn(router, 0, self._now)
         self._deadline = self._next_deadline()
 
     def forgive(self, seconds: float) -> None:
-        """Let so much time not count against neighbours: their greetings could not be taken in it."""
+        """Do not count this time against neighbours: their greetings could not be taken in it."""
         self._neighbours.forgive(seconds)
 
     def tick(self, now: float) -> None:
-        """Do what is due."""
+        """Do the work that is due."""
         self._advance(now)
         if now >= self._topology.origins_due:
             self._compute_origins(now)
@@ -160,7 +160,7 @@ class RoutingEngine:
         return self._deadline
 
     def take_commands(self) -> list[Command]:
-        """Return what to do, in order."""
+        """Return the commands, in order."""
         return self._outbox.take()
 
     # --- what is known
@@ -179,7 +179,7 @@ class RoutingEngine:
         return [self._own_state(), *(self._node_state(node, tuple(origins.get(id, ()))) for id, node in others)]
 
     def checkpoint(self) -> Checkpoint:
-        """Return what the next engine needs to take the place of this one."""
+        """Return the state for the engine that takes the place of this one."""
         knowledge = self._knowledge
         links = self._neighbours.trunks
         return Checkpoint(
@@ -205,11 +205,11 @@ class RoutingEngine:
     # --- how it is done
 
     def _receive(self, trunk: int, message: ControlMessage, now: float) -> bool:
-        """Take a message or pass it on; whether it may have changed anything here."""
+        """Take a message or pass it on; return whether it may have changed anything here."""
         place, rest = self._place(message.to)
         is_greeting = place != "R" and rest == NEIGHBOUR_ENGINE
         if is_greeting and place == "L":
-            # Also one of our own, which says that there is another router with our id.
+            # This includes a message of our own id: there is another router with it.
             self._exchange.take(trunk, rest, message, now)
             return True
         if is_greeting or self._outbox.is_own(message):
@@ -247,7 +247,8 @@ class RoutingEngine:
         if now >= self._questions.deadline:
             self._ask(now)
         if now >= self._addresses_due():
-            self._outbox.flood(TO_ALL_MOBILE, self._addresses.take_changes(now))
+            # A new neighbour may not know us yet. The advertisement that follows makes it ask for all addresses.
+            self._outbox.flood(TO_ALL_MOBILE, self._addresses.take_changes(now), self._knowledge.own.unannounced())
             self._advertise_at = now
         if self._exchange.is_missed:
             self._exchange.is_missed = False

@@ -1,4 +1,4 @@
-"""What other routers tell, and what they are answered (3.4 to 3.6, 3.9)."""
+"""Messages of other routers, and the answers to them (3.4 to 3.6, 3.9)."""
 
 from collections.abc import Callable, Iterable, Mapping
 from math import inf
@@ -28,13 +28,13 @@ _Take = Callable[[int, Any, float], None]
 
 
 class Exchange:
-    """Takes the messages that are for this router."""
+    """Takes the messages for this router."""
 
     def __init__(self, knowledge: Knowledge) -> None:
         self._knowledge = knowledge
         self._outbox = knowledge.outbox
         self._questions = knowledge.questions
-        # Whether another router has missed what we announced.
+        # Whether another router has missed an announcement of ours.
         self.is_missed = False
         self._told_links: Mapping[str, int] | None = None
         self._told_seq = 0
@@ -102,7 +102,7 @@ class Exchange:
         earlier instance, and came when the new one was known already.
         """
         remote = self._knowledge.remote
-        # An engine that took over has addresses that its checkpoint may not know of.
+        # An engine that took over may have addresses that its checkpoint does not contain.
         is_more_known = told.mobile_seq < node.mobile_seq or (told.mobile_seq == 0 and bool(remote.of(node.id)))
         if told.ls_seq >= node.ls_seq and not is_more_known:
             node.doubted = inf
@@ -118,7 +118,7 @@ class Exchange:
         if is_more_known:
             node.mobile_seq = node.mobile_wanted = 0
             if told.mobile_seq == 0:
-                # Without any addresses ever it does not answer.
+                # A router that never had addresses does not answer.
                 self._knowledge.map(node.id, *remote.replace(node.id, ())[:2])
 
     def _link_state_request(self, trunk: int, asked: LinkStateRequest, now: float) -> None:
@@ -127,7 +127,7 @@ class Exchange:
             self._outbox.answer(trunk, asked.id, ROUTER_ENGINE, LinkStateUpdate.OPCODE, self._own_links())
 
     def _own_links(self) -> dict[str, Any]:
-        """Return the body of the message that tells our links, the same for all who ask."""
+        """Return the body of the message with our links, the same for all requesters."""
         own = self._knowledge.own
         if self._told_links is not own.announced or self._told_seq != own.ls_seq:
             self._told_links, self._told_seq = own.announced, own.ls_seq
@@ -189,7 +189,7 @@ class Exchange:
             added = _hinted(told.add or (), told.hints)
             self._enter(node, told, *self._knowledge.remote.change(told.id, added, told.delete or ()))
         elif told.mobile_seq > node.mobile_seq:
-            # Something in between is missing: what came after it says nothing.
+            # A message in between is missing, so a later one proves nothing.
             self._questions.want_addresses(node, told.mobile_seq, now, now)
 
     def _enter(

@@ -21,25 +21,25 @@ class Trunk:
         self.is_open = True
         """A trunk that is not is believed to be there, by a router that is resumed."""
         self.router: str | None = None
-        """Who was heard at its other end."""
+        """The router that was heard at its other end."""
         self.heard = -inf
         self.hello_at = -inf
         self.answered = -inf
 
 
 class Neighbours:
-    """The trunks, and who is behind them."""
+    """The trunks, and the routers at their other ends."""
 
     def __init__(self, interval_s: float, max_age_s: float) -> None:
         self._interval_s = interval_s
         self._max_age_s = max_age_s
         self._trunks: dict[int, Trunk] = {}
         self._confirmed: dict[str, float] = {}
-        """When a neighbour last named us."""
+        """The time at which a neighbour last named us."""
         self.trunks: dict[str, tuple[int, ...]] = {}
         """The trunks to each neighbour, the one in use first."""
         self.links: dict[str, int] = {}
-        """What the trunk in use to each neighbour costs."""
+        """The cost of the trunk in use to each neighbour."""
         self.deadline = inf
         """When to call `expire` and `take_due`; it may be early."""
 
@@ -49,7 +49,7 @@ class Neighbours:
         return trunk is not None and trunk.is_open
 
     def cost(self, number: int) -> int:
-        """Return what a trunk costs."""
+        """Return the cost of a trunk."""
         return self._trunks[number].cost
 
     def open(self, number: int, cost: int, now: float) -> bool:
@@ -98,18 +98,18 @@ class Neighbours:
         return is_news and self._review(now)
 
     def heard(self) -> tuple[str, ...]:
-        """Return who was heard lately."""
+        """Return the routers that were heard lately."""
         return tuple(sorted({trunk.router for trunk in self._trunks.values() if trunk.router is not None}))
 
     def forgive(self, seconds: float) -> None:
-        """Let so much time not count against who was heard before it."""
+        """Do not count this time against routers that were heard before it."""
         for trunk in self._trunks.values():
             trunk.heard += seconds
         for router in self._confirmed:
             self._confirmed[router] += seconds
 
     def expire(self, now: float) -> bool:
-        """Forget who was not heard for too long; return whether the neighbours' trunks changed."""
+        """Forget routers that were silent for too long; return whether the neighbours' trunks changed."""
         for trunk in self._trunks.values():
             if trunk.router is not None and now >= trunk.heard + self._max_age_s:
                 trunk.router = None
@@ -127,7 +127,7 @@ class Neighbours:
         return [trunk.number for trunk in due]
 
     def _answer(self, trunk: Trunk, now: float) -> None:
-        """Have a neighbour that has not heard us greeted soon, so that it need not wait for the next greeting."""
+        """Greet a neighbour soon that has not heard us, so that it need not wait for the next greeting."""
         at = max(now, trunk.answered + HELLO_ANSWER_GAP_S)
         if at < trunk.hello_at:
             trunk.hello_at = trunk.answered = at

@@ -1,4 +1,4 @@
-"""What one router knows of its mesh, and what follows when it learns that something changed."""
+"""The knowledge of one router about its mesh, and the consequences of changes."""
 
 from math import inf
 
@@ -30,11 +30,11 @@ class Knowledge:
         self.addresses = OwnAddresses(self.id, state.mobile_seq + skip, is_known=not is_resumed)
         self.remote = RemoteAddresses(config)
         self.in_flux_since = now
-        """When the paths were last computed."""
+        """The time of the last computation of paths."""
         self.in_flux_from = now
         """When that had not been done for some time."""
         self._lost: dict[str, float] = {}
-        """The routers that were neighbours, and until when."""
+        """The routers that were neighbours, and the end of that."""
         self._restore(state, now)
         self.own = OwnLinks(state.ls_seq + skip, self.neighbours.links)
         self.topology.set_links(self.id, self.own.links)
@@ -57,7 +57,7 @@ class Knowledge:
         return node
 
     def learn(self, router: str, instance: int, now: float) -> Node | None:
-        """Enter a router that is not known yet, and ask it for its links."""
+        """Enter an unknown router, and ask it for its links."""
         node = self.states.learn(router, instance, now)
         if node is None:
             text = f"router {router} is ignored: {self.config.routers_max} routers are known, and no more may be"
@@ -81,12 +81,12 @@ class Knowledge:
         if links != before:
             self.own.change(links, now)
             self.topology.set_links(self.id, links)
-        # Also for a neighbour that is reached by another trunk now, at the same cost.
+        # This includes a neighbour that is reached by another trunk now, at the same cost.
         self.topology.changed(now, is_urgent=True)
 
     @property
     def flux_end(self) -> float:
-        """When things have been as they are for so long that there is no hurry any more."""
+        """The time at which nothing has changed for so long that there is no hurry any more."""
         return self.in_flux_since + 2 * self.config.ra_interval_flux_s
 
     def compute_paths(self, now: float) -> None:
@@ -99,13 +99,13 @@ class Knowledge:
             self.questions.try_again(now)
 
     def ask_all(self, at: float) -> None:
-        """Ask all routers for what may have been missed."""
+        """Ask all routers for news that may have been missed."""
         for node in self.states.nodes.values():
             self.questions.ask_links(node, at)
             self.questions.ask_addresses(node, at)
 
     def map(self, router: str, added: dict[str, int], removed: tuple[str, ...]) -> None:
-        """Have it known which addresses of a router came and went."""
+        """Report the addresses of a router that came and went."""
         if added or removed:
             self.outbox.put(AddressesMapped(router, added, removed))
 

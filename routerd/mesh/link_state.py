@@ -1,4 +1,4 @@
-"""What is known of the links of all routers (3.5 to 3.7), and how our own are made known."""
+"""The link states of all routers (3.5 to 3.7), and the announcements of our own."""
 
 from collections.abc import Iterable, Mapping
 from math import inf
@@ -9,7 +9,7 @@ from routerd.mesh.topology import Topology
 
 
 class LinkStates:
-    """All other routers."""
+    """The link states of all other routers."""
 
     def __init__(self, config: MeshConfig, topology: Topology) -> None:
         self._config = config
@@ -18,7 +18,7 @@ class LinkStates:
         self.nodes: dict[str, Node] = {}
 
     def learn(self, router: str, instance: int, now: float) -> Node | None:
-        """Enter a router that is not known yet; return nothing if there are too many."""
+        """Enter an unknown router; return None if there are too many."""
         if len(self.nodes) >= self._config.routers_max:
             self._had_to_refuse = True
             return None
@@ -82,7 +82,7 @@ class LinkStates:
 
 
 class OwnLinks:
-    """Our own link state: as it is, and as it was announced."""
+    """Our own link state: the present one, and the announced one."""
 
     def __init__(self, ls_seq: int, links: Mapping[str, int]) -> None:
         self.ls_seq = ls_seq
@@ -90,11 +90,11 @@ class OwnLinks:
         self.announced = links
         """Belongs to ls_seq: who asks gets this, so that what we tell is always of one time."""
         self.due = inf
-        """When to announce it."""
+        """The time of the announcement."""
         self._paced = -inf
 
     def change(self, links: Mapping[str, int], now: float) -> None:
-        """Note how the links are now."""
+        """Note the present links."""
         is_worse = any(links.get(router, inf) > cost for router, cost in self.links.items())
         self.links = links
         if links == self.announced:
@@ -103,8 +103,12 @@ class OwnLinks:
         wanted = now if is_worse else now + ANNOUNCE_WAIT_S
         self.due = min(self.due, max(wanted, self._paced - (ANNOUNCE_BURST - 1) * ANNOUNCE_GAP_S))
 
+    def unannounced(self) -> set[str]:
+        """Return the neighbours that the announced links do not have."""
+        return set() if self.due == inf else self.links.keys() - self.announced.keys()
+
     def announce(self, now: float) -> None:
-        """Note that the links are announced as they are now."""
+        """Announce the present links."""
         self.ls_seq += 1
         self.announced = self.links
         self.due = inf

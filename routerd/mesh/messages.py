@@ -66,7 +66,7 @@ class Hello:
 
 @dataclass(frozen=True, slots=True)
 class RouterAdvertisement:
-    """How far a router's link state and list of addresses have come."""
+    """The sequence numbers of a router's link state and list of addresses."""
 
     OPCODE: ClassVar = "RA"
     id: str
@@ -149,7 +149,7 @@ class MobileAddressRequest:
     OPCODE: ClassVar = "MAR"
     id: str
     have_seq: int
-    """How far the sender knows them."""
+    """The sequence number that the sender has."""
 
     def to_body(self) -> dict[str, Any]:
         return {**_mobile_head(self.id), Symbol("have_seq"): self.have_seq}
@@ -162,7 +162,7 @@ class MobileAddressRequest:
 
 @dataclass(frozen=True, slots=True)
 class MobileAddressUpdate:
-    """The addresses of a router: what changed, or all of them."""
+    """The addresses of a router: the changes, or all of them."""
 
     OPCODE: ClassVar = "MAU"
     id: str

@@ -1,4 +1,4 @@
-"""The addresses of this router and of the others, and how they become known (3.9)."""
+"""The addresses of this router and of others, and their announcements (3.9)."""
 
 from collections.abc import Iterable, Mapping
 from math import inf
@@ -10,7 +10,7 @@ from routerd.mesh.messages import MobileAddressUpdate
 from routerd.mesh.settings import MAU_GAP_S, MAU_WAIT_S, MeshConfig
 
 NO_HINT = -1
-"""Stands for a treatment that a router did not tell, or that is none."""
+"""Stands for a treatment that a router did not report, or that does not exist."""
 HINTS = range(6)
 
 _PHASES = frozenset(f"M{phase}" for phase in "0123456789F")
@@ -20,18 +20,18 @@ _CHECKSUMS = 2**64
 
 
 def is_advertisable(key: str) -> bool:
-    """Return whether a key is of a class that routers tell each other of."""
+    """Return whether routers tell each other of this class of keys."""
     return key[:2] in _PHASES or (key[:1] in _CLASSES and len(key) > 1)
 
 
 def _weight(key: str) -> int:
-    """Return what a key adds to a checksum; squared, since sums of similar keys' CRCs alone are often the same."""
+    """Return the part of a key in a checksum. It is squared, as plain sums of similar keys' CRCs are often equal."""
     crc = crc32(key.encode())
     return crc * (crc + 1)
 
 
 class OwnAddresses:
-    """What this router has consumers for, and what it has told of it."""
+    """The addresses with consumers here, and the announced ones."""
 
     def __init__(self, router: str, mobile_seq: int, *, is_known: bool) -> None:
         self._router = router
@@ -44,11 +44,11 @@ class OwnAddresses:
         """Whether we know them ourselves: one who is resumed has to be told first."""
         self.mobile_seq = mobile_seq
         self.due = inf
-        """When to tell what changed."""
+        """The time to announce changes."""
 
     @property
     def count(self) -> int:
-        """How many addresses there are."""
+        """The number of addresses."""
         return len(self._wanted)
 
     def want(self, key: str, hint: int, now: float) -> None:
@@ -89,13 +89,13 @@ class OwnAddresses:
         return True
 
     def fold(self) -> None:
-        """Count what changed without telling it: who asks gets it, and nobody knows us yet."""
+        """Count changes without announcing them: routers that ask get them, and nobody knows us yet."""
         if self._added or self._removed:
             self.mobile_seq += 1
             self._settle()
 
     def take_changes(self, now: float) -> MobileAddressUpdate:
-        """Return what to tell all routers now."""
+        """Return the changes to announce to all routers now."""
         added = tuple(self._added)
         hints = tuple(self._wanted[key] for key in added)
         removed = tuple(self._removed)
@@ -154,7 +154,7 @@ class RemoteAddresses:
     def change(
         self, router: str, add: Iterable[tuple[str, int]], delete: Iterable[str]
     ) -> tuple[dict[str, int], tuple[str, ...], int]:
-        """Add and remove addresses of a router; return what was added, what removed, and how many were refused."""
+        """Add and remove addresses of a router; return those added, those removed, and the number of refused ones."""
         known = self._by_router.setdefault(router, {})
         checksum = self.checksum(router)
         removed = tuple([key for key in delete if known.pop(key, None) is not None])
@@ -176,7 +176,7 @@ class RemoteAddresses:
         return added, removed, refused
 
     def replace(self, router: str, exist: Iterable[tuple[str, int]]) -> tuple[dict[str, int], tuple[str, ...], int]:
-        """Replace all addresses of a router; return what was added, what removed, and how many were refused."""
+        """Replace all addresses of a router; return those added, those removed, and the number of refused ones."""
         wanted = dict(exist)
         return self.change(router, wanted.items(), [key for key in self.of(router) if key not in wanted])
 

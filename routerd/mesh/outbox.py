@@ -1,4 +1,4 @@
-"""The commands of an engine as they gather, and how its messages find their trunks (2.3, 3.1)."""
+"""The commands of an engine, and the trunks for its messages (2.3, 3.1)."""
 
 from collections.abc import Container, Hashable
 from typing import Any, Literal
@@ -12,7 +12,7 @@ from routerd.mesh.transit import FloodMemory
 
 
 class Outbox:
-    """What is to be done, in order."""
+    """The commands so far, in order."""
 
     def __init__(
         self, own_id: str, neighbours: Neighbours, topology: Topology, known: Container[str] = frozenset()
@@ -37,7 +37,7 @@ class Outbox:
         self._commands.append(command)
 
     def remark(self, level: Literal["warning", "info", "debug"], text: str, *cause: Hashable) -> None:
-        """Have a sentence logged, once for each cause if there is one."""
+        """Log a sentence, once for each cause if there is one."""
         remark = Remark(level, text)
         self._commands += self._remarks.once(remark, *cause) if cause else [remark]
 
@@ -51,28 +51,28 @@ class Outbox:
         return route is not None and self._neighbours.is_open(route.trunk)
 
     def send(self, router: str, endpoint: str, opcode: str, body: dict[str, Any]) -> None:
-        """Send to a router that can be reached."""
+        """Send to a reachable router."""
         to = f"amqp:/_topo/{AREA}/{router}/{endpoint}"
         trunk = self._topology.routes.nodes[router].trunk
         self._send(trunk, ControlMessage(to, opcode, body, self._mark, (self._mark,)))
 
     def answer(self, trunk: int, router: str, endpoint: str, opcode: str, body: dict[str, Any]) -> None:
-        """Send to a router, back to where it asked from if there is no way to it yet."""
+        """Answer a router, by the trunk of its question if there is no path to it yet."""
         if self.can_reach(router):
             self.send(router, endpoint, opcode, body)
         else:
             to = f"amqp:/_topo/{AREA}/{router}/{endpoint}"
             self._send(trunk, ControlMessage(to, opcode, body, self._mark, (self._mark,)))
 
-    def flood(self, to: str, control: Control) -> None:
-        """Send to all routers."""
+    def flood(self, to: str, control: Control, except_by: Container[str] = frozenset()) -> None:
+        """Send to all routers, except by way of some neighbours."""
         message = self._own(to, control)
-        for _, trunk in self._topology.ways:
-            if self._neighbours.is_open(trunk):
+        for mark, trunk in self._topology.ways:
+            if self._neighbours.is_open(trunk) and mark.removeprefix(f"{AREA}/") not in except_by:
                 self._send(trunk, message)
 
     def pass_on(self, message: ControlMessage, router: str) -> None:
-        """Send the message of another router on its way to the router that it is for."""
+        """Send another router's message on towards its destination."""
         if not self._is_passable(message):
             return
         route = self._topology.routes.nodes.get(router)
@@ -98,11 +98,11 @@ class Outbox:
         return ways[self._detours % len(ways)] if ways else None
 
     def forget_floods(self, router: str) -> None:
-        """Take what a router tells to all as new."""
+        """Take the next messages of a router to all others as new."""
         self._floods.forget(f"{AREA}/{router}")
 
     def pass_on_to_all(self, trunk: int, message: ControlMessage, now: float) -> bool:
-        """Send the message of another router on to those who may not have it; return whether it is new here."""
+        """Send another router's message on to routers that may not have it; return whether it is new here."""
         if not self._is_passable(message):
             return True
         radius = self._topology.routes.radius

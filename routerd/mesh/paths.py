@@ -20,11 +20,11 @@ COST_MAX = 2**31
 
 _US = 0
 _FEW = 32
-"""Trees that are computed to find those that changes may affect, however small the mesh is."""
+"""Trees that are computed to find affected ones, however small the mesh is."""
 
 
 class CostOutOfRange(MeshError):
-    """Our caller tells of a link with a cost that none can have."""
+    """Our caller reports a link with an impossible cost."""
 
     def __init__(self, router: str, peer: str, cost: int) -> None:
         super().__init__(f"cost {cost} of the link from {router} to {peer} is not from 1 to {COST_MAX}")
@@ -34,11 +34,11 @@ class CostOutOfRange(MeshError):
 
 
 class Paths:
-    """What each router advertises of its links, and the paths that follow from it: ours, and those that lead by us."""
+    """The advertised links of each router, and the resulting paths: ours, and those of others that lead by us."""
 
     def __init__(self, own_id: str) -> None:
         self.radius = 0
-        # Trees that had to be computed when that began last.
+        # The number of trees that the last start had to compute.
         self.awaited = 0
         self._own_id = own_id
         self._advertised: dict[str, dict[str, int]] = {own_id: {}}
@@ -56,7 +56,7 @@ class Paths:
         self._routes: dict[str, tuple[str, int, int]] = {}
         # As they were when `compute` was called last.
         self._computed = self._routes
-        # The moment that the paths of others belong to, and who has other links since.
+        # The moment of the paths of others, and the routers with other links since.
         self._then = self._network
         self._ids_then = self._ids
         self._numbers_then = self._numbers
@@ -87,18 +87,18 @@ class Paths:
             del self._advertised[router]
 
     def compute(self) -> bool:
-        """Compute our tree; whether any next hop, cost or hop count changed since the last time."""
+        """Compute our tree; return whether any next hop, cost or hop count changed."""
         self._update()
         is_changed = self._routes is not self._computed and self._routes != self._computed
         self._computed = self._routes
         return is_changed
 
     def routes(self) -> dict[str, tuple[str, int, int]]:
-        """Return the next hop, cost and hops to each router that we reach, ourselves left out."""
+        """Return the next hop, cost and hops to each reachable router except ourselves."""
         return dict(self._routes)
 
     def begin_origins(self) -> None:
-        """Find the routers whose trees have to be computed, by what is known now, for `through_us`."""
+        """Find the routers whose trees have to be computed for `through_us`, by the present links."""
         self._update()
         self._drop_affected()
         self._is_lent = True
@@ -122,7 +122,7 @@ class Paths:
             trees -= 1
             origin = self._awaiting.pop()
             router = self._ids_then[origin]
-            # We may have lost it since.
+            # It may be unreachable since.
             if router not in self._routes:
                 continue
             below = self._below_us(self._then.tree_from(origin))
@@ -140,7 +140,7 @@ class Paths:
     # --- what changed
 
     def _drop_affected(self) -> None:
-        """Have the trees computed again that the changes since `_then` may affect."""
+        """Mark the trees that the changes since `_then` may affect, to be computed again."""
         if not self._finished:
             self._touched.clear()
             return
@@ -241,10 +241,10 @@ class Paths:
             self._network.lay_out(self._links, self._numbers)
 
     def _remove(self, gone: list[str]) -> bool:
-        """Free the numbers of routers that nothing is known of any more; whether there were any."""
+        """Free the numbers of unknown routers; return whether there were any."""
         count = len(self._free)
         for router in gone:
-            # What came and went between two updates has no number.
+            # A router that came and went between two updates has no number.
             if router in self._numbers:
                 number = self._numbers.pop(router)
                 self._ids[number] = None
@@ -255,7 +255,7 @@ class Paths:
         return len(self._free) > count
 
     def _store(self, router: str, links: dict[str, int]) -> bool:
-        """Take the links of a router; whether it was given a number for them."""
+        """Take the links of a router; return whether it got a number for them."""
         if router in self._numbers:
             self._links[self._numbers[router]] = links
             return False

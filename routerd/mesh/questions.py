@@ -13,12 +13,12 @@ from routerd.mesh.node import Node, Question
 
 
 class Questions:
-    """All that are to be asked."""
+    """The questions to all routers."""
 
     def __init__(self) -> None:
         self._queue: list[tuple[float, int, Node]] = []
         self._count = 0
-        # By router, which entry of the queue counts; the others are void.
+        # By router, the entry of the queue that counts; the others are void.
         self._entries: dict[str, tuple[float, int]] = {}
         self._unreachable: dict[str, Node] = {}
         self._are_ways_new = False
@@ -48,7 +48,7 @@ class Questions:
             self.ask_addresses(node, at)
 
     def try_again(self, now: float) -> None:
-        """Note that routers may be reached now which were not before."""
+        """Note that routers may be reachable now that were not before."""
         self._are_ways_new = True
         self.deadline = now
 
@@ -58,7 +58,7 @@ class Questions:
         self._unreachable.pop(router, None)
 
     def take_due(self, now: float, is_reachable: Callable[[str], bool]) -> tuple[list[Node], list[Node]]:
-        """Return whom to ask now for links, and whom for addresses."""
+        """Return the routers to ask now for links, and those to ask for addresses."""
         links: list[Node] = []
         addresses: list[Node] = []
         for router, node in self._take(now).items():
@@ -66,7 +66,7 @@ class Questions:
                 self._unreachable[router] = node
                 continue
             for question, chosen, is_open in (
-                # Also where it is only thought that something was missed. A router without addresses does not answer.
+                # This includes doubts whether something was missed. A router without addresses does not answer.
                 (node.ls_question, links, node.lacks_links or node.ls_question.is_owed),
                 (node.mobile_question, addresses, node.lacks_addresses),
             ):
@@ -82,7 +82,7 @@ class Questions:
         return links, addresses
 
     def _take(self, now: float) -> dict[str, Node]:
-        """Return whom there may be something to ask."""
+        """Return the routers that may have a due question."""
         nodes: dict[str, Node] = {}
         if self._are_ways_new:
             self._are_ways_new = False

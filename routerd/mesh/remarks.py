@@ -1,4 +1,4 @@
-"""What is worth a line in the log, once for each cause."""
+"""Remarks for the log, once for each cause."""
 
 from collections import OrderedDict
 from collections.abc import Hashable
@@ -6,17 +6,17 @@ from collections.abc import Hashable
 from routerd.mesh.commands import Remark
 
 CAUSES_REMEMBERED = 4096
-"""Peers name routers and addresses as they like; a cause that was forgotten is told again."""
+"""Peers name routers and addresses as they like; a forgotten cause is logged again."""
 
 
 class Remarks:
-    """Knows what was told already."""
+    """Remembers the causes that were logged."""
 
     def __init__(self) -> None:
         self._told: OrderedDict[Hashable, None] = OrderedDict()
 
     def once(self, remark: Remark, *cause: Hashable) -> list[Remark]:
-        """Return the remark, or nothing if its cause has been told."""
+        """Return the remark, or nothing if its cause was logged before."""
         if cause in self._told:
             return []
         self._told[cause] = None

@@ -1,4 +1,4 @@
-"""Where other routers are, as the engine tells the rest of its router, and what management may know of them."""
+"""The routes to other routers, and the state of routers for management."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """The way to another router."""
+    """The route to another router."""
 
     router: str
     next_hop: str
@@ -14,13 +14,13 @@ class Route:
     trunk: int
     """The trunk to the neighbour."""
     cost: int
-    """Of the whole way."""
+    """The cost and hops of the whole path."""
     hops: int
 
 
 @dataclass(frozen=True, slots=True)
 class Routes:
-    """The ways to all routers that can be reached."""
+    """The routes to all reachable routers."""
 
     version: int
     """Counts up; the counts of another instance of this router are no measure."""
@@ -33,7 +33,7 @@ class Routes:
 
 @dataclass(frozen=True, slots=True)
 class NodeState:
-    """What is known of a router of the mesh, for management. Times are those that the engine was told."""
+    """The state of a router of the mesh, for management. Times are those that the engine was given."""
 
     id: str
     is_self: bool

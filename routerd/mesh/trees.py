@@ -3,8 +3,8 @@
 """Shortest-path trees between routers that have numbers, in arrays (inter-router protocol 3.8).
 
 Of paths with equal cost, the tree has the one whose last router but one was settled first. That router is the nearest
-to the root, and of equally near ones that with the lowest id. So few changes of links change a tree: a link of its own,
-one that is cheaper, or one that wins such a tie.
+to the root, and of equally near ones that with the lowest id. So few changes of links change a tree. The changed link
+is in the tree, becomes the cheaper way, or wins such a tie.
 """
 
 from array import array

@@ -26,8 +26,9 @@ RECORDS/decisions/day=2026-11-21/hour=14/router=A/1795270800000000-w0.1-000001.v
 
 * Each table, day, hour and router has a folder. Day and hour are UTC, by the router's clock. Characters of a router's
   id other than letters, digits and `_.-~` are written as `%` and two digits.
-* The name of a file has four parts. They are the least time of its rows in microseconds since 1970, the writer (worker
-  and incarnation, or `compact`), the number of the file at this writer, and the version of the table.
+* The name of a file has four parts. The first is the least time of its rows, in microseconds since 1970. The second is
+  the writer: worker and incarnation, or `compact`. The number of the file at this writer and the version of the table
+  follow.
 * A file is complete or does not exist: it is written as `.NAME.part` and renamed. A file that ends in `.part` can be
   deleted once its writer is gone.
 * A file that replaces others of its folder names them in the metadata `mobula.replaces` (a list in JSON). Rows of a

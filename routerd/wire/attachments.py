@@ -87,11 +87,7 @@ class Attachments:
             return
         link.remote_handle = handle
         self.remote.put(handle, link)
-        try:
-            link.receive_attach(performative)
-        except LinkError as error:
-            self.fail(link, error)
-            return
+        link.receive_attach(performative)
         if link.state is not _DETACH_SENT:
             self.session.handler.on_link_attached(link, performative)
 
@@ -201,9 +197,7 @@ class Attachments:
     def fail(self, link: Link, error: LinkError) -> None:
         """Detach a link for a violation of the peer."""
         self.session.answer()
-        if link.state is _ATTACH_RCVD:
-            link.refuse(error_about(error))
-        elif link.is_attached:
+        if link.is_attached:
             link.detach(error=error_about(error))
         self.session.handler.on_violation(self.session.connection, error)
 
@@ -274,9 +268,10 @@ class Attachments:
 
     def _close_again(self, link: Link) -> None:
         # The peer closed the link while our plain detach was under way. 2.6.6 requires that we attach again and close.
+        # Without a terminus nobody takes it for a link that is to be used: a router would route it.
         again = self.session.sender(link.name) if link.is_sender else self.session.receiver(link.name)
         again.is_reported = True
-        again.attach(source=link.source, target=link.target)
+        again.attach()
         again.detach()
 
 

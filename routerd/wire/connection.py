@@ -23,6 +23,7 @@ from routerd.wire.errors import (
     DecodeError,
     FrameTooLarge,
     FramingError,
+    HttpReceived,
     IllegalState,
     InvalidField,
     RemoteError,
@@ -67,6 +68,12 @@ _SASL_FRAME = SASL_FRAME
 # The size of the frame that the octets of a protocol header would announce.
 _HEADER_AS_SIZE = int.from_bytes(AMQP_HEADER[:4], "big")
 _NEVER = float("inf")
+# The beginnings of a request, and the answer: whoever looks at the port with a browser or a probe sees what it is.
+_HTTP = (b"GET ", b"HEAD ", b"POST ", b"PUT ", b"DELETE ", b"OPTIONS ", b"PATCH ", b"PRI * ")
+_HTTP_REFUSED = (
+    b"HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 36\r\n"
+    b"Connection: close\r\n\r\nThis port takes AMQP 1.0, not HTTP.\n"
+)
 
 
 class Connection:
@@ -407,12 +414,18 @@ class Connection:
     def _refuse_header(self, octets: bytes) -> None:
         # 2.2: answer with the header that is supported, and close the transport.
         is_passed = self._sasl_layer.is_passed
-        if not self.is_client:
+        is_http = octets.startswith(_HTTP) and not self.is_client
+        if is_http:
+            self.output.put_raw(_HTTP_REFUSED)
+            self.wake()
+        elif not self.is_client:
             self.output.put_raw(AMQP_HEADER if is_passed else SASL_HEADER)
             self.wake()
         self.state = _OVER
         if octets == AMQP_HEADER and not is_passed:
             self.handler.on_violation(self, AuthenticationSkipped())
+        elif is_http:
+            self.handler.on_violation(self, HttpReceived())
         else:
             self.handler.on_violation(self, FramingError(f"protocol header {octets!r} is not supported here"))
         self._report_closed(None)

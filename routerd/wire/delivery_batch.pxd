@@ -19,6 +19,7 @@ cdef class DeliveryBatch:
     cdef readonly unsigned int tag_out
     cdef public double stamp
     cdef public object context
+    cdef public object via
     cdef Py_ssize_t _gone
 
     @cython.locals(receiver=Link)

@@ -19,8 +19,8 @@ _MASK = 0xFFFFFFFF
 class DeliveryBatch:
     """Whole deliveries with consecutive ids on both links; those in front leave it first.
 
-    As long as it is held there is no `sender`. `stamp`, when they came, and `context` are the application's. One
-    that has a context is told to the handler for each delivery that it dissolves into.
+    As long as it is held there is no `sender`. `stamp`, when they came, `context` and `via` are the application's. One
+    that has a context is told to the handler for each delivery that it dissolves into. `via` is that of each of them.
     """
 
     receiver: "Link"
@@ -28,6 +28,7 @@ class DeliveryBatch:
     tags: list[bytes] | None
     held: "HeldBatch | None"
     context: Any
+    via: Any
 
     def __init__(self, receiver: "Link", count: int, tags: list[bytes] | None) -> None:
         self.receiver = receiver
@@ -41,6 +42,7 @@ class DeliveryBatch:
         self.tag_out = 0
         self.stamp = 0.0
         self.context = None
+        self.via = None
         self._gone = 0
 
     def arrive(self, first_in: int, tag_in: int) -> None:
@@ -52,7 +54,7 @@ class DeliveryBatch:
         receiver.unsettled_count += self.count
 
     def part(self, count: int) -> "DeliveryBatch":
-        """Return the first so many as a batch of their own, in front of the others; or this one, if that is all."""
+        """Split the first `count` off and return them as a batch in front of this one; or return this one, if all."""
         if count == self.count:
             return self
         tags = None if self.tags is None else self.tags[self._gone : self._gone + count]
@@ -74,7 +76,7 @@ class DeliveryBatch:
         sender.unsettled_count += self.count
 
     def settle_first(self, count: int) -> None:
-        """Let the first so many go: either end has settled them."""
+        """Let the first `count` go: either end has settled them."""
         receiver, sender = self.receiver, self.sender
         self._drop_first(count)
         receiver.session.incoming.batch_shrank(self, count)
@@ -98,6 +100,7 @@ class DeliveryBatch:
             sent.is_plain = sent.is_tracked = True
             sent.rcv_settle_mode = -1
             sent.stamp = self.stamp
+            sent.via = self.via
             if self.context is not None:
                 sender.session.handler.on_parting(self, sent)
             taken = self._first_delivery()

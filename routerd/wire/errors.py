@@ -48,6 +48,13 @@ class FramingError(RemoteError):
     condition = "amqp:connection:framing-error"
 
 
+class HttpReceived(FramingError):
+    """A peer that speaks HTTP where AMQP is spoken."""
+
+    def __init__(self) -> None:
+        super().__init__("HTTP came, and this port takes AMQP")
+
+
 class InvalidField(RemoteError):
     """A field of the right type with a value that is not allowed there."""
 

@@ -6,7 +6,7 @@ from routerd.wire.output cimport Output
 from routerd.wire.plain_transfer cimport payload_of
 from routerd.wire.section_scan cimport read_u32
 from routerd.wire.session cimport Session
-from routerd.wire.transfer cimport write_transfer
+from routerd.wire.transfer cimport write_changed_transfer, write_transfer
 
 cdef unsigned int _MASK
 cdef long long _OVERHEAD
@@ -23,6 +23,7 @@ cdef class HeldBatch:
     cdef readonly bytes octets
     cdef readonly Py_ssize_t at
     cdef readonly long long remote_handle
+    cdef readonly bytes head
 
     @cython.locals(
         outgoing=Session,
@@ -42,8 +43,13 @@ cdef class HeldBatch:
         count="long long",
         size=Py_ssize_t,
         payload=Py_ssize_t,
+        head_size=Py_ssize_t,
     )
-    cpdef Py_ssize_t leave(self, Link sender, Py_ssize_t limit, Py_ssize_t most) except -1
+    cpdef Py_ssize_t leave(self, Link sender, Py_ssize_t limit, Py_ssize_t most, bytes front=*) except -1
+    @cython.locals(octets=bytes, view="const unsigned char*", size=Py_ssize_t, _=Py_ssize_t)
+    cpdef Py_ssize_t size_of(self, Py_ssize_t at, Py_ssize_t count) except -1
+    @cython.locals(octets=bytes, view="const unsigned char*")
+    cpdef tuple first(self)
     @cython.locals(delivery=Delivery)
     cpdef list dissolve(self)
     @cython.locals(octets=bytes, view="const unsigned char*", start=Py_ssize_t)

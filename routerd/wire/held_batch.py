@@ -1,13 +1,14 @@
-"""Messages that were received together and wait together: the frames they came in, until there is credit for them.
+"""Messages that were received together and wait together: their frames, as received, until there is credit.
 
-Those that are not settled are a batch on its way in already. Whatever can't leave as it came is taken out one by one.
+Unsettled messages are already a batch of the producer's session. Messages that cannot leave unchanged are taken out one
+by one.
 """
 
 from typing import TYPE_CHECKING, Any
 
 from routerd.wire.plain_transfer import OVERHEAD, payload_of
 from routerd.wire.section_scan import read_u32
-from routerd.wire.transfer import write_transfer
+from routerd.wire.transfer import write_changed_transfer, write_transfer
 
 if TYPE_CHECKING:
     from routerd.wire.delivery import Delivery
@@ -21,9 +22,10 @@ _OVERHEAD = OVERHEAD
 
 
 class HeldBatch:
-    """Whole messages of a link, encoded as most peers encode them, of which `count` are still here.
+    """Whole messages of a link, encoded as most peers encode them. The last `count` of them are still here.
 
-    `batch` has those that are not settled. `context` is the application's: where they wait.
+    `batch` has the unsettled deliveries. `context` is the application's: the place where they wait. With a `head`, all
+    of them begin with these octets.
     """
 
     receiver: "Link"
@@ -31,26 +33,30 @@ class HeldBatch:
     gone: "DeliveryBatch | None"
     context: Any
 
-    def __init__(self, receiver: "Link", octets: bytes, count: int, batch: "DeliveryBatch | None") -> None:
+    def __init__(
+        self, receiver: "Link", octets: bytes, count: int, batch: "DeliveryBatch | None", head: bytes | None = None
+    ) -> None:
         self.receiver = receiver
+        self.head = head
         self.batch = batch
         self.is_settled = batch is None
         self.count = count
         self.context = None
-        # Their frames, and where the first of those that are here begins. They have the handle that the link had, which
-        # may have another one, or none, when they leave.
+        # Their frames, and the offset of the first present one. They contain the handle of the link at that time. The
+        # link may have another one, or none, when they leave.
         self.octets = octets
         self.at = 0
         self.remote_handle = receiver.remote_handle
-        # The batch of those that left last.
+        # The batch of the messages that left last.
         self.gone = None
         if batch is not None:
             batch.held = self
 
-    def leave(self, sender: "Link", limit: int, most: int) -> int:
-        """Send so many at the most, as credit, window and sizes allow, until the output holds `most` octets.
+    def leave(self, sender: "Link", limit: int, most: int, front: bytes | None = None) -> int:
+        """Send up to `limit` messages, as credit, window and sizes allow, until the output holds `most` octets.
 
-        Returns how many went. None does where those in front have to be taken out and sent one by one.
+        They leave with `front` in the place of their head, if it is given. Returns how many were sent: none if those
+        in front have to be taken out and sent one by one.
         """
         if sender.suspended or sender.is_incomplete:
             # A delivery that was taken over may have one of the next tags, or nothing may be sent.
@@ -60,6 +66,10 @@ class HeldBatch:
         largest = outgoing.send_frame_size - _OVERHEAD
         if sender.remote_max_message_size:
             largest = min(largest, sender.remote_max_message_size)
+        head_size = 0
+        if front is not None and self.head is not None:
+            head_size = len(self.head)
+            largest += head_size - len(front)
         out: Output = outgoing.output
         channel, handle = outgoing.channel, sender.handle
         delivery_id, tag = outgoing.next_delivery_id, sender.next_tag
@@ -75,9 +85,15 @@ class HeldBatch:
             payload = payload_of(view, at, self.remote_handle, is_settled)
             if at + size - payload > largest:
                 break
-            write_transfer(
-                out, channel, handle, delivery_id, None, tag, 0, is_settled, False, octets, payload, at + size
-            )
+            payload += head_size
+            if front is None:
+                write_transfer(
+                    out, channel, handle, delivery_id, None, tag, 0, is_settled, False, octets, payload, at + size
+                )
+            else:
+                write_changed_transfer(
+                    out, channel, handle, delivery_id, None, tag, is_settled, front, octets, payload, at + size
+                )
             delivery_id = (delivery_id + 1) & _MASK
             tag = (tag + 1) & _MASK
             at += size
@@ -92,8 +108,23 @@ class HeldBatch:
                 self.gone.depart(sender, first_out, tag_out)
         return count
 
+    def size_of(self, at: int, count: int) -> int:
+        """Return the octets of `count` messages whose frames begin at an offset."""
+        octets = view = self.octets
+        size = 0
+        for _ in range(count):
+            size -= payload_of(view, at, self.remote_handle, self.is_settled)
+            at += read_u32(octets, at)
+            size += at
+        return size
+
+    def first(self) -> tuple[int, int]:
+        """Return where the first message begins and ends."""
+        octets = view = self.octets
+        return payload_of(view, self.at, self.remote_handle, self.is_settled), self.at + read_u32(octets, self.at)
+
     def dissolve(self) -> "list[Delivery]":
-        """Return a delivery for each, the oldest first, as if each waited alone; `take_first` has what they are of."""
+        """Return a delivery for each, the oldest first, as if each waited alone; `take_first` has their octets."""
         if self.batch is not None:
             return self.batch.deliveries()
         found = []
@@ -104,7 +135,7 @@ class HeldBatch:
         return found
 
     def take_first(self) -> bytes:
-        """Return the octets of the first message, which then is no longer here."""
+        """Remove the first message, and return its octets."""
         octets = view = self.octets
         start = payload_of(view, self.at, self.remote_handle, self.is_settled)
         self.at += read_u32(view, self.at)

@@ -158,8 +158,8 @@ class Link:
         if self.credit > 0 and not self.is_sender:
             self.session.flow_due(self)
 
-    def refuse(self, error: "Error") -> None:
-        """Answer the peer's attach without a terminus of ours, and close with the reason (2.6.3)."""
+    def refuse(self, error: "Error | None" = None) -> None:
+        """Answer the peer's attach without a terminus of ours, and close with the reason if one is given (2.6.3)."""
         try:
             self.attach(
                 source=None if self.is_sender else self.remote_source,

@@ -1,6 +1,7 @@
 """The delivery states of the standard (3.4): `received`, and the four outcomes.
 
-Other states, such as transactional-state, are Described values and pass unchanged.
+Other states, such as transactional-state, are Described values and pass unchanged. Whether they end anything is known
+only to those who use them.
 """
 
 from collections.abc import Mapping
@@ -60,5 +61,5 @@ RELEASED = Released()
 
 
 def is_outcome(state: DeliveryState | None) -> bool:
-    """Return whether a delivery state is terminal (3.4)."""
-    return state is not None and not isinstance(state, Received)
+    """Return whether a delivery state is one of the four outcomes, which are terminal (3.4)."""
+    return state is not None and not isinstance(state, (Received, Described))

@@ -62,7 +62,7 @@ def payload_of(view: bytes | bytearray, frame: int, remote_handle: int, is_settl
 
 
 def id_of(view: bytes | bytearray, frame: int) -> int:
-    """Return the delivery-id of a transfer of which `payload_of` has found the payload."""
+    """Return the delivery-id of a transfer after `payload_of` has found its payload."""
     at = _id_at(view, frame)
     if view[at] == 0x70:
         return read_u32(view, at + 1)

@@ -72,9 +72,8 @@ class Receiver(Link):
     def receive_attach(self, performative: Attach) -> None:
         """Take the fields of the sender's attach, most of all its delivery-count."""
         Link.receive_attach(self, performative)
-        if performative.initial_delivery_count is None:
-            raise LinkFieldInvalid(f"link {self.name!r}: a sender's attach without initial-delivery-count")
-        self.delivery_count = performative.initial_delivery_count
+        # 2.7.3 demands the field of a sender. Most peers take its absence for 0, so that clients exist without it.
+        self.delivery_count = performative.initial_delivery_count or 0
         self._limit = (self.delivery_count + self._told) & _MASK
 
     def advertise(self) -> None:

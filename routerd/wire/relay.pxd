@@ -1,13 +1,14 @@
 import cython
+from routerd.wire cimport c_memory as memory
 from routerd.wire.delivery_batch cimport DeliveryBatch
 from routerd.wire.delivery cimport Delivery
 from routerd.wire.held_batch cimport HeldBatch
 from routerd.wire.link cimport Link
 from routerd.wire.output cimport Output
 from routerd.wire.plain_transfer cimport id_of, payload_of, tag_of
-from routerd.wire.section_scan cimport may_carry_annotations, read_u32
+from routerd.wire.section_scan cimport is_past_annotations, may_carry_annotations, read_u32
 from routerd.wire.session cimport Session
-from routerd.wire.transfer cimport write_transfer
+from routerd.wire.transfer cimport write_changed_transfer, write_transfer
 
 cdef unsigned int _MASK
 cdef long long _OVERHEAD
@@ -16,6 +17,7 @@ cdef Py_ssize_t _TAG_MAX
 cdef Py_ssize_t _LOOKED_AT
 cdef unsigned int _HEADER
 cdef unsigned int _START
+cdef bytes _NOTHING
 
 
 @cython.final
@@ -31,6 +33,9 @@ cdef class Relay:
     cdef unsigned int _next_id
     cdef bint _has_numbers
     cdef unsigned int _next_tag
+    cdef bytes _head
+    cdef bytes _front
+    cdef bint _has_annotations
 
     cpdef Py_ssize_t count_behind(self) except -1
     cpdef void aim(
@@ -42,6 +47,7 @@ cdef class Relay:
         Delivery behind=*,
         Py_ssize_t limit=*,
     )
+    cpdef void change(self, bytes head, bytes front, bint has_annotations)
     cpdef void hold(self, Link receiver, Delivery behind=*)
     cdef bint _follow(self, Link receiver, Delivery behind) except -1
     @cython.locals(
@@ -51,6 +57,11 @@ cdef class Relay:
         outgoing=Session,
         left="long long",
         largest="long long",
+        is_choosy=bint,
+        head=bytes,
+        front=bytes,
+        head_view="const unsigned char*",
+        head_size=Py_ssize_t,
         frame_max=Py_ssize_t,
         header="unsigned int",
         remote_handle="long long",

@@ -1,18 +1,22 @@
-"""Messages that go from one link to another as they come, or wait for that together.
+"""Passes messages from one link to another as they come, or holds them together.
 
 The router decides about one message. Messages received behind it may then follow without a decision for each. They have
 to be whole, of the same link, settled or unsettled as the first, and encoded as most peers encode them. They follow as
 long as credit and windows last. The router decides anew about everything else. Unsettled messages that follow are a
 `DeliveryBatch` until they are settled. If the first message has to wait, those behind it may wait as a `HeldBatch`.
+
+If the first message left with other octets at its front, such as annotations, only messages with the same front as it
+had follow. They leave with the same octets in its place (`change`).
 """
 
 from typing import TYPE_CHECKING
 
+from routerd.wire import memory
 from routerd.wire.delivery_batch import DeliveryBatch
 from routerd.wire.held_batch import HeldBatch
 from routerd.wire.plain_transfer import LOOKED_AT, OVERHEAD, TAG_MAX, id_of, payload_of, tag_of
-from routerd.wire.section_scan import may_carry_annotations, read_u32
-from routerd.wire.transfer import PLAIN_HEADER, TRANSFER_START, write_transfer
+from routerd.wire.section_scan import is_past_annotations, may_carry_annotations, read_u32
+from routerd.wire.transfer import PLAIN_HEADER, TRANSFER_START, write_changed_transfer, write_transfer
 
 if TYPE_CHECKING:
     from routerd.wire.delivery import Delivery
@@ -20,7 +24,7 @@ if TYPE_CHECKING:
     from routerd.wire.output import Output
 
 LIMIT = 1 << 30
-"""More messages than are ever received at once."""
+"""More messages than a receive ever has at once."""
 
 # uint arithmetic wraps (2.8.10); as a C constant it stays out of Python's integers.
 _MASK = 0xFFFFFFFF
@@ -30,17 +34,18 @@ _TAG_MAX = TAG_MAX
 _LOOKED_AT = LOOKED_AT
 _HEADER = PLAIN_HEADER
 _START = TRANSFER_START
+_NOTHING = b""
 
 
 class Relay:
-    """What a connection passes on, or keeps, of what it receives; `receiver` is None while that is nothing."""
+    """Passes on, or holds, received messages of one link; `receiver` is None while it has no link."""
 
     receiver: "Link | None"
     _sender: "Link | None"
 
     def __init__(self) -> None:
         self.receiver = None
-        # How large the frame is that is being handled, and how many octets behind it may be handled in this turn.
+        # The size of the present frame, and the octets behind it that may be handled in this turn.
         self.frame_size = 0
         self.octets_behind = 0
         self._sender = None
@@ -51,9 +56,12 @@ class Relay:
         self._next_id = 0
         self._has_numbers = False
         self._next_tag = 0
+        self._head: bytes | None = None
+        self._front: bytes | None = None
+        self._has_annotations = False
 
     def count_behind(self) -> int:
-        """Return how many frames may be behind the one that is being handled, if they are as large."""
+        """Return how many frames may be behind the present one, if they have its size."""
         return self.octets_behind // self.frame_size if self.octets_behind > 0 else 0
 
     def aim(
@@ -65,12 +73,12 @@ class Relay:
         behind: "Delivery | None" = None,
         limit: int = LIMIT,
     ) -> None:
-        """Pass on what a receiver is sent next, without annotations if so asked, until the output holds `most` octets.
+        """Pass on the receiver's next messages, only plain ones if so asked, until the output holds `most` octets.
 
-        Where both are halves of one link that is relayed, the tags stay what they are.
-        The sender has just taken a settled message, or the one that is `behind`, for which it waits for an outcome.
-        This is for the octets that are being received now. It ends with them, with the first message that is not passed
-        on, and after `limit` messages.
+        If both links are halves of one routed link, the tags stay the same.
+        The sender has just taken a settled message, or the unsettled one in `behind`. This holds for the octets that
+        are being received now. It ends with them, with the first message that is not passed on, or after `limit`
+        messages.
         """
         # A delivery that was taken over may have one of the next tags.
         if not sender.suspended and self._follow(receiver, behind):
@@ -79,10 +87,19 @@ class Relay:
             self._most = most
             self._limit = limit
 
-    def hold(self, receiver: "Link", behind: "Delivery | None" = None) -> None:
-        """Keep what a receiver is sent next, as long as it has no annotations.
+    def change(self, head: bytes, front: bytes, has_annotations: bool) -> None:
+        """Pass on, or hold, only messages that begin with `head`, and send `front` in its place.
 
-        A settled message has just come, or the one that is `behind`, and waits.
+        `head` ends with the message-annotations, or, without these, where they would be.
+        """
+        self._head = head
+        self._front = front
+        self._has_annotations = has_annotations
+
+    def hold(self, receiver: "Link", behind: "Delivery | None" = None) -> None:
+        """Hold the receiver's next messages, as long as they have no annotations or those of `change`.
+
+        A settled message has just come and waits, or the unsettled one in `behind`.
         """
         if self._follow(receiver, behind):
             self._sender = None
@@ -100,9 +117,10 @@ class Relay:
         return True
 
     def take(self, data: bytes | bytearray, pos: int, end: int, stop: int) -> int:
-        """Pass on or keep what it can of data[pos:end], beginning before `stop`; return where it is over."""
+        """Pass on or hold messages of data[pos:end] that begin before `stop`; return the offset where it stopped."""
         receiver, sender = self.receiver, self._sender
-        self.receiver = self._sender = None
+        head, front = self._head, self._front
+        self.receiver = self._sender = self._head = self._front = None
         if receiver is None:
             return pos
         incoming = receiver.session
@@ -122,6 +140,10 @@ class Relay:
                 largest -= _TAG_MAX - _NUMBER_SIZE
             if sender.remote_max_message_size:
                 largest = min(largest, sender.remote_max_message_size)
+        head_view, head_size = _NOTHING, 0
+        if head is not None and front is not None:
+            head_view, head_size = head, len(head)
+            largest = min(largest, largest + head_size - len(front))
         header = _HEADER | incoming.remote_channel
         remote_handle = receiver.remote_handle
         out: Output = outgoing.output
@@ -141,6 +163,7 @@ class Relay:
                 left = min(left, outgoing.outgoing.room_from(delivery_id))
             if not self._has_numbers:
                 tags = []
+        is_choosy = self._is_plain_only or head is not None
         view = data
         count = 0
         while count < left and pos < stop and end - pos >= _LOOKED_AT and (sender is None or out.end < self._most):
@@ -152,8 +175,16 @@ class Relay:
             payload = payload_of(view, pos, remote_handle, is_settled)
             if payload < 0 or payload > pos + size or pos + size - payload > largest:
                 break
-            if self._is_plain_only and may_carry_annotations(view, payload, pos + size):
-                break
+            if is_choosy:
+                if head is None:
+                    if may_carry_annotations(view, payload, pos + size):
+                        break
+                else:
+                    if pos + size - payload < head_size or not memory.is_same(view, payload, head_view, head_size):
+                        break
+                    payload += head_size
+                    if not self._has_annotations and not is_past_annotations(view, payload, pos + size):
+                        break
             if not is_settled:
                 if id_of(view, pos) != next_id:
                     break
@@ -172,9 +203,14 @@ class Relay:
                         tag = read_u32(view, at + 2)
                     else:
                         octets = bytes(data[at + 2 : at + 2 + view[at + 1]])
-                write_transfer(
-                    out, channel, handle, delivery_id, octets, tag, 0, is_settled, False, data, payload, pos + size
-                )
+                if front is None:
+                    write_transfer(
+                        out, channel, handle, delivery_id, octets, tag, 0, is_settled, False, data, payload, pos + size
+                    )
+                else:
+                    write_changed_transfer(
+                        out, channel, handle, delivery_id, octets, tag, is_settled, front, data, payload, pos + size
+                    )
             delivery_id = (delivery_id + 1) & _MASK
             tag = (tag + 1) & _MASK
             pos += size
@@ -187,7 +223,7 @@ class Relay:
                 batch = DeliveryBatch(receiver, count, tags)
                 batch.arrive(self._next_id, self._next_tag)
             if sender is None:
-                incoming.handler.on_held(HeldBatch(receiver, bytes(view[start:pos]), count, batch))
+                incoming.handler.on_held(HeldBatch(receiver, bytes(view[start:pos]), count, batch, head))
                 return pos
             sender.passed(count)
             if batch is not None:

@@ -23,6 +23,7 @@ cpdef Py_ssize_t skip_value(const unsigned char* view, Py_ssize_t at, Py_ssize_t
 cpdef Py_ssize_t descriptor_end(const unsigned char* view, Py_ssize_t start, Py_ssize_t end) noexcept
 @cython.locals(code=int, kind=int)
 cpdef bint may_carry_annotations(const unsigned char* view, Py_ssize_t start, Py_ssize_t end) noexcept
+cpdef bint is_past_annotations(const unsigned char* view, Py_ssize_t at, Py_ssize_t end) noexcept
 @cython.locals(constructor=cython.uint)
 cpdef int section_code(const unsigned char* view, Py_ssize_t start, Py_ssize_t stop) except -1
 @cython.locals(constructor=cython.uint, is_right=bint, stop=cython.Py_ssize_t)

@@ -112,6 +112,11 @@ def may_carry_annotations(view: bytes | bytearray, start: int, end: int) -> bool
     return code <= _MESSAGE_ANNOTATIONS
 
 
+def is_past_annotations(view: bytes | bytearray, at: int, end: int) -> bool:
+    """Whether a section at `at`, as most peers encode it, comes after the message-annotations."""
+    return end - at >= 3 and view[at] == 0 and view[at + 1] == 0x53 and view[at + 2] > _MESSAGE_ANNOTATIONS
+
+
 def section_code(view: bytes | bytearray, start: int, stop: int) -> int:
     """Return the code of the section whose descriptor is from `start` to `stop`, 0 for an unknown one."""
     constructor = view[start + 1]

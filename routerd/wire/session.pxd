@@ -92,7 +92,7 @@ cdef class Session:
     @cython.locals(delivery=Delivery, link=Link)
     cdef void _send_backlog(self)
     cpdef void drop_backlog(self, Link link)
-    @cython.locals(fields=FlowFields, seen="unsigned int", unseen="unsigned int", link=Link)
+    @cython.locals(fields=FlowFields, seen="unsigned int", unseen="unsigned int", had_room=bint, link=Link)
     cpdef void receive_flow(self, Decoder decoder)
     @cython.locals(fields=TransferFields, link=Link)
     cpdef void receive_transfer(self, Decoder decoder, object data, Py_ssize_t end)

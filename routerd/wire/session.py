@@ -373,6 +373,7 @@ class Session:
         fields.read(decoder)
         seen = fields.next_incoming_id if fields.next_incoming_id >= 0 else self._initial_outgoing_id
         unseen = (self.next_outgoing_id - seen) & _MASK
+        had_room = self.remote_incoming_window > 0 and not self.has_backlog
         self.remote_incoming_window = fields.incoming_window - unseen if fields.incoming_window > unseen else 0
         self.next_incoming_id = fields.next_outgoing_id
         self.remote_outgoing_window = fields.outgoing_window
@@ -385,10 +386,11 @@ class Session:
             self.flow_properties = fields.properties
         if self.has_backlog:
             self._send_backlog()
-        if link is None:
-            self.handler.on_session_flow(self)
-        elif link.is_attached or (link.is_relayed and link.state is _ATTACH_RCVD):
+        if link is not None and (link.is_attached or (link.is_relayed and link.state is _ATTACH_RCVD)):
             self.handler.on_link_flow(link)
+        if link is None or (not had_room and self.remote_incoming_window > 0 and not self.has_backlog):
+            # With a handle as well, others than this link may have waited for the window.
+            self.handler.on_session_flow(self)
         if echo and self.is_open and (link is None or link.is_attached):
             # With the next output, so that a peer that repeats its request gets one answer.
             if link is None:

@@ -72,6 +72,20 @@ cpdef Py_ssize_t write_transfer(
     Py_ssize_t start,
     Py_ssize_t end,
 ) except -1
+@cython.locals(frame=Py_ssize_t)
+cpdef void write_changed_transfer(
+    Output out,
+    unsigned int channel,
+    unsigned int handle,
+    unsigned int delivery_id,
+    bytes tag,
+    unsigned int tag_number,
+    bint settled,
+    bytes front,
+    object data,
+    Py_ssize_t start,
+    Py_ssize_t end,
+)
 @cython.locals(frame=Py_ssize_t, _=int)
 cpdef void write_continuation(
     Output out, unsigned int channel, unsigned int handle, bint more, object data, Py_ssize_t start, Py_ssize_t end

@@ -237,6 +237,27 @@ def write_transfer(
     return at
 
 
+def write_changed_transfer(
+    out: "Output",
+    channel: int,
+    handle: int,
+    delivery_id: int,
+    tag: bytes | None,
+    tag_number: int,
+    settled: bool,
+    front: bytes,
+    data: bytes | bytearray,
+    start: int,
+    end: int,
+) -> None:
+    """Compose the only transfer of a delivery whose payload is `front` and data[start:end]."""
+    frame = out.end
+    write_transfer(out, channel, handle, delivery_id, tag, tag_number, 0, settled, False, front, 0, len(front))
+    out.reserve(end - start)
+    out.put_octets(data, start, end)
+    out.end_frame(frame)
+
+
 def write_continuation(
     out: "Output", channel: int, handle: int, more: bool, data: bytes | bytearray, start: int, end: int
 ) -> None:

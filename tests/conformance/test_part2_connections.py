@@ -99,6 +99,18 @@ def test_a_wrong_version_is_answered_with_ours_and_the_end(version):
     assert peer.engine.is_finished
 
 
+@pytest.mark.parametrize("text", [b"GET / HTTP/1.1\r\n\r\n", b"OPTIONS * HTTP/1.1\r\n", b"PRI * HTTP/2.0\r\n\r\nSM"])
+def test_http_is_answered_with_a_sentence_in_http_and_the_end(text):
+    peer = Peer()
+    peer.send_octets(text)
+    head, _, body = peer.octets_sent().partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 400 Bad Request\r\n")
+    assert f"Content-Length: {len(body)}".encode() in head
+    assert body == b"This port takes AMQP 1.0, not HTTP.\n"
+    assert peer.engine.is_finished
+    assert peer.events.violations == ["amqp:connection:framing-error"]
+
+
 def test_after_a_header_mismatch_input_is_read_and_ignored():
     peer = Peer()
     peer.send(b"AMQP" + octets("00 010100"), OPEN, b"\xff" * 50)
@@ -107,7 +119,7 @@ def test_after_a_header_mismatch_input_is_read_and_ignored():
     assert peer.events.names == ["violation", "closed"]
 
 
-@pytest.mark.parametrize("text", [b"GET / HTTP/1.1\r\n\r\n", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03", bytes(8)])
+@pytest.mark.parametrize("text", [b"GETTING\r\n", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03", bytes(8)])
 def test_octets_that_are_no_header_are_answered_with_ours_and_the_end(text):
     peer = Peer()
     peer.send_octets(text)

@@ -276,14 +276,17 @@ def test_the_answer_states_the_actual_terminus():
     assert (ours.remote_source, ours.target) == (Source(address="got"), Target(address="ours"))
 
 
-def test_a_senders_attach_without_initial_delivery_count_is_refused():
+def test_a_sender_that_says_no_initial_delivery_count_begins_at_0():
+    # 2.7.3 demands it; clients exist that leave it out.
     peer = SessionPeer()
     peer.send(attach("l", role=False, initial_delivery_count=None))
-    answer, detach = peer.sent()
-    assert (answer.role, answer.target) == (True, None)
-    assert detach.closed
-    assert detach.error.condition == "amqp:invalid-field"
-    assert peer.events.violations == ["amqp:invalid-field"]
+    (receiver,) = peer.events.links
+    receiver.attach(source=SOURCE, target=TARGET)
+    receiver.grant(5)
+    answer, flow = peer.sent()
+    assert answer.role is True
+    assert (flow.delivery_count, flow.link_credit) == (0, 5)
+    assert peer.events.violations == []
 
 
 def test_a_receivers_initial_delivery_count_is_ignored():

@@ -35,8 +35,8 @@ def absence(kind: str) -> str | None:
             return "python-qpid-proton is not installed (make clients installs it)"
     elif not shutil.which("node"):
         return "Node.js is not installed, so that rhea cannot run"
-    elif not (HERE / "rhea" / "node_modules" / "rhea").is_dir():
-        return "rhea is not installed (make clients installs it)"
+    elif not all((HERE / "rhea" / "node_modules" / name).is_dir() for name in ("rhea", "ws")):
+        return "rhea is not installed, or ws is not (make clients installs both)"
     return None
 
 

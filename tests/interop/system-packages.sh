@@ -8,7 +8,8 @@ set -uo pipefail
 # krb5-*, libsasl2-modules-gssapi-mit: a Kerberos realm of a test's own, and GSSAPI.
 # rabbitmq-server: a broker under the driver for oslo.messaging, in its tests and in `python -m bench oslo`; and a
 # broker behind routers, in tests of links to it, in `make demo-brokers` and in `python -m bench brokers`.
-packages=(libsasl2-dev libssl-dev pkg-config libsasl2-modules sasl2-bin libqpid-proton11-dev rabbitmq-server
+# prometheus: promtool, which checks metrics and the alert rules in configs/monitoring.
+packages=(libsasl2-dev libssl-dev pkg-config libsasl2-modules sasl2-bin libqpid-proton11-dev rabbitmq-server prometheus
     krb5-kdc krb5-admin-server krb5-user libsasl2-modules-gssapi-mit)
 
 missing=()
@@ -50,6 +51,9 @@ fi
 if ! { apt-get update -qq && apt-get install -qq -y --no-install-recommends "${missing[@]}" </dev/null >/dev/null; }; then
     say_what_is_missing
 fi
+case " ${missing[*]} " in
+    *" prometheus "*) ! command -v systemctl >/dev/null || systemctl disable --quiet prometheus || true ;;
+esac
 case " ${missing[*]} " in
     *" rabbitmq-server "*) ! command -v systemctl >/dev/null || systemctl disable --quiet rabbitmq-server || true ;;
 esac

@@ -1,5 +1,7 @@
 """A router that logs in somewhere: at other people's servers, and at a router."""
 
+import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +57,7 @@ def test_a_server_that_offers_one_mechanism_lets_it_in(
 def test_the_password_may_be_wrong(start_peer: StartPeer, tmp_path: Path) -> None:
     server = start_peer("proton", "server", "open", mechanisms=["SCRAM-SHA-256"], users={"alice": "secret"})
     with running(tmp_path, router() + listener("here") + connector(server.port, *login("hunter2"))) as launched:
-        launched.has_logged(r"Connection to 127.0.0.1:\d+ failed: Authentication failed \[mech=SCRAM-SHA-256\]")
+        launched.has_logged(r":\d+ failed: amqp:unauthorized-access Authentication failed \[mech=SCRAM-SHA-256\]")
         assert "hunter2" not in launched.log()
 
 
@@ -63,7 +65,7 @@ def test_a_server_that_does_not_know_the_password_is_not_believed(start_peer: St
     offered = {"mechanisms": ["SCRAM-SHA-256"], "users": {"alice": "secret"}, "impostor": True}
     server = start_peer("engine", "server", "open", **offered)
     with running(tmp_path, router() + listener("here") + connector(server.port, *login())) as launched:
-        launched.has_logged(r"\(warning\) \[C\d+\] Connection to \S+ failed: amqp:unauthorized-access: SCRAM: ")
+        launched.has_logged(r"\(warning\) \[C\d+\] Connection to \S+ failed: amqp:unauthorized-access .*: SCRAM: ")
         assert "dir=out" not in launched.log()
 
 
@@ -75,16 +77,33 @@ def test_a_weaker_mechanism_than_those_allowed_is_not_used(start_peer: StartPeer
         assert "dir=out" not in launched.log()
 
 
-def test_a_router_logs_in_at_a_router(tmp_path: Path) -> None:
-    file = tmp_path / "users"
+@pytest.fixture
+def there(tmp_path: Path) -> Iterator[Authenticating]:
+    """A router that lets alice in."""
+    folder = tmp_path / "there"
+    folder.mkdir()
+    file = folder / "users"
     with editing(str(file)) as users:
         users.put("alice", "secret")
-    here, there = tmp_path / "here", tmp_path / "there"
-    here.mkdir()
-    there.mkdir()
-    serving = router() + listener("there", "authenticatePeer: yes")
-    with running(there, serving, "--user-file", str(file)) as server:
-        text = router() + listener("here") + connector(server.port_of("there"), *login())
-        with running(here, text) as client, ManagementClient(client.port_of("here")) as asking:
-            server.has_logged("auth=SCRAM-SHA-512 user=alice")
-            eventually(lambda: state(asking)[0] == "SUCCESS", "the connector is connected")
+    with running(folder, router() + listener("there", "authenticatePeer: yes"), "--user-file", str(file)) as launched:
+        yield launched
+
+
+def test_a_router_logs_in_at_a_router(there: Authenticating, tmp_path: Path) -> None:
+    text = router() + listener("here") + connector(there.port_of("there"), *login())
+    with running(tmp_path, text) as client, ManagementClient(client.port_of("here")) as asking:
+        there.has_logged("auth=SCRAM-SHA-512 user=alice")
+        eventually(lambda: state(asking)[0] == "SUCCESS", "the connector is connected")
+        rows = asking.query("connection", "user", "dir")
+        assert {"user": "alice", "dir": "out"} in rows
+
+
+def test_a_router_whose_password_is_missing_fails_to_log_in_and_answers(there: Authenticating, tmp_path: Path) -> None:
+    without = ("saslMechanisms: SCRAM-SHA-256", "saslUsername: alice", f"saslPassword: file:{tmp_path}/missing")
+    text = router() + listener("here") + connector(there.port_of("there"), *without)
+    with running(tmp_path, text) as client:
+        failed = "amqp:unauthorized-access Authentication failed [mech=SCRAM-SHA-256]: the connector has no password"
+        fails_with(client, failed)
+        client.has_logged(rf"SERVER \(info\) \[C\d+\] Connection to .* failed: {re.escape(failed)}")
+        with ManagementClient(client.port_of("here")) as asking:
+            assert asking.query("connection", "dir") == [{"dir": "in"}]

@@ -112,7 +112,7 @@ def test_a_key_that_has_changed_lets_nobody_in_until_the_keytab_has_it(
     realm.change_key()
     realm.log_in("patient")
     with running(folders[0], logging_in(there.port_of("there"))) as here:
-        here.has_logged(r"Connection to localhost:\d+ failed: Authentication failed \[mech=GSSAPI\]")
+        here.has_logged(r"localhost:\d+ failed: amqp:unauthorized-access Authentication failed \[mech=GSSAPI\]")
         there.has_logged(r"\(warning\) \[C\d+\] Authentication failed \[mech=GSSAPI\]")
         realm.put_key()
         # The ticket is for the key of before.

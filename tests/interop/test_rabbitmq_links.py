@@ -4,7 +4,6 @@ RabbitMQ refuses a link with the end of its session, and answers each detach wit
 """
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import pytest
@@ -15,7 +14,7 @@ from tests.interop.containers import connector, link_routes, wait_until_routed
 from tests.system.conftest import meshing, running
 from tests.system.management_client import ManagementClient
 from tests.system.proton_client import ProtonClient
-from tests.system.routers import IN_PROCESS, THREE_ACTORS, Form, RunningRouter, configuration, listener
+from tests.system.routers import IN_PROCESS, RunningRouter, configuration, listener
 from tests.waiting import eventually
 
 pytestmark = pytest.mark.skipif(absence() is not None, reason=str(absence()))
@@ -33,19 +32,13 @@ def broker() -> Iterator[RabbitMq]:
 
 @pytest.fixture(scope="module")
 def router(broker: RabbitMq, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningRouter]:
-    with routing(IN_PROCESS, broker, tmp_path_factory) as router:
-        yield router
-
-
-@contextmanager
-def routing(form: Form, broker: RabbitMq, factory: pytest.TempPathFactory) -> Iterator[RunningRouter]:
     """A router whose links for queues go to a broker."""
     text = configuration(
         *(listener(), connector("broker", broker.port)),
         *link_routes("queue", "broker"),
         *link_routes("amq", "broker"),
     )
-    with running(form, factory.mktemp("router"), text) as router:
+    with running(IN_PROCESS, tmp_path_factory.mktemp("router"), text) as router:
         wait_until_routed(router)
         yield router
 
@@ -82,23 +75,14 @@ def wait_for_count(broker: RabbitMq, queue: str, count: int) -> None:
     eventually(lambda: broker.counts()[queue] == count, lambda: f"{queue}: {broker.counts()}", every_s=0.5)
 
 
-@pytest.mark.parametrize("form", [IN_PROCESS, THREE_ACTORS], ids=lambda form: form.name)
-def test_messages_go_into_a_queue_and_out_of_it(
-    broker: RabbitMq, form: Form, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    queue = f"routed-{form.name}"
-    with routing(form, broker, tmp_path_factory) as router, ExitStack() as clients:
-        # On Ray the clients come to different actors.
-        for number in range(3):
-            client = clients.enter_context(ProtonClient(router.port))
-            address = f"{ROUTED}/{queue}-{number}"
-            producer = client.producer(address)
-            assert {one.outcome() for one in producer.send_all(range(MANY))} == {"accepted"}
-            wait_for_count(broker, f"{queue}-{number}", MANY)
-            assert client.consumer(address).wait_for(MANY) == list(range(MANY))
-            wait_for_count(broker, f"{queue}-{number}", 0)
-        clients.close()
-        eventually(lambda: not routed_links(router.port), lambda: str(routed_links(router.port)))
+def test_messages_go_into_a_queue_and_out_of_it(broker: RabbitMq, router: RunningRouter) -> None:
+    with ProtonClient(router.port) as client:
+        address = f"{ROUTED}/routed"
+        assert {one.outcome() for one in client.producer(address).send_all(range(MANY))} == {"accepted"}
+        wait_for_count(broker, "routed", MANY)
+        assert client.consumer(address).wait_for(MANY) == list(range(MANY))
+        wait_for_count(broker, "routed", 0)
+    eventually(lambda: not routed_links(router.port), lambda: str(routed_links(router.port)))
 
 
 def test_a_large_message_passes(router: RunningRouter) -> None:
@@ -158,8 +142,8 @@ def test_what_a_client_leaves_open_goes_back_and_ends_no_other_link(router: Runn
         assert producer.send("b").outcome() == "accepted"
 
 
-def test_a_broker_dies_and_comes_back(request: pytest.FixtureRequest) -> None:
-    with RabbitMq("l") as broker, meshing(IN_PROCESS, request) as mesh:
+def test_a_broker_dies_and_comes_back(broker: RabbitMq, request: pytest.FixtureRequest) -> None:
+    with meshing(IN_PROCESS, request) as mesh:
         mesh.add("A", sections=[connector("broker", broker.port), *link_routes("amq", "broker")])
         # Without these, such links would be message-routed there while no router has the container.
         mesh.add("B", "A", sections=link_routes("amq"))

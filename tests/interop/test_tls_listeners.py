@@ -148,9 +148,10 @@ def test_the_first_octets_decide_where_tls_is_not_required(router: RunningRouter
             for octet in header:
                 plain.sendall(bytes([octet]))
             assert plain.recv(8, socket.MSG_WAITALL) == header
-    # A version that there is not, and no AMQP at all (2.2).
+    # A version that there is not, no AMQP at all (2.2), and HTTP.
     assert answer_to(port, b"AMQP\x02\x01\x01\x00") == TLS_HEADER
-    assert answer_to(port, b"GET / HTTP/1.1\r\n\r\n") == SASL_HEADER
+    assert answer_to(port, b"MQTT\x00\x01\x01\x00") == SASL_HEADER
+    assert answer_to(port, b"GET / HTTP/1.1\r\n\r\n").startswith(b"HTTP/1.1 400 ")
 
 
 def test_nothing_but_tls_is_answered_where_it_is_required(router: RunningRouter, ca: Authority) -> None:
@@ -423,7 +424,7 @@ def test_clients_are_revoked_by_another_file_of_authorities(ca: Authority, stran
 
 
 @pytest.mark.parametrize("fault", ["missing", "mismatched", "locked"])
-def test_a_profile_that_cannot_be_used_stops_the_start_and_names_the_file(
+def test_a_profile_that_cannot_be_used_stops_a_strict_start_and_its_file_is_named(
     ca: Authority, server: Identity, tmp_path: Path, fault: str
 ) -> None:
     other, locked = ca.issue(), ca.issue(password="secret")
@@ -442,7 +443,7 @@ def test_a_profile_that_cannot_be_used_stops_the_start_and_names_the_file(
     text = router_text(profile(ca=ca.certificate, own=server, **attributes), listener(sslProfile="tls"))
     conf.write_text(text)
     line = text[: text.index(f"{complaint.split()[0]}: ")].count("\n") + 1
-    for arguments in (("--check",), ("--in-process",)):
+    for arguments in (("--check", "--strict"), ("--in-process", "--strict")):
         done = run("-c", str(conf), *arguments)
         said = f"{conf}: line {line}: sslProfile tls: {complaint}"
         assert (done.returncode, said in done.stderr) == (1, True), done.stderr
@@ -474,6 +475,13 @@ def free_port() -> int:
         return int(free.getsockname()[1])
 
 
+def end_of(certificate: Path) -> int:
+    """Return when a certificate ends, as OpenSSL's own tool says it."""
+    command = ["openssl", "x509", "-in", str(certificate), "-noout", "-enddate"]
+    told = subprocess.run(command, capture_output=True, text=True, check=True, timeout=WITHIN_S)
+    return int(ssl.cert_time_to_seconds(told.stdout.strip().removeprefix("notAfter=")))
+
+
 def test_profiles_are_created_used_and_deleted_at_run_time(ca: Authority, server: Identity, tmp_path: Path) -> None:
     files = {"caCertFile": str(ca.certificate), "certFile": str(server.certificate)}
     locked = ca.issue(password="secret")
@@ -493,6 +501,8 @@ def test_profiles_are_created_used_and_deleted_at_run_time(ca: Authority, server
         assert (created.status, created.body["identity"]) == (201, "sslProfile/late")
         assert "secret" not in json.dumps(created.body)
         assert "secret" not in json.dumps(management.query("sslProfile"))
+        [row] = management.query("certificate", "profile", "expiry")
+        assert row == {"profile": "late", "expiry": end_of(locked.certificate)}
         assert management.create("listener", "clients", **place).status == 201
         with ProtonClient(port, tls=proton_domain(ca)) as client:
             told = management.delete("sslProfile", "late")
@@ -504,6 +514,25 @@ def test_profiles_are_created_used_and_deleted_at_run_time(ca: Authority, server
             assert client.producer("through").send("still there").outcome() == "accepted"
             assert consumer.take().body == "still there"
         assert management.query("sslProfile") == []
+
+
+@pytest.mark.parametrize("fault", [{"caCertFile": "/nowhere"}, {"protocols": "TLSv1.2 TLSv7"}, {"name": "other"}])
+def test_a_profile_that_cannot_be_used_keeps_out_only_who_needs_it(
+    ca: Authority, server: Identity, fault: dict[str, object]
+) -> None:
+    with running(
+        profile(ca=ca.certificate, own=server),
+        profile(**{"name": "broken", "own": server} | fault),  # type: ignore[arg-type]
+        listener("whole", sslProfile="tls", requireSsl="yes"),
+        listener("refused", sslProfile="broken", requireSsl="yes"),
+    ) as router:
+        with secured(router.port_of("whole"), client_context(ca), TLS_HEADER):
+            assert router.log().count("broken") >= 1
+        with pytest.raises((ssl.SSLError, ConnectionError, EOFError)), secured(
+            router.port_of("refused"), client_context(ca)
+        ):
+            pass
+        assert re.search(r"CONN_MGR \(error\) .*(sslProfile broken|the name 'broken')", router.log())
 
 
 def test_routerbench_measures_over_tls(router: RunningRouter, ca: Authority) -> None:
@@ -527,11 +556,11 @@ def test_a_peer_that_stops_is_cut_also_where_no_time_is_configured(
     ("attributes", "user"),
     [
         ({"uidFormat": "n", "uidNameMappingFile": "NAMES"}, "somebody"),
-        ({"uidFormat": "x"}, None),
+        ({"uidFormat": "x"}, "CN=client,OU=Dev,O=Org,L=Raleigh,ST=NC,C=US"),
     ],
 )
 def test_a_client_is_who_its_certificate_says(
-    ca: Authority, server: Identity, tmp_path: Path, attributes: dict[str, str], user: str | None
+    ca: Authority, server: Identity, tmp_path: Path, attributes: dict[str, str], user: str
 ) -> None:
     names = tmp_path / "names.json"
     names.write_text('{"client": "somebody"}')
@@ -550,8 +579,5 @@ def test_a_client_is_who_its_certificate_says(
             text=True,
             timeout=WITHIN_S,
         )
-    if user is None:
-        assert done.returncode == 1
-    else:
-        assert done.returncode == 0, done.stderr
-        assert json.loads(done.stdout) == [{"user": user, "sasl": "EXTERNAL", "isAuthenticated": True}]
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == [{"user": user, "sasl": "EXTERNAL", "isAuthenticated": True}]

@@ -1,5 +1,6 @@
 """A client: it comes and goes, attaches and detaches, and tells the ledger what it sees."""
 
+from collections.abc import Mapping
 from itertools import count
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -34,6 +35,9 @@ class Draws:
 class Client(Handler):
     """One client, over one connection after the other."""
 
+    options: Mapping[str, Any] = {}
+    """What its connection is to the router beside that of a client."""
+
     def __init__(self, simulation: "Clientele", name: str) -> None:
         self.simulation = simulation
         self.name = name
@@ -59,6 +63,11 @@ class Client(Handler):
         """Whether all is to come to an end: no more waiting."""
         return self.simulation.is_finishing
 
+    @property
+    def container_id(self) -> str:
+        """What it calls itself to the router."""
+        return self.name
+
     def later(self, seconds: float, call: Any, *arguments: Any) -> None:
         """Do something later."""
         self.simulation.world.later(seconds, call, *arguments)
@@ -68,7 +77,7 @@ class Client(Handler):
     def come(self, worker: int) -> None:
         """Connect."""
         config = ConnectionConfig(
-            container_id=self.name,
+            container_id=self.container_id,
             max_frame_size=self.world.choice((512, 700, 4096, 65_536)),
             incoming_window=self.world.choice((2, 5, 50, 2048)),
         )
@@ -142,7 +151,12 @@ class Client(Handler):
             rcv_settle_mode=choice((0, 0, 0, 1)),
         )
         producer = Producer(
-            self, link, address, is_settling=choice((0.0, 0.0, 0.3, 1.0)), is_streaming=is_streaming
+            self,
+            link,
+            address,
+            is_settling=choice((0.0, 0.0, 0.3, 1.0)),
+            is_streaming=is_streaming,
+            leisure=choice((0.0, 0.0, 0.01, 0.3, 3.0, None)),
         )
         link.context = producer
         self.producers.append(producer)
@@ -153,11 +167,12 @@ class Client(Handler):
         """Attach a link to receive on."""
         choice = self.world.choice
         link = choice(self.shared).receiver(f"c{next(self._names)}")
+        rcv_settle_mode = choice((0, 0, 0, 1))
         link.attach(
             source=source or Source(address=address),
             target=Target(),
             snd_settle_mode=choice((2, 2, 2, 2, 0, 1)),
-            rcv_settle_mode=choice((0, 0, 0, 1)),
+            rcv_settle_mode=rcv_settle_mode,
             max_message_size=0 if self.simulation.is_calm else choice((0, 0, 0, 0, 400)),
         )
         consumer = Consumer(
@@ -166,6 +181,7 @@ class Client(Handler):
             address,
             window=choice((0, 1, 2, 10, 100)),
             patience=choice((0.0, 0.01, 0.1, 5.0)),
+            is_waiting=rcv_settle_mode == 1 or self.world.chance(0.3),
             is_responder=is_responder,
         )
         link.context = consumer
@@ -231,11 +247,13 @@ class Client(Handler):
         self.shared = [each for each in self.shared if each is not session]
 
     def on_link_flow(self, link: Any) -> None:
-        """Use new credit."""
+        """Use new credit, and return what is drained."""
         if link.is_sender:
             self.send_replies()
             if self.is_finishing and link.context.stream is not None:
                 link.context.go_on()
+            if link.drain and link.credit > 0 and link.is_attached:
+                link.drained()
         else:
             link.context.top_up()
 

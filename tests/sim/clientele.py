@@ -9,7 +9,7 @@ from tests.sim.host import Host
 from tests.sim.ledger import Sent
 from tests.sim.links import Consumer
 from tests.sim.network import Line
-from tests.sim.world import World
+from tests.sim.world import Broken, World
 
 SETTINGS = RouterSettings(
     id="R",
@@ -80,6 +80,7 @@ class Clientele:
             capacity=random.choice(self.capacities),
             strips_in=client.is_stripped,
             strips_out=True,
+            **client.options,
         )
         line = Line(self.world, connection, client, server, host, random.choice((0.0, 0.001, 0.01)))
         self.lines = [each for each in self.lines if not each.is_over]
@@ -122,6 +123,26 @@ class Clientele:
         """The consumers of an address that attach or are attached."""
         return [each for client in self.clients for each in client.consumers if each.address == address]
 
+    def check_settlements(self) -> None:
+        """Check, when all is quiet, that what is unsettled with its producer is so with a consumer.
+
+        Routers settle after the last octets only, so messages that are under way still, or were aborted, do not count.
+        """
+        for client in self.clients:
+            for producer in client.producers:
+                for delivery in producer.unsettled if producer.is_attached else ():
+                    sent: Sent = delivery.context
+                    waits = any(each.is_waiting and each.consumer.is_attached for each in sent.receipts)
+                    if sent.is_complete and not waits:
+                        raise Broken(f"all is quiet, no consumer waits, and nobody has settled {sent}")
+
+    def check_nobody_waits(self) -> None:
+        """Check, when all messages have come to an end, that no client has an unsettled one."""
+        for client in self.clients:
+            for end in (*client.producers, *client.consumers):
+                if end.is_attached and end.link.unsettled_count:
+                    raise Broken(f"all has come to an end, and {end} has {end.link.unsettled_count} unsettled")
+
     def finish_some(self) -> bool:
         """Have consumers decide and grant, and streams go on; whether there was anything to do."""
         has_more = False
@@ -138,4 +159,8 @@ class Clientele:
                 if producer.is_attached and producer.stream is not None:
                     has_more = True
                     producer.go_on()
+                if producer.is_attached and producer.unsettled:
+                    has_more = True
+                    for delivery in list(producer.unsettled):
+                        producer.settle(delivery)
         return has_more

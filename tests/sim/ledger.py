@@ -39,6 +39,8 @@ class Receipt:
     decision: Any = None
     """What the consumer said, as far as it knows; it may be lost on its way."""
     is_decided: bool = False
+    is_waiting: bool = False
+    """Whether the consumer has decided, and nobody has settled yet."""
 
 
 @dataclass(eq=False)
@@ -66,6 +68,8 @@ class Sent:
     is_complete: bool = False
     is_forgotten: bool = False
     """Whether the producer settled it before it knew what became of it."""
+    is_over: bool = False
+    """Whether the producer settled it."""
 
     def __repr__(self) -> str:
         return f"message {self.number} of {self.producer} for {self.address}"
@@ -107,6 +111,10 @@ class Ledger:
 
     # --- at consumers
 
+    def may_be_sent_back(self, sent: Sent, consumer: "Consumer") -> bool:
+        """Whether a message that a consumer released may come to it again."""
+        return False
+
     def started(self, consumer: "Consumer", number: int) -> Receipt:
         """A consumer gets a message, or the beginning of it."""
         sent = self.sent[number]
@@ -115,7 +123,12 @@ class Ledger:
         is_again = bool(others) and sent.address.startswith("again")
         if is_again:
             self.count("resent")
-            others = [each for each in others if each.consumer is consumer or each.decision != RELEASED]
+            may_be_sent_back = self.may_be_sent_back(sent, consumer)
+            others = [
+                each
+                for each in others
+                if each.decision != RELEASED or (each.consumer is consumer and not may_be_sent_back)
+            ]
         if others:
             raise Broken(f"{sent} comes to {consumer}, though it came to {others[0].consumer} before")
         if sent.address != consumer.address:
@@ -140,10 +153,22 @@ class Ledger:
         if octets != sent.expected:
             raise Broken(f"{sent} comes to {receipt.consumer} as {octets!r} instead of {sent.expected!r}")
 
-    def decided(self, receipt: Receipt, decision: Any) -> None:
-        """A consumer says what becomes of its copy."""
-        receipt.decision = decision
+    def decided(self, receipt: Receipt, decision: Any, *, is_waiting: bool = False) -> None:
+        """A consumer says what becomes of its copy, and may wait for the producer."""
+        # One that says nothing of the kind of change counts as failed.
+        receipt.decision = MAYBE_SEEN if decision == Modified() else decision
         receipt.is_decided = True
+        receipt.is_waiting = is_waiting
+
+    def answered(self, receipt: Receipt) -> None:
+        """A consumer hears that its copy is settled."""
+        sent, was_waiting = receipt.sent, receipt.is_waiting
+        receipt.is_waiting = False
+        if not was_waiting or sent.is_settled or sent.is_over or _goes_elsewhere(receipt):
+            return
+        self.count("answered for a lost producer")
+        if sent.producer.is_living and receipt.consumer.is_living and not self._simulation.had_trouble_since(sent):
+            raise Broken(f"{sent} is settled with {receipt.consumer}, and its producer has not settled it")
 
     # --- at producers
 
@@ -163,6 +188,14 @@ class Ledger:
         else:
             self._check_one(sent)
 
+    def settled(self, sent: Sent) -> None:
+        """A producer hears that its message is settled."""
+        for receipt in sent.receipts:
+            is_there = receipt.consumer.is_living and sent.producer.is_living
+            waits = receipt.is_waiting and not _goes_elsewhere(receipt)
+            if waits and is_there and not self._simulation.had_trouble_since(sent):
+                raise Broken(f"{sent} is settled with its producer, and {receipt.consumer} has not settled it")
+
     def _check_one(self, sent: Sent) -> None:
         outcome = sent.outcome
         # Before the last one, consumers have released it.
@@ -181,6 +214,9 @@ class Ledger:
         elif receipt.decision == RELEASED and _is_of_the_router(outcome) and sent.address.startswith("again"):
             # It is too large for the next one.
             return
+        elif receipt.decision == RELEASED and outcome == MAYBE_SEEN and sent.address.startswith("again"):
+            if not self._may_be_lost(sent):
+                raise Broken(f"{sent} is {outcome!r}, and nobody was lost after {receipt.consumer} had released it")
         elif receipt.decision == RELEASED and outcome == ACCEPTED and sent.address.startswith("again"):
             # The next one takes settled messages, and may not have it yet.
             if not self._simulation.has_settling_consumer(sent.address):
@@ -273,6 +309,11 @@ def rank_of(outcome: Any) -> int:
     if isinstance(outcome, Modified):
         return 1
     return 3 if isinstance(outcome, Rejected) else 2
+
+
+def _goes_elsewhere(receipt: Receipt) -> bool:
+    """Whether a router may have settled a message with a consumer, because it goes to another one."""
+    return receipt.decision == RELEASED and receipt.sent.address.startswith("again")
 
 
 def _is_of_the_router(outcome: Any) -> bool:

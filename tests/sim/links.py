@@ -31,6 +31,7 @@ DECISIONS = (
     *[ACCEPTED] * 12,
     *[RELEASED] * 3,
     Rejected(error=Error(condition=Symbol("x:bad"), description="of no use")),
+    Modified(),
     Modified(undeliverable_here=True),
     Modified(delivery_failed=True, message_annotations={Symbol("x-opt-again"): 1}),
 )
@@ -40,7 +41,14 @@ class Producer:
     """A link on which a client sends."""
 
     def __init__(
-        self, client: "Client", link: Sender, address: str | None, *, is_settling: float, is_streaming: bool
+        self,
+        client: "Client",
+        link: Sender,
+        address: str | None,
+        *,
+        is_settling: float,
+        is_streaming: bool,
+        leisure: float | None,
     ) -> None:
         self.client = client
         self.link = link
@@ -49,6 +57,10 @@ class Producer:
         """How often it sends settled."""
         self.is_streaming = is_streaming
         """Whether it sends messages of several frames, and has a session of its own to that end."""
+        self.leisure = leisure
+        """How long it takes at most to settle what has an outcome; None if it does so when all comes to an end."""
+        self.unsettled: list[Any] = []
+        """The deliveries with an outcome that wait for it."""
         self.stream: tuple[Any, bytes] | None = None
         """The delivery that it is in the middle of, and what is left of it."""
 
@@ -59,6 +71,11 @@ class Producer:
     def is_attached(self) -> bool:
         """Whether the link lives, as far as the client knows."""
         return self.link.is_attached and self.client.is_open
+
+    @property
+    def is_living(self) -> bool:
+        """Whether the router has no reason either to take it for gone."""
+        return self.is_attached and self.client.line is not None and self.client.line.is_whole
 
     @property
     def can_send(self) -> bool:
@@ -126,20 +143,41 @@ class Producer:
     def told(self, delivery: Any) -> None:
         """Hear what became of a message."""
         sent: Sent = delivery.context
+        if delivery.remote_settled and delivery in self.unsettled:
+            self.unsettled.remove(delivery)
         if not sent.is_forgotten and not sent.is_aborted:
             if is_outcome(delivery.remote_state):
                 self.client.ledger.told(sent, delivery.remote_state)
             elif delivery.remote_settled:
                 self.client.ledger.told(sent, None)
-        if not delivery.remote_settled and is_outcome(delivery.remote_state) and not delivery.settled:
-            delivery.settle()
+            if delivery.remote_settled:
+                self.client.ledger.settled(sent)
+        if delivery.remote_settled or delivery.settled or not is_outcome(delivery.remote_state):
+            return
+        self.client.ledger.count("told unsettled")
+        self.unsettled.append(delivery)
+        if self.client.is_finishing or self.leisure == 0.0:
+            self.settle(delivery)
+        elif self.leisure is not None:
+            self.client.later(self.client.world.random() * self.leisure, self.settle, delivery)
+
+    def settle(self, delivery: Any) -> None:
+        """Settle a delivery that has its outcome, unless that is done or the link is over."""
+        if delivery in self.unsettled:
+            self.unsettled.remove(delivery)
+        if not self.is_attached or delivery.settled or delivery.remote_settled:
+            return
+        delivery.context.is_over = True
+        delivery.update(delivery.remote_state if self.client.world.chance(0.2) else None, True)
+        self.client.turn_ends()
 
     def forget(self) -> None:
         """Settle what is not settled, without waiting for what becomes of it."""
         for delivery in self.link.session.outgoing.all():
             if delivery.link is self.link and not delivery.is_partial:
-                delivery.context.is_forgotten = True
+                delivery.context.is_forgotten = delivery.context.is_over = True
                 delivery.settle()
+        self.unsettled = [each for each in self.unsettled if not each.settled]
         self.client.turn_ends()
 
 
@@ -155,7 +193,15 @@ class Consumer:
     """A link on which a client receives."""
 
     def __init__(
-        self, client: "Client", link: Receiver, address: str, *, window: int, patience: float, is_responder: bool
+        self,
+        client: "Client",
+        link: Receiver,
+        address: str,
+        *,
+        window: int,
+        patience: float,
+        is_waiting: bool,
+        is_responder: bool,
     ) -> None:
         self.client = client
         self.link = link
@@ -164,6 +210,8 @@ class Consumer:
         """The credit that it keeps up; with 0 it grants when it likes to."""
         self.patience = patience
         """For how long it keeps a message at most."""
+        self.is_waiting = is_waiting
+        """Whether it does not settle with the outcome, so that the producer may settle first."""
         self.is_responder = is_responder
         self.latest: dict[Producer, int] = {}
         self.undecided: list[Any] = []
@@ -237,11 +285,22 @@ class Consumer:
         if not self.is_attached or delivery.settled or delivery.remote_settled or delivery.state is not None:
             return
         decision = ACCEPTED if self.is_responder else self.client.world.choice(DECISIONS)
-        self.client.ledger.decided(delivery.context, decision)
-        delivery.decide(decision)
+        self.client.ledger.decided(delivery.context, decision, is_waiting=self.is_waiting)
+        delivery.update(decision, not self.is_waiting)
+        if self.is_waiting and self.client.world.chance(0.2):
+            self.client.later(self.client.world.random() * 2.0, self.settle, delivery)
         self.top_up()
         self.client.turn_ends()
 
+    def settle(self, delivery: Any) -> None:
+        """Settle without waiting for the producer any longer."""
+        if self.is_attached and not (delivery.settled or delivery.remote_settled):
+            delivery.context.is_waiting = False
+            delivery.settle()
+            self.client.turn_ends()
+
     def settled(self, delivery: Any) -> None:
         """Hear that the router has settled."""
+        if delivery.remote_settled and delivery.context is not None:
+            self.client.ledger.answered(delivery.context)
         self.top_up()

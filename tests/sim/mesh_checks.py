@@ -277,13 +277,13 @@ def _left_at(peer: Any) -> list[str]:
         for what in ("parked", "waiting", "current", "collected"):
             if getattr(inlet, what):
                 found.append(f"{what} at {inlet.link.name}")
-        if inlet.trunk is not None and inlet.link.unsettled_count:
+        if inlet.link.unsettled_count:
             found.append(f"{inlet.link.unsettled_count} unsettled from {inlet.link.name}")
     for outlet in peer.outlets:
         for what in ("waiting", "held"):
             if getattr(outlet, what):
                 found.append(f"{what} at {outlet.link.name}")
-        if outlet.trunk is not None and outlet.link.unsettled_count:
+        if outlet.link.unsettled_count:
             found.append(f"{outlet.link.unsettled_count} unsettled to {outlet.link.name}")
     return found
 

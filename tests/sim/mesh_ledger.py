@@ -81,6 +81,17 @@ class MeshLedger(Ledger):
 
     # --- at consumers
 
+    def may_be_sent_back(self, sent: Sent, consumer: "Consumer") -> bool:
+        """Whether it may: once, where an edge router asked its interior router for others, and that has none.
+
+        It may as well where a router has lost a trunk: it sends on by other ways, which may lead to the same router.
+        """
+        if self._mesh.had_trouble_since(sent):
+            return True
+        start, end = sent.producer.client.worker, consumer.client.worker
+        before = sum(each.consumer is consumer for each in sent.receipts)
+        return start == end and self._mesh.interior_of(start) is None and before == 1
+
     def started(self, consumer: "Consumer", number: int) -> Receipt:
         """A consumer gets a message; messages may overtake each other where there are two ways, or new ones."""
         sent = self.sent[number]

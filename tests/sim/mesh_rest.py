@@ -12,9 +12,10 @@ FINISH_ROUNDS = 300
 def rest(simulation: MeshSimulation) -> None:
     """Let the network find its mind, as far as routers can reach each other, and check that all are of the same."""
     simulation.note("rest")
-    _settle(simulation, KNOWN_S)
+    settle(simulation, KNOWN_S)
     check_network(simulation)
     check_lines(simulation)
+    simulation.check_settlements()
 
 
 def finish(simulation: MeshSimulation) -> None:
@@ -23,12 +24,13 @@ def finish(simulation: MeshSimulation) -> None:
     simulation.note("finish")
     simulation.is_finishing = True
     simulation.heal()
-    _settle(simulation, NO_END)
+    settle(simulation, NO_END)
     finish_messages(simulation)
     simulation.is_finishing = False
     check_network(simulation)
     check_lines(simulation)
     check_settled(simulation)
+    simulation.check_nobody_waits()
     simulation.ledger.check_all_are_told()
 
 
@@ -57,7 +59,8 @@ def finish_messages(simulation: MeshSimulation) -> None:
     raise Broken("messages do not come to an end")
 
 
-def _settle(simulation: MeshSimulation, without_changes_s: float) -> None:
+def settle(simulation: MeshSimulation, without_changes_s: float) -> None:
+    """Let time pass until the network has found its mind, and is not disturbed for so long."""
     world = simulation.world
     world.run_for(KNOWN_S)
     while world.now < (until := simulation.quiet_at(without_changes_s)):

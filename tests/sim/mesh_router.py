@@ -203,9 +203,8 @@ class MeshRouter(Host):
 
     def _look_after_others(self) -> None:
         now = self.world.now
-        if self.router.trunks:
-            self.router.each_second(now)
-            self.turn_ends()
+        self.router.each_second(now)
+        self.turn_ends()
         if now >= self._edges_due:
             self._edges_due = now + HEARTBEAT_S
             self.router.look_after_edges(now)

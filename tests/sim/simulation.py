@@ -4,7 +4,7 @@ from itertools import count
 from typing import Any
 
 from routerd.core import Sibling
-from tests.sim.checks import check_barrier, check_quiet, check_worker
+from tests.sim.checks import check_barrier, check_quiet, check_settled, check_worker
 from tests.sim.clientele import Clientele
 from tests.sim.ledger import Ledger
 from tests.sim.network import Line
@@ -146,6 +146,7 @@ class Simulation(Clientele):
         self.world.run_until_quiet(QUIET_S)
         self.world.run_for(TROUBLE_S)
         check_quiet(self)
+        self.check_settlements()
 
     def finish(self) -> None:
         """Let all messages come to an end, and check that each has one."""
@@ -156,6 +157,9 @@ class Simulation(Clientele):
             self.world.run_until_quiet(QUIET_S)
         self.is_finishing = False
         check_quiet(self)
+        self.check_nobody_waits()
+        for host in self.hosts.values():
+            check_settled(host)
         self.ledger.check_all_are_told()
 
     def leave_all(self) -> None:

@@ -11,7 +11,16 @@ import pytest
 from tests.system.management_client import ManagementClient
 from tests.system.mesh import Mesh, Span
 from tests.system.proton_client import ProtonClient
-from tests.system.routers import FORMS, IN_PROCESS, Form, RayHead, RunningRouter, address_section, configuration
+from tests.system.routers import (
+    FORMS,
+    IN_PROCESS,
+    Form,
+    RayHead,
+    RunningRouter,
+    address_section,
+    configuration,
+    section,
+)
 
 EVERYTHING = configuration(
     address_section("prefix", "multicast", "multicast"),
@@ -19,18 +28,14 @@ EVERYTHING = configuration(
     address_section("prefix", "balanced", "balanced"),
     address_section("prefix", "closed", "unavailable"),
     address_section("pattern", "pattern.*.all", "multicast"),
-    address_section("pattern", "pattern.#", "closest"),
     address_section("pattern", "pattern/none/#", "unavailable"),
-    "address {\n    prefix: spare\n    enableFallback: yes\n}\n",
-    "address {\n    prefix: again\n    resendReleased: yes\n}\n",
+    section("address", prefix="spare", enableFallback="yes"),
+    section("binding", exchangeName="e", bindingKey="a/+", nextHopAddress="exchanged.one"),
+    section("exchange", name="e", address="exchanged", matchMethod="mqtt"),
 )
 """For all tests that have no wishes of their own; each uses addresses of its own."""
 
 LOG_MAX = 4_000
-SPANS = {"next": "AB", "across": "AC"}
-"""Pairs of routers between which the same holds."""
-next_and_across = pytest.mark.parametrize("span", SPANS.values(), ids=SPANS, indirect=True)
-"""For what a router does in another way for its neighbour than for those behind it."""
 Start = Callable[..., RunningRouter]
 Connect = Callable[..., ProtonClient]
 Manage = Callable[..., ManagementClient]
@@ -177,9 +182,9 @@ def line(shared_line: Mesh) -> Iterator[Mesh]:
 
 
 @pytest.fixture
-def span(request: pytest.FixtureRequest, line: Mesh) -> Span:
-    """Two routers of a network with another between, or next to each other where a test asks for it."""
-    return Span(line, *getattr(request, "param", SPANS["across"]))
+def span(line: Mesh) -> Span:
+    """Two routers of a network with another between."""
+    return Span(line, "A", "C")
 
 
 @pytest.hookimpl(wrapper=True)

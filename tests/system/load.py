@@ -98,11 +98,14 @@ class LoadProducer(Party):
     def play(self, client: ProtonClient) -> None:
         """Send as fast as credit and outcomes allow."""
         producer = client.producer(self.address)
-        link = producer.link
-        while self.wait_over(client, lambda: link.credit > 0 and len(producer.undecided) < IN_FLIGHT_MAX):
-            number = f"{self.name}:{self._next}"
-            self._next += 1
-            self._open.append((number, producer.send(number)))
+        while self.wait_over(client, lambda: producer.credit > 0 and len(producer.undecided) < IN_FLIGHT_MAX):
+            with client.lock:
+                if producer.credit <= 0:
+                    # It was asked back meanwhile, and may come again much later than a send waits for it.
+                    continue
+                number = f"{self.name}:{self._next}"
+                self._next += 1
+                self._open.append((number, producer.send(number)))
             self._take_outcomes()
             self._stop.wait(PACE_S)
         if not client.is_over:

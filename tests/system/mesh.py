@@ -129,10 +129,6 @@ class Mesh:
         """Return the port of a listener."""
         return self._ports[name][listener]
 
-    def links(self, name: str) -> tuple[To, ...]:
-        """Return what a router connects to."""
-        return self._links[name]
-
     def proxy(self, one: str, other: str) -> Proxy:
         """Return the proxy between two routers."""
         return self.proxies[(one, other) if (one, other) in self.proxies else (other, one)]

@@ -102,20 +102,26 @@ class Producer:
     def credit(self) -> int:
         """What the router has granted and is not used yet."""
         with self.client.lock:
-            return int(self.link.credit)
+            return self._lasting_credit()
+
+    def _lasting_credit(self) -> int:
+        # What the router asks back is for messages that are queued already.
+        return 0 if self.link.drain_mode else int(self.link.credit)
 
     def wait_for_credit(self, count: int = 1, *, within_s: float | None = None) -> None:
         """Return once the router has granted so much."""
         link = self.link
         self.client.wait_until(
-            lambda: link.credit >= count or link.state & Endpoint.REMOTE_CLOSED, f"credit of {count}", within_s
+            lambda: self._lasting_credit() >= count or link.state & Endpoint.REMOTE_CLOSED,
+            f"credit of {count}",
+            within_s,
         )
         with self.client.lock:
             assert not link.state & Endpoint.REMOTE_CLOSED, f"the link is gone: {link.remote_condition}"
 
-    def wait_for_no_credit(self) -> None:
-        """Return once the router has taken back what it granted, be it while more than that is on its way."""
-        self.client.wait_until(lambda: self.link.credit <= 0, "the credit is taken back")
+    def wait_for_no_credit(self, *, within_s: float | None = None) -> None:
+        """Return once the router asks back what it granted, or has it, be it while more than that is on its way."""
+        self.client.wait_until(lambda: self._lasting_credit() <= 0, "the credit is taken back", within_s)
 
     def wait_until_written(self) -> None:
         """Return once what was sent has left on the credit that there was."""

@@ -16,13 +16,15 @@ from tests.system.processes import Process, end_all, family_of, process
 from tests.waiting import WITHIN_S, eventually
 
 ROUTER_ID = "R.1"
-DRAIN_S = 30.0
+DRAIN_S = 60.0
 ENDING_S = 5.0
 READY_WITHIN_S = 180.0
 """Starts of Ray take long while other tests use the processors."""
 ENDS_WITH_US = ("setpriv", "--pdeathsig", "TERM") if shutil.which("setpriv") else ()
 """Before a command: it is told to end when the tests are killed, and nothing else ends it."""
 RAY_START = (
+    # By default Ray starts its workers at niceness 15: beside other tests they may take minutes.
+    *("env", "RAY_worker_niceness=0"),
     *ENDS_WITH_US,
     *(sys.executable, "-m", "ray.scripts.scripts", "start", "--head", "--block", "--node-ip-address=127.0.0.1"),
     *("--num-cpus=1", "--include-dashboard=false", "--disable-usage-stats", "--object-store-memory=80000000"),

@@ -33,7 +33,7 @@ def test_a_router_is_started_from_a_file_and_ends_in_order(name: str, tmp_path: 
     try:
         eventually(lambda: "Operational, " in errors.read_text() or router.poll() is not None, f"{name} is ready")
         ports = {listener: int(port) for port, listener in LISTENING.findall(errors.read_text())}
-        assert ports.keys() <= {"clients", "routers"}, errors.read_text()
+        assert ports.keys() <= {"clients", "routers", "web"}, errors.read_text()
         assert all(answers_amqp(port) for listener, port in ports.items() if listener == "clients")
         router.send_signal(signal.SIGTERM)
         assert router.wait(WITHIN_S) == 0, errors.read_text()

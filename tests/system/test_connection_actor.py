@@ -81,7 +81,8 @@ class Table:
     async def interests(self) -> dict[str, int]:
         """Return who wants what, apart from requests to management."""
         found = (await self._table.snapshot()).interests
-        return {one.key: one.consumers for _, one in found if not one.key.endswith("$management")}
+        wanted = {one.key: one.consumers for _, one in found}
+        return {key: consumers for key, consumers in wanted.items() if "management" not in key}
 
     def _called(self, method: str) -> None:
         self.calls.append(method)

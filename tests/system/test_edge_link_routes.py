@@ -6,69 +6,16 @@ from functools import partial
 from typing import Any
 
 import pytest
-from proton import Endpoint, Event, Link, Message
+from proton import Endpoint, Message
 from proton.utils import BlockingConnection, SyncRequestResponse
 
+from tests.system.broker import Broker
 from tests.system.conftest import running
 from tests.system.proton_client import ProtonClient
 from tests.system.routers import IN_PROCESS, ONE_ACTOR, Form, RunningRouter, listener, section
 from tests.waiting import eventually
 
-CREDIT = 100
 TYPE = "org.apache.qpid.dispatch.router.connection.linkRoute"
-
-
-class Broker(ProtonClient):
-    """A container: it answers links, takes what is sent to it, and sends three messages to each that receives."""
-
-    def __init__(self, port: int, container_id: str) -> None:
-        self.names: list[str] = []
-        self.taken: list[Any] = []
-        super().__init__(port, container_id=container_id)
-
-    def on_session_remote_open(self, event: Event) -> None:
-        """Answer a session of the router."""
-        if event.session.state & Endpoint.LOCAL_UNINIT:
-            self.keep(event.session).open()
-
-    def on_session_remote_close(self, event: Event) -> None:
-        """Answer its end."""
-        event.session.close()
-
-    def on_link_remote_open(self, event: Event) -> None:
-        """Answer a link of the router."""
-        link: Link = event.link
-        if link.state & Endpoint.LOCAL_UNINIT:
-            self.names.append(link.name)
-            link.source.address = link.remote_source.address
-            link.target.address = link.remote_target.address
-            self.keep(link)
-            link.open()
-            if link.is_receiver:
-                link.flow(CREDIT)
-
-    def on_link_flow(self, event: Event) -> None:
-        """Send what there is credit for."""
-        link = event.link
-        if link.is_sender and link.name in self.names:
-            for number in range(link.credit):
-                self.keep(link.delivery(f"{link.name} {number}"))
-                link.send(Message(body=f"of the container {number}").encode())
-                link.advance()
-
-    def on_delivery(self, event: Event) -> None:
-        """Take a message, or the outcome of one."""
-        delivery = event.delivery
-        if event.link.name not in self.names:
-            super().on_delivery(event)
-        elif event.link.is_receiver and not delivery.partial:
-            message = Message()
-            message.decode(event.link.recv(delivery.pending))
-            self.taken.append(message.body)
-            delivery.update(delivery.ACCEPTED)
-            delivery.settle()
-        elif event.link.is_sender and delivery.updated:
-            delivery.settle()
 
 
 def routes(*prefixes: str) -> list[str]:

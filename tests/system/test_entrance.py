@@ -10,6 +10,7 @@ import uvloop
 
 from routerd.core import Gate, Observer, PolicySettings, Verdict
 from routerd.io.connections.entrance import Entrance
+from tests.waiting import eventually_beside
 
 BUFFER = 4
 
@@ -75,13 +76,6 @@ class House:
             self.gate.account.answered(Verdict(allowance=allowance))
 
 
-async def until(claim: Callable[[], object]) -> None:
-    """Wait until a claim holds."""
-    async with asyncio.timeout(10):
-        while not claim():
-            await asyncio.sleep(0.001)
-
-
 def run(test: Callable[[], Awaitable[None]]) -> None:
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(asyncio.wait_for(test(), 20))
@@ -91,12 +85,12 @@ def test_a_socket_beyond_the_limit_is_closed_without_an_octet() -> None:
     async def test() -> None:
         async with House(1, is_alone=True) as house:
             _, first = await asyncio.open_connection("127.0.0.1", house.port)
-            await until(lambda: house.inside)
+            await eventually_beside(lambda: house.inside, "the first is let in")
             reader, second = await asyncio.open_connection("127.0.0.1", house.port)
             assert await reader.read() == b""
             second.close()
             first.close()
-            await until(lambda: house.gate.account.sockets == 0)
+            await eventually_beside(lambda: house.gate.account.sockets == 0, "both are gone")
             assert (len(house.inside), house.gate.counters.connections_denied) == (1, 1)
 
     run(test)
@@ -108,14 +102,14 @@ def test_a_socket_that_waits_loses_nothing_of_what_it_sends(early: bytes) -> Non
         async with House(1, is_alone=False) as house:
             _, writer = await asyncio.open_connection("127.0.0.1", house.port)
             writer.write(early)
-            await until(lambda: house.asked)
+            await eventually_beside(lambda: house.asked, "it is asked for")
             assert house.inside == []
             house.decide(1)
             [inside] = house.inside
             writer.write(b" and later")
-            await until(lambda: inside.octets == early + b" and later")
+            await eventually_beside(lambda: inside.octets == early + b" and later", "all octets are there")
             writer.close()
-            await until(lambda: inside.is_over)
+            await eventually_beside(lambda: inside.is_over, "it has ended")
             assert house.gate.account.sockets == 0
 
     run(test)
@@ -125,11 +119,11 @@ def test_a_socket_that_waits_may_be_refused_or_leave() -> None:
     async def test() -> None:
         async with House(1, is_alone=False) as house:
             reader, writer = await asyncio.open_connection("127.0.0.1", house.port)
-            await until(lambda: house.asked == 1)
+            await eventually_beside(lambda: house.asked == 1, "it is asked for")
             _, gone = await asyncio.open_connection("127.0.0.1", house.port)
-            await until(lambda: house.asked == 2)
+            await eventually_beside(lambda: house.asked == 2, "it is asked again")
             gone.close()
-            await until(lambda: house.protocols[1].is_over)
+            await eventually_beside(lambda: house.protocols[1].is_over, "it is closed")
             house.decide(0)
             with contextlib.suppress(ConnectionError):
                 assert await reader.read() == b""
@@ -143,9 +137,9 @@ def test_a_socket_that_has_left_takes_no_place() -> None:
     async def test() -> None:
         async with House(1, is_alone=False) as house:
             _, gone = await asyncio.open_connection("127.0.0.1", house.port)
-            await until(lambda: house.asked)
+            await eventually_beside(lambda: house.asked, "it is asked for")
             gone.close()
-            await until(lambda: house.protocols[0].is_over)
+            await eventually_beside(lambda: house.protocols[0].is_over, "it has left")
             house.decide(1)
             assert (house.inside, house.gate.account.sockets) == ([], 0)
 

@@ -94,7 +94,7 @@ def test_each_line_about_a_connection_names_its_ends_and_why_it_is_over(launch: 
         ends = rf"\[C\d+\] Connection from {prober} \(to 127.0.0.1:{port}\) failed: "
         router.find(rf"SERVER \(info\) {ends}its socket was closed before it was opened\n")
         ends = rf"\[C\d+\] Connection from {peer} \(to 127.0.0.1:{port}\) failed: "
-        router.find(rf"SERVER \(warning\) {ends}amqp:connection:framing-error: protocol header b'GET / HT'")
+        router.find(rf"SERVER \(warning\) {ends}amqp:connection:framing-error: HTTP came, and this port takes AMQP\n")
         router.find(rf"\[C\d+\] Connection to 127.0.0.1:{away} failed: Connection refused \(connector/.*:away\)\n")
         assert router.end() == 0
     assert router.log().count(f"Connection to 127.0.0.1:{away} failed") == 1
@@ -161,10 +161,23 @@ def test_each_error_of_a_configuration_is_one_line_and_nothing_starts(tmp_path: 
     for more in ([], ["--check"], ["--daemon"]):
         done = run("-c", str(file), "--in-process", *more)
         assert done.returncode == 1
-        lines = done.stderr.splitlines()
+        old, *lines = done.stderr.splitlines()
+        assert f": Python: Exception: Cannot load configuration file {file}: " in old
         assert len(lines) == 3
         assert all(f": Cannot load configuration file {file}: line " in line for line in lines)
         assert done.stdout == ""
+
+
+def test_what_is_deprecated_is_told_although_something_is_wrong(tmp_path: Path) -> None:
+    file = tmp_path / "router.conf"
+    link = "autoLink {\n addr: a\n externalAddr: b\n containerId: c\n dir: in\n direction: in\n}"
+    file.write_text(router_conf(" port: 0", more=link))
+    done = run("-c", str(file), "--in-process")
+    assert done.returncode == 1
+    told = "Attribute 'externalAddr' of entity 'autoLink' has been deprecated. Use 'externalAddress' instead"
+    assert told in done.stderr
+    type_name = "org.apache.qpid.dispatch.router.config.autoLink"
+    assert f"{type_name}: Both 'dir' and 'direction' cannot be specified for entity 'autoLink'" in done.stderr
 
 
 def test_a_wrong_option_of_the_process_is_one_line(tmp_path: Path) -> None:
@@ -187,16 +200,40 @@ def test_check_says_in_which_lines_certificates_are_missing_and_all_of_them(tmp_
     text = file.read_text()
     assert run("-c", str(file), "--check").stderr.count("there is no sslProfile with the name 'c'") == 1
     file.write_text(text.replace("sslProfile: c", "sslProfile: a"))
-    done = run("-c", str(file), "--check")
     lines = text.splitlines()
+    faults = [
+        f"{file}: line {lines.index(f' cert-file: /nowhere/{name}') + 1}: "
+        f"sslProfile {name}: certFile /nowhere/{name}: No such file or directory"
+        for name in "ab"
+    ]
+    done = run("-c", str(file), "--check", "--strict")
     assert (done.returncode, [line.partition(": ")[2] for line in done.stderr.splitlines()]) == (
         1,
-        [
-            f"Cannot load configuration file {file}: line {lines.index(f' cert-file: /nowhere/{name}') + 1}: "
-            f"sslProfile {name}: certFile /nowhere/{name}: No such file or directory"
-            for name in "ab"
-        ],
+        [f"Cannot load configuration file {fault}" for fault in faults],
     )
+    done = run("-c", str(file), "--check")
+    assert (done.returncode, [line.partition(": ")[2] for line in done.stderr.splitlines()]) == (
+        0,
+        [f"{fault}: connections that need the profile are refused" for fault in faults],
+    )
+
+
+def test_check_explains_what_is_different_from_qdrouterd(tmp_path: Path) -> None:
+    file = tmp_path / "router.conf"
+    file.write_text(router_conf(MAIN, more="console {\n}\nlistener {\n port: 0\n stripAnnotations: no\n}\n"))
+    lines = file.read_text().splitlines()
+    done = run("--check", "--explain", str(file))
+    assert (done.returncode, done.stderr) == (0, "")
+    head, skipped, *others = done.stdout.splitlines()
+    assert head == f"{file}: no errors"
+    assert skipped.startswith(f"{file}: line {lines.index('console {') + 1}: console: the section is skipped: ")
+    annotations = f"{file}: line {lines.index(' stripAnnotations: no') - 1}: listener: the annotation x-opt-qd.to "
+    assert len([one for one in others if one.startswith(annotations)]) == 1
+    assert [one for one in others if not one.startswith(f"{file}: ")] == []
+    # Those that `--drop-in` chooses the old way for are gone with it.
+    drop_in = run("--check", "--explain", str(file), "--drop-in").stdout.splitlines()
+    left_out = [one for one in done.stdout.splitlines() if one not in drop_in]
+    assert ["--drop-in" in one for one in left_out] == [True, True]
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["--check", "-c", "FILE"]])

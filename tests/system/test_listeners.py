@@ -7,32 +7,33 @@ from typing import Any
 import pytest
 from proton import Message
 
-from routerd.wire import Begin, Close
+from routerd.wire import Begin, Close, Transfer
 from tests.conformance.raw_peer import AMQP_HEADER, framed
 from tests.system.conftest import Connect, running
 from tests.system.raw_client import RawClient
-from tests.system.routers import Form, RunningRouter, configuration, listener
+from tests.system.routers import IN_PROCESS, RunningRouter, configuration, listener
 
 LISTENERS: dict[str, dict[str, Any]] = {
     "plain": {},
     "small": {"maxFrameSize": 1024, "maxSessions": 3, "maxSessionFrames": 8, "linkCapacity": 10},
     "silent": {"idleTimeoutSeconds": 0},
     "hasty": {"initialHandshakeTimeoutSeconds": 1},
+    "impatient": {"idleTimeoutSeconds": 2},
     "strip-no": {"stripAnnotations": "no"},
     "strip-in": {"stripAnnotations": "in"},
     "strip-out": {"stripAnnotations": "out"},
     "telling": {"openProperties": '{\n        "site": {"name": "north"}, "number": 7\n    }'},
     "failing-over": {"failoverUrls": "amqp://other:5673, third"},
 }
-ANNOTATED = {"x-opt-qd.trace": "of a router", "x-opt-ours": "of a client"}
-STRIPPED = {"x-opt-ours": "of a client"}
+OURS = {"x-opt-ours": "of a client"}
+ANNOTATED = OURS | {"x-opt-qd.trace": "of a router"}
 
 
 @pytest.fixture(scope="module")
-def router(form: Form, place: tuple[str, ...], tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningRouter]:
+def router(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningRouter]:
     """A router with a listener of each kind."""
     text = configuration(*(listener(name, **attributes) for name, attributes in LISTENERS.items()))
-    with running(form, tmp_path_factory.mktemp("router"), text, *place) as router:
+    with running(IN_PROCESS, tmp_path_factory.mktemp("router"), text) as router:
         yield router
 
 
@@ -65,6 +66,24 @@ def test_who_does_not_open_in_time_is_cut_off(router: RunningRouter) -> None:
         assert early.attach_producer("anything").target is not None
 
 
+def test_a_peer_that_falls_silent_is_given_up_and_its_deliveries_with_it(
+    router: RunningRouter, connect_to: Connect, address: str
+) -> None:
+    with RawClient(router.port_of("impatient")) as silent:
+        opened = silent.open()
+        assert opened.idle_time_out == 1000
+        silent.attach_consumer(address, credit=10)
+        client = connect_to(router.port_of("impatient"))
+        sent = client.producer(address).send("one")
+        silent.wait_for(Transfer)
+        begun = time.monotonic()
+        assert sent.outcome() == "modified"
+        assert time.monotonic() - begun > 1.0
+        assert list(silent.rest())[-1].error.condition == "amqp:resource-limit-exceeded"
+        # Those who have nothing to say either, but say so, stay.
+        assert client.is_open
+
+
 def test_an_open_has_the_properties_that_are_configured(router: RunningRouter) -> None:
     with RawClient(router.port_of("telling")) as client:
         properties = client.open().properties or {}
@@ -84,32 +103,20 @@ def test_an_open_says_where_to_go_instead(router: RunningRouter) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("entering", "leaving", "expected"),
-    [
-        ("plain", "plain", STRIPPED),
-        ("strip-no", "strip-no", ANNOTATED),
-        ("strip-in", "strip-no", STRIPPED),
-        ("strip-no", "strip-in", ANNOTATED),
-        ("strip-no", "strip-out", STRIPPED),
-        ("strip-out", "strip-no", ANNOTATED),
-    ],
-)
-def test_annotations_of_routers_are_taken_away_where_it_is_configured(
-    router: RunningRouter,
-    connect_to: Connect,
-    address: str,
-    entering: str,
-    leaving: str,
-    expected: dict[str, str],
+@pytest.mark.parametrize(("leaving", "is_told"), [("plain", False), ("strip-no", True), ("strip-in", True)])
+def test_a_consumer_is_told_the_way_of_a_message_where_that_is_configured(
+    router: RunningRouter, connect_to: Connect, address: str, leaving: str, is_told: bool
 ) -> None:
+    """A claim about it that is no list of routers is not passed on."""
     consumer = connect_to(router.port_of(leaving)).consumer(address)
-    producer = connect_to(router.port_of(entering)).producer(address)
     message = Message(body="a body", subject="a subject", durable=True, annotations=ANNOTATED)
-    assert producer.send_encoded(message.encode()).outcome() == "accepted"
-    received = consumer.take().message
-    assert (received.body, received.subject, received.durable) == ("a body", "a subject", True)
-    assert {str(key): value for key, value in (received.annotations or {}).items()} == expected
+    way = {"x-opt-qd.ingress": "0/R.1", "x-opt-qd.trace": ["0/R.1"], "x-opt-qd.to": address} if is_told else {}
+    for entering in ("plain", "strip-no", "strip-in", "strip-out"):
+        producer = connect_to(router.port_of(entering)).producer(address)
+        assert producer.send_encoded(message.encode()).outcome() == "accepted"
+        received = consumer.take().message
+        assert (received.body, received.subject, received.durable) == ("a body", "a subject", True)
+        assert {str(key): value for key, value in (received.annotations or {}).items()} == OURS | way
 
 
 def test_messages_pass_between_listeners(router: RunningRouter, connect_to: Connect, address: str) -> None:

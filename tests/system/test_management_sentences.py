@@ -79,7 +79,7 @@ ANSWERED: list[tuple[str, dict[str, Any], Any, int, str]] = [
         *("create-names-differ", of("CREATE", LISTENER, name="x"), {"name": "y", "port": "1"}, 400),
         "Conflicting values for 'name'",
     ),
-    ("create-unsupported", of("CREATE", PREFIX + "dummy", name="x"), {}, 400, "'dummy' is not supported yet"),
+    ("create-dummy", of("CREATE", PREFIX + "dummy", name="x"), {"arg1": "a"}, 201, "Created"),
     ("create-log", of("CREATE", LOG, name="x"), {}, 501, f"Operation 'CREATE' not implemented for '{LOG}'"),
     ("update-log", of("UPDATE", identity="log/POLICY"), {"enable": "info+"}, *OK),
     (

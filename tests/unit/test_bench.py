@@ -92,7 +92,7 @@ def test_the_benchmarks_are_listed():
     )
     assert result.stdout.split() == [
         *("core", "exchanges", "wire", "mesh", "router", "brokers", "management", "oslo", "security"),
-        *("policy", "logins", "recording", "analytics", "stalls", "life"),
+        *("policy", "logins", "recording", "analytics", "http", "exactly_once", "stalls", "life"),
     ]
 
 

@@ -6,9 +6,12 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-TOPS = ("routerd", "actors", "analytics", "bench", "compiling", "configs", "docs", "driver", "tests")
-IN_DISTRIBUTION = {"driver/oslo_messaging_amqp1", "driver/tests", "driver/docs", "driver/examples"}
-"""What is in the driver is in its own documents."""
+TOPS = ("routerd", "actors", "analytics", "bench", "client", "compiling", "configs", "docs", "driver", "tests")
+IN_DISTRIBUTION = {
+    *("driver/oslo_messaging_amqp1", "driver/tests", "driver/docs", "driver/examples"),
+    *("client/mobula_client", "client/tests", "client/docs", "client/examples"),
+}
+"""What is in the driver and in the client is in their own documents."""
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("**/*.md"))]
 
 

@@ -34,6 +34,7 @@ PAGES = [
     *(ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("**/*.md"))),
     ROOT / "tests/interop/README.md",
     *(ROOT / "driver/README.md", *sorted((ROOT / "driver/docs").glob("*.md"))),
+    *(ROOT / "client/README.md", *sorted((ROOT / "client/docs").glob("*.md"))),
 ]
 
 BLOCK = re.compile(
@@ -168,11 +169,15 @@ def make_run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     try:
         eventually(lambda: "Operational" in log.read_text() or running.poll() is not None, "the router is ready")
         assert running.poll() is None, log.read_text()
+        # The commands give it 5 s; on a busy machine its first answer can take longer.
+        patient = [".venv/bin/routerstat", "-t", str(int(WITHIN_S))]
+        subprocess.run(patient, cwd=ROOT, env=plain_environment(), stdout=subprocess.DEVNULL, check=True)
         yield
     finally:
         everything = family_of(running.pid)
+        # The command alone: it ends the others in order.
         for one in everything:
-            if "routerd" in one.title:
+            if "bin/routerd " in one.title:
                 one.signal(signal.SIGTERM)
         end_all(everything, WITHIN_S)
         running.wait(WITHIN_S)

@@ -23,7 +23,10 @@ NOT_DETERMINISTIC = names(
 """Sockets, clocks, threads, randomness and the like, which reach wire, core and mesh as arguments or not at all."""
 
 LAUNCHER = "routerd.cli.routerd"
-BELOW_IO = ("routerd.wire", "routerd.core", "routerd.mesh", "routerd.records", "routerd.config", "routerd.management")
+BELOW_IO = (
+    *("routerd.wire", "routerd.core", "routerd.mesh", "routerd.topics", "routerd.records", "routerd.config"),
+    "routerd.management",
+)
 BELOW_CLI = (*BELOW_IO, "routerd.io")
 
 ROOMS = {
@@ -31,17 +34,20 @@ ROOMS = {
     "scheduling": (),
     "recording": ("logs", "scheduling"),
     "routing": ("logs",),
+    "topics": ("logs",),
     "management": ("logs",),
     "reports": ("scheduling", "recording"),
     "sockets": ("logs", "scheduling"),
     "tls": ("logs", "scheduling", "sockets"),
+    "http": ("logs", "scheduling", "sockets"),
+    "websocket": ("sockets",),
     "auth": ("logs", "scheduling", "tls", "sockets"),
     "settings": ("scheduling", "tls", "sockets"),
-    "connections": ("logs", "scheduling", "tls", "sockets", "auth", "settings"),
+    "connections": ("logs", "scheduling", "tls", "sockets", "http", "websocket", "auth", "settings"),
     "entities": ("logs", "tls", "recording", "sockets", "auth", "settings", "connections"),
     "worker": (
-        *("logs", "scheduling", "tls", "recording", "routing", "management"),
-        *("reports", "sockets", "auth", "settings", "connections", "entities"),
+        *("logs", "scheduling", "tls", "recording", "routing", "topics", "management"),
+        *("reports", "sockets", "http", "auth", "settings", "connections", "entities"),
     ),
     "backing": ("logs", "reports", "entities", "worker"),
     "standalone": ("scheduling", "routing", "management", "settings", "worker", "backing"),
@@ -72,6 +78,12 @@ class Row:
     """Of wire and core, only what the modules of PLAIN_DATA define."""
 
 
+CLIENT_LOGIC = (
+    "links",
+    *(f"exactly_once.{name}" for name in ("names", "position", "publishing", "store", "subscribing")),
+)
+"""The packages and modules of the client without I/O."""
+
 TABLE = {
     "routerd": Row(third_party=names()),
     "routerd.wire": Row(third_party=names("scramp"), forbidden=NOT_DETERMINISTIC),
@@ -79,6 +91,7 @@ TABLE = {
     "routerd.mesh": Row(
         ("routerd.wire", "routerd.core"), third_party=names(), forbidden=NOT_DETERMINISTIC, only_plain_data=True
     ),
+    "routerd.topics": Row(("routerd.wire",), third_party=names(), forbidden=NOT_DETERMINISTIC),
     "routerd.records": Row(("routerd.wire", "routerd.core"), only_plain_data=True),
     "routerd.config": Row(("routerd.wire", "routerd.core")),
     "routerd.management": Row(("routerd.wire", "routerd.core", "routerd.config"), only_plain_data=True),
@@ -97,6 +110,14 @@ TABLE = {
             *("pyngus", "proton", "cproton", "examples", "oslo_messaging_amqp1"),
         )
     ),
+    # Nothing of the client but one module knows whose engine it has.
+    "client": Row(third_party=names("mobula_client", "examples", "setuptools")),
+    "client.mobula_client": Row(third_party=names("mobula_client")),
+    "client.mobula_client.engine": Row(("routerd.wire",), third_party=names()),
+    **{
+        f"client.mobula_client.{part}": Row(third_party=names("mobula_client"), forbidden=NOT_DETERMINISTIC)
+        for part in CLIENT_LOGIC
+    },
     "analytics": Row(
         ("routerd.records", "routerd.mesh.paths"), third_party=names("pyspark", "raydp", "ray", "pyarrow", "plotly")
     ),
@@ -199,7 +220,8 @@ def faults(root: Path) -> list[str]:
     for top in sorted({row.partition(".")[0] for row in TABLE}):
         for path in sorted(root.glob(f"{top}/**/*.py")) + sorted(root.glob(f"{top}/**/*.pxd")):
             relative = path.relative_to(root)
-            if relative.parts[0] == "driver" and not {"tests", ".venv"}.isdisjoint(relative.parts):
+            apart = {"tests", ".venv", "build"}
+            if relative.parts[0] in ("driver", "client") and not apart.isdisjoint(relative.parts):
                 continue
             module = ".".join(relative.with_suffix("").parts).removesuffix(".__init__")
             package = module if path.stem == "__init__" else module.rpartition(".")[0]
@@ -254,6 +276,7 @@ def circle_in(graph: dict[str, set[str]]) -> list[str]:
 def test_no_modules_import_each_other_in_a_circle() -> None:
     assert circle_in(graph_of(ROOT, "routerd", "actors", "analytics", "bench", "compiling")) == []
     assert circle_in(graph_of(ROOT / "driver", "oslo_messaging_amqp1", "examples")) == []
+    assert circle_in(graph_of(ROOT / "client", "mobula_client", "examples")) == []
 
 
 def test_a_circle_of_imports_is_found(tree: Path) -> None:
@@ -304,6 +327,21 @@ FORBIDDEN = [
     ("actors/start.py", "from routerd.io.logs import X", "actors may not import routerd.io.logs"),
     ("actors/start.py", "import uvloop", "actors may not import uvloop"),
     ("driver/oslo/driver.py", "from routerd.wire import Link", "driver may not import routerd.wire"),
+    (
+        "client/mobula_client/tls.py",
+        "from routerd.wire import Link",
+        "client.mobula_client may not import routerd.wire",
+    ),
+    (
+        "client/mobula_client/links/link.py",
+        "import asyncio",
+        "client.mobula_client.links may not import asyncio",
+    ),
+    (
+        "client/mobula_client/exactly_once/publishing.py",
+        "import sqlite3, random",
+        "client.mobula_client.exactly_once.publishing may not import random",
+    ),
     ("analytics/stretch.py", "from routerd.core import Router", "analytics may not import routerd.core"),
 ]
 
@@ -318,6 +356,8 @@ ALLOWED = [
     ("routerd/io/__init__.py", "from routerd.io.logs import LogEntry"),
     ("routerd/cli/routerd.py", "import ray\nfrom actors import start\nfrom routerd.io import Worker"),
     ("actors/start.py", "import ray\nfrom actors.connection import C\nfrom routerd.io import Worker"),
+    ("client/mobula_client/engine.py", "from routerd.wire import *"),
+    ("client/mobula_client/aio/client.py", "import asyncio\nfrom mobula_client.links import Endpoint"),
     ("analytics/stretch.py", "import pyspark\nfrom routerd.records import X\nfrom routerd.mesh.paths import Paths"),
 ]
 

@@ -1,4 +1,4 @@
-"""What the demo is made of: routers from the files in this folder, at other ports if that is wished, and services."""
+"""The layout of the demo: routers from the files in this folder, with other ports on request, and services."""
 
 import re
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
 """A service as a process: `python -m examples.nova.service NAME URL`.
 
-It says `{"ready": true}` when it serves, answers each line on its standard input with its account as a line of JSON
-(`account`: of what it saw; `stop`: the same, after it has finished what it began), and ends with its input.
+It says `{"ready": true}` when it serves. It answers each line on its standard input with its account, as a line of
+JSON. `account` asks for what it saw; after `stop` it first finishes what it began. It ends with its input.
 """
 
 import json
@@ -18,7 +18,7 @@ from examples.nova.scheduler import Scheduler
 
 
 class Part(Protocol):
-    """What a service is to this module."""
+    """A service, as this module knows it."""
 
     target: oslo_messaging.Target | None
     """What it serves, if it does."""

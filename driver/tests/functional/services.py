@@ -1,7 +1,6 @@
 """Servers, clients and listeners of oslo.messaging for the tests, each on a transport of its own that ends with it."""
 
 import threading
-import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -12,19 +11,7 @@ import oslo_messaging
 from oslo_config import cfg
 from oslo_messaging import NotificationResult, Notifier, RPCClient, Target
 
-WITHIN_S = 15.0
-_POLL_S = 0.01
-
-
-def eventually(claim: Callable[[], Any], what: str, within_s: float = WITHIN_S) -> Any:
-    """Wait until a claim holds, and return what it is; fail if it does not in time."""
-    deadline = time.monotonic() + within_s
-    while True:
-        found = claim()
-        if found:
-            return found
-        assert time.monotonic() < deadline, f"not within {within_s:g} s: {what}"
-        time.sleep(_POLL_S)
+from tests.waiting import WITHIN_S
 
 
 def configuration() -> cfg.ConfigOpts:

@@ -11,17 +11,8 @@ from typing import Any
 from oslo_messaging import MessageDeliveryFailure, MessagingTimeout, RPCClient
 
 from tests.functional.meshes import Mesh
-from tests.functional.services import (
-    WITHIN_S,
-    Echo,
-    Gate,
-    Heard,
-    eventually,
-    notification_listener,
-    notifier,
-    rpc_client,
-    rpc_server,
-)
+from tests.functional.services import Echo, Gate, Heard, notification_listener, notifier, rpc_client, rpc_server
+from tests.waiting import WITHIN_S, eventually
 
 QUICK: dict[str, Any] = {"connection_retry_interval_max": 1, "link_retry_delay": 1}
 NAMES = ("A", "B", "C")

@@ -7,14 +7,8 @@ import oslo_messaging
 import pytest
 from oslo_messaging import NotificationFilter, Target
 
-from tests.functional.services import (
-    Heard,
-    eventually,
-    new_topic,
-    notification_listener,
-    notification_transport,
-    notifier,
-)
+from tests.functional.services import Heard, new_topic, notification_listener, notification_transport, notifier
+from tests.waiting import eventually
 
 PRIORITIES = ("audit", "critical", "debug", "error", "info", "sample", "warn")
 

@@ -8,16 +8,8 @@ import pytest
 
 from tests.functional.broker import END_WITHIN_S, USER, why_no_broker
 from tests.functional.server_process import DRIVER
-from tests.functional.services import (
-    ENDINGS,
-    Echo,
-    Heard,
-    eventually,
-    notification_listener,
-    notifier,
-    rpc_client,
-    rpc_server,
-)
+from tests.functional.services import ENDINGS, Echo, Heard, notification_listener, notifier, rpc_client, rpc_server
+from tests.waiting import eventually
 
 
 @pytest.fixture(scope="module")

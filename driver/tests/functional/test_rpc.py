@@ -9,7 +9,8 @@ import oslo_messaging
 import pytest
 from oslo_messaging import RemoteError, RPCClient, Target
 
-from tests.functional.services import Echo, eventually, new_topic, rpc_client, rpc_server, rpc_servers, rpc_transport
+from tests.functional.services import Echo, new_topic, rpc_client, rpc_server, rpc_servers, rpc_transport
+from tests.waiting import eventually
 
 MEGABYTE = 1_000_000
 

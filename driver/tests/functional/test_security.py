@@ -15,7 +15,8 @@ from proton import SASL
 
 from examples.routers import TREE, Router, router_python
 from tests.functional.meshes import addresses
-from tests.functional.services import ENDINGS, Echo, eventually, rpc_client, rpc_server
+from tests.functional.services import ENDINGS, Echo, rpc_client, rpc_server
+from tests.waiting import eventually
 
 USER, PASSWORD, NO_PASSWORD = "alice", "s3cret-of-alice", "s3cret-of-nobody"
 CONFIGURATION = """\

@@ -13,17 +13,8 @@ from proton.utils import BlockingConnection
 
 from tests.functional.meshes import OneRouter
 from tests.functional.server_process import SERVER, ServerProcess
-from tests.functional.services import (
-    WITHIN_S,
-    Echo,
-    Gate,
-    Heard,
-    eventually,
-    notification_listener,
-    notifier,
-    rpc_client,
-    rpc_server,
-)
+from tests.functional.services import Echo, Gate, Heard, notification_listener, notifier, rpc_client, rpc_server
+from tests.waiting import WITHIN_S, eventually
 
 SOON_S = 1.5
 """A call's time-out, and how much later than its limit anything may come to its end."""

@@ -11,15 +11,8 @@ from proton import Message
 from proton.utils import BlockingConnection, SendException
 
 from examples.routers import TREE, router_python
-from tests.functional.services import (
-    WITHIN_S,
-    Echo,
-    Heard,
-    eventually,
-    notification_listener,
-    rpc_client,
-    rpc_server,
-)
+from tests.functional.services import Echo, Heard, notification_listener, rpc_client, rpc_server
+from tests.waiting import WITHIN_S, eventually
 
 
 def addresses_at(url: str, topic: str) -> set[str]:

@@ -13,6 +13,7 @@ from oslo_messaging import MessageDeliveryFailure, MessagingTimeout, Target
 
 from oslo_messaging_amqp1.driver import AMQPDriver
 from tests.peer import Arrived, Peer
+from tests.waiting import eventually
 
 Drivers = Callable[..., AMQPDriver]
 THREADS = 12
@@ -94,7 +95,7 @@ def test_cleanup_in_the_midst_of_calls_ends_them(peer: Peer, drivers: Drivers) -
     threads = [threading.Thread(target=calling) for _ in range(THREADS)]
     for thread in threads:
         thread.start()
-    peer.eventually(lambda: len(peer.arrived) == THREADS)
+    eventually(lambda: len(peer.arrived) == THREADS)
     driver.cleanup()
     for thread in threads:
         thread.join(5)

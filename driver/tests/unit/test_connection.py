@@ -24,7 +24,8 @@ from oslo_messaging_amqp1.driver import AMQPDriver
 from oslo_messaging_amqp1.readiness import Readiness
 from oslo_messaging_amqp1.settings import read_settings
 from oslo_messaging_amqp1.url import Host
-from tests.peer import Peer, Script, eventually, running
+from tests.peer import Peer, Script, running
+from tests.waiting import eventually
 
 T = Target(topic="T")
 ANYCAST = "openstack.org/om/rpc/anycast/openstack/T"
@@ -333,7 +334,7 @@ def test_a_silent_peer_counts_as_dead_after_the_idle_timeout(drivers: Drivers) -
         driver.send(T, {}, {})
         assert peer.opens[0]["idle_timeout_s"] == 0.5
         peer.script.is_frozen = True
-        eventually(lambda: peer.connects == 2, 6)
+        eventually(lambda: peer.connects == 2)
 
 
 def test_the_idle_timeout_of_the_peer_is_honoured(drivers: Drivers) -> None:
@@ -341,7 +342,7 @@ def test_the_idle_timeout_of_the_peer_is_honoured(drivers: Drivers) -> None:
         driver = drivers(peer.url)
         driver.send(T, {}, {})
         heard = peer.heard
-        eventually(lambda: peer.heard >= heard + 16, 5)
+        eventually(lambda: peer.heard >= heard + 16)
         time.sleep(0.6)
         assert peer.connects == 1
 

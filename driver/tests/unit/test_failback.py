@@ -18,7 +18,8 @@ from oslo_messaging_amqp1.dialing import Rotation
 from oslo_messaging_amqp1.driver import AMQPDriver
 from oslo_messaging_amqp1.settings import read_settings
 from oslo_messaging_amqp1.url import Host
-from tests.peer import Peer, eventually, running
+from tests.peer import Peer, running
+from tests.waiting import eventually
 
 T = Target(topic="T")
 UNICAST = "openstack.org/om/rpc/unicast/openstack/L/S"

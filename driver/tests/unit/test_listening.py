@@ -16,7 +16,8 @@ from oslo_messaging._drivers.base import PollStyleListenerAdapter, TransportDriv
 
 from oslo_messaging_amqp1.driver import AMQPDriver
 from oslo_messaging_amqp1.links import SendingLink
-from tests.peer import Peer, Script, eventually, running
+from tests.peer import Peer, Script, running
+from tests.waiting import eventually
 
 PREFIX = "openstack.org/om/rpc"
 UNICAST = f"{PREFIX}/unicast/openstack/T/S"

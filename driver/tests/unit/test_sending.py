@@ -16,7 +16,8 @@ import pytest
 from oslo_messaging import MessageDeliveryFailure, MessageUndeliverable, MessagingTimeout, Target, TransportOptions
 
 from oslo_messaging_amqp1.driver import AMQPDriver
-from tests.peer import Arrived, Peer, Script, eventually
+from tests.peer import Arrived, Peer, Script
+from tests.waiting import eventually
 
 ANYCAST = "openstack.org/om/rpc/anycast/openstack/T"
 MULTICAST = "openstack.org/om/rpc/multicast/openstack/T"

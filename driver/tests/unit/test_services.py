@@ -15,7 +15,8 @@ from oslo_messaging._metrics import client as metrics_client
 from oslo_messaging.transport import DriverLoadFailure
 
 from oslo_messaging_amqp1.driver import AMQPDriver
-from tests.peer import Peer, eventually
+from tests.peer import Peer
+from tests.waiting import eventually
 
 DRIVER = Path(__file__).resolve().parents[2]
 

@@ -13,6 +13,7 @@ from oslo_messaging_amqp1.settings import read_settings
 from oslo_messaging_amqp1.timers import Timers
 from oslo_messaging_amqp1.url import Host
 from tests.peer import Peer
+from tests.waiting import eventually
 
 
 class Bus:
@@ -31,7 +32,7 @@ def connection(conf: cfg.ConfigOpts, peer: Peer) -> Any:
     settings = read_settings(conf, TransportURL.parse(conf, peer.url))
     made = Connection([Host("127.0.0.1", peer.port)], settings, None, Bus())
     made.start()
-    peer.eventually(lambda: peer.opens)
+    eventually(lambda: peer.opens)
     yield made
     made.stop()
 

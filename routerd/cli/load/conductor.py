@@ -86,7 +86,9 @@ class Conductor:
         """Make the run, and return what was measured."""
         if self._plan.is_tls:
             # It takes its time: once for all processes.
-            import routerd.cli.load.tls  # noqa: F401
+            import routerd.cli.load.tls
+        if self._plan.is_websocket:
+            import routerd.cli.load.websocket  # noqa: F401
         started = time.monotonic()
         try:
             for part in parts_of(self._plan):

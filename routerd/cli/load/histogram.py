@@ -1,7 +1,7 @@
 """Latencies counted in buckets that are as wide as their values are large, in the way of HdrHistogram.
 
-Values are whole nanoseconds. Below 256 each has a bucket of its own; above, an octave is cut into 128, so that a value
-read back is at most 1/128 above the one recorded. The count, the least and the greatest value are exact.
+Values are whole nanoseconds. Each value below 256 has a separate bucket. Above, an octave is cut into 128, so a value
+that is read back is at most 1/128 above the recorded one. The count, the least and the greatest value are exact.
 """
 
 from collections.abc import Iterable

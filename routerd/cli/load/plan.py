@@ -70,6 +70,8 @@ class Plan:
     is_tls: bool = False
     ca_file: str | None = None
     """The authorities that the router's certificate is held against; None for those of the system."""
+    is_websocket: bool = False
+    """Whether AMQP goes over WebSocket, over TLS if that is wanted, too."""
 
     def __post_init__(self) -> None:
         for option, value, least in (
@@ -93,6 +95,8 @@ class Plan:
             raise PlanError("nothing to do: give --senders, --receivers, --requesters or --responders")
         if self.is_tls and (self.is_direct or self.is_listening):
             raise PlanError("--tls is for connections to a router: give no --direct and no --listen")
+        if self.is_websocket and (self.is_direct or self.is_listening):
+            raise PlanError("--websocket is for connections to a router: give no --direct and no --listen")
         if (self.senders and self.responders) or (self.requesters and self.receivers):
             raise PlanError("senders go with receivers, and requesters with responders")
 
@@ -114,7 +118,7 @@ class Plan:
         return f"{self.address}.{number}" if self.addresses > 1 else self.address
 
     def expected(self, sent: int) -> int:
-        """Return how many messages should arrive when so many were sent evenly; -1 if we do not receive them."""
+        """Return how many messages should arrive when `sent` were sent evenly; -1 if we do not receive them."""
         if self.requesters:
             return sent
         if not self.receiving and not self.is_direct:

@@ -13,7 +13,7 @@ _NOTHING = -1
 
 
 def data_message(size: int) -> tuple[bytearray, int]:
-    """Return a message with a body of so many octets, and where its stamp is."""
+    """Return a message with a body of `size` octets, and the place of its stamp."""
     return bytearray(b"\x00\x53\x75\xb0" + size.to_bytes(4, "big") + b"x" * size), 8
 
 
@@ -82,6 +82,6 @@ def stamp_in(data: bytes | bytearray, start: int, end: int) -> int:
 
 
 def _properties(fields: bytes, more: int) -> bytearray:
-    # A list32 of six fields, of which `more` octets are still to follow.
+    # A list32 of six fields; `more` octets of it are still to follow.
     size = 4 + len(fields) + more
     return bytearray(b"\x00\x53\x73\xd0" + size.to_bytes(4, "big") + (6).to_bytes(4, "big") + fields)

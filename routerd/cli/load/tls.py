@@ -4,24 +4,24 @@ import contextlib
 import socket
 import ssl
 
+from routerd.cli.load.layered import LayeredSocket
 from routerd.io import TlsFailed, TlsSession
 
 READ_SIZE = 3 << 16
 """Octets that are read at once: decrypted, with the rest of a record from before, they fit what a line reads into."""
 
 
-class TlsSocket:
+class TlsSocket(LayeredSocket):
     """The client's end of a TLS connection."""
 
     def __init__(self, sock: socket.socket, context: ssl.SSLContext, host: str) -> None:
         """Shake hands; raises OSError, and the socket is closed then."""
-        self._socket = sock
+        super().__init__(sock)
         self._encrypted = memoryview(bytearray(READ_SIZE))
         self._received = 0
         self._waiting = b""
         """Encrypted, and not sent yet: the end of what was given last, which is given again."""
         self._is_ended = False
-        self.family = sock.family
         try:
             self._session = TlsSession(context, is_server=False, server_name=host)
             self._session.shake_hands()
@@ -39,25 +39,13 @@ class TlsSocket:
             sock.close()
             raise
 
-    def fileno(self) -> int:
-        """Return the descriptor of the socket."""
-        return self._socket.fileno()
-
-    def setblocking(self, is_blocking: bool) -> None:
-        """Do as sockets do."""
-        self._socket.setblocking(is_blocking)
-
-    def setsockopt(self, level: int, option: int, value: int) -> None:
-        """Do as sockets do."""
-        self._socket.setsockopt(level, option, value)
-
     def close(self) -> None:
         """Say goodbye, if there is room for it, and close the socket."""
         self._session.close()
         # The peer may be gone, or not listen.
         with contextlib.suppress(OSError):
             self._socket.send(self._waiting + self._session.output())
-        self._socket.close()
+        super().close()
 
     def recv_into(self, buffer: bytearray) -> int:
         """Take what has come; 0 is the end. Raises BlockingIOError if nothing has."""

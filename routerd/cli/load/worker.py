@@ -213,15 +213,18 @@ class Worker:
 
     def _connected(self, place: tuple[str, int]) -> socket.socket:
         sock = socket.create_connection(place, CONNECT_WITHIN_S)
-        if not self._plan.is_tls:
-            return sock
-        # Most runs are without TLS, and need not wait for its import.
-        from routerd.cli.load.tls import TlsSocket, context_of
+        # Most runs are without these, and need not wait for their imports. To a line, each of them is a socket.
+        if self._plan.is_tls:
+            from routerd.cli.load.tls import TlsSocket, context_of
 
-        if self._tls is None:
-            self._tls = context_of(self._plan.ca_file)
-        # To a line it is a socket.
-        return cast(socket.socket, TlsSocket(sock, self._tls, place[0]))
+            if self._tls is None:
+                self._tls = context_of(self._plan.ca_file)
+            sock = cast(socket.socket, TlsSocket(sock, self._tls, place[0]))
+        if self._plan.is_websocket:
+            from routerd.cli.load.websocket import WebSocketSocket
+
+            sock = cast(socket.socket, WebSocketSocket(sock, f"{place[0]}:{place[1]}"))
+        return sock
 
     def _config(self, name: str) -> ConnectionConfig:
         return ConnectionConfig(container_id=f"routerbench-{name}", hostname=self._plan.hostname)

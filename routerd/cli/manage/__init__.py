@@ -7,6 +7,6 @@ go wrong.
 `views` makes tables of entities, `watch`, `live` and `terminal` redraw them, `rates` tells what moves.
 `schema_names`, `attribute_arguments` and `requests` make requests of what is typed; `completion` helps typing.
 
-The router's own packages but the engine are imported only where they are needed, and `ssl` with them: a tool that is
-run by hand and by scripts every second has to start at once.
+The engine is imported at once. `ssl` and the router's other packages are imported only where they are needed. A tool
+that people and scripts run every second has to start at once.
 """

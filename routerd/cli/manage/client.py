@@ -102,6 +102,11 @@ class ManagementClient(Handler):
     # --- for the tools
 
     @property
+    def container_id(self) -> str:
+        """What the router calls this connection's container."""
+        return self._name
+
+    @property
     def where(self) -> str:
         """The router, as it is to be shown."""
         return self._where
@@ -280,7 +285,7 @@ class ManagementClient(Handler):
             raise NoAnswer(f"the router at {self._where} gives us no address for replies: {reason}")
 
     def _fail(self, failure: ToolFailed) -> None:
-        # What happened first is the cause of the rest.
+        # The first failure is the cause of the others.
         if self._failure is None:
             self._failure = failure
 

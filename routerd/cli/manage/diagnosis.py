@@ -1,4 +1,4 @@
-"""What kind of peer it is that does not answer like a router, by the first octets that it sent."""
+"""Guesses from its first octets what a peer is that does not answer like a router."""
 
 from routerd.cli.manage.failures import Unreachable
 from routerd.wire.sasl import SaslCode

@@ -36,6 +36,11 @@ class Node:
         self.address = address
         self._patience_s = patience_s
 
+    @property
+    def asker(self) -> str:
+        """The container-id of the connection that asks."""
+        return self._client.container_id
+
     def at(self, address: str, patience_s: float | None = None) -> "Node":
         """Return another node over the same connection; it may be waited for less long than others."""
         return Node(self._client, address, patience_s)

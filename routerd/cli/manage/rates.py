@@ -24,7 +24,7 @@ class Rates:
         grown = {
             place: (value - self._figures[place]) / seconds
             for place, value in figures.items()
-            # What has become less is the counter of something new.
+            # A counter that has decreased belongs to something new.
             if place in self._figures and seconds > 0 and value >= self._figures[place]
         }
         self._figures, self._at = figures, now
@@ -75,7 +75,7 @@ def _with_rates(block: Block, grown: dict[tuple[str, str, str], float]) -> Block
 
 
 def without_idle_rates(block: Block) -> Block:
-    """Return a table without the rates of counters that nowhere grow, but for the first of them."""
+    """Return a table without the rates of counters that grow in no row; the first of these stays."""
     if not isinstance(block, Table):
         return block
     rates = [number for number, head in enumerate(block.heads) if head.show is rate]

@@ -22,7 +22,7 @@ _NOT_IN_THE_SCHEMA = {
 
 
 def full_type(name: str) -> str:
-    """Return the full name of an entity type, of which people leave out what they can."""
+    """Return the full name of an entity type from the short forms that people type."""
     if name.startswith(_DOMAINS):
         return name
     found = find_entity_type(_SHORT.get(name, name))

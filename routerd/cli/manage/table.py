@@ -16,7 +16,7 @@ Show = Callable[[Any], str]
 
 
 class Kind(Enum):
-    """What the values of a column are to a reader."""
+    """The meaning of a column's values to a reader."""
 
     TEXT = "text"
     NUMBER = "number"
@@ -129,7 +129,7 @@ class Message:
 
 
 class Tone(Enum):
-    """What a part of a drawing is to a reader."""
+    """The meaning of a part of a drawing to a reader."""
 
     PLAIN = "plain"
     TITLE = "title"

@@ -1,4 +1,4 @@
-"""The terminal while a live view is on it: keys one by one, a screen of its own, and all as it was afterwards."""
+"""The terminal while a live view is on it: keys one by one, a separate screen, and all as it was afterwards."""
 
 import os
 import select

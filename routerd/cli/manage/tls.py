@@ -1,4 +1,4 @@
-"""TLS around the socket to a router; a module of its own since `ssl` takes its time to import."""
+"""TLS around the socket to a router; in a separate module, since `ssl` is slow to import."""
 
 import socket
 import ssl

@@ -7,7 +7,20 @@ from routerd.config.configurable import Configurable, Reading
 from routerd.config.entity import Entity
 from routerd.config.schema.foundations import CONFIGURATION_ENTITY
 from routerd.config.schema.model import BOOLEAN, CREATE, ENUM, INTEGER, STRING, Attribute, EntityType, Purpose
-from routerd.core import PHASE_MAX, AddressSettings, Distribution, DuplicatePattern, InvalidPattern, PatternTree, Router
+from routerd.core import (
+    PHASE_MAX,
+    AddressSettings,
+    Distribution,
+    DuplicatePattern,
+    InvalidPattern,
+    PatternTree,
+    Router,
+    TopicRules,
+)
+
+UNSETTLED_MAX = 10_000
+UNSETTLED_OCTETS_MAX = 256 << 20
+SUBSCRIPTION_TIMEOUT_S = 3600
 
 ADDRESS = EntityType(
     name="router.config.address",
@@ -70,6 +83,43 @@ ADDRESS = EntityType(
             CREATE,
             False,
         ),
+        Attribute(
+            "delivery",
+            ENUM,
+            "Makes the addresses topics: each subscription gets each message at least once, or exactly once. Only this"
+            " router has the attribute, and those that follow.",
+            CREATE,
+            tags=("at-least-once", "exactly-once"),
+        ),
+        Attribute(
+            "maxUnsettled",
+            INTEGER,
+            "Messages that the publishers of one topic may have unsettled at one router.",
+            CREATE,
+            UNSETTLED_MAX,
+            least=1,
+            most=1_000_000,
+        ),
+        Attribute(
+            "maxUnsettledOctets",
+            INTEGER,
+            "Octets of these messages.",
+            CREATE,
+            UNSETTLED_OCTETS_MAX,
+            unit="octets",
+            least=1 << 16,
+            most=1 << 40,
+        ),
+        Attribute(
+            "subscriptionTimeout",
+            INTEGER,
+            "The longest time that a subscriber of a topic may be away; then its subscription ends.",
+            CREATE,
+            SUBSCRIPTION_TIMEOUT_S,
+            unit="s",
+            least=1,
+            most=7 * 86_400,
+        ),
     ),
 )
 
@@ -91,11 +141,20 @@ address {
     distribution: closest
     priority: 8
 }
+address {
+    prefix: prices
+    distribution: multicast
+    delivery: exactly-once
+    subscriptionTimeout: 600
+}
 """
     notes = """Each section has either `prefix` or `pattern`; a prefix `p` is the pattern `p/#`. Words stand
 between `.` or `/`, which are the same here. `*` is one word, `#` any number of words. Of the patterns that match an
-address the most exact counts: word by word, a plain word comes before `*`, and that before `#`. No two sections can
-have the same pattern."""
+address the most exact counts: word by word, a plain word comes before `*`, and that before `#`. Of sections with the
+same pattern the first one counts, and there is a warning for each of the others.
+
+`delivery` makes the addresses topics ([exactly-once.md](exactly-once.md)): with `distribution: multicast`, and without
+phases, a fallback destination and `resendReleased`. An edge router leaves topics to its interior router."""
     change_notes = "Addresses that are in use keep their treatment."
 
     def read(self, entity: Entity, reading: Reading) -> AddressSettings | None:
@@ -110,19 +169,28 @@ have the same pattern."""
             return None
         return _settings(entity, pattern)
 
-    def compare(self, found: Sequence[tuple[Entity, AddressSettings]], reading: Reading) -> None:
-        """Note which patterns there are twice."""
+    def repeated(self, entities: Sequence[Entity]) -> list[Entity]:
+        """Return the sections whose pattern an earlier one has; that one counts, as in the router of old."""
         patterns: PatternTree[int | None] = PatternTree()
-        for entity, settings in found:
-            pattern = settings.pattern
+        found = []
+        for entity in entities:
+            pattern = pattern_of(entity.values)
+            if entity.values["pattern"] is not None and entity.values["prefix"] is not None:
+                # It is refused when it is read.
+                continue
             try:
                 patterns.add(pattern, entity.line)
             except DuplicatePattern:
                 line = patterns.remove(pattern)
                 patterns.add(pattern, line)
-                reason = f"Already exists: Duplicate pattern '{pattern}', the same as in line {line}"
                 attribute = "prefix" if entity.values["pattern"] is None else "pattern"
-                entity.refuse(attribute, reason, "one section for each pattern")
+                reason = f"Already exists: Duplicate pattern '{pattern}'; the section of line {line} counts"
+                entity.warn(attribute, reason)
+                found.append(entity)
+            except InvalidPattern:
+                # So is this.
+                continue
+        return found
 
     def unique_text(self, values: Mapping[str, Any]) -> str:
         """Return the pattern."""
@@ -173,6 +241,7 @@ def _settings(entity: Entity, pattern: str) -> AddressSettings:
         priority=entity.values["priority"],
         has_fallback=_fallback(entity, ingress, egress),
         resends_released=entity.values["resendReleased"],
+        topic=_topic(entity, ingress, egress),
         name=entity.values["name"],
     )
 
@@ -183,6 +252,30 @@ def _fallback(entity: Entity, ingress: int, egress: int) -> bool:
     if has_fallback and (ingress or egress):
         entity.refuse("enableFallback", "is for addresses with phases 0 only, and the section has others", "no")
     return has_fallback
+
+
+def _topic(entity: Entity, ingress: int, egress: int) -> TopicRules | None:
+    values = entity.values
+    if values["delivery"] is None:
+        for attribute in ("maxUnsettled", "maxUnsettledOctets", "subscriptionTimeout"):
+            if attribute in entity.given:
+                entity.refuse(attribute, "is for topics, and the section has no 'delivery'", "delivery: exactly-once")
+        return None
+    if values["distribution"] != "multicast":
+        entity.refuse("delivery", "is for addresses with distribution multicast only", "distribution: multicast")
+    for attribute, is_given in (
+        ("waypoint" if values["waypoint"] else "ingressPhase", bool(ingress or egress)),
+        ("enableFallback", values["enableFallback"]),
+        ("resendReleased", values["resendReleased"]),
+    ):
+        if is_given:
+            entity.refuse(attribute, "is not for topics, and the section has 'delivery'", "no")
+    return TopicRules(
+        is_exactly_once=values["delivery"] == "exactly-once",
+        unsettled_max=values["maxUnsettled"],
+        unsettled_octets_max=values["maxUnsettledOctets"],
+        subscription_timeout_s=values["subscriptionTimeout"],
+    )
 
 
 def _phases(entity: Entity) -> tuple[int, int]:

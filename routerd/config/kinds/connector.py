@@ -1,5 +1,6 @@
 """`connector`: a peer that the router connects to by itself."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -33,7 +34,7 @@ from routerd.config.kinds.connection_attributes import (
     port_of,
     session_limit,
 )
-from routerd.config.passwords import PASSWORDS_ALLOWED, is_plain, password_of
+from routerd.config.passwords import FILE, PASSWORDS_ALLOWED, is_plain, password_of
 from routerd.config.schema.foundations import CONFIGURATION_ENTITY
 from routerd.config.schema.model import BOOLEAN, CREATE, ENUM, STRING, Attribute, EntityType, Purpose
 from routerd.config.schema.values import ValueRefused
@@ -41,7 +42,7 @@ from routerd.core import RouterMode
 from routerd.wire.sasl import SCRAM_MECHANISMS
 
 INTER_ROUTER_MAX = 128
-"""Connections of role inter-router that a router may have, those that come in too."""
+"""Connections of role inter-router that a router may have, including incoming ones."""
 
 CONNECTOR = EntityType(
     name="connector",
@@ -103,7 +104,7 @@ CONNECTOR = EntityType(
         Attribute(
             "connectionStatus",
             STRING,
-            "How the connection fares: `INITIALIZING`, `CONNECTING`, `SUCCESS` or `FAILED`.",
+            "How the connection fares: `INITIALIZING`, `CONNECTING`, also between attempts, or `SUCCESS`.",
         ),
         Attribute("connectionMsg", STRING, "What was last said of the connection."),
         Attribute(
@@ -120,20 +121,28 @@ CONNECTOR = EntityType(
             CREATE,
             False,
         ),
+        Attribute(
+            "websockets",
+            BOOLEAN,
+            "Whether AMQP goes over WebSocket: `ws`, or `wss` with an `sslProfile`.",
+            CREATE,
+            False,
+        ),
+        Attribute("webSocketPath", STRING, "With `websockets`: the path to ask for, and a query.", CREATE, "/"),
     ),
 )
-"""`dedicatedActor` is Mobula's own."""
+"""`dedicatedActor`, `websockets` and `webSocketPath` are Mobula's own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectorConfig:
-    """A peer to connect to, again and again, and what holds for the connection."""
+    """A peer to connect to, again and again, and the settings of the connection."""
 
     host: str
     port: int
     """Never 0."""
     given_port: str | None = None
-    """The port as it was written, where that is not its number: the name of a service."""
+    """The port as written, if it is the name of a service."""
     name: str | None = None
     family: str | None = None
     """`IPv4` or `IPv6`; None is both."""
@@ -143,9 +152,9 @@ class ConnectorConfig:
     """Largest frame that is accepted, in octets; at least 512."""
     max_sessions: int = 32_768
     session_frames: int | None = None
-    """Frames that a session may have on their way to us; None is no bound of its own."""
+    """Frames that a session may have on their way to us; None is the router's default."""
     idle_timeout_s: int = 16
-    """A peer that is silent for longer is given up; 0 is never."""
+    """A peer that is silent for longer counts as lost; 0 is never."""
     strip_in: bool = True
     """The router's annotations are taken from messages that enter."""
     strip_out: bool = True
@@ -153,24 +162,28 @@ class ConnectorConfig:
     link_capacity: int = 0
     """Deliveries that a producer may have under way; 0 is the router's default."""
     sasl_mechanisms: tuple[str, ...] | None = None
-    """Those that may be used, of which some may not be known here; None is all there are."""
+    """The allowed mechanisms; the router may not know some of them. None allows all of them."""
     sasl_username: str | None = None
-    """Who the router is to the peer."""
+    """The user that the router logs in as."""
     sasl_password: str | None = field(default=None, repr=False)
     """As it is sent."""
     ssl_profile: str | None = None
-    """The name of the profile that TLS is used with; None is no TLS."""
+    """The name of the profile for TLS; None is no TLS."""
     verify_hostname: bool = True
     """The peer's certificate has to be for the host."""
     allow_redirect: bool = True
-    """The peer may name a container to go to instead."""
+    """The peer may name another container for reconnections."""
     open_properties: Mapping[str, object] = field(default_factory=dict)
     policy_vhost: str | None = None
-    """The vhost whose policy holds, by its group `$connector`."""
+    """The vhost whose policy applies, by its group `$connector`."""
     dedicated_actor: bool = False
     """A connection actor serves this connector and nothing else."""
     message_log_components: tuple[str, ...] = ()
     """The parts of messages that the log of module MESSAGE has."""
+    websockets: bool = False
+    """AMQP goes over WebSocket."""
+    websocket_path: str = "/"
+    """The path of the request for a WebSocket, perhaps with a query."""
 
     @property
     def address(self) -> str:
@@ -179,19 +192,21 @@ class ConnectorConfig:
 
     @property
     def identity(self) -> str:
-        """What management calls the connector (4.1)."""
+        """The connector's identity in management (4.1)."""
         return f"connector/{self.address}:{self.name}" if self.name else f"connector/{self.address}"
 
 
+_PATH = re.compile("/[!-~]{0,1023}")
+"""Characters that a head may have; others are written with `%`."""
 _TOO_MANY = f"a router has at most {INTER_ROUTER_MAX} connections with role='inter-router'"
-WITH_PASSWORD = (*SCRAM_MECHANISMS, "PLAIN")
+MECHANISMS_WITH_PASSWORD = (*SCRAM_MECHANISMS, "PLAIN")
 GSSAPI = "GSSAPI"
-USABLE_MECHANISMS = ("EXTERNAL", GSSAPI, *WITH_PASSWORD, "ANONYMOUS")
-"""Those that connectors can use; others may be named beside them."""
+USABLE_MECHANISMS = ("EXTERNAL", GSSAPI, *MECHANISMS_WITH_PASSWORD, "ANONYMOUS")
+"""The mechanisms that connectors can use; others may be named beside them."""
 
 
 class ConnectorKind(Configurable[ConnectorConfig]):
-    """Connections that the router makes."""
+    """The router's own connections."""
 
     type = CONNECTOR
     example = """router {
@@ -241,7 +256,10 @@ says whose ticket it is. A password is written as
 * `file:PATH`, to be found in the first line of a file,
 * `pass:TEXT`, or as it is, with a warning.
 
-It is looked for once, when the file is read. `openProperties` and `messageLoggingComponents` are as for listeners."""
+It is looked for once, when the file is read. `openProperties` and `messageLoggingComponents` are as for listeners.
+
+With `websockets: yes` AMQP goes over WebSocket, to a listener with `http: yes` or to a proxy before one. Hosts that
+such a peer names as well are not connected to."""
     change_notes = (
         "Its connection is closed when it goes. It has no `dedicatedActor`. Its password is the password itself,"
         " `pass:TEXT`, or `file:PATH` of a file in `managementFileDir`, which is read once."
@@ -251,7 +269,7 @@ It is looked for once, when the file is read. `openProperties` and `messageLoggi
     lets_in = True
 
     def read(self, entity: Entity, reading: Reading) -> ConnectorConfig:
-        """Return what a section says."""
+        """Return the configuration of a section."""
         check_role(entity, reading.mode)
         connector = _connector(entity, reading.environment)
         if connector.role is Role.EDGE and reading.mode is RouterMode.INTERIOR:
@@ -259,7 +277,7 @@ It is looked for once, when the file is read. `openProperties` and `messageLoggi
         return connector
 
     def compare(self, found: Sequence[tuple[Entity, ConnectorConfig]], reading: Reading) -> None:
-        """Note which connectors are too many, or there already."""
+        """Note which connectors are too many, or exist already."""
         lines: dict[str, int | None] = {}
         to_routers = 0
         for entity, connector in found:
@@ -273,7 +291,7 @@ It is looked for once, when the file is read. `openProperties` and `messageLoggi
             lines.setdefault(connector.identity, entity.line)
 
     def settled(self, values: Mapping[str, Any], config: ConnectorConfig) -> dict[str, Any]:
-        """Return the values with the password itself, not where it is to be found."""
+        """Return the values with the password itself, not with a reference to it."""
         password = config.sasl_password
         return {**values, "saslPassword": None if password is None else f"pass:{password}"}
 
@@ -287,6 +305,15 @@ It is looked for once, when the file is read. `openProperties` and `messageLoggi
         to_routers = sum(one["role"] == Role.INTER_ROUTER.value for _, one in others)
         if values["role"] == Role.INTER_ROUTER.value and to_routers >= INTER_ROUTER_MAX:
             raise ChangeRefused(_TOO_MANY)
+
+
+def _path(entity: Entity) -> str:
+    path: str = entity.values["webSocketPath"]
+    if not _PATH.fullmatch(path):
+        entity.refuse("webSocketPath", "a path begins with / and has no blanks", "/", "/amqp")
+    if path != "/" and not entity.values["websockets"]:
+        entity.warn("webSocketPath", "it is of use with websockets: yes only")
+    return path
 
 
 def _connector(entity: Entity, environment: Mapping[str, str]) -> ConnectorConfig:
@@ -327,6 +354,8 @@ def _connector(entity: Entity, environment: Mapping[str, str]) -> ConnectorConfi
         policy_vhost=values["policyVhost"],
         dedicated_actor=values["dedicatedActor"],
         message_log_components=logged_parts(entity),
+        websockets=values["websockets"],
+        websocket_path=_path(entity),
     )
 
 
@@ -339,14 +368,15 @@ def _password(entity: Entity, environment: Mapping[str, str]) -> str | None:
     try:
         return password_of(text, environment)
     except ValueRefused as refused:
-        entity.refuse("saslPassword", str(refused), *PASSWORDS_ALLOWED)
+        object_to = entity.tolerate if text.startswith(FILE) else entity.refuse
+        object_to("saslPassword", str(refused), *PASSWORDS_ALLOWED)
         return None
 
 
 def _check_credentials(entity: Entity, mechanisms: tuple[str, ...] | None) -> None:
     for given, missing in (("saslUsername", "saslPassword"), ("saslPassword", "saslUsername")):
         if given == "saslUsername" and GSSAPI in (mechanisms or ()):
-            # It says whose ticket it is.
+            # It is the name of the ticket's owner.
             continue
         if entity.values[given] is not None and entity.values[missing] is None:
             entity.warn(given, f"is of no use without '{missing}'")
@@ -359,7 +389,10 @@ def _mechanisms(entity: Entity) -> tuple[str, ...] | None:
     usable = [one for one in names if one in USABLE_MECHANISMS]
     if not usable:
         entity.refuse("saslMechanisms", "none of these mechanisms is supported", *USABLE_MECHANISMS)
-    elif set(usable) <= set(WITH_PASSWORD) and None in (entity.values["saslUsername"], entity.values["saslPassword"]):
+    elif set(usable) <= set(MECHANISMS_WITH_PASSWORD) and None in (
+        entity.values["saslUsername"],
+        entity.values["saslPassword"],
+    ):
         reason = f"{usable[0]} needs 'saslUsername' and 'saslPassword'"
         entity.refuse("saslMechanisms", reason, "both of them", "ANONYMOUS")
     return names

@@ -89,21 +89,22 @@ See [exchanges.md](exchanges.md)."""
 
     def compare(self, found: Sequence[tuple[Entity, ExchangeSettings]], reading: Reading) -> None:
         """Note which addresses two exchanges have, and which exchanges have only each other as alternatives."""
-        lines: dict[Spot, int | None] = {}
+        lines: dict[str, int | None] = {}
         ways: Ways = {}
         for entity, _ in found:
             spot = spot_of(entity.values)
-            if spot in lines:
-                reason = f"duplicate exchange address: the exchange of line {lines[spot]} has it too"
-                entity.refuse("address", reason, "one exchange for each address and phase")
-            lines.setdefault(spot, entity.line)
+            address, _ = spot
+            if address in lines:
+                reason = f"duplicate exchange address: the exchange of line {lines[address]} has it too"
+                entity.refuse("address", reason, "one exchange for each address")
+            lines.setdefault(address, entity.line)
             if not add_ways(ways, spot, alternates_of(entity.values)):
                 entity.refuse("alternateAddress", "leads back to the exchange", "an address that leads elsewhere")
 
     def unique_text(self, values: Mapping[str, Any]) -> str:
-        """Return address and phase."""
-        address, phase = spot_of(values)
-        return f"{phase}{address}"
+        """Return the address alone: an address has one exchange, whatever the phase."""
+        address, _ = spot_of(values)
+        return address
 
 
 def is_for_exchange(address: str) -> bool:

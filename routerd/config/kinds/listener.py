@@ -1,10 +1,11 @@
-"""`listener`: where clients, brokers and other routers connect."""
+"""`listener`: a port for clients, brokers and other routers."""
 
 import ipaddress
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
+from urllib.parse import urlsplit
 
 from routerd.config.configurable import Configurable, Other, Reading
 from routerd.config.entity import Entity
@@ -41,6 +42,7 @@ from routerd.config.kinds.connection_attributes import (
 )
 from routerd.config.schema.foundations import CONFIGURATION_ENTITY
 from routerd.config.schema.model import BOOLEAN, CREATE, ENUM, INTEGER, PATH, STRING, Attribute, EntityType, Purpose
+from routerd.config.schema.values import ValueRefused
 from routerd.config.values import URLS_ALLOWED, FailoverUrl, failover_urls
 from routerd.wire.sasl import SCRAM_MECHANISMS
 
@@ -142,17 +144,24 @@ LISTENER = EntityType(
             old_name="failoverList",
             separator=",",
         ),
-        Attribute("healthz", BOOLEAN, "With `http`: whether `/healthz` answers.", CREATE, True),
+        Attribute(
+            "healthz",
+            BOOLEAN,
+            "With `http`: whether `/healthz`, `/livez`, `/readyz` and `/startupz` answer.",
+            CREATE,
+            True,
+        ),
         Attribute("metrics", BOOLEAN, "With `http`: whether `/metrics` answers.", CREATE, True),
         Attribute("websockets", BOOLEAN, "With `http`: whether AMQP over WebSocket is taken.", CREATE, True),
-        Attribute("http", BOOLEAN, "Whether HTTP and WebSocket are taken here.", CREATE, False, is_supported=False),
+        Attribute(
+            "http", BOOLEAN, "Whether HTTP and AMQP over WebSocket are taken here, and no plain AMQP.", CREATE, False
+        ),
         Attribute(
             "httpRootDir",
             PATH,
-            "The folder with the files to serve over HTTP; it implies `http`.",
+            "The folder with the files to serve over HTTP, in the place of the console; it implies `http`.",
             CREATE,
             old_name="httpRoot",
-            is_supported=False,
         ),
         LOG_COMPONENTS,
         Attribute(
@@ -177,14 +186,21 @@ LISTENER = EntityType(
             least=0,
             most=0x7FFF_FFFF,
         ),
+        Attribute(
+            "webSocketOrigins",
+            STRING,
+            "With `http`: the origins of pages that may connect besides the pages served here; `*` is all.",
+            CREATE,
+            separator=",",
+        ),
     ),
 )
-"""`dedicatedActor` and `maxLinks` are Mobula's own."""
+"""`dedicatedActor`, `maxLinks` and `webSocketOrigins` are Mobula's own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListenerConfig:
-    """A port to listen on, and what holds for the connections that come in there."""
+    """A port to listen on, and the settings of its connections."""
 
     host: str
     """Empty for all addresses."""
@@ -201,11 +217,11 @@ class ListenerConfig:
     max_links: int | None = None
     """Links that a connection may have; 0 is no bound, and None is the router's default for its role."""
     session_frames: int | None = None
-    """Frames that a session may have on their way to us; None is no bound of its own."""
+    """Frames that a session may have on their way to us; None is the router's default."""
     idle_timeout_s: int = 16
-    """A peer that is silent for longer is given up; 0 is never."""
+    """A peer that is silent for longer counts as lost; 0 is never."""
     handshake_timeout_s: int = 0
-    """A peer that has not opened after so long is cut off; 0 is 60 s."""
+    """A peer that does not open within this time is cut off; 0 is 60 s."""
     strip_in: bool = True
     """The router's annotations are taken from messages that enter."""
     strip_out: bool = True
@@ -213,25 +229,34 @@ class ListenerConfig:
     link_capacity: int = 0
     """Deliveries that a producer may have under way; 0 is the router's default."""
     sasl_mechanisms: tuple[str, ...] | None = None
-    """None is all there are."""
+    """None allows all of them."""
     authenticate_peer: bool = False
-    """A peer has to prove who it is; one that leaves SASL out, or says that it is nobody, is refused."""
+    """A peer has to authenticate: one that leaves SASL out, or uses ANONYMOUS, is refused."""
     sasl_plugin: str | None = None
-    """The name of the service that is asked who a peer is."""
+    """The name of the service that authenticates peers."""
     require_encryption: bool = False
     ssl_profile: str | None = None
     """The name of the profile that makes this a TLS port."""
     require_ssl: bool = False
-    """Whether a connection must use TLS, rather than may; with a profile only."""
+    """Whether a connection must use TLS, or may; only with a profile."""
     trusted_file: str | None = None
-    """Who may sign the certificates of clients, in the place of those whom the profile trusts."""
+    """The authorities for certificates of clients, in place of those of the profile."""
     open_properties: Mapping[str, object] = field(default_factory=dict)
     policy_vhost: str | None = None
-    """The vhost whose policy holds, whatever a client asks for."""
+    """The vhost whose policy applies, whatever a client asks for."""
     failover_urls: tuple[FailoverUrl, ...] = ()
     is_multi_tenant: bool = False
     dedicated_actor: bool = False
     """A connection actor serves this listener and nothing else."""
+    takes_http: bool = False
+    """HTTP and AMQP over WebSocket are spoken, and no plain AMQP."""
+    http_root: str | None = None
+    """The folder with the files that are served."""
+    healthz: bool = True
+    metrics: bool = True
+    websockets: bool = True
+    websocket_origins: tuple[str, ...] = ()
+    """The origins of pages that may connect, in small letters, besides those of this listener; `*` is all."""
     message_log_components: tuple[str, ...] = ()
     """The parts of messages that the log of module MESSAGE has."""
 
@@ -241,13 +266,18 @@ class ListenerConfig:
         return f"{self.host}:{self.port}"
 
     @property
+    def serves_console(self) -> bool:
+        """Whether the console is at `/`; without WebSocket it could not reach the router."""
+        return self.takes_http and self.websockets and self.http_root is None
+
+    @property
     def is_open_to_all(self) -> bool:
-        """Whether other hosts can connect, and nobody has to prove anything."""
+        """Whether other hosts can connect without authentication."""
         return not self.authenticate_peer and not _is_this_host(self.host)
 
     @property
     def identity(self) -> str:
-        """What management calls the listener (4.1)."""
+        """The listener's identity in management (4.1)."""
         return f"listener/{self.address}:{self.name}" if self.name else f"listener/{self.address}"
 
 
@@ -260,12 +290,12 @@ def _is_this_host(host: str) -> bool:
 
 ANONYMOUS, EXTERNAL, GSSAPI = "ANONYMOUS", "EXTERNAL", "GSSAPI"
 OFFERED_MECHANISMS = (EXTERNAL, GSSAPI, *SCRAM_MECHANISMS, "PLAIN", ANONYMOUS)
-"""Those that listeners can offer by themselves."""
+"""The mechanisms that listeners can offer by themselves."""
 CYRUS_MECHANISMS = (
     *("CRAM-MD5", "DIGEST-MD5", "GS2-IAKERB", "GS2-KRB5", "GSS-SPNEGO", "KERBEROS_V4", "LOGIN", "NTLM", "OTP"),
     *("PASSDSS-3DES-1", "SRP", *(f"{one}-PLUS" for one in SCRAM_MECHANISMS)),
 )
-"""Those that Cyrus SASL may have besides."""
+"""Further mechanisms that Cyrus SASL may have."""
 
 
 class ListenerKind(Configurable[ListenerConfig]):
@@ -296,6 +326,10 @@ known by host and port. In a router with mode `standalone` no listener has role 
 `failoverUrls` are `[scheme://]host[:port]` with commas between them, `saslMechanisms` names with blanks between them.
 `messageLoggingComponents` are of {", ".join(f"`{one}`" for one in MESSAGE_COMPONENTS)}.
 
+A listener with `http` or `httpRootDir` takes HTTP and AMQP over WebSocket, and no plain AMQP. Its
+role is `normal` or `route-container`. The [console](console.md) is at `/`, unless `httpRootDir` or
+`websockets: no` is given.
+
 `openProperties` can't have the keys {", ".join(f"`{one}`" for one in RESERVED_PROPERTIES)}, nor keys that begin with
 {" or ".join(f"`{one}`" for one in RESERVED_PREFIXES)}."""
     change_notes = "Its connections stay when it goes. It has the number of a port, and no `dedicatedActor`."
@@ -303,12 +337,12 @@ known by host and port. In a router with mode `standalone` no listener has role 
     lets_in = True
 
     def read(self, entity: Entity, reading: Reading) -> ListenerConfig:
-        """Return what a section says."""
+        """Return the configuration of a section."""
         check_role(entity, reading.mode)
         return _listener(entity)
 
     def compare(self, found: Sequence[tuple[Entity, ListenerConfig]], reading: Reading) -> None:
-        """Note which listeners are in each other's way."""
+        """Note which listeners exclude each other."""
         at: dict[tuple[str, int], list[tuple[ListenerConfig, int | None]]] = {}
         for entity, listener in found:
             if listener.port != NO_PORT:
@@ -317,8 +351,8 @@ known by host and port. In a router with mode `standalone` no listener has role 
                 others.append((listener, entity.line))
 
     def settled(self, values: Mapping[str, Any], config: ListenerConfig) -> dict[str, Any]:
-        """Return the values with an absolute name of a file."""
-        return {**values, "trustedCertsFile": config.trusted_file}
+        """Return the values with absolute names of files."""
+        return {**values, "trustedCertsFile": config.trusted_file, "httpRootDir": config.http_root}
 
     def identity(self, values: Mapping[str, Any], name: str | None) -> str:
         """Return host, port and name."""
@@ -338,6 +372,7 @@ def _listener(entity: Entity) -> ListenerConfig:
         entity.warn("saslMechanisms", "nobody can connect: ANONYMOUS proves nothing, and 'authenticatePeer' is set")
     check_host(entity, "socketAddressFamily")
     check_open_properties(entity)
+    takes_http = _takes_http(entity)
     return ListenerConfig(
         name=values["name"],
         host=values["host"],
@@ -366,12 +401,18 @@ def _listener(entity: Entity) -> ListenerConfig:
         failover_urls=text_of(entity, "failoverUrls", failover_urls, URLS_ALLOWED, ()),
         is_multi_tenant=values["multiTenant"],
         dedicated_actor=values["dedicatedActor"],
+        takes_http=takes_http,
+        http_root=_http_root(entity),
+        healthz=values["healthz"],
+        metrics=values["metrics"],
+        websockets=values["websockets"],
+        websocket_origins=text_of(entity, "webSocketOrigins", _origins, _ORIGINS_ALLOWED, ()),
         message_log_components=logged_parts(entity),
     )
 
 
 def _check_mechanisms(entity: Entity, names: tuple[str, ...]) -> None:
-    """Hold the mechanisms against those that can be offered; what a service offers, it alone knows."""
+    """Check the mechanisms against those that can be offered. Only a service knows its own."""
     known = (*OFFERED_MECHANISMS, *CYRUS_MECHANISMS)
     unknown = [one for one in names if one not in known]
     if not unknown or entity.values["saslPlugin"] is not None:
@@ -384,6 +425,32 @@ def _check_mechanisms(entity: Entity, names: tuple[str, ...]) -> None:
     else:
         hint = f"did you mean {meant}?" if meant else f"it has {', '.join(OFFERED_MECHANISMS)}"
         entity.warn("saslMechanisms", f"{text}, and is passed over; {hint}")
+
+
+_ORIGINS_ALLOWED = ("scheme://host[:port], with commas between several", "*")
+
+
+def _takes_http(entity: Entity) -> bool:
+    return bool(entity.values["http"]) or entity.values["httpRootDir"] is not None
+
+
+def _http_root(entity: Entity) -> str | None:
+    folder: str | None = entity.values["httpRootDir"]
+    if folder is None:
+        return None
+    if not os.path.isdir(folder):
+        entity.refuse("httpRootDir", f"there is no folder {folder}", "a folder with files to serve")
+    return os.path.abspath(folder)
+
+
+def _origins(text: str) -> tuple[str, ...]:
+    """Return origins as browsers send them. Raises ValueRefused."""
+    origins = tuple(one.strip().lower() for one in text.split(","))
+    for one in origins:
+        parts = urlsplit(one)
+        if one != "*" and (not parts.scheme or not parts.netloc or one != f"{parts.scheme}://{parts.netloc}"):
+            raise ValueRefused(f"'{one}' is no origin")
+    return origins
 
 
 def _requires_ssl(entity: Entity) -> bool:
@@ -404,7 +471,7 @@ def _trusted_file(entity: Entity, mechanisms: tuple[str, ...] | None) -> str | N
 
 
 def _check_clash(entity: Entity, one: ListenerConfig, others: list[tuple[ListenerConfig, int | None]]) -> None:
-    """Hold a listener against those with its host and port."""
+    """Check a listener against those with the same host and port."""
     for other, line in others:
         if one.name is None and other.name is None:
             reason = (

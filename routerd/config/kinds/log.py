@@ -1,5 +1,6 @@
 """`log`: what the modules of the router write to the log."""
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -69,6 +70,20 @@ class LogModuleConfig:
     """`stderr`, `stdout`, `syslog` or the name of a file."""
 
 
+BUILT_IN_LOG = LogModuleConfig(
+    module="DEFAULT", enable="info+", include_timestamp=True, include_source=False, output_file="stderr"
+)
+"""What a router does whose file does not say it."""
+
+_GIVEN = "/./"
+"""Between a working directory and the name of a file that is meant to be there."""
+
+
+def in_every_folder(output: str | None) -> str | None:
+    """Return an output that is the same in every working directory, and still says what was given."""
+    return output if output in (None, *STREAMS) or os.path.isabs(output) else os.getcwd() + _GIVEN + output
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogConfig:
     """The log of a router."""
@@ -78,6 +93,14 @@ class LogConfig:
     timestamp_format: str | None = None
     """A form for strftime, in which `%%06lu` stands for the microseconds; None is ours."""
     timestamps_in_utc: bool = False
+
+
+_BUILT_IN_VALUES = {
+    "enable": BUILT_IN_LOG.enable,
+    "includeTimestamp": BUILT_IN_LOG.include_timestamp,
+    "includeSource": BUILT_IN_LOG.include_source,
+    "outputFile": BUILT_IN_LOG.output_file,
+}
 
 
 class LogKind(Configurable[LogModuleConfig]):
@@ -112,7 +135,7 @@ sources and `stderr` where it says nothing itself."""
             except LevelUnknown as error:
                 entity.refuse("enable", str(error), "default", "none", *LOG_LEVELS, "each with + for all above it")
             if not enable.strip(" ,;:"):
-                entity.refuse("enable", "names no level", "default", "none", *LOG_LEVELS)
+                entity.warn("enable", "names no level: nothing is written. That is `none` in a word")
         if entity.values["outputFile"] == "":
             entity.refuse("outputFile", "has no name", "stderr", "stdout", "syslog", "the name of a file")
         return LogModuleConfig(
@@ -133,6 +156,15 @@ sources and `stderr` where it says nothing itself."""
                 entity.refuse("module", reason, "one section for each module")
             elif one.module:
                 lines[one.module] = entity.line
+
+    def shown(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return values with the name of the file as it was given, and all of module DEFAULT."""
+        output: str | None = values["outputFile"]
+        shown = {**values, "outputFile": None if output is None else output.partition(_GIVEN)[2] or output}
+        if values["module"] == BUILT_IN_LOG.module:
+            for name, value in _BUILT_IN_VALUES.items():
+                shown[name] = value if shown[name] is None else shown[name]
+        return shown
 
     def names_file(self, attribute: str, text: str) -> bool:
         """Return whether the log goes to a file."""

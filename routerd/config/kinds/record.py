@@ -59,6 +59,9 @@ RECORD = EntityType(
             unit="MiB",
             least=0,
         ),
+        Attribute(
+            "reportUrl", STRING, "Where browsers find the report of these records: the console links to it.", _SET
+        ),
         Attribute("status", STRING, "Whether it is `off` or `recording`, or why nothing is written at the moment."),
         Attribute("rowsWritten", INTEGER, "Rows of complete files.", is_graph=True),
         Attribute("rowsLost", INTEGER, "Rows that could not be kept.", is_graph=True),
@@ -111,6 +114,7 @@ class RecordConfig:
 
 _MIB = 1 << 20
 _HOUR_S = 3600
+_SCHEMES = ("http://", "https://")
 
 
 class RecordKind(Configurable[RecordConfig]):
@@ -135,6 +139,9 @@ of the process takes the place of `directory`; without a section it records at l
         values = entity.values
         if values["directory"] == "":
             entity.refuse("directory", "has no name", "the name of a folder")
+        url = values["reportUrl"]
+        if url is not None and not url.startswith(_SCHEMES):
+            entity.refuse("reportUrl", "is not the address of a page", *_SCHEMES)
         return RecordConfig(
             level=RecordLevel(values["level"]),
             sample=values["sample"],

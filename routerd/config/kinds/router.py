@@ -91,7 +91,7 @@ ROUTER = EntityType(
         Attribute(
             "workerThreads",
             INTEGER,
-            "Event loops that have connections. What a file says has no effect: connection_actors of routerd says it.",
+            "Taken for old files' sake, without effect: connection_actors of routerd is the number of processes.",
             CREATE,
             4,
             least=1,
@@ -121,6 +121,13 @@ ROUTER = EntityType(
             True,
         ),
         Attribute(
+            "forgetOfLostProducers",
+            BOOLEAN,
+            "Whether a client's messages that wait unsettled are forgotten when its link ends, and not sent.",
+            CREATE,
+            False,
+        ),
+        Attribute(
             "managementAccess",
             ENUM,
             "What requests to management may do: only read; change what policy allows its users to change, and nothing"
@@ -134,6 +141,16 @@ ROUTER = EntityType(
             PATH,
             "The folder that has every file which requests to management may name; none when not given.",
             CREATE,
+        ),
+        Attribute(
+            "topicGraceSeconds",
+            INTEGER,
+            "How long topics accept no message after a start, if no other router tells which subscriptions there are;"
+            " 10 s for a standalone router and 60 s for others when not given. Only this router has the attribute.",
+            CREATE,
+            unit="s",
+            least=0,
+            most=7 * 86_400,
         ),
         Attribute("timestampsInUTC", BOOLEAN, "Whether the log has the time in UTC instead of local time.", CREATE),
         Attribute("timestampFormat", STRING, "The form of the time in the log, as strftime has it.", CREATE),
@@ -179,8 +196,8 @@ ROUTER = EntityType(
         Attribute(
             "deliveriesStuck", INTEGER, "Deliveries that have been under way for more than 10 s now.", is_graph=True
         ),
-        Attribute("deliveriesIngress", INTEGER, "Deliveries received from clients.", is_graph=True),
-        Attribute("deliveriesEgress", INTEGER, "Deliveries sent to clients.", is_graph=True),
+        Attribute("deliveriesIngress", INTEGER, "Deliveries received, except from interior routers.", is_graph=True),
+        Attribute("deliveriesEgress", INTEGER, "Deliveries sent, except to interior routers.", is_graph=True),
         Attribute("deliveriesTransit", INTEGER, "Deliveries sent on to other routers.", is_graph=True),
         Attribute(
             "deliveriesIngressRouteContainer", INTEGER, "Deliveries received from route containers.", is_graph=True
@@ -199,7 +216,7 @@ ROUTER = EntityType(
         ),
     ),
 )
-"""`managementAccess` and `managementFileDir` are Mobula's own."""
+"""`forgetOfLostProducers`, `managementAccess`, `managementFileDir` and `topicGraceSeconds` are Mobula's own."""
 
 ID_MAX = 127
 _LETTERS = string.ascii_letters + string.digits
@@ -222,6 +239,9 @@ class RouterKind(Configurable[RouterSettings]):
 }
 """
     notes = """There is one such section. Without it the router is by itself and makes up its name at each start.
+
+A message that waits for credit of its consumer is sent, though its producer's link has ended meanwhile. With
+`forgetOfLostProducers: yes` an unsettled one is forgotten, so that a producer that sends it again makes no duplicate.
 
 `managementAccess` says what requests to management may do. `policy`, the default, is what the policy of vhosts allows;
 without `enableVhostPolicy: yes` in the section `policy`, requests may only read. `change` allows everybody to change
@@ -251,7 +271,9 @@ everything where there is no such policy. `read` allows nobody to change anythin
             sasl_config_dir=values["saslConfigDir"],
             sasl_config_name=values["saslConfigName"],
             allows_resumable_link_routes=values["allowResumableLinkRoute"],
+            forgets_of_lost_producers=values["forgetOfLostProducers"],
             management_access=ManagementAccess(values["managementAccess"]),
+            topic_grace_s=values["topicGraceSeconds"],
             management_file_dir=_management_file_dir(entity),
         )
 
@@ -282,7 +304,7 @@ def _check_id(entity: Entity) -> None:
         entity.refuse("id", f"Router ID exceeds the maximum allowed length ({ID_MAX} characters)", *_ID_ALLOWED)
     elif wrong is not None:
         reason = f"Router id attribute containing character {wrong!r} in id {router_id!r} is disallowed."
-        entity.refuse("id", reason, *_ID_ALLOWED)
+        entity.refuse("id", f"AttributeError: {reason}", *_ID_ALLOWED)
 
 
 def _check_times(entity: Entity) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from routerd.config.configurable import Configurable, Reading
 from routerd.config.entity import Entity
 from routerd.config.errors import meant_among
-from routerd.config.passwords import PASSWORDS_ALLOWED, is_plain, password_of
+from routerd.config.passwords import FILE, PASSWORDS_ALLOWED, is_plain, password_of
 from routerd.config.schema.foundations import CONFIGURATION_ENTITY
 from routerd.config.schema.model import CREATE, PATH, STRING, Attribute, EntityType, Purpose
 from routerd.config.schema.values import ValueRefused, shown
@@ -76,6 +76,8 @@ class SslProfileConfig:
     ciphers: str | None = None
     """As OpenSSL lists them; for TLS 1.3 it has its own."""
     protocols: tuple[str, ...] = DEFAULT_PROTOCOLS
+    unknown_protocols: tuple[str, ...] = ()
+    """Words among the protocols that are none: no connection can be made then."""
     uid_format: str | None = None
     """Which parts of a peer's certificate make its user; None for the whole subject."""
     names_file: str | None = None
@@ -90,7 +92,7 @@ class SslProfileConfig:
 FILES = ("caCertFile", "certFile", "privateKeyFile", "uidNameMappingFile")
 NO_NAME = ""
 """Stands in for the name of a profile that has none."""
-_LITERAL, _PASSWORD, _FILE = ("literal:", "pass:", "file:")
+_LITERAL, _PASSWORD = ("literal:", "pass:")
 
 
 class SslProfileKind(Configurable[SslProfileConfig]):
@@ -139,7 +141,9 @@ between them; without them it is {" and ".join(f"`{one}`" for one in DEFAULT_PRO
 common name, `1`, `2` and `5` the SHA-1, SHA-256 and SHA-512 fingerprints. The user of a certificate is these parts with
 `;` between them, or the whole subject. `uidNameMappingFile` is a JSON object from such users to others.
 
-Files that are missing or wrong stop the start. Files that change are used for new connections.
+A profile that cannot be used does not stop the start: a file is missing or wrong, or a word among
+`protocols` is no version of TLS. The log has an error, and connections that need the profile are refused until its
+files are right. `--strict` refuses such a file. Files that change are used for new connections.
 [security.md](security.md) says more."""
     change_notes = "It stays as long as another entity names it."
     files = ("uidNameMappingFile",)
@@ -151,7 +155,8 @@ Files that are missing or wrong stop the start. Files that change are used for n
         if not values["name"]:
             entity.refuse("name", "Missing required attribute 'name'", "what listeners and connectors call it")
         if values["privateKeyFile"] is not None and values["certFile"] is None:
-            entity.refuse("privateKeyFile", "a private key is of no use without its certificate", "certFile as well")
+            entity.tolerate("privateKeyFile", "a private key is of no use without its certificate", "certFile as well")
+        protocols, unknown = _protocols(entity)
         files = {one: None if values[one] is None else os.path.abspath(values[one]) for one in FILES}
         return SslProfileConfig(
             name=values["name"] or NO_NAME,
@@ -160,7 +165,8 @@ Files that are missing or wrong stop the start. Files that change are used for n
             key_file=files["privateKeyFile"],
             password=_password(entity, reading.environment),
             ciphers=values["ciphers"],
-            protocols=_protocols(entity),
+            protocols=protocols,
+            unknown_protocols=unknown,
             uid_format=_uid_format(entity),
             names_file=files["uidNameMappingFile"],
         )
@@ -177,7 +183,7 @@ def _password(entity: Entity, environment: Mapping[str, str]) -> str | None:
     file: str | None = entity.values["passwordFile"]
     attribute = "password"
     if text is None and file is not None:
-        attribute, text = "passwordFile", _FILE + file
+        attribute, text = "passwordFile", FILE + file
     if text is None:
         return None
     if is_plain(text):
@@ -187,25 +193,27 @@ def _password(entity: Entity, environment: Mapping[str, str]) -> str | None:
     try:
         return password_of(text, environment)
     except ValueRefused as refused:
-        entity.refuse(attribute, str(refused), *PASSWORDS_ALLOWED, "literal:TEXT")
+        object_to = entity.tolerate if text.startswith(FILE) else entity.refuse
+        object_to(attribute, str(refused), *PASSWORDS_ALLOWED, "literal:TEXT")
         return None
 
 
-def _protocols(entity: Entity) -> tuple[str, ...]:
+def _protocols(entity: Entity) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the versions of TLS, and the words that are none."""
     names = members_of(entity.values["protocols"] or "", " ")
-    for name in names:
-        if name not in PROTOCOLS:
-            meant = meant_among(name, PROTOCOLS)
-            entity.refuse("protocols", f"{shown(name)} is not a version of TLS", *PROTOCOLS, meant=meant)
+    unknown = tuple(one for one in names if one not in PROTOCOLS)
+    for name in unknown:
+        reason = f"{shown(name)} is not a version of TLS: no connection can be made with the profile"
+        entity.tolerate("protocols", reason, *PROTOCOLS, meant=meant_among(name, PROTOCOLS))
     for name in names:
         if name in PROTOCOLS and name not in DEFAULT_PROTOCOLS:
             entity.warn("protocols", f"{name} is not safe any more, and systems may be set to refuse it")
-    return tuple(one for one in PROTOCOLS if one in names) or DEFAULT_PROTOCOLS
+    return tuple(one for one in PROTOCOLS if one in names) or DEFAULT_PROTOCOLS, unknown
 
 
 def _uid_format(entity: Entity) -> str | None:
     text: str | None = entity.values["uidFormat"]
     if text is not None and (len(text) > UID_LETTERS_MAX or set(text) - set(UID_LETTERS)):
         allowed = f"up to {UID_LETTERS_MAX} of {', '.join(UID_LETTERS)}"
-        entity.warn("uidFormat", f"{shown(text)} is not {allowed}: no connection gets a user from it")
+        entity.warn("uidFormat", f"{shown(text)} is not {allowed}: the user is the whole subject")
     return text or None

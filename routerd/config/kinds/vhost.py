@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from routerd.config.configurable import Configurable, Other, Reading
 from routerd.config.entity import Entity
-from routerd.config.errors import ChangeRefused
+from routerd.config.errors import PolicyRefused
 from routerd.config.kinds.vhost_group import VHOST_USER_GROUP_SETTINGS, group_settings
 from routerd.config.remote_hosts import Resolve
 from routerd.config.schema.attributes import limit
@@ -58,8 +58,6 @@ class VhostNames:
     def add(self, values: Mapping[str, Any], place: str) -> tuple[str, str] | None:
         """Add the names of a vhost; return attribute and reason if one of them can't be."""
         hostname: str = values["hostname"] or ""
-        if not hostname:
-            return "hostname", "a vhost without a name"
         for attribute, names in (("hostname", (hostname,)), ("aliases", _members(values["aliases"]))):
             for name in names:
                 reason = self._reason(name)
@@ -71,12 +69,12 @@ class VhostNames:
     def _reason(self, name: str) -> str | None:
         if name in self._places:
             return f"the name {shown(name)} is used in {self._places[name]} already"
-        if self._patterns is None:
+        if self._patterns is None or not name:
             return None
         try:
             self._patterns.add(name, name)
         except DuplicatePattern:
-            return f"the pattern {shown(name)} is that of another vhost"
+            return f"the optimized pattern conflicts with existing pattern {shown(name)} of another vhost"
         except InvalidPattern as error:
             return f"the pattern {shown(name)} {error.reason}"
         return None
@@ -110,8 +108,9 @@ vhost {
     }
 }
 """
-    notes = """`aliases` are names with commas between them; no two vhosts have a name in common. No user is named
-in two groups. `groups` is a map of names and settings:
+    notes = """`aliases` are names with commas between them; no two vhosts have a name in common. A vhost whose
+`hostname` is empty is for connections that name no host. No user is named in two groups. `groups` is a map of names
+and settings:
 
 | setting of a group | value | default | meaning |
 |---|---|---|---|
@@ -155,8 +154,8 @@ GROUP_ROWS
             names.add(of_other, other)
         clash = names.add(values, identity)
         if clash is not None:
-            attribute, reason = clash
-            raise ChangeRefused(f"{attribute}: {_invalid(values, reason)}")
+            _, reason = clash
+            raise PolicyRefused(policy_error(values, reason))
 
     def apply(self, router: Router, config: VhostSettings) -> None:
         """Hold what begins from now on against the vhost, in the place of one with its name."""
@@ -210,3 +209,9 @@ def _check_users(entity: Entity, groups: tuple[GroupSettings, ...]) -> None:
 
 def _invalid(values: Mapping[str, Any], reason: str) -> str:
     return f"Policy {shown(values['hostname'])} is invalid: {reason}"
+
+
+def policy_error(values: Mapping[str, Any], reason: str) -> str:
+    """Return what a client is told of a vhost that is refused."""
+    start = _invalid(values, "")
+    return f"PolicyError: {reason if reason.startswith(start) else start + reason}"

@@ -1,4 +1,4 @@
-"""What only this router has to show: its connection actors, and the links between them."""
+"""What only this router has to show: its connection actors, the links between them, and its certificates."""
 
 from routerd.config.schema.foundations import OPERATIONAL_ENTITY
 from routerd.config.schema.model import ENUM, INTEGER, OWN_PREFIX, STRING, Attribute, EntityType, Purpose
@@ -95,5 +95,18 @@ FABRIC_LINK = EntityType(
         Attribute("deliveriesStuck", INTEGER, "Deliveries under way for more than 10 s now.", is_graph=True),
         Attribute("settleRate", INTEGER, "Settlements a second, over the last 5 s.", unit="1/s", is_graph=True),
         Attribute("stallCount", INTEGER, "How often there was no credit or no room left.", is_graph=True),
+    ),
+)
+
+CERTIFICATE = EntityType(
+    name="certificate",
+    prefix=OWN_PREFIX,
+    description="Of the certificates in `certFile` of an `sslProfile` in use, the one that expires first.",
+    purpose=Purpose.OPERATIONAL,
+    base=OPERATIONAL_ENTITY,
+    own_attributes=(
+        Attribute("profile", STRING, "The name of the `sslProfile`."),
+        Attribute("subject", STRING, "Whom the certificate is for."),
+        Attribute("expiry", INTEGER, "When it expires, in seconds since 1970."),
     ),
 )

@@ -1,7 +1,7 @@
 """The process, and what stands by itself."""
 
-from routerd.config.schema.foundations import CONFIGURATION_ENTITY, ENTITY, OPERATIONAL_ENTITY
-from routerd.config.schema.model import CREATE, INTEGER, STRING, UPDATE, Attribute, EntityType, Purpose
+from routerd.config.schema.foundations import CONFIGURATION_ENTITY, OPERATIONAL_ENTITY
+from routerd.config.schema.model import INTEGER, STRING, Attribute, EntityType, Purpose
 
 ALLOCATOR = EntityType(
     name="allocator",
@@ -36,19 +36,5 @@ CONSOLE = EntityType(
         Attribute("proxy", STRING, "The program.", is_required=True),
         Attribute("home", STRING, "The folder with the console.", is_required=True),
         Attribute("args", STRING, "What the program is started with."),
-    ),
-)
-
-DUMMY = EntityType(
-    name="dummy",
-    description="An entity for trying out management.",
-    purpose=Purpose.OTHER,
-    base=ENTITY,
-    own_operations=("CREATE", "READ", "UPDATE", "DELETE", "CALLME"),
-    own_attributes=(
-        Attribute("arg1", STRING, "Any text.", CREATE | UPDATE),
-        Attribute("arg2", STRING, "Any text.", CREATE | UPDATE),
-        Attribute("num1", INTEGER, "Any number.", CREATE | UPDATE),
-        Attribute("num2", INTEGER, "Any number.", CREATE | UPDATE),
     ),
 )

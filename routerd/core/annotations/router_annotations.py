@@ -103,8 +103,8 @@ class AnnotationReader:
         own = self._own if self._marks_path else None
         return router_entries(to=to, phase=phase, is_streaming=False, ingress=own, trace=[] if own is None else [own])
 
-    def diverted(self, annotations: RouterAnnotations, to: str, phase: int) -> bytes:
-        """Return the annotations of a message that goes to another destination than it came for."""
+    def diverted(self, annotations: RouterAnnotations, to: str | None, phase: int) -> bytes:
+        """Return annotations with this router at the end of the path, and a destination other than it came for."""
         steps = list(annotations.steps)
         ingress = annotations.ingress_as_written
         if self._marks_path:

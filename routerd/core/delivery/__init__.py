@@ -1,1 +1,1 @@
-"""What happens to a message: in, on its way out, while it waits, and its outcome back."""
+"""The way of a message: in, out, while it waits, and its outcome back."""

@@ -1,4 +1,4 @@
-"""The copies of a multicast message: sent to every outlet, kept for those that cannot take theirs yet."""
+"""The copies of a multicast message: sent to every outlet, or kept for outlets that cannot take them yet."""
 
 from collections import deque
 from typing import TYPE_CHECKING
@@ -22,7 +22,7 @@ _RELEASED = RELEASED
 
 
 class Copies:
-    """Has a copy of each message sent to everybody who wants one."""
+    """Sends a copy of each message to every consumer."""
 
     def __init__(self, rules: "PathRules", journal: "Journal", settlement: "Settlement", sending: "Sending") -> None:
         self._rules = rules
@@ -53,7 +53,7 @@ class Copies:
         inlet.link.session.connection.work += count >> 2
         for outlet in address.outlets[:count]:
             if inlet.trunk is not None and outlet.peer is inlet.peer:
-                # An edge router has given its own consumers theirs.
+                # An edge router has served its own consumers already.
                 continue
             link = None if outlet.waiting else _link_for(outlet, more)
             if link is None:
@@ -76,13 +76,16 @@ class Copies:
             self.all_sent(fan)
 
     def all_sent(self, fan: FanOut) -> None:
-        """Be done with sending the copies that did not have to wait."""
+        """Finish a message after its first copies were sent; others may wait."""
         if fan.is_settled:
             if fan.delivery is not None:
                 fan.delivery.context = None
             fan.inlet.presettled += 1
             fan.inlet.top_up()
         else:
+            if fan.delivery is not None and fan.delivery.remote_settled:
+                # Its consumers wait for no other settlement.
+                fan.settle_awaiting()
             self._settlement.check_copies(fan)
 
     # --- copies that wait
@@ -124,7 +127,7 @@ class Copies:
         return priority
 
     def _send_waiting(self, fan: FanOut, link: "Outlet | None", route: "AddressRoute | None") -> None:
-        """Send a copy that has waited; without a link its message is no more."""
+        """Send a copy that has waited; without a link, drop its message."""
         self._leave_wait(fan)
         if link is not None:
             arrival = self._arrival
@@ -137,7 +140,7 @@ class Copies:
         self._settlement.check_copies(fan)
 
     def route_lost(self, route: "AddressRoute") -> None:
-        """Release the copies that wait for a route that is no more."""
+        """Release the copies that wait for a route that is gone."""
         waiting, route.waiting = route.waiting, None
         for fan in [] if waiting is None else waiting:
             self.lose(fan, route.address, None, NO_ROUTE)
@@ -168,7 +171,7 @@ class Copies:
         if outlet.waiting is None:
             outlet.waiting = deque()
         if fan.is_settled and len(outlet.waiting) >= outlet.peer.capacity:
-            # A settled copy is nobody's promise: a consumer that lags that far behind misses it.
+            # The router has promised nothing for a settled copy: a consumer that lags that far behind misses it.
             self._sending.unsent(fan, outlet.address, outlet, RECORDED_DROPPED, TOO_MANY_WAIT)
             return
         self._journal.waits(outlet.address)
@@ -196,7 +199,7 @@ class Copies:
 
 
 def _link_for(outlet: "Outlet", is_partial: bool) -> "Outlet | None":
-    """Return the link for a copy, or None when it cannot leave now; beside that of an edge router there are others."""
+    """Return the link for a copy; None if it cannot leave now. An edge router has further links for large copies."""
     if is_partial and outlet.side is not None:
         return outlet.side.pick(0, True)
     return outlet if outlet.can_send() else None

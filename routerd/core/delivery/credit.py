@@ -1,4 +1,4 @@
-"""Credit that comes and goes: what it lets leave, what a drain is answered, and what a full connection makes wait."""
+"""New credit and new room: they let messages leave, answer drains, and relieve connections that were full."""
 
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Credit:
-    """Goes on with what waits when links, sessions and connections have room for it."""
+    """Continues with waiting messages when links, sessions and connections have room for them."""
 
     def __init__(self, clock: "Clock", journal: "Journal", queues: "Queues") -> None:
         self._clock = clock
@@ -35,7 +35,7 @@ class Credit:
             outlet.is_draining = outlet.is_draining and link.drain
             if outlet.address.fabric_inlets:
                 if outlet.address.waiting:
-                    # Before what waits here takes all of the new credit, or siblings would never get any.
+                    # This comes first: messages that wait here would take all new credit, and siblings would get none.
                     outlet.address.share_credit()
                 else:
                     outlet.address.note_credit()
@@ -45,14 +45,14 @@ class Credit:
                 outlet.address.note_step()
 
     def of_producer(self, inlet: "Inlet") -> None:
-        """See what credit a producer has given back."""
+        """Note the credit that a producer has given back."""
         inlet.is_quiet = not inlet.is_open
         if inlet.is_fabric and inlet.address is not None:
             self.siblings_drained(inlet.address)
         inlet.top_up()
 
     def answer_drain(self, outlet: "Outlet") -> None:
-        """Tell a consumer that drains that all has been sent, once siblings have sent what they could as well."""
+        """Tell a draining consumer that everything was sent, once siblings have sent what they could."""
         link = outlet.link
         if not link.drain or not link.is_attached or outlet.is_starved:
             return
@@ -66,7 +66,7 @@ class Credit:
             outlet.note_flow(self._clock.now)
 
     def siblings_drained(self, address: "Address") -> None:
-        """Answer the drains that waited for siblings, if all of them have sent what they could."""
+        """Answer the drains that waited for siblings, once all of these have sent what they could."""
         for inlet in address.fabric_inlets:
             if inlet.link.credit > 0:
                 return
@@ -81,24 +81,24 @@ class Credit:
     # --- sessions and connections
 
     def of_session(self, session: "Session") -> None:
-        """Go on with what waited for a session's window."""
+        """Continue with messages that waited for a session's window."""
         peer: Peer | None = session.connection.context
         if peer is not None and peer.starved:
             self.relieve_session(peer, session)
 
     def relieve(self, peer: "Peer") -> None:
-        """Go on with the outlets of a connection that had no room, since it may have some again."""
+        """Continue with the outlets of a connection that had no room, since it may have room again."""
         starved = peer.starved
         for session in list(starved):
             if peer.is_blocked or peer.is_full:
                 break
             if session in starved:
-                # The turn of the others comes before its next one.
+                # It moves behind the others first, so that they come before its next turn.
                 starved[session] = starved.pop(session)
                 self.relieve_session(peer, session)
 
     def relieve_session(self, peer: "Peer", session: "Session") -> None:
-        """Go on with the outlets of a session that had no room, each once, until there is none again."""
+        """Continue with the outlets of a session that had no room, each once, until the room is used up."""
         waiting = peer.starved.get(session)
         left = 0 if waiting is None else len(waiting)
         while left > 0 and waiting:

@@ -1,4 +1,4 @@
-"""The addresses of messages that say themselves where they go."""
+"""The addresses of messages that name their destination themselves."""
 
 from typing import TYPE_CHECKING
 
@@ -15,26 +15,26 @@ if TYPE_CHECKING:
     from routerd.wire import Error
 
 _OWN = ("M", "L")
-"""The classes of addresses that are no other router's."""
+"""The classes of addresses that belong to this router."""
 
 
 class Destinations:
-    """Finds addresses by what messages say, and has links attached to those who want them."""
+    """Finds the addresses that messages name, and asks for links to consumers who want them."""
 
     def __init__(self, clock: "Clock", directory: "Directory", guards_requests: bool) -> None:
         self._clock = clock
         self._directory = directory
-        # Whether clients may not change other routers: these do not know from whom a request comes.
+        # Whether clients may not change other routers, since those do not know from whom a request comes.
         self.guards_requests = guards_requests
 
     def of_client(self, inlet: "Inlet", to: str) -> "Address | Error | None":
-        """Return where a message of an anonymous link goes: None where nobody is, an error where nobody may send."""
+        """Return the destination of an anonymous link's message: None without consumers, or the error of a refusal."""
         directory = self._directory
         key = directory.naming.destination_key(to, inlet.peer.tenant)
         if not isinstance(key, str):
             return key
         if self.guards_requests and key[:1] != "M" and inlet.guard is None and self.asks_others(inlet.peer, key, to):
-            # Few of those who say where each message goes ever ask: only theirs are looked at from now on.
+            # Few links without an address ever ask the management: only these are checked from now on.
             inlet.guard = read_only_guard(None)
         address = directory.addresses.get(key)
         if address is None:
@@ -49,12 +49,12 @@ class Destinations:
 
     def asks_others(self, peer: "Peer", key: str, text: str) -> bool:
         """Return whether a client sends to the management of another router."""
-        # That of this router looks at its own settings.
+        # The management of this router looks at its own settings.
         is_client = peer.is_external and not (peer.is_router or peer.is_edge)
         return is_client and (key == UPLINK or key[:1] not in _OWN) and is_management(text)
 
     def of_router(self, annotations: "RouterAnnotations", to: str) -> "Address | None":
-        """Return where a message from another router goes; None where nobody is."""
+        """Return the destination of another router's message; None without consumers."""
         directory = self._directory
         key = annotations.key if annotations.to is not None else ""
         if not key:
@@ -71,7 +71,7 @@ class Destinations:
         return address
 
     def soon(self, annotations: "RouterAnnotations", to: str) -> "Address | None":
-        """Return the address of a message from another router, if there may be news of it soon."""
+        """Return the address of another router's message, if there may be news of it soon."""
         directory = self._directory
         key = annotations.key if annotations.to is not None else directory.naming.arrival_key(to, annotations.phase)
         if not key or not directory.expectations.may_come(key, self._clock.now):
@@ -79,7 +79,7 @@ class Destinations:
         return directory.address_without_link(key)
 
     def want(self, address: "Address") -> None:
-        """Have links attached to those who want an address that no producer here has a link for."""
+        """Ask for links to the consumers of an address that has no producer's link here."""
         if address.missing or address.routes:
             self._directory.want(address)
 

@@ -24,6 +24,7 @@ cdef class Endings:
     cdef Copies _copies
     cdef Queues _queues
     cdef Remainders _remainders
+    cdef bint _forgets_waiting
 
     @cython.locals(out=Delivery)
     cdef void outlet_lost(self, Outlet outlet)
@@ -35,6 +36,8 @@ cdef class Endings:
     cdef void inlet_lost(self, Inlet inlet)
     @cython.locals(outlet=Outlet)
     cdef void _producer_lost(self, Delivery delivery)
+    cdef bint _outlives(self, Parked one, Delivery delivery) except -1
+    cdef bint _may_be_left(self, Inlet inlet, Delivery delivery) except -1
 
 
 cdef list _unsettled(Link link)

@@ -1,4 +1,4 @@
-"""What becomes of deliveries whose producer or consumer is no more."""
+"""Ends deliveries whose producer or consumer is gone."""
 
 from typing import TYPE_CHECKING
 
@@ -24,7 +24,7 @@ _MAYBE_SEEN = MAYBE_SEEN
 
 
 class Endings:
-    """Settles what the end of a link leaves open: nothing is accepted that nobody has, and nobody waits for ever."""
+    """Settles the deliveries of a link that ends: each gets an outcome, and none is accepted without a consumer."""
 
     def __init__(
         self,
@@ -34,6 +34,7 @@ class Endings:
         copies: "Copies",
         queues: "Queues",
         remainders: "Remainders",
+        forgets_waiting: bool,
     ) -> None:
         self._clock = clock
         self._journal = journal
@@ -41,26 +42,28 @@ class Endings:
         self._copies = copies
         self._queues = queues
         self._remainders = remainders
+        # Whether a client's messages that wait unsettled go with its link.
+        self._forgets_waiting = forgets_waiting
 
     def outlet_lost(self, outlet: "Outlet") -> None:
-        """Settle with the producers what a consumer's link leaves behind."""
+        """Settle with the producers the deliveries that a consumer's link leaves behind."""
         if outlet.dry_since != 0.0 and self._journal.recorder is not None:
             self._journal.recorder.events.credit_came(outlet, self._clock.now)
         outlet.is_open = False
         outlet.let_go()
         for out in _unsettled(outlet.link):
             context = out.context
-            out.context = None
             if out.ticket != 0:
                 self._journal.lost(out, False)
             self._settlement.forget_route(out)
             if type(context) is Delivery:
+                out.context = None
                 self._consumer_lost(context)
             elif context is not None:
-                context.combine(_MAYBE_SEEN)
+                context.copy_over(out, _MAYBE_SEEN)
                 self._settlement.check_copies(context)
             if out.is_tracked and outlet.link.is_over:
-                # A link that is detached and not closed could be resumed; here nothing is kept for that (2.6.13).
+                # A link that is detached and not closed could be resumed; but nothing is kept here for that (2.6.13).
                 out.settle()
         self.release_waiting(outlet)
 
@@ -82,9 +85,12 @@ class Endings:
             inlet.top_up()
         elif delivery.state is None or not is_outcome(delivery.state):
             self._settlement.settle(inlet, delivery, _MAYBE_SEEN)
+        else:
+            # The producer has the outcome, which is final.
+            self._settlement.settle_too(inlet, delivery)
 
     def inlet_lost(self, inlet: "Inlet") -> None:
-        """Let go of what a producer's link leaves behind: what it began is aborted, what it waits for is forgotten."""
+        """Forget a producer's link: abort messages that it has begun, and drop messages that nobody is to get."""
         inlet.is_open = False
         inlet.collected = None
         current = inlet.current
@@ -97,7 +103,7 @@ class Endings:
             outcome = _RELEASED if is_unseen else _MAYBE_SEEN
             self._producer_lost(delivery)
             if delivery.is_tracked:
-                # Nothing is kept for a link that was not closed: what becomes of the rest, nobody will say.
+                # Nothing is kept for a link that was not closed, so these get no outcome.
                 if delivery.state is not None and is_outcome(delivery.state):
                     delivery.settle()
                 else:
@@ -120,7 +126,7 @@ class Endings:
             elif is_outcome(context.remote_state) and not context.settled and not context.remote_settled:
                 context.settle_at_end()
         elif type(context) is Parked:
-            if not (context.is_settled and context.is_complete):
+            if not self._outlives(context, delivery):
                 self._queues.unpark(context)
                 self._queues.note_unsent(context, NO_CAUSE)
                 context.octets = b""
@@ -129,10 +135,28 @@ class Endings:
             if delivery.is_partial:
                 context.is_complete = False
                 self._remainders.abort_copies(context)
+                return
+            context.settle_awaiting()
+            if context.waiting and not context.is_settled and self._may_be_left(context.inlet, delivery):
+                context.left_octets = self._settlement.leave_behind(len(context.octets))
+
+    def _outlives(self, one: Parked, delivery: Delivery) -> bool:
+        """Whether a message that waits is sent without its producer, whose outcome goes nowhere then."""
+        if not one.is_complete or one.is_settled:
+            return one.is_complete
+        # A request to management whose client has left is nobody's.
+        is_of_somebody = self._may_be_left(one.inlet, delivery) and not one.address.is_fair
+        return is_of_somebody and self._queues.leave_behind(one)
+
+    def _may_be_left(self, inlet: "Inlet", delivery: Delivery) -> bool:
+        # A producer that can resume its link sends the message again, and so does a router.
+        is_of_client = inlet.trunk is None and not inlet.is_fabric
+        may_come_again = delivery.is_tracked or inlet.link.is_stolen
+        return is_of_client and not may_come_again and not self._forgets_waiting
 
 
 def _unsettled(link: "Link") -> list[Delivery]:
-    """Return the deliveries that a link leaves behind, or as long as it is attached those that are under way on it."""
+    """Return the deliveries that a link leaves behind; while it is attached, those that are under way on it."""
     if link.suspended is not None:
         return list(link.suspended.values())
     if not link.is_attached:

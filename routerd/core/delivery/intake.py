@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from routerd.wire.delivery import Delivery
 
 COLLECTED_MAX = 1 << 20
-"""Octets of a message in which its address and annotations have to be."""
+"""Octets of a message that must contain its address and annotations."""
 
 _MANY = 127
 _ACCEPTED = ACCEPTED
@@ -50,7 +50,7 @@ _TOO_FAR_BEHIND = Rejected(
 
 
 class Intake:
-    """Reads of a message what has to be known, and has it leave, or wait, or given up."""
+    """Reads the needed sections of a message, and sends it, keeps it, or gives it up."""
 
     def __init__(
         self,
@@ -84,15 +84,15 @@ class Intake:
         self._arrival = Arrival()
         # Messages that went to fallback destinations.
         self.redirected = 0
-        # Answers a request to management that its sender may not make; whether there is an answer.
+        # Answers a request to management that its sender must not make; returns whether there is an answer.
         self.answer_forbidden: Callable[[bytes], bool] | None = None
-        # Answers a request about what belongs to a connection; whether there is an answer.
+        # Answers a request about things of a connection; returns whether there is an answer.
         self.answer_own: Callable[[Peer, bytes], bool] | None = None
 
     def from_client(
         self, inlet: "Inlet", delivery: "Delivery", data: bytes | bytearray, start: int, end: int
     ) -> None:
-        """Take what a client has sent, or a sibling."""
+        """Take octets of a message from a client or a sibling."""
         arrival = self._arrival
         self._take(arrival, inlet, delivery, data, start, end)
         try:
@@ -114,13 +114,13 @@ class Intake:
                 else:
                     self._enter(arrival, address)
         finally:
-            # Nothing of a message that failed may be taken for the next one.
+            # The octets of a failed message must not be taken for the next one.
             arrival.is_over()
 
     def from_router(
         self, inlet: "Inlet", delivery: "Delivery", data: bytes | bytearray, start: int, end: int
     ) -> None:
-        """Take what another router has sent."""
+        """Take octets of a message from another router."""
         arrival = self._arrival
         self._take(arrival, inlet, delivery, data, start, end)
         try:
@@ -133,7 +133,7 @@ class Intake:
                 inlet.top_up()
                 self._read_annotations(arrival)
         finally:
-            # Nothing of a message that failed may be taken for the next one.
+            # The octets of a failed message must not be taken for the next one.
             arrival.is_over()
 
     def _take(
@@ -147,7 +147,7 @@ class Intake:
         arrival.is_partial = delivery.is_partial
 
     def _is_new(self, arrival: Arrival) -> bool:
-        """Count a message that has begun to come; whether it has, or this is one that was decided about before."""
+        """Count a message that has begun to come. Returns False for the rest of a message that was routed before."""
         now = self._clock.now
         arrival.size = arrival.end - arrival.start
         if arrival.delivery.is_aborted:
@@ -168,7 +168,7 @@ class Intake:
     # --- sections
 
     def _read_sections(self, arrival: Arrival) -> None:
-        """Read where a client's message goes and whether it may, and take from it what only routers may say."""
+        """Read the destination of a client's message, and whether it is allowed. Remove what only routers may write."""
         inlet = arrival.inlet
         address: Any = inlet.address
         try:
@@ -178,7 +178,7 @@ class Intake:
                 is_guarded = inlet.guard is not None
                 to = arrival.to()
                 address = self._destinations.of_client(inlet, to) if to else _NO_TO
-                # Where a message goes may be why it has to be looked at.
+                # The destination alone may require a look at the message.
                 if not is_guarded and inlet.guard is not None and self._is_refused(arrival, None):
                     return
             if inlet.strips and may_carry_annotations(arrival.data, arrival.start, arrival.end):
@@ -208,7 +208,7 @@ class Intake:
         self._route(arrival, address)
 
     def _read_annotations(self, arrival: Arrival) -> None:
-        """Read how a message has come from another router, and where it goes."""
+        """Read the path of another router's message, and its destination."""
         inlet = arrival.inlet
         try:
             self._marking.read(arrival)
@@ -242,6 +242,9 @@ class Intake:
             if address is None:
                 self._sending.drop(arrival, _RELEASED, None, NO_CONSUMER)
             else:
+                if inlet.peer.is_edge:
+                    # Links between an edge router and its interior router count like those of clients.
+                    address.ingress += 1
                 self._route(arrival, address)
 
     def _is_refused(self, arrival: Arrival, to: str | None) -> bool:
@@ -260,7 +263,7 @@ class Intake:
             return True
         answer = self.answer_forbidden if error is _FORBIDDEN_REQUEST else None
         if answer is not None and answer(bytes(arrival.data[arrival.start : arrival.end])):
-            # Who asks is told by an answer, as of all that management does not do.
+            # The requester gets an answer from management, as for every other request that it refuses.
             self._settlement.give_up(inlet, delivery, _ACCEPTED)
         else:
             self._sending.drop(arrival, Rejected(error=error), inlet.address, POLICY)
@@ -283,17 +286,17 @@ class Intake:
         elif not waits:
             count = len(address.outlets)
             if count > _MANY:
-                # Each of the consumers is looked at where all of them are at work.
+                # If all consumers have work, the load of each is compared.
                 arrival.inlet.link.session.connection.work += count >> 7
             outlet = self._routing.choose(arrival, address, is_fabric)
             if outlet is not None:
-                if self._sending.forward(arrival, outlet) and arrival.route is None:
+                if self._sending.forward(arrival, outlet):
                     self._batches.follow(arrival, outlet)
                 return
         self._wait(arrival, address, queue)
 
     def _is_for_fallback(self, arrival: Arrival, address: Address) -> bool:
-        """Whether a message reaches nobody but the fallback destination."""
+        """Whether only the fallback destination gets a message."""
         inlet = arrival.inlet
         annotations = arrival.annotations
         fallback = address.fallback
@@ -304,7 +307,7 @@ class Intake:
         return annotations is None or not self._destinations.is_expected(inlet, address)
 
     def _divert(self, arrival: Arrival, fallback: Address) -> None:
-        """Have a message go to the fallback destination."""
+        """Send a message to the fallback destination."""
         self.redirected += 1
         if fallback.primary is not None:
             fallback.primary.redirected += 1
@@ -312,7 +315,7 @@ class Intake:
         self._route(arrival, fallback)
 
     def _wait(self, arrival: Arrival, address: Address, queue: Any) -> None:
-        """Have a message wait that cannot leave now, or give it up."""
+        """Keep a message that cannot leave now, or give it up."""
         inlet = arrival.inlet
         delivery = arrival.delivery
         annotations = arrival.annotations
@@ -322,7 +325,7 @@ class Intake:
         if has_nobody and (annotations is None or not self._destinations.is_expected(inlet, address)):
             self._sending.drop(arrival, _RELEASED, address, AUTOMATIC)
         elif annotations is not None and delivery.remote_settled and self._queues.lags(address, inlet):
-            # Credit of routers comes back at once, so nothing else bounds what waits for a consumer that lags.
+            # Credit of routers comes back at once, so only this limits the messages that wait for a slow consumer.
             self._sending.drop(arrival, _RELEASED, address, TOO_MANY_WAIT)
         else:
             self._queues.park(arrival, address, queue)
@@ -336,13 +339,13 @@ class Intake:
         if collected is None:
             collected = Collected(delivery)
             collected.octets += arrival.data[arrival.start : arrival.end]
-        # A peer may send its octets one by one, and each attempt is to look at as many more as there are octets.
+        # A peer may send its octets one by one. So each attempt waits until there is a sixteenth more than before.
         size = len(collected.octets)
         collected.due = size + (size >> 4)
         arrival.inlet.collected = collected
 
     def _collect(self, arrival: Arrival) -> bool:
-        """Take more of a message; whether it is to be looked at again."""
+        """Take more of a message; return whether to try again."""
         inlet = arrival.inlet
         delivery = arrival.delivery
         collected = inlet.collected

@@ -18,6 +18,7 @@ cdef class Marking:
     cdef readonly object octets
     cdef AnnotationFilter _annotations
     cdef object _treatments
+    cdef bint _is_edge
     cdef bytes _plain_entry
     cdef Py_ssize_t _plain_count
 
@@ -28,10 +29,16 @@ cdef class Marking:
     cdef bint has_to_mark(self, Inlet inlet, AddressRoute route) except -1
     @cython.locals(size=Py_ssize_t, end=Py_ssize_t)
     cdef Py_ssize_t dress(self, Arrival arrival, Outlet outlet) except -3
+    @cython.locals(annotations=RouterAnnotations, inlet=Inlet)
+    cdef Py_ssize_t _tell(self, Arrival arrival) except -3
+    @cython.locals(inlet=Inlet, entry=bytes, count=Py_ssize_t, phase=int)
+    cdef Py_ssize_t _tell_of_entry(self, Arrival arrival, RouterAnnotations annotations) except -3
+    @cython.locals(address=Address)
+    cdef tuple _destination(self, Inlet inlet)
     @cython.locals(annotations=RouterAnnotations)
     cdef Py_ssize_t _mark(self, Arrival arrival, Address address) except -3
     cdef bint _reads(self, Arrival arrival) except -1
-    @cython.locals(inlet=Inlet, entry=bytes, count=Py_ssize_t)
+    @cython.locals(inlet=Inlet, entry=bytes, count=Py_ssize_t, phase=int)
     cdef Py_ssize_t _mark_anew(self, Arrival arrival, Address address, RouterAnnotations annotations) except -3
     cdef Py_ssize_t _splice(self, Arrival arrival, bytes annotations) except -3
     cdef tuple _entry_of(self, Arrival arrival, Address address)

@@ -47,6 +47,8 @@ cdef class Queues:
     @cython.locals(delivery=Delivery, is_end=bint)
     cdef void _note_came(self, Inlet inlet, Parked one, Py_ssize_t size)
     cdef void _take_part(self, Inlet inlet, Parked one)
+    @cython.locals(octets=Py_ssize_t)
+    cdef bint leave_behind(self, Parked one) except -1
     cdef void unpark(self, Parked one)
     cdef void _leave_queue(self, Parked one)
     @cython.locals(is_moving=bint)

@@ -1,7 +1,8 @@
-"""Messages that wait at an address, and how they leave as soon as somebody can take them."""
+"""Messages that wait at an address, and leave as soon as a destination can take them."""
 
 from typing import TYPE_CHECKING, Any
 
+from routerd.core.delivery.batches import LAG_OCTETS
 from routerd.core.links.arrival import Arrival
 from routerd.core.links.fair_queue import MESSAGE_MAX
 from routerd.core.links.parked import Parked, ParkedTogether, parked
@@ -26,9 +27,6 @@ if TYPE_CHECKING:
     from routerd.core.links.trunk import Trunk
     from routerd.core.recording.journal import Journal
 
-LAG_OCTETS = 1 << 22
-"""Octets that wait at an address for consumers that lag, before settled messages of other routers are dropped."""
-
 _RELEASED = RELEASED
 _FAIR_MESSAGE_MAX = MESSAGE_MAX
 _TOO_LARGE_FOR_ENDPOINTS = Rejected(
@@ -40,7 +38,7 @@ _TOO_LARGE_FOR_ENDPOINTS = Rejected(
 
 
 class Queues:
-    """Keeps what cannot leave yet, by address and by where it came from."""
+    """Keeps messages that cannot leave yet, by address and by origin."""
 
     def __init__(
         self,
@@ -71,15 +69,15 @@ class Queues:
         self._spare = Arrival()
 
     def lags(self, address: "Address", inlet: "Inlet") -> bool:
-        """Whether so much waits that settled messages of other routers are dropped, whose credit comes back at once."""
-        return len(address.parked_from_trunks) >= inlet.capacity and (
+        """Whether too much waits. Settled messages of other routers are dropped then: their credit is back already."""
+        return address.waiting_from_trunks >= inlet.capacity and (
             address.is_fair or address.octets_from_trunks >= LAG_OCTETS
         )
 
     # --- messages that come
 
     def park(self, arrival: Arrival, address: "Address", queue: Any) -> None:
-        """Have a message wait, or the beginning of one."""
+        """Keep a message that waits, or its beginning."""
         inlet, delivery = arrival.inlet, arrival.delivery
         one = parked(inlet, address, delivery, arrival.data, arrival.start, arrival.end)
         queue.append(one)
@@ -93,7 +91,7 @@ class Queues:
         self._note_came(inlet, one, arrival.end - arrival.start)
 
     def go_on(self, arrival: Arrival, one: Parked) -> None:
-        """Take more of a message that waits, or its end."""
+        """Take more of a waiting message, or its end."""
         delivery = one.delivery
         inlet = arrival.inlet
         if delivery.is_aborted:
@@ -122,10 +120,10 @@ class Queues:
             if one.address.is_fair:
                 self._take_part(inlet, one)
             elif is_end:
-                # Now that it is all there it needs no link of its own to leave.
+                # The whole message is here now, so it can leave on a link that others use too.
                 self.serve(one.address)
         else:
-            # One frame a message is bounded by the link's credit; what is more, by the session's window.
+            # The link's credit limits the first frame of each message; the session's window limits all others.
             if not inlet.is_shared:
                 one.frames += 1
                 if not one.address.is_fair:
@@ -134,20 +132,28 @@ class Queues:
     def _take_part(self, inlet: "Inlet", one: Parked) -> None:
         queue: Any = one.address.queue_for(inlet)
         if queue.complete(one):
-            # Not earlier: a window that is smaller than the message would never let it come as a whole.
+            # This must not happen earlier: a message that is larger than the window would never come as a whole.
             if one.frames:
                 inlet.link.session.withhold(one.frames)
             self.serve(one.address)
 
     # --- messages that leave
 
+    def leave_behind(self, one: Parked) -> bool:
+        """Let a message wait without its producer, unless too many do; return whether it waits."""
+        one.left_octets = self._settlement.leave_behind(len(one.octets))
+        return one.left_octets != 0
+
     def unpark(self, one: Parked) -> None:
-        """Take a message out, wherever it waits."""
+        """Remove a message from wherever it waits."""
         one.address.queue_for(one.inlet).remove(one)
         self._leave_queue(one)
 
     def _leave_queue(self, one: Parked) -> None:
         self._batches.count_waiting(one.inlet, one.address, one.is_settled, -1)
+        if one.left_octets:
+            self._settlement.left_is_over(one.left_octets)
+            one.left_octets = 0
         if one.inlet.trunk is not None:
             one.address.octets_from_trunks -= len(one.octets)
         if one.frames:
@@ -156,7 +162,7 @@ class Queues:
             one.frames = 0
 
     def serve(self, address: "Address") -> None:
-        """Send what waits at an address, as far as outlets can send; those from siblings take turns with the others."""
+        """Send what waits at an address, as far as outlets can take it. Siblings' messages take turns with others."""
         if address.returned is not None:
             self._resending.serve(address)
         ours = address.parked
@@ -219,17 +225,17 @@ class Queues:
         return True
 
     def _recall(self, arrival: Arrival) -> None:
-        """Read how a message has come that waited."""
+        """Read the path of a message that has waited."""
         try:
             self._marking.read(arrival)
             arrival.annotations = arrival.read
         except (NeedsMore, DecodeError):
-            # They were all there when the message came.
+            # All annotations were there when the message came.
             arrival.annotations = self._marking.reader.unmarked
         arrival.recorded = arrival.annotations
 
     def release_parked(self, address: "Address") -> None:
-        """Release what waits for consumers that are no more."""
+        """Release messages that wait for consumers that are gone."""
         if address.returned is not None:
             self._resending.serve(address)
         queues: list[tuple[Any, bool]] = [
@@ -248,7 +254,7 @@ class Queues:
                 self._settlement.give_up(one.inlet, one.delivery, _RELEASED)
 
     def note_unsent(self, one: Parked, cause: int) -> None:
-        """Record a message that has waited for nothing."""
+        """Record a message that has waited in vain."""
         if self._journal.recorder is not None:
             spare = self._spare
             spare.wait_over(one)
@@ -260,7 +266,7 @@ class Queues:
     # --- what becomes free
 
     def serve_outlet(self, outlet: "Outlet") -> None:
-        """Send what waits for an outlet, its copies of multicast messages first."""
+        """Send what waits for an outlet: copies of multicast messages first."""
         self._copies.serve(outlet)
         if outlet.trunk is not None:
             self.serve_trunk(outlet.trunk)
@@ -269,7 +275,7 @@ class Queues:
             self._copies.serve_route(outlet.route)
         is_of_clients = outlet.route is None and outlet.side is None and not outlet.address.is_multicast
         if is_of_clients and not outlet.can_send():
-            # Nothing can leave by it, and for the others nothing has changed.
+            # Nothing can leave by it, and nothing has changed for the others.
             return
         self.serve(outlet.address)
 
@@ -282,10 +288,10 @@ class Queues:
 
     def _serve_hungry(self, trunk: "Trunk") -> None:
         hungry, trunk.hungry = trunk.hungry, {}
-        # Each that finds no link for its large message wants one again; some are on their way.
+        # Each large message that finds no link asks for one again; some links are on their way already.
         trunk.wanted_streams = -len(trunk.opening)
         if trunk.wanting is not None:
-            # The turn's end begins the count anew.
+            # The end of the turn starts the count again.
             trunk.wanting[trunk] = None
         for address in hungry:
             for route in address.routes:

@@ -1,4 +1,4 @@
-"""The rest of messages that have begun to leave, or to wait, before they had come as a whole."""
+"""The rest of messages that begin to leave, or to wait, before they have come as a whole."""
 
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,7 @@ _MAYBE_SEEN = MAYBE_SEEN
 
 
 class Remainders:
-    """Has what comes later go where the beginning went."""
+    """Sends the rest of a message after its beginning."""
 
     def __init__(
         self, journal: "Journal", settlement: "Settlement", sending: "Sending", copies: "Copies", queues: "Queues"
@@ -34,7 +34,7 @@ class Remainders:
         self._queues = queues
 
     def go_on(self, arrival: "Arrival") -> None:
-        """Take more of a message, its end, or that it is aborted."""
+        """Take more of a message, its end, or its abort."""
         delivery = arrival.delivery
         context = delivery.context
         if type(context) is Delivery:
@@ -56,7 +56,7 @@ class Remainders:
         link = outlet.link
         if delivery.is_aborted:
             if out.ticket != 0:
-                # An abort settles, whatever the message was.
+                # An abort settles the delivery, whatever the sender says.
                 self._journal.aborted(out, out.settled)
             link.abort(out)
             self._settlement.forget_route(out)
@@ -141,8 +141,7 @@ class Remainders:
         if fan.is_settled:
             outlet.dropped_presettled += 1
         if out.context is fan:
-            out.context = None
-            fan.combine(too_large(link))
+            fan.copy_over(out, too_large(link))
         self._queues.serve_outlet(outlet)
 
     def abort_copies(self, fan: "FanOut") -> None:
@@ -157,6 +156,7 @@ class Remainders:
                 outlet.link.abort(out)
                 self._queues.serve_outlet(outlet)
         fan.under_way = []
+        fan.settle_awaiting()
         delivery = fan.delivery
         if delivery is not None:
             delivery.context = None
@@ -165,7 +165,7 @@ class Remainders:
         self._serve_routes(fan)
 
     def _serve_routes(self, fan: "FanOut") -> None:
-        """Go on where a copy waits for a link for large messages: a whole or an aborted one needs none."""
+        """Continue if a copy waits for a link for large messages: a complete or aborted message needs none."""
         routes, fan.routes = fan.routes, None
         for route in [] if routes is None else routes:
             self._copies.serve_route(route)

@@ -1,9 +1,9 @@
-"""Messages that a destination has released, and that others get before their producer hears of it.
+"""Messages that a destination has released: another one gets them before their producer hears of it.
 
 `Sending` keeps an unsettled message of an address with `resendReleased`, or of a producer with the capability
-`qd.resend-released`. When its consumer releases it, it goes to a destination that has not had it: a consumer here, a
-sibling, or a route to other routers. One that cannot leave now waits in `Address.returned`, apart from messages that
-all consumers may get.
+`qd.resend-released`. When its consumer releases it, it goes to a destination that has not had it. That is a consumer
+here, a sibling, or a route to other routers. A message that cannot leave now waits in `Address.returned`, apart from
+messages that all consumers may get.
 """
 
 from typing import TYPE_CHECKING
@@ -24,7 +24,7 @@ _RELEASED = RELEASED
 
 
 class Resending:
-    """Has released messages go elsewhere."""
+    """Sends released messages elsewhere."""
 
     def __init__(
         self, rules: "PathRules", marking: "Marking", settlement: "Settlement", sending: "Sending"
@@ -42,7 +42,7 @@ class Resending:
         settlement.take_back = self.take_back
 
     def take_back(self, kept: "Kept") -> bool:
-        """Send a released message elsewhere, or have it wait for that; whether there is such a destination."""
+        """Send a released message elsewhere, or keep it for that; return whether there is another destination."""
         arrival = self._arrival
         message = kept.message
         arrival.wait_over(message)
@@ -61,7 +61,7 @@ class Resending:
             arrival.is_over()
 
     def serve(self, address: "Address") -> None:
-        """Send what waits for another destination; release what has none left."""
+        """Send messages that wait for another destination; release those without one."""
         waiting, address.returned = address.returned, None
         self._waiting.pop(address, None)
         for kept in [] if waiting is None else waiting:
@@ -69,7 +69,7 @@ class Resending:
                 self._settlement.give_up(kept.message.inlet, kept.message.delivery, _RELEASED)
 
     def each_second(self) -> None:
-        """Look again at what waits: its destinations may have left."""
+        """Check the waiting messages again: their destinations may have left."""
         for address in list(self._waiting):
             self.serve(address)
 
@@ -81,12 +81,12 @@ class Resending:
         address.returned.append(kept)
 
     def _recall(self, arrival: Arrival) -> None:
-        """Read how a message has come from another router."""
+        """Read the path of another router's message."""
         try:
             self._marking.read(arrival)
             arrival.annotations = arrival.read
         except (NeedsMore, DecodeError):
-            # They were all there when the message came.
+            # All annotations were there when the message came.
             arrival.annotations = self._marking.reader.unmarked
         arrival.recorded = arrival.annotations
 
@@ -102,8 +102,9 @@ class Resending:
         size = arrival.end - arrival.start
         for outlet in address.outlets[:count]:
             largest = outlet.link.remote_max_message_size
-            # Whoever takes no message as large as this one would have it rejected, and nobody after it asked.
-            if outlet in kept.tried or (largest and size > largest):
+            # A consumer whose max-message-size is too small is left out: it would have the message rejected, and no
+            # other consumer would get it.
+            if kept.had(outlet) or (largest and size > largest):
                 continue
             self._is_late = True
             if outlet.can_send():

@@ -3,6 +3,7 @@ from routerd.core.clock cimport Clock
 from routerd.core.delivery.marking cimport Marking
 from routerd.core.delivery.settlement cimport Settlement, how_settled, too_large
 from routerd.core.links.address cimport Address
+from routerd.core.links.address_route cimport AddressRoute
 from routerd.core.links.arrival cimport Arrival
 from routerd.core.links.fan_out cimport FanOut
 from routerd.core.links.inlet cimport Inlet
@@ -15,6 +16,7 @@ from routerd.wire.sender cimport Sender
 
 cdef object _ACCEPTED
 cdef object _RELEASED
+cdef object _STATE_TOO_LONG
 cdef int _MIXED
 cdef int _SETTLED
 cdef Py_ssize_t _UNREADABLE
@@ -28,6 +30,7 @@ cdef class Sending:
     cdef Journal _journal
     cdef Settlement _settlement
     cdef Arrival _spare
+    cdef bint _is_edge
     cdef readonly long long transit
 
     @cython.locals(
@@ -55,8 +58,9 @@ cdef class Sending:
         flow="long long",
     )
     cdef void copy(self, Arrival arrival, FanOut fan, Outlet outlet)
+    cdef inline void _count(self, Arrival arrival, Outlet outlet, Delivery out)
     @cython.locals(now=double)
-    cdef void _count(self, Arrival arrival, Outlet outlet, Delivery out)
+    cdef void count(self, Inlet inlet, Outlet outlet, AddressRoute route, Py_ssize_t count)
     cdef void copy_sent(self, FanOut fan, Delivery out)
     @cython.locals(spare=Arrival)
     cdef void unsent(self, FanOut fan, Address address, Outlet outlet, int outcome, int cause)
@@ -65,4 +69,5 @@ cdef class Sending:
     cdef void hold_back(self, Inlet inlet, Outlet outlet)
 
 
+cdef Delivery _begin_with(Sender link, bint is_settled, unsigned int message_format, object context, object state)
 cdef Address _address_of(Arrival arrival, Outlet outlet)

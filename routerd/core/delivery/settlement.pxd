@@ -14,7 +14,9 @@ from routerd.wire.link cimport Link
 
 cdef object _ACCEPTED
 cdef object _RELEASED
-cdef int _SECOND
+cdef object _FAILED
+cdef Py_ssize_t _LEFT_MAX
+cdef Py_ssize_t _LEFT_OCTETS_MAX
 
 
 @cython.final
@@ -24,6 +26,8 @@ cdef class Settlement:
     cdef readonly dict kept
     cdef readonly Py_ssize_t kept_octets
     cdef public Py_ssize_t kept_max
+    cdef Py_ssize_t _left
+    cdef Py_ssize_t _left_octets
     cdef public object take_back
 
     @cython.locals(number=int)
@@ -34,16 +38,21 @@ cdef class Settlement:
     cdef bint keep(self, Kept kept) except -1
     @cython.locals(kept=Kept)
     cdef void forget(self, Delivery delivery)
+    @cython.locals(octets=Py_ssize_t)
+    cdef Py_ssize_t leave_behind(self, Py_ssize_t size) except -1
+    cdef void left_is_over(self, Py_ssize_t octets)
     @cython.locals(kept=Kept)
     cdef bint _is_taken_back(self, Delivery out, Delivery delivery, object state) except -1
     @cython.locals(
         inlet=Inlet,
         outlet=Outlet,
+        route=AddressRoute,
         age=double,
         delayed_10s=Py_ssize_t,
         delayed_1s=Py_ssize_t,
     )
     cdef void accepted_together(self, DeliveryBatch batch, Py_ssize_t count)
+    @cython.locals(has_outcome=bint)
     cdef void _copy_decided(self, Delivery out, FanOut fan)
     @cython.locals(inlet=Inlet)
     cdef void _producer_settled(self, Delivery delivery)
@@ -52,6 +61,7 @@ cdef class Settlement:
     cdef void sent(self, Inlet inlet, Outlet outlet, Delivery delivery, Delivery out)
     cdef void has_left(self, Inlet inlet, Delivery delivery)
     cdef void give_up(self, Inlet inlet, Delivery delivery, object outcome)
+    cdef void settle_too(self, Inlet inlet, Delivery delivery)
     @cython.locals(age=double)
     cdef void settle(self, Inlet inlet, Delivery delivery, object state, bint settled=*)
     cdef void _update(self, Delivery delivery, object state, bint settled)
@@ -62,5 +72,8 @@ cdef class Settlement:
     cdef void forget_route(self, Delivery out)
 
 
+cdef void _pass_on(Delivery delivery, object state, bint is_last=*)
+cdef bint _can_settle(Delivery delivery) except -1
+cpdef object _as_told(object state)
 cpdef int how_settled(Delivery delivery) except -1
 cpdef object too_large(Link link)

@@ -59,7 +59,12 @@ class Expectations:
         """Whether messages of an address wait for news, as they cannot leave now."""
         if address.expected_until <= now:
             # An address with routes is known, even if all of them lead back. News would change nothing.
-            if address.routes or not self.may_come(address.key, now):
+            if address.routes:
+                return False
+            if address in self._expected:
+                # Those that waited before are released within a second, and this one with them.
+                return True
+            if not self.may_come(address.key, now):
                 return False
             address.expected_until = now + WAIT_S
             self._expected[address] = None

@@ -1,8 +1,9 @@
-"""Link routes: which links are passed on as a whole to a container, and to which of those there are.
+"""Link routes: they pass links on as a whole to a container, and choose among several containers.
 
-A link route is a pattern of addresses and a direction, as a client sees it: `in` for links on which clients send, `out`
-for those on which they receive. All that have one pattern share a key, by which routers and workers tell each other
-that they have a container for it: `C` and `D` are those of a prefix, `E` and `F` those of other patterns.
+A link route is a pattern of addresses and a direction, as a client sees it. The direction is `in` for links on which
+clients send, `out` for links on which they receive. All link routes with one pattern share a key. With this key,
+routers and workers tell each other that they have a container. Keys of prefixes begin with `C` and `D`, keys of other
+patterns with `E` and `F`.
 """
 
 from collections.abc import Iterable
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 COORDINATOR = "$coordinator"
 """The address by which links to a transaction coordinator are routed."""
 ADDRESS_PROPERTY = "x-opt-qd.address"
-"""The property of a dynamic node that says by which link route it is to be made."""
+"""The property of a dynamic node that names its link route by an address."""
 
 
 _LETTERS = {LinkDirection.IN: ("C", "E"), LinkDirection.OUT: ("D", "F")}
@@ -60,21 +61,21 @@ def pattern_of(key: str) -> str:
 
 
 class RoutedPattern:
-    """What is known of one key: the link routes that were configured here, and their containers."""
+    """A key, with the link routes that are configured here and their containers."""
 
     def __init__(self, key: str) -> None:
         self.key = key
         self.direction = direction_of(key)
         self.pattern = pattern_of(key)
         self.routes: dict[str, LinkRouteSettings] = {}
-        # The connections of containers, each with the link route by which it was found; whose turn it is comes first.
+        # The connections of containers, each with the link route that found it. The first one takes the next link.
         self.containers: list[tuple[LinkRouteSettings, Peer]] = []
-        # The routers and siblings whose turn it was last.
+        # The router and the sibling that took the last link.
         self._last_router = ""
         self._last_sibling = -1
 
     def container(self, excluded: "Peer | None" = None) -> "tuple[LinkRouteSettings, Peer] | None":
-        """Return the container whose turn it is, other than that of an excluded connection."""
+        """Return the next container to take a link, unless it is at the excluded connection."""
         for _ in range(len(self.containers)):
             found = self.containers.pop(0)
             self.containers.append(found)
@@ -83,11 +84,11 @@ class RoutedPattern:
         return None
 
     def has_container(self, excluded: "Peer | None") -> bool:
-        """Whether there is a container at this worker, other than that of an excluded connection."""
+        """Whether there is a container at this worker, apart from the excluded connection."""
         return any(peer is not excluded for _, peer in self.containers)
 
     def next_router(self, routers: Iterable[str]) -> str | None:
-        """Return of other routers that one whose turn it is."""
+        """Return the next of these routers to take a link."""
         ordered = sorted(routers)
         if not ordered:
             return None
@@ -95,7 +96,7 @@ class RoutedPattern:
         return self._last_router
 
     def next_sibling(self, siblings: Iterable[int]) -> int | None:
-        """Return of siblings that one whose turn it is."""
+        """Return the next of these siblings to take a link."""
         ordered = sorted(siblings)
         if not ordered:
             return None
@@ -104,15 +105,15 @@ class RoutedPattern:
 
 
 class LinkRoutes:
-    """All link routes that a worker knows of, its own and those of siblings and of other routers."""
+    """The link routes that a worker knows: its own, and those of siblings and other routers."""
 
     def __init__(self, directory: "Directory") -> None:
         self._directory = directory
         self._by_key: dict[str, RoutedPattern] = {}
         self._by_name: dict[str, RoutedPattern] = {}
-        # At an edge router, the keys whose containers have changed.
+        # At an edge router, the keys for which containers came or left.
         self.turned: dict[str, None] = {}
-        # Patterns that are written differently may have the same tokens.
+        # Patterns with different spellings may have the same tokens.
         self._trees: dict[LinkDirection, PatternTree[list[RoutedPattern]]] = {
             direction: PatternTree() for direction in LinkDirection
         }
@@ -120,20 +121,20 @@ class LinkRoutes:
     # --- configuration
 
     def add(self, settings: LinkRouteSettings) -> None:
-        """Route links by another link route; raises InvalidPattern."""
+        """Add a link route; raises InvalidPattern."""
         pattern = self._pattern(key_of(settings.pattern, settings.direction))
         pattern.routes[settings.name] = settings
         self._by_name[settings.name] = pattern
 
     def remove(self, name: str) -> None:
-        """Route no more links by a link route; those that are routed stay."""
+        """Remove a link route; links that are routed stay."""
         pattern = self._by_name.pop(name, None)
         if pattern is not None:
             del pattern.routes[name]
             self._set_containers(pattern, [one for one in pattern.containers if one[0].name != name])
 
     def activated(self, name: str, peer: "Peer") -> None:
-        """Have a container that is connected take the links of a link route."""
+        """Let a connected container take the links of a link route."""
         pattern = self._by_name.get(name)
         if pattern is not None:
             self._set_containers(pattern, [*pattern.containers, (pattern.routes[name], peer)])
@@ -156,7 +157,7 @@ class LinkRoutes:
     # --- what others have
 
     def touched(self, key: str) -> None:
-        """See whether siblings or other routers have a key, which may have changed."""
+        """Check whether siblings or other routers have a key, which may have changed."""
         if self._is_elsewhere(key):
             if tokens_of(key[1:]):
                 self._pattern(key)
@@ -173,23 +174,23 @@ class LinkRoutes:
 
     @property
     def patterns(self) -> dict[str, RoutedPattern]:
-        """All that is known, by key."""
+        """All keys with their link routes and containers."""
         return self._by_key
 
     def containers_of(self, key: str) -> int:
-        """Return how many connections of containers this worker has for a key."""
+        """Return the number of this worker's connections to containers for a key."""
         pattern = self._by_key.get(key)
         return 0 if pattern is None else len(pattern.containers)
 
     def match(self, address: str, direction: LinkDirection) -> RoutedPattern | None:
-        """Return what matches an address best."""
+        """Return the best match of an address."""
         found = self._trees[direction].match(address)
         if not found:
             return None
         return next((one for one in found if self.has_destination(one)), found[0])
 
     def has_destination(self, pattern: RoutedPattern, excluded: "Peer | None" = None) -> bool:
-        """Whether there is a container here, at a sibling or at a router that can be reached."""
+        """Whether there is a container here, at a sibling, or at a reachable router."""
         return bool(
             pattern.has_container(excluded)
             or self.siblings_with(pattern.key)
@@ -197,7 +198,7 @@ class LinkRoutes:
         )
 
     def siblings_with(self, key: str) -> list[int]:
-        """Return the siblings that have a container, and are connected."""
+        """Return the connected siblings that have a container."""
         return [
             worker
             for worker, neighbour in self._directory.neighbours.items()
@@ -205,7 +206,7 @@ class LinkRoutes:
         ]
 
     def routers_with(self, key: str, behind: "Trunk | None") -> list[str]:
-        """Return the routers that have a container and can be reached, other than by way of a trunk."""
+        """Return the reachable routers that have a container, except those behind a given trunk."""
         network = self._directory.network
         excluded = -1 if behind is None else behind.peer.number
         return [

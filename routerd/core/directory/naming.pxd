@@ -1,6 +1,7 @@
 import cython
 
 cdef object _NO_DESTINATION
+cdef str _TOPICS_ADDRESS
 cdef str _WAYPOINT
 cdef str _FALLBACK_LINK
 
@@ -22,4 +23,5 @@ cdef class Naming:
     cpdef str arrival_key(self, str to, int phase)
 
 
+cpdef bint is_for_topics(str text) except -1
 cpdef int phase_of(str key) except -1

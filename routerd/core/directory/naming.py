@@ -20,6 +20,10 @@ KNOWN_LENGTH_MAX = 512
 _NO_DESTINATION = Error(
     condition="amqp:not-found", description="Deliveries cannot be sent to an unavailable address"
 )
+TOPICS_ADDRESS = "mobula.topics"
+"""What routers' topics say to each other goes to this address of a router. No client may use it."""
+_TOPICS_ADDRESS = TOPICS_ADDRESS
+FOR_ROUTERS = Error(condition="amqp:not-allowed", description="this address is for routers")
 _WAYPOINT = "qd.waypoint"
 FALLBACK_LINK = "qd.fallback"
 """The capability of a link that is for a fallback destination."""
@@ -74,7 +78,9 @@ class Naming:
         key = self._destinations.get(name)
         if key is None:
             treatment = self.treatment(to, tenant)
-            if treatment.distribution is Distribution.UNAVAILABLE:
+            if is_for_topics(to):
+                key = FOR_ROUTERS
+            elif treatment.distribution is Distribution.UNAVAILABLE:
                 key = _NO_DESTINATION
             else:
                 key = self._space.key(to, treatment.ingress_phase, tenant)
@@ -95,6 +101,11 @@ class Naming:
                     self._arrivals.clear()
                 self._arrivals[(to, phase)] = key
         return key
+
+
+def is_for_topics(text: str) -> bool:
+    """Whether an address is for what routers' topics say to each other."""
+    return text.endswith(_TOPICS_ADDRESS) and canonical(text).startswith("_")
 
 
 def phase_of(key: str) -> int:

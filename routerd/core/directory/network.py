@@ -71,6 +71,11 @@ class Network:
     _keys: dict[str, dict[str, int]] = field(default_factory=dict)
     """By router, its addresses and their hints."""
 
+    @property
+    def is_known(self) -> bool:
+        """Whether the routing engine has told this worker anything."""
+        return self.version > (0, 0)
+
     def routers_of(self, key: str) -> tuple[str, ...]:
         """Return the routers that have an address, reachable or not."""
         if key[:1] == "R":

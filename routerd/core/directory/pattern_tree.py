@@ -1,11 +1,12 @@
 """A tree of address patterns that finds the best match of an address.
 
 Patterns and addresses consist of tokens separated by `.` or `/`. The token `*` in a pattern stands for exactly one
-token, and `#` for any number of tokens, including none. Inside a longer token both are ordinary characters.
+token, and `#` for any number of tokens, including none. Inside a longer token both are ordinary characters. Patterns
+are kept in their simplest form: `#.#` is `#`, and `#.*` is `*.#`.
 
-Several patterns may match. The first position where their kinds of tokens differ decides: a literal goes before `*`,
-`*` before the end of the pattern, and the end before `#`. Patterns with the same kinds everywhere can match the same
-address only through `#`; their alphabetical order decides. So the order of definition never matters.
+Several patterns may match. The first position where their kinds of tokens differ decides. There, a literal goes before
+`*`, `*` before the end of the pattern, and the end before `#`. Patterns with the same kinds everywhere can match the
+same address only through `#`; their alphabetical order decides. So the order of definition never matters.
 
 A match walks the tree once. It visits each node with the whole set of positions in the address that reach the node. So
 no node is visited twice, for any patterns and any address.
@@ -28,6 +29,23 @@ def tokens_of(text: str) -> list[str]:
     """Return the tokens of a pattern or an address; leading and trailing separators do not count."""
     text = text.replace("/", ".").strip(".")
     return text.split(".") if text else []
+
+
+def simplest(tokens: list[str]) -> list[str]:
+    """Return the tokens of a pattern in the form that is the same for all that say the same: no `#.#`, no `#.*`."""
+    if tokens.count(_ANY_NUMBER) == 0:
+        return tokens
+    found: list[str] = []
+    has_any_number = False
+    for token in tokens:
+        if token == _ANY_NUMBER:
+            has_any_number = True
+            continue
+        if has_any_number and token != _ONE:
+            found.append(_ANY_NUMBER)
+            has_any_number = False
+        found.append(token)
+    return [*found, _ANY_NUMBER] if has_any_number else found
 
 
 class _Entry(Generic[T]):
@@ -59,7 +77,7 @@ class PatternTree(Generic[T]):
 
     def add(self, pattern: str, value: T) -> None:
         """Add a pattern; raises InvalidPattern or DuplicatePattern."""
-        tokens = tokens_of(pattern)
+        tokens = simplest(tokens_of(pattern))
         if not tokens:
             raise InvalidPattern(pattern)
         node = self._root
@@ -71,7 +89,7 @@ class PatternTree(Generic[T]):
 
     def remove(self, pattern: str) -> T:
         """Remove a pattern and return its value; raises UnknownPattern."""
-        tokens = tokens_of(pattern)
+        tokens = simplest(tokens_of(pattern))
         path = list(self._path(tokens))
         if len(path) <= len(tokens) or path[-1].entry is None:
             raise UnknownPattern(pattern)
@@ -86,7 +104,7 @@ class PatternTree(Generic[T]):
 
     def find(self, pattern: str) -> T | None:
         """Return the value of a pattern, or None."""
-        tokens = tokens_of(pattern)
+        tokens = simplest(tokens_of(pattern))
         path = list(self._path(tokens))
         if len(path) <= len(tokens):
             return None

@@ -1,8 +1,8 @@
 """The keys of an exchange's bindings, as a tree of their words.
 
-A subject is held against all keys at once, word by word. `match` keeps the places of the tree that its words so far
-lead to, each once by whatever ways it is reached. So a subject costs its words times the places at most. A key of AMQP
-has `#` anywhere, one of MQTT at its end.
+A subject is compared with all keys at once, word by word. `match` keeps the places of the tree that the words so far
+lead to, each place once. So the cost of a subject is the number of its words times the places at most. A key of AMQP
+may have `#` anywhere, a key of MQTT only at its end.
 """
 
 from typing import Any
@@ -14,7 +14,7 @@ _MANY = "#"
 
 
 def key_fault(key: str, method: MatchMethod) -> str | None:
-    """Return what is wrong with a key; None for nothing."""
+    """Return the error in a key; None if there is none."""
     if not key:
         return "is empty"
     separator, _ = _SIGNS[method]
@@ -24,14 +24,14 @@ def key_fault(key: str, method: MatchMethod) -> str | None:
 
 
 class Place:
-    """What is below the words of a key so far."""
+    """A place in the tree: the further words of the keys that lead to it."""
 
     one: "Place | None"
     many: "Place | None"
 
     def __init__(self) -> None:
         self.words: dict[str, Place] = {}
-        # Below a word that may be any, and below any number of words; the latter stays with each word to come.
+        # Below `*`, and below `#`. A place below `#` also stays for each further word.
         self.one = None
         self.many = None
         self.is_many = False
@@ -101,7 +101,7 @@ class BindingTree:
         return found
 
     def _enter(self, place: Place, active: list[Place]) -> None:
-        """Add a place and what is there without a further word."""
+        """Add a place, and the places that need no further word."""
         below: Place | None = place
         while below is not None and below.round != self._round:
             below.round = self._round
@@ -110,7 +110,7 @@ class BindingTree:
 
     def _words(self, key: str) -> list[str]:
         words = key.split(self._separator)
-        # `#.#` says no more than `#`.
+        # `#.#` means the same as `#`.
         return [word for at, word in enumerate(words) if word != _MANY or at == 0 or words[at - 1] != _MANY]
 
     def _below(self, place: Place, word: str) -> Place:

@@ -1,4 +1,4 @@
-"""An exchange: its bindings and next hops, which of them a subject is for, and what is counted."""
+"""An exchange: its bindings and next hops, the match of a subject, and the counters."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from routerd.wire.sender import Sender
 
 SUBJECT_MAX = 1024
-"""Characters of the longest subject that is held against keys; a longer one matches none."""
+"""Characters of the longest subject that is matched; a longer one has no match."""
 KNOWN_MAX = 4096
 """Limit of the subjects that are remembered."""
 KNOWN_LENGTH_MAX = 256
@@ -36,12 +36,12 @@ class NextHop:
         self.key = key
         self.address = address
         self.phase = phase
-        # The bindings that have it.
+        # The number of bindings with it.
         self.uses = 0
         self.link = None
         # Copies that wait for credit or for room.
         self.waiting = None
-        # Frames whose window stays closed until what is queued for this link has left.
+        # Frames whose window stays closed until the queue of this link has left.
         self.held = 0
 
     def can_send(self) -> bool:
@@ -53,13 +53,13 @@ class NextHop:
         return not session.has_backlog and session.remote_incoming_window > 0
 
     def is_idle(self) -> bool:
-        """Whether nothing is under way to it."""
+        """Whether no copy is under way to it."""
         link = self.link
         return not self.waiting and (link is None or (link.unsettled_count == 0 and link.current is None))
 
 
 class Binding:
-    """A key, and where the messages go that match it."""
+    """A key, and the next hop of messages that match it."""
 
     def __init__(self, settings: BindingSettings, hop: NextHop) -> None:
         self.settings = settings
@@ -68,7 +68,7 @@ class Binding:
 
 
 class Match:
-    """The bindings that have the subject of a message, and their next hops, each once."""
+    """The bindings that match the subject of a message, and their next hops, each once."""
 
     def __init__(self, bindings: tuple[Binding, ...], hops: tuple[NextHop, ...]) -> None:
         self.bindings = bindings
@@ -102,7 +102,7 @@ class Exchange:
 
     @property
     def has_ways(self) -> bool:
-        """Whether a message can go anywhere at all."""
+        """Whether messages have any destination."""
         return bool(self.bindings) or self.alternate is not None
 
     def bind(self, settings: BindingSettings) -> NextHop:

@@ -1,11 +1,10 @@
 import cython
 from routerd.core.inside.exchange cimport Exchange, NextHop
+from routerd.core.inside.inner_connection cimport InnerConnection
 from routerd.core.links.address cimport Address
 from routerd.core.links.fan_out cimport rank_of
-from routerd.core.links.peer cimport Peer
 from routerd.wire.connection cimport Connection
 from routerd.wire.delivery cimport Delivery
-from routerd.wire.handler cimport Handler
 from routerd.wire.link cimport Link
 from routerd.wire.receiver cimport Receiver
 from routerd.wire.sections cimport Sections
@@ -41,15 +40,10 @@ cdef class Passing:
     cdef void combine(self, object outcome) except *
 
 
-cdef class ExchangeLoop(Handler):
-    cdef readonly str host
+cdef class ExchangeLoop(InnerConnection):
     cdef readonly Exchange exchange
-    cdef readonly Peer peer
     cdef readonly Receiver receiver
-    cdef object _router
     cdef dict _addresses
-    cdef Connection _near
-    cdef Connection _far
     cdef Session _session
     cdef Sections _sections
     cdef Py_ssize_t _names
@@ -59,8 +53,7 @@ cdef class ExchangeLoop(Handler):
 
     @cython.locals(hop=NextHop)
     cpdef void on_opened(self, Connection connection, object performative)
-    cpdef void flush(self, double now) except *
-    @cython.locals(down=bytearray, up=bytearray)
+    @cython.locals(had_output=bint)
     cpdef bint carry(self, double now) except -1
     @cython.locals(receiver=Receiver, room=Py_ssize_t)
     cdef void _top_up(self) except *
@@ -107,7 +100,6 @@ cdef class ExchangeLoop(Handler):
     @cython.locals(delivery=Delivery)
     cdef void _check(self, Passing passing) except *
     cdef void _decide(self, Delivery delivery, object outcome) except *
-    cpdef void on_output(self, Connection connection)
     @cython.locals(hop=NextHop)
     cpdef void on_session_flow(self, Session session)
     @cython.locals(hop=NextHop)

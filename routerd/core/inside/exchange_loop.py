@@ -9,22 +9,22 @@ and a producer for each next hop. So the router knows messages that enter or lea
               other consumers there            +---------> address of another
 ```
 
-A message is sent on as it comes, frame by frame. What is under way here is a `Passing`. It has the copies that were
+A message is sent on as it comes, frame by frame. A `Passing` is a message under way here. It has the copies that were
 sent, and those that wait for credit. It is settled with its producer when all copies have an outcome, with the highest
-one (`rank_of`). Each next hop has a session to itself, so that one that stands still does not close the window of
-others. Where a copy of an incomplete message cannot leave, the window of the exchange stays closed for its frames.
+one (`rank_of`). Each next hop has a session to itself, so a next hop that stands still does not close the window of
+others. If a copy of an incomplete message cannot leave, the window of the exchange stays closed for its frames.
 """
 
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from routerd.core.inside.exchange import Exchange, NextHop
+from routerd.core.inside.inner_connection import InnerConnection
 from routerd.core.links.fan_out import MAYBE_SEEN, rank_of
 from routerd.core.links.peer import INNER
 from routerd.core.settings import DEFAULT_LINK_CAPACITY
 from routerd.wire import (
     RELEASED,
-    ConnectionConfig,
     DecodeError,
     Error,
     NeedsMore,
@@ -36,7 +36,6 @@ from routerd.wire import (
 )
 from routerd.wire.connection import Connection
 from routerd.wire.delivery import Delivery
-from routerd.wire.handler import Handler
 from routerd.wire.link import Link
 from routerd.wire.sections import Sections
 from routerd.wire.session import Session
@@ -48,12 +47,12 @@ if TYPE_CHECKING:
     from routerd.wire.sender import Sender
 
 CAPACITY = DEFAULT_LINK_CAPACITY
-"""Messages that an exchange has under way; and settled copies that wait for one next hop."""
+"""The limit of messages under way in an exchange, and of settled copies that wait for one next hop."""
 FRAME_SIZE = 1 << 14
 WINDOW_FRAMES = 256
-"""Both limits together bound what is kept of large messages, whose copies wait."""
+"""Both limits together bound the octets of large messages whose copies wait."""
 SUBJECT_WITHIN = 1 << 20
-"""Octets of a message in which its subject has to be."""
+"""Octets of a message that must contain its subject."""
 
 _CAPACITY = CAPACITY
 _SUBJECT_WITHIN = SUBJECT_WITHIN
@@ -61,7 +60,7 @@ _RELEASED = RELEASED
 _MAYBE_SEEN = MAYBE_SEEN
 _NOTHING = b""
 _UNKNOWN = object()
-"""Stands for a subject that is not there yet."""
+"""Stands for a subject that has not come yet."""
 _TOO_FAR_BEHIND = Rejected(
     error=Error(
         condition="amqp:link:message-size-exceeded",
@@ -78,11 +77,11 @@ class Passing:
         self.is_settled = delivery.remote_settled
         self.is_complete = False
         self.is_aborted = False
-        # Octets as long as the subject is looked for, or a copy waits; and how many make another look worth it.
+        # The octets, while the subject has not come or a copy waits; and the number of octets for the next attempt.
         self.octets = bytearray()
         self.is_collecting = False
         self.due = 0
-        # Copies that wait, copies without an outcome (those that wait included), and copies that are sent meanwhile.
+        # Copies that wait, all copies without an outcome, and copies that are being sent meanwhile.
         self.waiting = 0
         self.open_copies = 0
         self.under_way: list[Delivery] = []
@@ -100,50 +99,36 @@ class Passing:
             self.outcome = outcome
 
 
-class ExchangeLoop(Handler):
-    """The connection of one exchange. It is its own transport: the shell calls `flush` when either end has output."""
+class ExchangeLoop(InnerConnection):
+    """The connection of one exchange."""
 
     receiver: "Receiver | None"
 
     def __init__(self, router: "Router", exchange: Exchange, now: float) -> None:
-        self.host = "inside the router"
-        self.exchange = exchange
-        self._router = router
-        self._addresses = router.directory.addresses
         peer: Peer = router.new_peer(INNER, CAPACITY)
-        # What goes in and out here is of clients, and its way through the network begins anew.
+        # Messages go in and out here as on links of clients, and their way through the network begins anew.
         peer.is_followed = True
         peer.strips_in = True
-        self.peer = peer
-        config = ConnectionConfig(
-            container_id=f"{router.settings.id}#exchange/{exchange.settings.name}",
-            max_frame_size=FRAME_SIZE,
-            incoming_window=WINDOW_FRAMES,
-        )
-        self._near = Connection(config, router, is_client=False)
-        self._far = Connection(config, self, is_client=True)
-        peer.connection = self._near
-        peer.shell = self
-        self._near.context = peer
+        container_id = f"{router.settings.id}#exchange/{exchange.settings.name}"
+        super().__init__(router, peer, container_id, now, frame_size=FRAME_SIZE, window=WINDOW_FRAMES)
+        self.exchange = exchange
+        self._addresses = router.directory.addresses
         self._sections = Sections(_NOTHING)
         self._names = 0
-        # The consumer at the exchange's address, while there is anywhere to send to; and those of before.
+        # The consumer at the exchange's address, while there is any next hop; and earlier ones.
         self.receiver = None
         self._former: dict[Receiver, None] = {}
-        # Next hops that no binding has any more.
+        # Next hops without a binding.
         self._former_hops: dict[NextHop, None] = {}
-        # Settled messages with copies that wait; unsettled ones count by themselves.
+        # Settled messages with copies that wait; unsettled ones are deliveries anyway.
         self._held = 0
-        self._near.start(now)
-        self._far.start(now)
-        self._far.open()
         self._session = self._far.session()
         self._session.begin()
 
     # --- links
 
     def on_opened(self, connection: Connection, performative: Any) -> None:
-        """Attach the links; before the open of the near end there is but one session."""
+        """Attach the links. Until the near end is open, the connection has one session only."""
         for hop in self.exchange.hops.values():
             self.open_hop(hop)
         if self.exchange.alternate is not None:
@@ -151,7 +136,7 @@ class ExchangeLoop(Handler):
         self.look_for_ways()
 
     def look_for_ways(self) -> None:
-        """Consume as long as messages can go anywhere; without any binding the address is like any other."""
+        """Consume while messages have a destination. Without bindings the address is like any other."""
         if self._far.remote_open is None:
             return
         receiver = self.receiver
@@ -164,7 +149,7 @@ class ExchangeLoop(Handler):
             self.retire()
 
     def retire(self) -> None:
-        """Take no further messages; those that have been taken go on."""
+        """Take no further messages; continue with those that were taken."""
         receiver, self.receiver = self.receiver, None
         if receiver is None:
             return
@@ -186,7 +171,7 @@ class ExchangeLoop(Handler):
         link.attach(source=Source(), target=Target(address=hop.address, capabilities=(capability,)))
 
     def close_hop(self, hop: NextHop) -> None:
-        """Detach the link of a next hop that no binding has any more, once nothing is under way there."""
+        """Detach the link of a next hop without a binding, once nothing is under way there."""
         self._former_hops[hop] = None
         self.tidy()
 
@@ -224,31 +209,12 @@ class ExchangeLoop(Handler):
         """Whether the connection has ended, by a fault or with the router."""
         return self._far.is_finished
 
-    def flush(self, now: float) -> None:
-        """Carry the output of either end to the other, once; answers go with the next flush."""
-        self.carry(now)
-
     def carry(self, now: float) -> bool:
-        """Do the same; return whether there was output."""
-        down = self._near.data_to_send(now)
-        if down:
-            self._far.receive_data(down, now)
-            if self.peer.is_full:
-                self._router.written(self.peer)
-        # What came may be all that comes for now: the credit for more leaves with it.
+        """Carry the output of either end to the other, once; return whether there was output."""
+        had_output = self.carry_down(now)
+        # Nothing more may come for now, so the credit for more leaves with this output.
         self._top_up()
-        up = self._far.data_to_send(now)
-        if up:
-            self._router.set_clock(now)
-            self._near.receive_data(up, now)
-        if self._near.is_finished and self._far.is_finished:
-            self.abort()
-        return bool(down or up)
-
-    def abort(self) -> None:
-        """End the connection at once."""
-        self._far.transport_closed()
-        self._near.transport_closed()
+        return self.carry_up(now) or had_output
 
     def _top_up(self) -> None:
         receiver = self.receiver
@@ -262,12 +228,12 @@ class ExchangeLoop(Handler):
     def on_transfer(
         self, receiver: Link, delivery: Delivery, data: bytes | bytearray, start: int, end: int
     ) -> None:
-        """Send a message on, or look further for its subject."""
+        """Send a message on, or wait for its subject."""
         passing: Passing | None = delivery.context
         if passing is not None:
             self._go_on(passing, data, start, end)
         elif delivery.size == end - start and delivery.state is None and not delivery.is_aborted:
-            # Otherwise it is the rest of a message that was decided about before.
+            # Otherwise it is the rest of a message that was matched before.
             subject = self._subject_of(delivery, data, start, end)
             if subject is _UNKNOWN:
                 passing = delivery.context = Passing(delivery)
@@ -277,7 +243,7 @@ class ExchangeLoop(Handler):
                 self._send(delivery, None, subject, data, start, end)
 
     def _subject_of(self, delivery: Delivery, data: bytes | bytearray, start: int, end: int) -> Any:
-        """Return the subject, None without one; a message that cannot be read has none."""
+        """Return the subject; None without one, or if the message cannot be read."""
         sections = self._sections
         sections.reset(data, start, end, delivery.is_partial)
         try:
@@ -292,11 +258,11 @@ class ExchangeLoop(Handler):
     def _collect(self, passing: Passing, data: bytes | bytearray, start: int, end: int) -> None:
         octets = passing.octets
         octets += data[start:end]
-        # Each attempt looks at all octets again, which may come one by one.
+        # Each attempt reads all octets again, and they may come one by one.
         passing.due = len(octets) + (len(octets) >> 4)
 
     def _go_on(self, passing: Passing, data: bytes | bytearray, start: int, end: int) -> None:
-        """Take more of a message, its end, or that it is aborted."""
+        """Take more of a message, its end, or its abort."""
         delivery = passing.delivery
         if delivery.is_aborted:
             self._abort(passing)
@@ -327,14 +293,14 @@ class ExchangeLoop(Handler):
     # --- copies
 
     def _hops_for(self, subject: Any) -> tuple[NextHop, ...]:
-        """Return where a message goes, and count it."""
+        """Return the next hops of a message, and count it."""
         exchange = self.exchange
         exchange.received += 1
         if subject is not None:
             hops = exchange.match(subject).hops
             for hop in hops:
                 if not self._has_destination(hop):
-                    # Seldom: most next hops have somebody.
+                    # This is rare: most next hops have a consumer.
                     hops = tuple([one for one in hops if self._has_destination(one)])
                     break
             if hops:
@@ -361,7 +327,7 @@ class ExchangeLoop(Handler):
         start: int,
         end: int,
     ) -> None:
-        """Send a message to all next hops, or the beginning of one."""
+        """Send a message, or its beginning, to all next hops."""
         hops = self._hops_for(subject)
         if not hops:
             self._decide(delivery, _RELEASED)
@@ -407,7 +373,7 @@ class ExchangeLoop(Handler):
         if waiting is None:
             waiting = hop.waiting = deque()
         if passing.is_settled and len(waiting) >= _CAPACITY:
-            # A settled copy is nobody's promise: a next hop that lags that far behind misses it.
+            # The router has promised nothing for a settled copy: a next hop that lags that far behind misses it.
             return
         waiting.append(passing)
         if passing.waiting == 0 and passing.is_settled:
@@ -446,7 +412,7 @@ class ExchangeLoop(Handler):
             self._check(passing)
 
     def _leave_links(self, passing: Passing) -> None:
-        """Have the links that a message was sent on as it came go on with others."""
+        """Let the links that have sent a message as it came continue with other messages."""
         under_way, passing.under_way = passing.under_way, []
         for out in under_way:
             if out.link.context is not None:
@@ -465,7 +431,7 @@ class ExchangeLoop(Handler):
     # --- copies that wait
 
     def serve(self, hop: NextHop) -> None:
-        """Send what waits for a next hop."""
+        """Send the copies that wait for a next hop."""
         waiting = hop.waiting
         while waiting:
             passing: Passing = waiting[0]
@@ -482,7 +448,7 @@ class ExchangeLoop(Handler):
             self._wait_no_more(passing)
 
     def release_waiting(self, hop: NextHop) -> None:
-        """Release what waits for a next hop in vain."""
+        """Release the copies that wait for a next hop in vain."""
         waiting, hop.waiting = hop.waiting, None
         for passing in [] if waiting is None else waiting:
             if not (passing.is_settled or passing.is_aborted):
@@ -502,7 +468,7 @@ class ExchangeLoop(Handler):
             passing.frames = 0
 
     def _let_go(self, hop: NextHop) -> None:
-        """Open the window again for frames that were stuck behind a next hop."""
+        """Open the window again for frames that were held by a next hop."""
         if hop.held and (hop.link is None or not hop.link.session.has_backlog):
             held, hop.held = hop.held, 0
             self._session.give_back(held)
@@ -523,7 +489,7 @@ class ExchangeLoop(Handler):
             self._check(passing)
 
     def _check(self, passing: Passing) -> None:
-        """Settle a message whose copies all have an outcome."""
+        """Settle a message once all its copies have an outcome."""
         if passing.open_copies or not passing.is_complete or passing.is_settled or passing.is_aborted:
             return
         delivery = passing.delivery
@@ -533,24 +499,20 @@ class ExchangeLoop(Handler):
 
     def _decide(self, delivery: Delivery, outcome: Any) -> None:
         if not (delivery.settled or delivery.remote_settled):
-            # It fits a frame, as it has come in one.
+            # It fits into a frame, as it has come in one.
             delivery.update(outcome, True)
 
     # --- events of the far end
 
-    def on_output(self, connection: Connection) -> None:
-        """Have the shell flush this connection too."""
-        self._router.on_output(self._near)
-
     def on_session_flow(self, session: Session) -> None:
-        """Go on with a next hop whose session has room again."""
+        """Continue with a next hop whose session has room again."""
         hop: NextHop | None = session.context
         if hop is not None:
             self._let_go(hop)
             self.serve(hop)
 
     def on_link_flow(self, link: Link) -> None:
-        """Go on with a next hop that has credit, or give up what waits for one that has nobody any more."""
+        """Continue with a next hop that has credit, or give up the copies for one without consumers."""
         hop: NextHop | None = link.context
         if hop is None:
             return
@@ -560,7 +522,7 @@ class ExchangeLoop(Handler):
             self.release_waiting(hop)
 
     def on_link_detached(self, link: Link, closed: bool, error: Error | None) -> None:
-        """Settle what a link leaves behind."""
+        """Settle the deliveries that a link leaves behind."""
         hop: NextHop | None = link.context
         if hop is None:
             return

@@ -1,4 +1,4 @@
-"""The exchanges of a worker: those that it hosts, and the addresses of those that a sibling hosts."""
+"""The exchanges of a worker: those that it hosts, and the addresses of those that siblings host."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from routerd.core.router import Router
 
 SETTLE_S = 10.0
-"""What messages get to settle that an exchange has taken which is removed."""
+"""The time for messages of a removed exchange to settle."""
 
 
 @dataclass(slots=True)
@@ -21,16 +21,16 @@ class _Hosted:
 
 
 class Exchanges:
-    """The exchanges of a router, at one worker. Each of them is hosted by one worker."""
+    """A worker's part of the router's exchanges. One worker hosts each exchange."""
 
     def __init__(self, router: "Router") -> None:
         self._router = router
         self._settings: dict[str, ExchangeSettings] = {}
         self._hosted: dict[str, _Hosted] = {}
         self._bindings: dict[str, dict[str, BindingSettings]] = {}
-        """By the name of the exchange, which may come later."""
+        """By the name of the exchange, which may be added later."""
         self._leaving: dict[ExchangeLoop, float] = {}
-        """The connections of removed exchanges, and until when their messages may settle."""
+        """The connections of removed exchanges, and the end of the time for their messages to settle."""
 
     @property
     def hosted(self) -> list[Exchange]:
@@ -39,11 +39,11 @@ class Exchanges:
 
     @property
     def loops(self) -> list[ExchangeLoop]:
-        """Their connections, those of removed exchanges included."""
+        """Their connections, including those of removed exchanges."""
         return [*(one.loop for one in self._hosted.values()), *self._leaving]
 
     def add(self, settings: ExchangeSettings, is_host: bool) -> None:
-        """Have an exchange at its address from now on; another one of the name is replaced."""
+        """Add an exchange at its address; another one of the name is replaced."""
         if settings.name in self._settings:
             self.remove(settings.name)
         self._settings[settings.name] = settings
@@ -55,7 +55,7 @@ class Exchanges:
             self._hosted[settings.name] = _Hosted(exchange, self._begun(exchange))
 
     def remove(self, name: str) -> None:
-        """Have an ordinary address in the place of an exchange; messages that it has taken go on."""
+        """Remove an exchange: its address is an ordinary one again. Continue with messages that it has taken."""
         settings = self._settings.pop(name, None)
         if settings is None:
             return
@@ -66,7 +66,7 @@ class Exchanges:
         self._router.treat_as_exchange(self._key(settings.address, settings.phase), False)
 
     def bind(self, settings: BindingSettings) -> None:
-        """Have the messages that match a key sent on; another binding of the name is replaced."""
+        """Add a binding: messages that match its key are sent on. Another one of the name is replaced."""
         known = self._bindings.get(settings.exchange, {}).get(settings.name)
         if known is not None:
             self.unbind(known)
@@ -77,7 +77,7 @@ class Exchanges:
             hosted.loop.look_for_ways()
 
     def unbind(self, settings: BindingSettings) -> None:
-        """Have the next message not sent on by a binding."""
+        """Remove a binding; this counts for the next message."""
         bindings = self._bindings.get(settings.exchange, {})
         bindings.pop(settings.name, None)
         if not bindings:
@@ -90,7 +90,7 @@ class Exchanges:
                 hosted.loop.close_hop(hop)
 
     def each_second(self, now: float) -> None:
-        """End connections that are not needed any more, and begin again with one that a fault has ended."""
+        """End connections that are not needed any more, and replace one that a fault has ended."""
         for loop, until in list(self._leaving.items()):
             loop.tidy()
             if loop.is_idle or loop.is_over or now >= until:

@@ -12,17 +12,15 @@ from math import inf
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from routerd.core.errors import QueueFull
+from routerd.core.inside.inner_connection import InnerConnection
 from routerd.core.links.fan_out import MAYBE_SEEN
 from routerd.core.links.peer import INNER
 from routerd.core.settings import DEFAULT_LINK_CAPACITY
 from routerd.wire import (
     RELEASED,
     Attach,
-    Connection,
-    ConnectionConfig,
     Delivery,
     Error,
-    Handler,
     Link,
     Receiver,
     Sender,
@@ -68,7 +66,7 @@ class InnerConsumer:
 
     @property
     def is_attached(self) -> bool:
-        """Whether messages can come."""
+        """Whether messages can come in."""
         return self.link.is_attached
 
     def top_up(self) -> None:
@@ -123,27 +121,27 @@ class InnerProducer:
 
     @property
     def is_attached(self) -> bool:
-        """Whether messages can go."""
+        """Whether messages can be sent."""
         return self.link.is_attached
 
     @property
     def waiting_octets(self) -> int:
-        """The octets that have not gone to the router."""
+        """The octets that have not been sent to the router."""
         return self._queued_octets + len(self._message) - (self._sent if self._message else 0)
 
     @property
     def waiting_messages(self) -> int:
-        """The messages that have not gone as a whole."""
+        """The messages that have not been sent as a whole."""
         return len(self._queue) + (self._delivery is not None)
 
     @property
     def is_idle(self) -> bool:
-        """Whether all messages have gone."""
+        """Whether all messages have been sent."""
         return not self.waiting_messages
 
     @property
     def credit(self) -> int:
-        """The messages that can go at once."""
+        """The number of messages that can be sent at once."""
         return self.link.credit if self.link.is_attached else 0
 
     def send(self, message: bytes, *, settled: bool = False, decided: Decided | None = None) -> None:
@@ -209,33 +207,18 @@ class InnerProducer:
             self.link.detach()
 
 
-class LoopBack(Handler):
-    """A connection of the router to itself, and the endpoints at its far end.
-
-    It is its own transport: the shell calls `flush` when either end has output.
-    """
-
-    host = "inside the router"
+class LoopBack(InnerConnection):
+    """A connection of the router to itself, and the endpoints at its far end."""
 
     def __init__(self, router: "Router", now: float, *, capacity: int = 0, is_fair: bool = False) -> None:
         """`capacity` is that of each producer; with `is_fair`, connections that send to the consumers take turns."""
-        self.peer = router.new_peer(INNER, capacity)
-        self.peer.is_fair = is_fair
-        self._router = router
-        config = ConnectionConfig(
-            container_id=f"{router.settings.id}#inside", max_frame_size=FRAME_SIZE, incoming_window=SESSION_FRAMES
-        )
-        self._near = Connection(config, router, is_client=False)
-        self._far = Connection(config, self, is_client=True)
-        self.peer.connection = self._near
-        self.peer.shell = self
-        self._near.context = self.peer
+        peer = router.new_peer(INNER, capacity)
+        peer.is_fair = is_fair
+        container_id = f"{router.settings.id}#inside"
+        super().__init__(router, peer, container_id, now, frame_size=FRAME_SIZE, window=SESSION_FRAMES)
         self._endpoints: dict[Link, InnerConsumer | InnerProducer] = {}
         self._names = 0
         self._flushed_at = -inf
-        self._near.start(now)
-        self._far.start(now)
-        self._far.open()
         self._session = self._far.session()
         self._session.begin()
 
@@ -295,45 +278,26 @@ class LoopBack(Handler):
         """
         is_new_turn = now != self._flushed_at
         self._flushed_at = now
-        self._carry(now, goes_on=is_new_turn)
+        self._carry_some(now, goes_on=is_new_turn)
 
     def carry(self, now: float) -> bool:
         """Do the same as a turn by itself; return whether there was output."""
-        return self._carry(now, goes_on=True)
+        return self._carry_some(now, goes_on=True)
 
-    def _carry(self, now: float, *, goes_on: bool) -> bool:
+    def _carry_some(self, now: float, *, goes_on: bool) -> bool:
         endpoints = list(self._endpoints.values())
         for endpoint in endpoints:
             if isinstance(endpoint, InnerConsumer) and endpoint.is_attached:
                 endpoint.top_up()
-        down = self._near.data_to_send(now)
-        if down:
-            self._far.receive_data(down, now)
-            if self.peer.is_full:
-                self._router.written(self.peer)
-        up = self._far.data_to_send(now)
-        if up:
-            self._router.set_clock(now)
-            self._near.receive_data(up, now)
+        had_output = super().carry(now)
         if goes_on:
             # Nothing is left to send: this asks for the next turn.
             for endpoint in endpoints:
                 if isinstance(endpoint, InnerProducer):
                     endpoint.go_on()
-        if self._near.is_finished and self._far.is_finished:
-            self.abort()
-        return bool(down or up)
-
-    def abort(self) -> None:
-        """End the connection at once."""
-        self._far.transport_closed()
-        self._near.transport_closed()
+        return had_output
 
     # --- events of the far end
-
-    def on_output(self, connection: Connection) -> None:
-        """Have the shell flush this connection too."""
-        self._router.on_output(self._near)
 
     def on_link_attached(self, link: Link, performative: Attach) -> None:
         """Note a dynamic address, and grant the first credit."""

@@ -1,8 +1,11 @@
 import cython
+from routerd.core.links.address_route cimport AddressRoute
 from routerd.core.links.inlet cimport Inlet
 from routerd.core.links.outlet cimport Outlet
+from routerd.core.links.peer cimport Peer
 
 cdef Py_ssize_t _RUN_MAX
+cdef Py_ssize_t _NO_LIMIT
 
 
 @cython.final
@@ -31,6 +34,7 @@ cdef class Address:
     cdef public object parked_from_trunks
     cdef public Py_ssize_t waiting
     cdef public Py_ssize_t waiting_from_siblings
+    cdef public Py_ssize_t waiting_from_trunks
     cdef public Py_ssize_t octets_from_trunks
     cdef public object hungry_in
     cdef public double expected_until
@@ -81,7 +85,9 @@ cdef class Address:
         load=Py_ssize_t,
         _=Py_ssize_t,
     )
-    cpdef Outlet choose(self, bint is_local_only)
+    cpdef Outlet choose(self, bint is_local_only, Peer spared=*)
     cdef void _take_turn(self, Py_ssize_t at, Py_ssize_t weight) noexcept
+    @cython.locals(route=AddressRoute, least="long long", turns=Py_ssize_t, others=Py_ssize_t)
+    cdef Py_ssize_t _count_turns(self, bint is_local_only) except -1
     @cython.locals(run=Py_ssize_t)
     cpdef Py_ssize_t run_behind(self, Py_ssize_t behind, bint is_local_only) except -1

@@ -11,12 +11,14 @@ if TYPE_CHECKING:
     from routerd.core.links.inlet import Inlet
     from routerd.core.links.kept import Kept
     from routerd.core.links.outlet import Outlet
+    from routerd.core.links.peer import Peer
     from routerd.core.recording.events import RecordedEvents
 
 
 RUN_MAX = 16
 """Messages that one of several consumers gets in a row, at most, of those that come together."""
 _RUN_MAX = RUN_MAX
+_NO_LIMIT = 1 << 30
 
 
 class Address:
@@ -36,7 +38,7 @@ class Address:
         self.fallback: Address | None = None
         self.primary: Address | None = None
         self.redirected = 0
-        # What one consumer releases is for another; messages that wait for one that has not had them.
+        # Whether a released message goes to another consumer; and messages that wait for one that has not had them.
         self.resends = False
         self.returned: list[Kept] | None = None
         self.outlets: list[Outlet] = []
@@ -54,9 +56,10 @@ class Address:
         self.parked: ParkedQueue | FairQueue = ParkedQueue()
         self.parked_from_siblings: ParkedQueue | FairQueue = ParkedQueue()
         self.parked_from_trunks: ParkedQueue | FairQueue = ParkedQueue()
-        # Messages in all three queues, and those of them from siblings.
+        # Messages in all three queues, and those of them from siblings and from other routers.
         self.waiting = 0
         self.waiting_from_siblings = 0
+        self.waiting_from_trunks = 0
         self.octets_from_trunks = 0
         # The recorder that knows that messages wait. A report of each message would cost more than the wait.
         self.hungry_in: RecordedEvents | None = None
@@ -221,11 +224,12 @@ class Address:
         count = max(1, len(self.fabric_inlets))
         return (max(credit, 0) + count - 1) // count
 
-    def choose(self, is_local_only: bool) -> "Outlet | None":
+    def choose(self, is_local_only: bool, spared: "Peer | None" = None) -> "Outlet | None":
         """Return the outlet for the next message, or None when no outlet can send now.
 
         Outlets take turns; an outlet to a sibling has one turn for each consumer there. Balanced addresses choose the
-        outlet with the fewest unsettled deliveries for each consumer, and take turns among equals.
+        outlet with the fewest unsettled deliveries for each consumer, and take turns among equals. Outlets of a spared
+        peer are passed over.
         """
         outlets = self.outlets
         count = self.local_count if is_local_only else len(outlets)
@@ -237,7 +241,7 @@ class Address:
         chosen = at
         for _ in range(count):
             outlet = outlets[at]
-            if outlet.can_send():
+            if outlet.can_send() and (spared is None or outlet.peer is not spared):
                 load = outlet.link.unsettled_count
                 if outlet.side is not None:
                     load += outlet.side.outstanding
@@ -256,6 +260,10 @@ class Address:
             self._take_turn(chosen, best.weight)
         return best
 
+    def has_others(self, spared: "Peer") -> bool:
+        """Whether an outlet here belongs to another peer."""
+        return any(outlet.peer is not spared for outlet in self.outlets)
+
     def _take_turn(self, at: int, weight: int) -> None:
         if at != self._turn:
             self._turn = at
@@ -268,12 +276,35 @@ class Address:
     def run_behind(self, behind: int, is_local_only: bool) -> int:
         """Return how many of the messages behind one may follow it to its outlet.
 
-        Of those that are here, each consumer gets its part at the most. Runs are equally long in a round, so that
-        consumers that take turns get equally many.
+        Of those that are here, each consumer and each route gets its part at the most. Runs are equally long in a
+        round, so that those that take turns get equally many. A single destination gets all.
         """
+        turns = self._count_turns(is_local_only)
+        if turns == 0:
+            return _NO_LIMIT
         if self._turns_left <= 0:
-            self._turns_left = max(1, self.local_count if is_local_only else self.local_count + self.remote_count)
+            self._turns_left = turns
             self._run = min(_RUN_MAX, (behind + 1) // self._turns_left)
         run = min(self._run, (behind + 1) // self._turns_left)
         self._turns_left -= 1
         return run - 1 if run > 1 else 0
+
+    def _count_turns(self, is_local_only: bool) -> int:
+        """Return how many turns are in a round, or 0 if there is only one destination."""
+        outlets = self.local_count if is_local_only else len(self.outlets)
+        turns = self.local_count if is_local_only else self.local_count + self.remote_count
+        others = 0
+        if not is_local_only and self.routes:
+            if self.is_balanced:
+                others = len(self.routes)
+                turns += others
+            elif turns == 0:
+                # Only the nearest routers take turns; a route gets one for each of them.
+                least = self.routes[0].cost
+                for route in self.routes:
+                    least = min(least, route.cost)
+                for route in self.routes:
+                    if route.cost == least:
+                        others += 1
+                        turns += route.nearest
+        return max(1, turns) if outlets + others > 1 else 0

@@ -30,6 +30,7 @@ cdef class Arrival:
     cdef public Py_ssize_t place
     cdef public Py_ssize_t stop
     cdef public AddressRoute route
+    cdef public Py_ssize_t changed
     cdef public Collected collected
     cdef int _priority
     cdef Sections _header

@@ -55,6 +55,8 @@ class Arrival:
         self.stop = 0
         # The chosen route to another router; None for an outlet of the address.
         self.route: AddressRoute | None = None
+        # The size of the message as it left, if its annotations were changed; -1 if it left as it came.
+        self.changed = -1
         # A collected message that is tried again, because more of it has come.
         self.collected: Collected | None = None
         self._priority = -1

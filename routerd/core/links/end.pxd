@@ -19,5 +19,6 @@ cdef class End:
     cdef public long long delayed_1s
     cdef public long long delayed_10s
 
+    cpdef tuple counters(self)
     cdef void count(self, object outcome)
     cdef void count_delay(self, double age) noexcept

@@ -8,6 +8,18 @@ from routerd.wire import ACCEPTED, RELEASED, Modified, Rejected
 if TYPE_CHECKING:
     from routerd.core.links.peer import Peer
 
+COUNTERS = (
+    "deliveries",
+    "presettled",
+    "dropped_presettled",
+    "accepted",
+    "rejected",
+    "released",
+    "modified",
+    "delayed_1s",
+    "delayed_10s",
+)
+
 _ACCEPTED = ACCEPTED
 _RELEASED = RELEASED
 
@@ -31,6 +43,20 @@ class End:
         self.modified = 0
         self.delayed_1s = 0
         self.delayed_10s = 0
+
+    def counters(self) -> tuple[int, ...]:
+        """Return the counters, in the order of their names."""
+        return (
+            self.deliveries,
+            self.presettled,
+            self.dropped_presettled,
+            self.accepted,
+            self.rejected,
+            self.released,
+            self.modified,
+            self.delayed_1s,
+            self.delayed_10s,
+        )
 
     def count(self, outcome: Any) -> None:
         """Count an outcome."""

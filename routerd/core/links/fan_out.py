@@ -24,11 +24,14 @@ class FanOut:
     outcome: Any
     annotations: "RouterAnnotations | None"
     routes: "list[AddressRoute] | None"
+    awaiting: "dict[Delivery, None] | None"
 
     def __init__(self, inlet: "Inlet", delivery: "Delivery") -> None:
         self.inlet = inlet
         self.delivery = delivery
         self.message_format = delivery.message_format
+        # The producer's state of the delivery, which all copies have.
+        self.state = delivery.remote_state
         self.is_settled = delivery.remote_settled
         self.stamp = delivery.stamp
         self.is_complete = False
@@ -36,11 +39,15 @@ class FanOut:
         self.rank = -1
         # Copies without an outcome, including those that wait for their outlet.
         self.open_copies = 0
+        # Copies whose consumers have given an outcome, and wait for the producer's settlement.
+        self.awaiting = None
         self.waiting = 0
         # The octets that have come, while a copy waits; and copies that are sent while more octets come.
         self.octets = bytearray()
         self.under_way: list[Delivery] = []
         self.frames = 0
+        # What is counted for it if its copies wait although its producer has left.
+        self.left_octets = 0
         # Routes on which it may leave once it is complete.
         self.routes = None
         # The annotations of the message, for the recorder.
@@ -54,6 +61,33 @@ class FanOut:
             self.rank = rank
             self.outcome = outcome
 
+    def wait_for_producer(self, out: "Delivery") -> None:
+        """Note a copy whose consumer has not settled its outcome."""
+        if self.awaiting is None:
+            self.awaiting = {}
+        self.awaiting[out] = None
+
+    def is_awaiting(self, out: "Delivery") -> bool:
+        """Whether the consumer of a copy waits for the producer."""
+        return self.awaiting is not None and out in self.awaiting
+
+    def copy_over(self, out: "Delivery", outcome: Any) -> None:
+        """Forget a copy; it gets an outcome unless it has one."""
+        out.context = None
+        awaiting = self.awaiting
+        if awaiting is not None and out in awaiting:
+            del awaiting[out]
+        else:
+            self.combine(outcome)
+
+    def settle_awaiting(self) -> None:
+        """Settle the copies whose consumers wait for the producer: it has settled, or is lost."""
+        awaiting, self.awaiting = self.awaiting, None
+        for out in () if awaiting is None else awaiting:
+            out.context = None
+            if not out.settled:
+                out.settle_at_end()
+
     def note_route(self, route: "AddressRoute") -> None:
         """Note a route where a copy waits for a link for large messages."""
         if self.routes is None:
@@ -62,7 +96,7 @@ class FanOut:
 
     def is_alive(self) -> bool:
         """Whether the message is still to be sent: its producer may have left or aborted it."""
-        return self.delivery is not None or (self.is_settled and self.is_complete)
+        return self.delivery is not None or self.left_octets != 0 or (self.is_settled and self.is_complete)
 
     def size(self) -> int:
         """Return the octets that have come."""
@@ -70,11 +104,11 @@ class FanOut:
 
 
 def rank_of(outcome: Any) -> int:
-    """Return the rank of an outcome among those of several consumers."""
+    """Return the rank of an outcome among those of several consumers. A state that is none is below accepted."""
     if outcome is _ACCEPTED:
-        return 2
+        return 3
     if outcome is _RELEASED or outcome is None:
         return 0
     if isinstance(outcome, Modified):
         return 1
-    return 3 if isinstance(outcome, Rejected) else 2
+    return 4 if isinstance(outcome, Rejected) else 2

@@ -9,6 +9,7 @@ from routerd.wire.delivery cimport Delivery
 from routerd.wire.receiver cimport Receiver
 
 cdef long long _REACH_LEAST
+cdef int _SETTLED
 
 
 @cython.final
@@ -59,4 +60,7 @@ cdef class Inlet(End):
     cdef void _grant_in_step(self, Address address, Py_ssize_t room)
     @cython.locals(link=Receiver)
     cpdef void set_share(self, Py_ssize_t share)
+    @cython.locals(link=Receiver, room=Py_ssize_t)
+    cpdef void recall(self)
+    cpdef void call_off(self)
     cpdef void withdraw(self)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 # A producer of large messages may send the next one while the router learns that the one before has arrived.
 _REACH_LEAST = 4
+_SETTLED = 1
 
 
 class Inlet(End):
@@ -195,6 +196,32 @@ class Inlet(End):
                 link.set_credit(share)
         elif share > 0 and link.credit <= share >> 1:
             link.grant(share - link.credit)
+
+    def recall(self) -> None:
+        """Have a producer use its credit at once or return it, as the last consumer has left.
+
+        What the producer has queued so gets its outcome. Only a drain asks for that: without credit it would wait in
+        the producer for ever. Settled messages have no outcome, brokers and routers keep theirs: all these wait.
+        """
+        link = self.link
+        if self.peer.keeps_messages or link.snd_settle_mode == _SETTLED:
+            self.withdraw()
+            return
+        self.unserved = self.deliveries
+        # The producer may have queued more than its credit, which is topped up now and then only.
+        room = self.reach - link.unsettled_count - self.waiting
+        if self.is_fabric or room < link.credit:
+            room = link.credit
+        if self.is_open and room > 0:
+            link.set_credit(room, drain=True)
+
+    def call_off(self) -> None:
+        """Have a producer keep its credit that was asked to return it: there is a consumer again.
+
+        A sibling may have been asked for a consumer that drains, which waits for the answer.
+        """
+        if self.link.drain and self.is_open and not self.is_fabric:
+            self.link.set_credit(self.link.credit)
 
     def withdraw(self) -> None:
         """Withdraw the credit, as there are no consumers. Messages already sent on it still arrive."""

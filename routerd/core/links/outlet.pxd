@@ -24,6 +24,8 @@ cdef class Outlet(End):
     cdef public bint is_draining
     cdef readonly bint strips
     cdef readonly bint is_marked
+    cdef readonly bint is_told
+    cdef readonly bint is_dressed
     cdef public Py_ssize_t weight
     cdef public object waiting
     cdef public dict held

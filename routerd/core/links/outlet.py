@@ -53,6 +53,9 @@ class Outlet(End):
         self.strips = peer.strips_out
         # The far end forwards by annotations: it is an edge router, or a sibling on the path to one.
         self.is_marked = address.key[:1] == "H"
+        # A client that is told where a message entered the network, and which routers it has passed.
+        self.is_told = peer.is_told
+        self.is_dressed = self.is_marked or self.is_told
         self.weight = 1
         self.waiting = None
         # Frames by session whose window stays closed until this outlet has sent them.

@@ -1,4 +1,5 @@
 import cython
+from routerd.core.annotations.router_annotations cimport RouterAnnotations
 from routerd.core.links.address cimport Address
 from routerd.core.links.inlet cimport Inlet
 from routerd.wire.delivery cimport Delivery
@@ -17,6 +18,7 @@ cdef class Parked:
     cdef public bint is_complete
     cdef public Py_ssize_t frames
     cdef public bint is_gone
+    cdef public Py_ssize_t left_octets
 
 
 @cython.final
@@ -24,6 +26,7 @@ cdef class ParkedTogether:
     cdef readonly Inlet inlet
     cdef readonly Address address
     cdef readonly HeldBatch held
+    cdef readonly RouterAnnotations annotations
     cdef readonly bint is_settled
     cdef readonly bint is_complete
     cdef readonly double stamp

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from routerd.core.annotations.router_annotations import RouterAnnotations
     from routerd.core.links.address import Address
     from routerd.core.links.inlet import Inlet
     from routerd.wire.delivery import Delivery
@@ -25,6 +26,8 @@ class Parked:
     is_complete: bool
     frames: int
     is_gone: bool
+    left_octets: int
+    """What counts of it against the limit of messages whose producers have left; 0 while its producer is there."""
 
     @property
     def count(self) -> int:
@@ -40,15 +43,24 @@ class Parked:
 class ParkedTogether:
     """Whole messages of one producer that came together and wait at their address as a held batch.
 
-    Once each of them waits singly they are in `alone`, and keep the place of the batch.
+    Once each of them waits singly they are in `alone`, and keep the place of the batch. Messages from another router
+    have the same `annotations`.
     """
 
     alone: "list[Parked] | None"
 
-    def __init__(self, inlet: "Inlet", address: "Address", held: "HeldBatch", stamp: float) -> None:
+    def __init__(
+        self,
+        inlet: "Inlet",
+        address: "Address",
+        held: "HeldBatch",
+        stamp: float,
+        annotations: "RouterAnnotations | None" = None,
+    ) -> None:
         self.inlet = inlet
         self.address = address
         self.held = held
+        self.annotations = annotations
         self.is_settled = held.is_settled
         self.is_complete = True
         self.stamp = stamp
@@ -74,6 +86,7 @@ def parked(
     made.is_complete = False
     made.frames = 0
     made.is_gone = False
+    made.left_octets = 0
     return made
 
 

@@ -13,6 +13,7 @@ cdef class Peer:
     cdef public bint is_fair
     cdef readonly bint is_router
     cdef readonly bint is_container
+    cdef readonly bint keeps_messages
     cdef readonly bint is_edge
     cdef readonly bint is_external
     cdef public bint is_initiator
@@ -23,6 +24,7 @@ cdef class Peer:
     cdef public long long reach_octets
     cdef public bint strips_in
     cdef readonly bint strips_out
+    cdef readonly bint is_told
     cdef readonly bint is_multi_tenant
     cdef public str tenant
     cdef public str user

@@ -20,6 +20,8 @@ INTER_ROUTER = "inter-router"
 EDGE = "edge"
 ROUTE_CONTAINER = "route-container"
 """At the far end is a container, mostly a broker, that the router attaches links to by itself."""
+TOPICS = "topics"
+"""The role of the connection to the container inside the router that has its topics."""
 INNER = "inner"
 """The role of a connection whose far end is inside the router, such as the endpoints of management."""
 
@@ -52,7 +54,7 @@ class Peer:
         self.place = place
         self.role = NO_CONNECTION_ROLE
         self.is_fabric = role == FABRIC
-        self.is_inner = role == INNER
+        self.is_inner = role in (INNER, TOPICS)
         # Connections that send to it take turns: it is an endpoint that answers requests.
         self.is_fair = False
         self.is_router = role == INTER_ROUTER
@@ -72,8 +74,12 @@ class Peer:
         # Octets that a producer of large messages may have under way.
         self.reach_octets = REACH_OCTETS
         is_client = self.is_external and not (self.is_router or self.is_edge)
+        # Brokers and routers lose nothing that waits for credit; what a client has queued waits for its outcome.
+        self.keeps_messages = self.is_container or not is_client
         self.strips_in = strips_in and is_client
         self.strips_out = strips_out and is_client
+        # It is told the path of each message.
+        self.is_told = is_client and not strips_out
         self.is_multi_tenant = is_multi_tenant
         # The vhost whose own addresses this connection uses; empty for those of the router.
         self.tenant = ""

@@ -1,7 +1,7 @@
 """One half of a routed link: a link of one peer. The other half is a link of another peer.
 
-The near half is the one whose attach came in, the far half leads towards the container. Each half knows
-the other one, since it passes on to it what it receives.
+The near half is the one whose attach came in; the far half leads towards the container. Each half knows
+the other one, to pass on what it receives.
 """
 
 from typing import TYPE_CHECKING, Any, cast
@@ -23,7 +23,7 @@ _BURST = BURST
 
 
 class WaitingTransfer:
-    """A delivery that came when the far end had taken its credit back, and the octets of it."""
+    """A delivery that came after the far end had taken its credit back, and its octets."""
 
     delivery: "Delivery"
     octets: bytearray
@@ -39,7 +39,7 @@ class RoutedEnd(End):
     link: "Link"
     sender: "Sender"
     receiver: "Receiver"
-    """Either is set, as the link is one that sends or one that receives."""
+    """One of the two is set: the link either sends or receives."""
     trunk: "Trunk | None"
     other: "RoutedEnd | None"
     waiting: "deque[WaitingTransfer] | None"
@@ -56,32 +56,32 @@ class RoutedEnd(End):
         self.trunk = peer.trunk
         self.is_near = is_near
         self.other = None
-        # What the address was that the client wrote.
+        # The address as the client wrote it.
         self.address = ""
-        # Of a near half: its terminus outlives it, so that the client may come back to what is unsettled.
+        # Near half only: its terminus outlives it, so that the client may resume unsettled deliveries.
         self.is_resumable = False
-        # Of a near half: what is to be attached, while the name of an earlier link is in use.
+        # Near half only: the link to attach once the name of an earlier link is free.
         self.wish: Any = None
-        # Of a far half: how the addresses of its container differ from those of clients, and that of the link.
+        # Far half only: the prefixes of its container's addresses, and the link's address without them.
         self.prefixes: Any = None
         self.plain_address = ""
-        # Why the peer has detached, if it said so.
+        # The peer's reason for its detach, if it gave one.
         self.reason: Any = None
-        # The peer has detached, and is not answered before the other half is.
+        # The peer has detached, and gets the answer after that of the other half.
         self.has_left = False
-        # How this half is to be detached once all that came before has been sent: closed or not, and the error.
+        # How to detach this half once everything before has been sent: closed or not, and the error.
         self.detach_due: Any = None
-        # Deliveries for which there is no credit any more, though the other half had got it.
+        # Deliveries without credit: the other half had it before it was taken back.
         self.waiting = None
         # The delivery of the other half whose rest is ignored.
         self.dropped = None
-        # Frames for which the window of the other half's session is kept closed.
+        # Frames for which the window of the other half's session stays closed.
         self.held = 0
-        # Of a half that sends and has no credit: since when.
+        # Sending half only: the time since when it has no credit.
         self.dry_since = 0.0
 
     def is_stuck(self) -> bool:
-        """Whether its connection, or its session, has no room now; notes what waits for a write."""
+        """Whether its connection or session has no room now; notes whether it waits for a write."""
         session = self.link.session
         if session.output.end >= _BURST:
             self.peer.is_full = True
@@ -89,18 +89,18 @@ class RoutedEnd(End):
         return self.peer.is_blocked or session.has_backlog or session.remote_incoming_window == 0
 
     def wait(self) -> None:
-        """Be looked at when there is room."""
+        """Wait for room."""
         self.peer.stuck[self] = None
 
     def hold(self) -> None:
-        """Keep the window of the other half's session closed for a frame more, until this half has room."""
+        """Keep the window of the other half's session closed for one more frame, until this half has room."""
         if self.other is not None:
             self.other.link.session.withhold(1)
             self.held += 1
             self.peer.stuck[self] = None
 
     def let_go(self) -> None:
-        """Let the window of the other half's session open again."""
+        """Open the window of the other half's session again."""
         if self.held > 0:
             held = self.held
             self.held = 0

@@ -20,6 +20,8 @@ STREAMS_MAX = 1000
 """Limit of the links of a trunk for large messages; further messages wait."""
 IDLE_STREAMS_MAX = 128
 """Idle links for large messages that are kept for later messages."""
+IDLE_STREAMS_IN_TESTS_MAX = 2
+"""The same with test hooks (2.1)."""
 OPENING_MAX = 8
 """Limit of such links whose attach is unanswered."""
 CONTROL_QUEUE_MAX = 10_000

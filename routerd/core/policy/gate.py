@@ -224,7 +224,7 @@ class Gate:
         if seated is not None:
             self.account.leave(peer.number)
             self._counters_of(grant.vhost).disconnected(grant.user, grant.host, seated[1])
-        self._observer.policy_summary(peer, grant)
+        self._observer.policy_summary(peer, grant, self.vhosts.get(grant.vhost))
 
     # --- sessions
 

@@ -61,7 +61,7 @@ class Rulebook:
                 self._add_pattern(name, other)
 
     def _add_pattern(self, name: str, vhost: Vhost) -> None:
-        if not self.settings.uses_name_patterns:
+        if not self.settings.uses_name_patterns or not name:
             return
         try:
             self._patterns.add(name, vhost)
@@ -71,7 +71,9 @@ class Rulebook:
 
     def vhost_for(self, name: str) -> Vhost | None:
         """Return the vhost of a name, or the default vhost."""
-        found = self._patterns.match(name) if self.settings.uses_name_patterns else self._by_name.get(name)
+        found = None if name and self.settings.uses_name_patterns else self._by_name.get(name)
+        if found is None and self.settings.uses_name_patterns:
+            found = self._patterns.match(name)
         if found is None and self.settings.default_vhost:
             found = self._vhosts.get(self.settings.default_vhost)
         return found

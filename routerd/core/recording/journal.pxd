@@ -44,7 +44,7 @@ cdef class Journal:
     cdef Py_ssize_t room(self, Address address) except -1
     @cython.locals(
         recorder=Recorder,
-        annotations=RouterAnnotations,
+        address=Address,
         flow="long long",
         row=Py_ssize_t,
         sampled="long long",
@@ -63,6 +63,8 @@ cdef class Journal:
         self,
         Inlet inlet,
         Outlet outlet,
+        AddressRoute route,
+        RouterAnnotations annotations,
         double stamp,
         Py_ssize_t count,
         DeliveryBatch batch,
@@ -70,9 +72,17 @@ cdef class Journal:
         Py_ssize_t start,
         long long remote_handle,
     )
-    @cython.locals(address=Address, outlets=list, count=Py_ssize_t, at=Py_ssize_t, outlet=Outlet)
+    @cython.locals(
+        address=Address, outlets=list, count=Py_ssize_t, at=Py_ssize_t, outlet=Outlet, route=AddressRoute
+    )
     cdef int _compare_together(
-        self, Recorder recorder, Inlet inlet, Outlet chosen, long long outstanding
+        self,
+        Recorder recorder,
+        Inlet inlet,
+        Outlet chosen,
+        AddressRoute taken,
+        RouterAnnotations annotations,
+        long long outstanding,
     ) except -1
     @cython.locals(rows=Py_ssize_t)
     cdef void accepted_together(self, RecordedBatch batch, Py_ssize_t count)

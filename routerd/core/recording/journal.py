@@ -25,7 +25,7 @@ from routerd.wire.section_scan import read_u32, skip_value
 from routerd.wire.sections import Sections
 
 if TYPE_CHECKING:
-    from routerd.core.annotations.router_annotations import AnnotationReader
+    from routerd.core.annotations.router_annotations import AnnotationReader, RouterAnnotations
     from routerd.core.clock import Clock
     from routerd.core.directory.path_rules import PathRules
     from routerd.core.links.address import Address
@@ -118,6 +118,8 @@ class Journal:
         self,
         inlet: "Inlet",
         outlet: "Outlet",
+        route: "AddressRoute | None",
+        annotations: "RouterAnnotations | None",
         stamp: float,
         count: int,
         batch: "DeliveryBatch | None",
@@ -125,20 +127,26 @@ class Journal:
         start: int,
         remote_handle: int,
     ) -> None:
-        """Record messages that left together, with frames from data[start] on; unsettled ones have a batch."""
+        """Record messages that left together, with frames from data[start] on; unsettled ones have a batch.
+
+        `annotations` are those of messages from another router.
+        """
         recorder = self.recorder
         if recorder is None or inlet.is_relay:
             return
-        # Messages that a sibling took in have no annotations.
-        annotations = self._reader.unmarked if inlet.is_fabric else None
-        flow = recorder.depart_together(inlet, outlet, annotations, count)
+        if inlet.is_fabric:
+            # Messages that a sibling took in and that go together have no annotations.
+            annotations = self._reader.unmarked
+        flow = recorder.depart_together(inlet, outlet, route, annotations, count)
         row = recorder.row
         sampled = skipped = recorder.skipped
-        outstanding = outlet.link.unsettled_count
+        # What was under way on the destination when the first of them left.
+        outstanding = outlet.link.unsettled_count if route is None else route.outstanding
         step = 0
         if batch is not None:
             outstanding -= count
             step = 1
+        address = outlet.address if route is None else route.address
         view = data
         octets = 0
         rows = 0
@@ -154,9 +162,9 @@ class Journal:
                 recorder.begin(flow, annotations, end - at)
                 one.start = at
                 one.end = end
-                self._describe(recorder, one, outlet.address)
+                self._describe(recorder, one, address)
                 one.forget_priority()
-                self._compare_together(recorder, inlet, outlet, outstanding + step * number)
+                self._compare_together(recorder, inlet, outlet, route, annotations, outstanding + step * number)
                 sampled += recorder.every
                 rows += 1
             at = end
@@ -167,17 +175,30 @@ class Journal:
         else:
             batch.context = RecordedBatch(flow, recorder.rows if rows else None, row, skipped, max(1, recorder.every))
 
-    def _compare_together(self, recorder: "Recorder", inlet: "Inlet", chosen: "Outlet", outstanding: int) -> None:
-        """Note the outlets that could have been chosen; `outstanding` deliveries were under way on the chosen one."""
-        address = chosen.address
+    def _compare_together(
+        self,
+        recorder: "Recorder",
+        inlet: "Inlet",
+        chosen: "Outlet",
+        taken: "AddressRoute | None",
+        annotations: "RouterAnnotations | None",
+        outstanding: int,
+    ) -> None:
+        """Note all candidates; `outstanding` deliveries were under way on the one that was chosen."""
+        address = chosen.address if taken is None else taken.address
         outlets = address.outlets
         count = address.local_count if inlet.is_fabric else len(outlets)
         for at in range(count):
             outlet = outlets[at]
-            if outlet is chosen:
+            if taken is None and outlet is chosen:
                 recorder.consider_with(outlet, outstanding, True)
             elif outlet.is_open and outlet.link.credit > 0:
                 recorder.consider(outlet, False)
+        for route in [] if inlet.is_fabric else address.routes:
+            if route is taken:
+                recorder.consider_route_with(route, outstanding, True)
+            elif self._rules.may_take(address, route, annotations):
+                recorder.consider_route(route, False)
 
     def accepted_together(self, batch: RecordedBatch, count: int) -> None:
         """Record that `count` messages at the front of a batch were accepted."""

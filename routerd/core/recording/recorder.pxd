@@ -57,9 +57,9 @@ cdef class Recorder:
         self, Inlet inlet, Outlet outlet, AddressRoute route, RouterAnnotations annotations, long long size
     ) except? -1
     cpdef Py_ssize_t room(self, Py_ssize_t candidates) except -1
-    @cython.locals(index=Py_ssize_t)
+    @cython.locals(number="long long", index=Py_ssize_t)
     cdef Py_ssize_t depart_together(
-        self, Inlet inlet, Outlet outlet, RouterAnnotations annotations, Py_ssize_t count
+        self, Inlet inlet, Outlet outlet, AddressRoute route, RouterAnnotations annotations, Py_ssize_t count
     ) except? -1
     cdef int begin(self, long long flow, RouterAnnotations annotations, long long size) except -1
     cdef bint _is_of(self, Flow flow, long long number, str key, RouterAnnotations annotations) noexcept
@@ -98,6 +98,7 @@ cdef class Recorder:
     cdef int consider(self, Outlet outlet, bint is_chosen) except -1
     cdef int consider_with(self, Outlet outlet, long long outstanding, bint is_chosen) except -1
     cdef int consider_route(self, AddressRoute route, bint is_chosen) except -1
+    cdef int consider_route_with(self, AddressRoute route, long long outstanding, bint is_chosen) except -1
     @cython.locals(rows=Rows, newest=list)
     cpdef object take(self, bint is_all=*)
     @cython.locals(found=Flow, last=Flow)

@@ -159,14 +159,20 @@ class Recorder:
         return self._countdown - 1 + self.every * self.rows.room(min(candidates, _CANDIDATES_MAX))
 
     def depart_together(
-        self, inlet: "Inlet", outlet: "Outlet", annotations: "RouterAnnotations | None", count: int
+        self,
+        inlet: "Inlet",
+        outlet: "Outlet",
+        route: "AddressRoute | None",
+        annotations: "RouterAnnotations | None",
+        count: int,
     ) -> int:
         """Count messages that leave together, no more than `room` returned; return their flow as `depart` does.
 
         The caller reports their octets by `add`, and sampled messages by `begin`. The first sampled message follows
         `skipped` others, and then every `every`-th one is sampled.
         """
-        inlet.flow = self._look_for(inlet, outlet, None, outlet.number, annotations)
+        number = outlet.number if route is None else -route.trunk
+        inlet.flow = self._look_for(inlet, outlet, route, number, annotations)
         index = inlet.flow.index
         self._counters[_SUMS * index] += count
         if not self._is_active[index]:
@@ -330,10 +336,14 @@ class Recorder:
 
     def consider_route(self, route: "AddressRoute", is_chosen: bool) -> None:
         """Note a route to another router as a candidate."""
+        self.consider_route_with(route, route.outstanding, is_chosen)
+
+    def consider_route_with(self, route: "AddressRoute", outstanding: int, is_chosen: bool) -> None:
+        """Note a route to another router as a candidate, with its deliveries under way."""
         if route.recorded_in is not self._register:
             route.recorded_in = self._register
             route.recorded_as = self._link_number(route_text(route))
-        self.rows.consider(route.recorded_as, route.cost, route.outstanding, is_chosen)
+        self.rows.consider(route.recorded_as, route.cost, outstanding, is_chosen)
 
     # --- handing over
 

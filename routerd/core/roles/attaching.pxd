@@ -12,4 +12,5 @@ cdef class Attaching:
 
     cpdef bint complete(self, Link link, object source, object target, bint is_second=*) except -1
     cpdef void refuse(self, Link link, object error)
+    cpdef void refuse_without_reason(self, Link link, object error)
     cpdef long long take_number(self) noexcept

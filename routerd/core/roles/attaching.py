@@ -23,11 +23,7 @@ class Attaching:
         self.is_draining = False
 
     def complete(self, link: "Link", source: Any, target: Any, is_second: bool = False) -> bool:
-        """Answer an attach; return whether that was possible.
-
-        A producer with rcv-settle-mode second may wait for the settlement. Only consumers with that mode can wait as
-        well. With others, the router answers with mode first, and settles with the outcome.
-        """
+        """Answer an attach; return whether that was possible. A producer gets mode second if `is_second`."""
         mode = link.rcv_settle_mode if link.is_sender else int(is_second)
         size = 0 if link.is_sender else link.session.connection.context.max_message_size
         try:
@@ -41,6 +37,11 @@ class Attaching:
     def refuse(self, link: "Link", error: Error) -> None:
         """Refuse a link."""
         link.refuse(error)
+        self._observer.link_refused(link, error)
+
+    def refuse_without_reason(self, link: "Link", error: Error) -> None:
+        """Refuse a link as a qdrouterd does that tells its peer no reason; the observer gets it."""
+        link.refuse()
         self._observer.link_refused(link, error)
 
     def take_number(self) -> int:

@@ -1,8 +1,8 @@
 """Auto-links: links that the router attaches to containers by itself, one on each connection to the container.
 
-A link that the container refuses or ends is attached again, later and later while that fails. All share a session; one
-that was not answered when the container ended its session may be why, and gets a session of its own from then on. One
-that is removed takes no new messages, and is detached when those under way are settled.
+A link that the container refuses or ends is attached again, later and later while that fails. All links share a
+session. A link whose attach had no answer when the container ended the session may be the cause. It gets a separate
+session from then on. A link that is removed takes no new messages, and is detached when those under way are settled.
 """
 
 from collections import deque
@@ -37,21 +37,21 @@ if TYPE_CHECKING:
 
 INACTIVE, ATTACHING, FAILED, ACTIVE, QUIESCING = ("inactive", "attaching", "failed", "active", "quiescing")
 _BY_MERIT = (ACTIVE, ATTACHING, FAILED, QUIESCING)
-"""What an auto-link is on several connections is the first of these that it is on one."""
+"""The states of an auto-link. Its state over several connections is the first of these."""
 
 RETRY_S = 2.0
-"""After how long a link is attached again that has failed once; then after twice as long each time."""
+"""The delay before a failed link is attached again. It doubles with each further failure."""
 RETRY_MAX_S = 60.0
 RETRY_SPREAD = 0.25
-"""By what part of itself each of these times is longer at most, so that not all come at once."""
+"""The greatest random extension of such a delay, as a share of it, so that links do not all come at once."""
 ANSWER_S = 60.0
-"""What a container gets to answer an attach."""
+"""The time for a container's answer to an attach."""
 QUIESCE_S = 10.0
-"""What messages get to settle that are under way on a link that is removed."""
+"""The time for messages under way on a removed link to settle."""
 UNANSWERED_FIRST = 64
-"""Attaches that are under way before the container has said how many links it takes."""
+"""The limit of unanswered attaches before the container has said how many links it takes."""
 UNANSWERED_MAX = 1000
-"""Attaches that are under way on a connection."""
+"""The limit of unanswered attaches on a connection."""
 
 _LINK_DETACH = Symbol("link-detach")
 _MODIFIED = "amqp:modified:list"
@@ -65,7 +65,7 @@ _NO_ROOM = "the attach does not fit the frames that the container takes"
 
 @dataclass(frozen=True, slots=True)
 class AutoLinkState:
-    """How an auto-link fares."""
+    """The state of an auto-link."""
 
     status: str
     link: int | None
@@ -82,11 +82,11 @@ class ContainerLink:
         # The inlet or outlet, from the attach to the end of the link.
         self.end: Any = None
         self.is_answered = False
-        # It has, or is to have, a session for itself.
+        # Whether it has, or shall have, a separate session.
         self.is_alone = False
-        # When something is to happen: the answer is late, it is attached again, or it is detached.
+        # The time of the next step: the answer is late, the link is attached again, or it is detached.
         self.due = 0.0
-        # How long it waits when it fails the next time.
+        # The delay after the next failure.
         self.delay = RETRY_S
         self.last_error: str | None = None
 
@@ -106,11 +106,11 @@ class AutoLinkUse(ContainerUse):
         self._auto_links.begin(self, peer)
 
     def deactivated(self, peer: "Peer") -> None:
-        """Detach it, if there still is a connection."""
+        """Detach it, if the connection is still there."""
         self._auto_links.finish(self, peer)
 
     def state(self) -> AutoLinkState:
-        """Return how it fares, on all connections together."""
+        """Return its state over all connections."""
         links = list(self.links.values())
         states = [link.state for link in links]
         status = ([one for one in _BY_MERIT if one in states] or [INACTIVE])[0]
@@ -120,11 +120,11 @@ class AutoLinkUse(ContainerUse):
 
 
 class ContainerConnection:
-    """What auto-links have together on a connection."""
+    """The data that auto-links share on a connection."""
 
     def __init__(self) -> None:
         self.session: Session | None = None
-        # Those to attach once others have been answered.
+        # Links to attach once others have been answered.
         self.waiting: deque[ContainerLink] = deque()
         self.unanswered = 0
 
@@ -134,7 +134,7 @@ class AutoLinks:
 
     inlet_role: LinkRole
     outlet_role: LinkRole
-    """Set once, by who makes the parts."""
+    """Set once by the builder of the parts."""
 
     def __init__(
         self,
@@ -146,7 +146,7 @@ class AutoLinks:
         containers: "Containers",
         chance: Callable[[], float],
     ) -> None:
-        """`chance` returns a number from 0 to 1, another one each time."""
+        """`chance` returns a random number from 0 to 1."""
         self._clock = clock
         self._observer = observer
         self._directory = directory
@@ -157,7 +157,7 @@ class AutoLinks:
         self.uses: dict[str, AutoLinkUse] = {}
         self._connections: dict[Peer, ContainerConnection] = {}
         self._by_end: dict[Any, ContainerLink] = {}
-        # Those to look at each second, in the order in which they came.
+        # The links to check each second, in the order in which they came.
         self._unanswered: dict[ContainerLink, None] = {}
         self._failed: dict[ContainerLink, None] = {}
         self._quiescing: dict[ContainerLink, None] = {}
@@ -165,7 +165,7 @@ class AutoLinks:
     # --- what is configured
 
     def add(self, settings: AutoLinkSettings) -> None:
-        """Have a link attached to a container, whenever it is connected; another one of the name is replaced."""
+        """Attach a link to a container whenever it is connected; another auto-link of the name is replaced."""
         self.remove(settings.name)
         directory = self._directory
         is_fallback = settings.is_fallback and settings.direction is LinkDirection.OUT
@@ -176,7 +176,7 @@ class AutoLinks:
         self._containers.add(use)
 
     def remove(self, name: str) -> None:
-        """Do without an auto-link; one that is not known is none."""
+        """Remove an auto-link; an unknown name is ignored."""
         use = self.uses.pop(name, None)
         if use is not None:
             self._containers.remove(use)
@@ -186,12 +186,12 @@ class AutoLinks:
     # --- connections
 
     def begin(self, use: AutoLinkUse, peer: "Peer") -> None:
-        """Attach the link of an auto-link to a container."""
+        """Attach an auto-link's link to a container."""
         link = use.links[peer] = ContainerLink(use, peer)
         self._attach_soon(link)
 
     def finish(self, use: AutoLinkUse, peer: "Peer") -> None:
-        """Bring the link of an auto-link to its end."""
+        """End the link of an auto-link."""
         link = use.links.pop(peer)
         self._failed.pop(link, None)
         if peer.connection.state is not _OPENED:
@@ -201,7 +201,7 @@ class AutoLinks:
             self._quiesce(link)
 
     def each_second(self, now: float) -> None:
-        """Attach again what has failed, and detach what is settled."""
+        """Attach failed links again, and detach settled ones."""
         for link in list(self._unanswered):
             if link.due > now:
                 break
@@ -212,7 +212,7 @@ class AutoLinks:
                 self._attach_soon(link)
         for link in list(self._quiescing):
             if isinstance(link.end, Inlet) and link.due - QUIESCE_S + QUIET_S <= now:
-                # Not every container answers.
+                # Some containers never answer.
                 link.end.is_quiet = True
             if link.due <= now or _is_settled(link.end):
                 self._detach(link)
@@ -230,7 +230,7 @@ class AutoLinks:
         self._go_on(link.peer)
 
     def _go_on(self, peer: "Peer") -> None:
-        """Attach links of a connection, as many as can be under way."""
+        """Attach links of a connection, as many as may be unanswered."""
         connection = self._connections.get(peer)
         if connection is None or peer.connection.state is not _OPENED or self._attaching.is_draining:
             return
@@ -274,14 +274,14 @@ class AutoLinks:
     def _attached(
         self, connection: ContainerConnection, link: ContainerLink, is_in: bool, source: Source, target: Target
     ) -> Any:
-        """Return a link of the engine that has been attached; raises StateError, FrameTooLarge."""
+        """Attach and return a link of the engine; raises StateError, FrameTooLarge."""
         session = self._session(connection, link)
         name = self._attaching.link_name()
         wire: Any = session.receiver(name) if is_in else session.sender(name)
         try:
             wire.attach(source=source, target=target)
         except StateError:
-            # The session has all the links that the container takes on one.
+            # The session has as many links as the container takes on one session.
             session = connection.session = _begun(link.peer)
             wire = session.receiver(name) if is_in else session.sender(name)
             wire.attach(source=source, target=target)
@@ -294,7 +294,7 @@ class AutoLinks:
             try:
                 return _begun(link.peer)
             except StateError:
-                # There is none left for it alone.
+                # There is no session left for this link alone.
                 link.is_alone = False
         if connection.session is None or not connection.session.is_open:
             connection.session = _begun(link.peer)
@@ -308,7 +308,7 @@ class AutoLinks:
         wire = end.link
         terminus = wire.remote_target if wire.is_sender else wire.remote_source
         if terminus is None and wire.is_attached and link.state != QUIESCING:
-            # The detach that says why comes next.
+            # A detach with the reason comes next.
             return
         self._note_answer(link)
         if wire.is_attached and link.state == QUIESCING:
@@ -350,7 +350,7 @@ class AutoLinks:
     # --- ends
 
     def ended(self, end: Any, error: Error | None) -> bool:
-        """Attach a link again later that is over; whether it was in use until now."""
+        """Attach a link again later, as it is over; return whether it was in use until now."""
         link = self._by_end.pop(end, None)
         if link is None:
             return False
@@ -373,7 +373,7 @@ class AutoLinks:
         return was_used
 
     def _give_up(self, link: ContainerLink, reason: str) -> None:
-        """Do without a link as it is; what the container says of it yet is heard."""
+        """Give up a link as it is; later answers of the container are still read."""
         self._fail(link, reason)
         self._detach(link)
 
@@ -386,7 +386,7 @@ class AutoLinks:
         self._observer.auto_link_failed(link.use, reason or "")
 
     def _quiesce(self, link: ContainerLink) -> None:
-        """Have a link take no new messages, and detach it when those under way are settled."""
+        """Stop new messages of a link, and detach it when those under way are settled."""
         was_used = link.state == ACTIVE
         link.state = QUIESCING
         link.due = self._clock.now + QUIESCE_S
@@ -396,7 +396,7 @@ class AutoLinks:
             inlet.withdraw()
             inlet.is_open = False
             if not inlet.is_quiet:
-                # The answer comes behind everything that was sent on the credit of before.
+                # The answer comes behind all messages that were sent on the earlier credit.
                 inlet.link.flow(echo=True)
         elif was_used:
             outlet: Outlet = link.end
@@ -408,7 +408,7 @@ class AutoLinks:
             self._quiescing[link] = None
 
     def look_whether_settled(self, end: Any) -> None:
-        """Detach a link that is removed, if nothing is under way on it any more."""
+        """Detach a removed link if nothing is under way on it any more."""
         link = self._by_end.get(end)
         if link in self._quiescing and _is_settled(end):
             self._detach(link)
@@ -421,12 +421,12 @@ class AutoLinks:
             try:
                 wire.detach()
             except StateError:
-                # It is being detached.
+                # The detach is under way already.
                 return
 
 
 class AutoLinkInletRole(LinkRole):
-    """Of a link by which messages come from a container."""
+    """The role of a link for messages from a container."""
 
     def __init__(
         self, intake: "Intake", credit: "Credit", ends: "Ends", clients: "Clients", auto_links: AutoLinks
@@ -442,12 +442,12 @@ class AutoLinkInletRole(LinkRole):
         self._intake.from_client(end, delivery, data, start, stop)
 
     def flow(self, end: Inlet) -> None:
-        """See what credit the container has given back."""
+        """Note the credit that the container has given back."""
         self._credit.of_producer(end)
         self._auto_links.look_whether_settled(end)
 
     def answered(self, end: Inlet) -> None:
-        """Use the link, or do without it."""
+        """Use the link, or give it up."""
         self._auto_links.answered(end)
 
     def ended(self, end: Inlet, error: Error | None) -> None:
@@ -460,7 +460,7 @@ class AutoLinkInletRole(LinkRole):
 
 
 class AutoLinkOutletRole(LinkRole):
-    """Of a link by which messages go to a container."""
+    """The role of a link for messages to a container."""
 
     def __init__(self, credit: "Credit", ends: "Ends", clients: "Clients", auto_links: AutoLinks) -> None:
         self._credit = credit
@@ -473,7 +473,7 @@ class AutoLinkOutletRole(LinkRole):
         self._credit.of_consumer(end)
 
     def answered(self, end: Outlet) -> None:
-        """Use the link, or do without it."""
+        """Use the link, or give it up."""
         self._auto_links.answered(end)
 
     def ended(self, end: Outlet, error: Error | None) -> None:
@@ -486,7 +486,7 @@ class AutoLinkOutletRole(LinkRole):
 
 
 def _room(connection: ContainerConnection) -> int:
-    """Return how many attaches may be under way."""
+    """Return how many attaches may be unanswered."""
     session = connection.session
     is_known = session is not None and session.remote_channel >= 0
     return UNANSWERED_MAX if is_known else UNANSWERED_FIRST
@@ -510,5 +510,5 @@ def _is_settled(end: Any) -> bool:
 
 
 def _reason(error: Error | None) -> str | None:
-    """Return what a container says of the end of a link."""
+    """Return the container's reason for the end of a link."""
     return None if error is None else error.description or str(error.condition)

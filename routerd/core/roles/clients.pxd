@@ -34,7 +34,6 @@ cdef object _NOT_TEXT
 cdef object _NO_COORDINATOR
 cdef object _DOWN
 cdef object _ATTACH_RCVD
-cdef int _SETTLED
 cdef int _SECOND
 
 
@@ -131,7 +130,3 @@ cdef class EdgeProducerRole(LinkRole):
     cpdef void flow(self, object end)
     @cython.locals(inlet=Inlet, peer=Peer, address=Address)
     cpdef void ended(self, object end, object error)
-
-
-@cython.locals(outlet=Outlet, link=Sender)
-cdef bint _settle_second(Address address) except -1

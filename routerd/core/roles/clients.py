@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any, cast
 
 from routerd.core.annotations.router_annotations import section
-from routerd.core.directory.naming import FALLBACK_LINK, phase_of
+from routerd.core.directory.naming import FALLBACK_LINK, FOR_ROUTERS, is_for_topics, phase_of
 from routerd.core.directory.treatment import Treatment
 from routerd.core.links.address import Address
 from routerd.core.links.inlet import Inlet
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from routerd.wire.link import Link
 
 ADDRESS_MAX = 4096
-"""Characters of the longest address: a link between siblings has it three times in its attach, which is one frame."""
+"""Characters of the longest address: an attach between siblings contains it three times, and is one frame."""
 
 _UNAVAILABLE = Error(condition="amqp:not-found", description="Node not found")
 _NO_SOURCE = Error(condition="amqp:invalid-field", description="a receiver needs a source with an address, or dynamic")
@@ -55,11 +55,10 @@ _NO_COORDINATOR = Error(
     " to use transactions.",
 )
 _MANAGEMENT = ("M0$management", "L$management")
-"""The keys of the addresses that management of this router has."""
+"""The keys of the management addresses of this router."""
 _DOWN = Treatment(Distribution.BALANCED)
 _ATTACH_RCVD = LinkState.ATTACH_RCVD
 _RESENDS = "qd.resend-released"
-_SETTLED = 1
 _SECOND = 1
 
 
@@ -144,7 +143,7 @@ class Clients(Claimant):
         return True
 
     def consumer_came(self, outlet: Outlet) -> None:
-        """Have messages of its address come here for a consumer."""
+        """Have messages of its address routed here for a consumer."""
         address = outlet.address
         address.add(outlet)
         self._consumers_changed(address)
@@ -155,7 +154,7 @@ class Clients(Claimant):
                 self._journal.recorder.events.address_added(address.key, self._clock.now)
 
     def answer(self, outlet: Outlet) -> None:
-        """Answer a consumer that every worker knows of, unless it has left."""
+        """Answer a consumer that all workers know, unless it has left."""
         link = outlet.link
         if link.state is not _ATTACH_RCVD or link.context is not outlet or not link.session.is_open:
             return
@@ -166,7 +165,7 @@ class Clients(Claimant):
         self.serve_consumer(outlet)
 
     def serve_consumer(self, outlet: Outlet) -> None:
-        """Send to a consumer whose link is attached, as it has credit."""
+        """Send to an attached consumer, as far as it has credit."""
         outlet.address.note_credit()
         outlet.note_flow(self._clock.now)
         self._observer.link_attached(outlet)
@@ -193,7 +192,7 @@ class Clients(Claimant):
         self._directory.tracking.changed(address)
 
     def retire(self, outlet: Outlet) -> None:
-        """Have no more messages come to a consumer; those under way may settle before its link is over."""
+        """Send no more messages to a consumer; those under way may settle before its link is over."""
         outlet.role = self.leaving_role
         outlet.address.remove(outlet)
         self.consumer_left(outlet)
@@ -213,8 +212,7 @@ class Clients(Claimant):
         if isinstance(found, Error):
             return found
         address = found
-        is_second = link.rcv_settle_mode == _SECOND and address is not None and _settle_second(address)
-        if not self._attaching.complete(link, link.remote_source, target, is_second):
+        if not self._attaching.complete(link, link.remote_source, target, link.rcv_settle_mode == _SECOND):
             if address is not None:
                 self._directory.forget_if_idle(address)
             return True
@@ -247,7 +245,7 @@ class Clients(Claimant):
         return True
 
     def serve_producer(self, inlet: Inlet, text: str | None) -> None:
-        """Take the messages of a producer whose link is attached; `text` is its address as it is written."""
+        """Take the messages of an attached producer; `text` is its address as written."""
         peer, address = inlet.peer, inlet.address
         if address is not None:
             self._uplinks.producers_changed(address)
@@ -295,6 +293,8 @@ class Clients(Claimant):
             text = terminus.address = str(text)
         if peer.is_edge and DOWNLINK in terminus.capabilities and not (directory.is_edge or is_producer):
             return _TOO_LONG if len(text) >= ADDRESS_MAX else directory.address_with(f"H{text}", _DOWN)
+        if not peer.is_inner and is_for_topics(text):
+            return FOR_ROUTERS
         treatment = directory.naming.treatment(text, peer.tenant)
         key = directory.naming.terminus_key(
             text, peer.tenant, treatment, terminus.capabilities, is_producer, peer.is_edge
@@ -385,7 +385,7 @@ class ProducerRole(LinkRole):
 
 
 class EdgeProducerRole(LinkRole):
-    """The role of a link by which an edge router sends, for one address or as annotations say."""
+    """The role of a link by which an edge router sends, for one address or by annotations."""
 
     def __init__(
         self, directory: "Directory", intake: "Intake", credit: "Credit", ends: "Ends", clients: Clients
@@ -418,14 +418,3 @@ class EdgeProducerRole(LinkRole):
 def _has_other_link(inlet: Inlet, address: Address) -> bool:
     """Whether the peer of a link has another link to the address."""
     return any(one.peer is inlet.peer and one is not inlet for one in address.inlets)
-
-
-def _settle_second(address: Address) -> bool:
-    """Whether all consumers of an address are clients of this worker that settle after the producer (mode second)."""
-    if address.is_multicast or address.routes or not address.outlets:
-        return False
-    for outlet in address.outlets:
-        link = outlet.link
-        if outlet.is_fabric or link.rcv_settle_mode != _SECOND or link.snd_settle_mode == _SETTLED:
-            return False
-    return address.remote_count == 0

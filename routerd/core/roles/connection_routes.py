@@ -1,7 +1,7 @@
 """Link routes that a peer makes for its own connection, `router.connection.linkRoute` in management.
 
-They are seen from that connection alone and end with it. So the worker of the connection answers the requests about
-them, before these reach the management of the router.
+Only that connection sees them, and they end with it. So the worker of the connection answers the requests about them,
+before these reach the management of the router.
 """
 
 from collections.abc import Callable, Mapping
@@ -28,7 +28,7 @@ _DIRECTIONS = {one.value: one for one in LinkDirection}
 
 
 class _Refused(Exception):
-    """A request that is not done; has the status and what is said."""
+    """A request that is refused, with the status and its description."""
 
     def __init__(self, status: int, text: str) -> None:
         super().__init__(text)
@@ -57,7 +57,7 @@ class ConnectionRoutes:
     """The link routes of all connections of a worker, by their identities."""
 
     send: Callable[[str, bytes], bool] | None
-    """Sends an answer to a reply address; None while nobody does. Returns whether it was taken."""
+    """Sends an answer to a reply address and returns whether it was taken; None without a sender."""
 
     def __init__(self, observer: "Observer", routes: "LinkRoutes", attaching: "Attaching", may_change: bool):
         self._observer = observer
@@ -73,7 +73,7 @@ class ConnectionRoutes:
             self._end(peer, route)
 
     def take(self, peer: "Peer", octets: bytes) -> bool:
-        """Do what a request says, and send the answer; whether it was one that can be answered here."""
+        """Do a request and send the answer; return whether the request can be answered here."""
         if self.send is None:
             return False
         try:

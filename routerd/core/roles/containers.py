@@ -1,7 +1,7 @@
-"""Connections to containers, mostly brokers, and what is configured to be used with them: link routes and auto-links.
+"""Connections to containers, mostly brokers, and the configured uses of them: link routes and auto-links.
 
-A use names the listener or connector that its container is at, or the container by its id. It is active on each
-connection that it means, however many there are; one that names nothing is active on none.
+A use names the listener or connector of its container, or the id of the container. It is active on each connection
+that matches, however many there are. A use that names nothing is never active.
 """
 
 from typing import TYPE_CHECKING
@@ -21,13 +21,13 @@ _KINDS = (LINK_ROUTE, AUTO_LINK)
 
 
 class ContainerUse:
-    """What the router does with a container, on each of its connections. This one does nothing."""
+    """A router's use of a container, on each connection to it. This base class does nothing."""
 
     def __init__(self, kind: str, name: str, container_id: str | None, connection: str | None) -> None:
-        """`connection` is the name of a listener or connector; at most one of the two is given."""
+        """`connection` is the name of a listener or connector. At most one of the two is given."""
         self.kind = kind
         self.name = name
-        # As the log has it.
+        # The name in the log.
         self.place = ""
         if connection is not None:
             self.place = f"connection {connection}"
@@ -40,14 +40,14 @@ class ContainerUse:
         """Begin on a connection."""
 
     def deactivated(self, peer: "Peer") -> None:
-        """End on a connection: it is over, or the use is removed."""
+        """Stop on a connection: it is over, or the use is removed."""
 
 
 class Containers:
-    """Which connections lead to which containers, and who uses them.
+    """The connections to containers, and their uses.
 
-    When a connection opens, uses that name its listener or connector are activated first. Those that name the container
-    follow. Of either, link routes come before auto-links, each in the order of definition.
+    When a connection opens, uses that name its listener or connector are activated first. Uses that name the container
+    follow. In both groups link routes come before auto-links, each in the order of definition.
     """
 
     def __init__(self, observer: "Observer") -> None:
@@ -59,7 +59,7 @@ class Containers:
         self._places: dict[Peer, tuple[str, ...]] = {}
 
     def add(self, use: ContainerUse) -> None:
-        """Have something used with its container, now and whenever it is connected."""
+        """Add a use, now and whenever its container is connected."""
         if not use.place:
             return
         of_place = self._uses.get(use.place)
@@ -70,7 +70,7 @@ class Containers:
             self._activate(use, peer)
 
     def remove(self, use: ContainerUse) -> None:
-        """Have it used no more."""
+        """Remove a use."""
         of_place = self._uses.get(use.place)
         if of_place is None:
             return
@@ -81,7 +81,7 @@ class Containers:
             self._deactivate(use, peer)
 
     def opened(self, peer: "Peer") -> None:
-        """Use the connection to a container."""
+        """Activate the uses of a container's connection."""
         performative = peer.connection.remote_open
         container = "" if performative is None else performative.container_id
         places: tuple[str, ...] = (f"container {container}",)
@@ -94,7 +94,7 @@ class Containers:
                 self._activate(use, peer)
 
     def closed(self, peer: "Peer") -> None:
-        """Use a connection no more."""
+        """Deactivate the uses of a connection."""
         for place in self._places.pop(peer, ()):
             peers = self._peers[place]
             del peers[peer]
@@ -120,7 +120,7 @@ class Containers:
 
 
 class ContainerRole(ConnectionRole):
-    """Of a connection to a container. Links that the container attaches are treated as a client's."""
+    """The role of a connection to a container. Links that the container attaches are treated as a client's."""
 
     def __init__(self, containers: Containers, claims: "Claims") -> None:
         self._containers = containers
@@ -131,9 +131,9 @@ class ContainerRole(ConnectionRole):
         self._containers.opened(peer)
 
     def closed(self, peer: "Peer") -> None:
-        """Use it no more."""
+        """Stop using it."""
         self._containers.closed(peer)
 
     def attached(self, peer: "Peer", link: "Link", performative: "Attach") -> None:
-        """Have the link taken, or refused."""
+        """Have the link claimed or refused."""
         self._claims.attached(peer, link, performative)

@@ -80,8 +80,10 @@ class ControlRole(LinkRole):
             self._taken(inlet, delivery, bytes(collected.octets))
 
     def _taken(self, inlet: Inlet, delivery: "Delivery", octets: bytes) -> None:
-        inlet.presettled += 1
-        if not delivery.remote_settled:
+        if delivery.remote_settled:
+            inlet.presettled += 1
+        else:
+            inlet.accepted += 1
             delivery.accept()
         self.take(inlet, octets)
 

@@ -9,6 +9,9 @@ if TYPE_CHECKING:
     from routerd.core.links.address import Address
     from routerd.core.settings import Distribution
 
+# The time for a producer to use its credit or to return it.
+_RETURN_S = 1.0
+
 
 class Demand:
     """Grants or withdraws the credit of producers, and sends or releases messages that wait."""
@@ -17,6 +20,8 @@ class Demand:
         self._clock = clock
         self._directory = directory
         self._queues = queues
+        # Addresses whose producers were asked to return their credit, with the time; the oldest first.
+        self._recalled: dict[Address, float] = {}
 
     def came(self, address: "Address") -> None:
         """Grant credit to the producers of an address, and send messages that wait."""
@@ -24,9 +29,11 @@ class Demand:
         self._directory.expectations.came(address.key)
         address.note_credit()
         for inlet in address.inlets:
+            inlet.call_off()
             inlet.top_up()
         if address.primary is not None:
             for inlet in address.primary.inlets:
+                inlet.call_off()
                 inlet.top_up()
         self._queues.serve(address)
 
@@ -38,22 +45,38 @@ class Demand:
         address.note_credit()
         if address.local_count == 0:
             self._queues.release_parked(address)
-            for inlet in address.inlets:
-                if not inlet.is_served(address):
-                    inlet.withdraw()
+            self._recall(address)
             if address.primary is not None:
-                for inlet in address.primary.inlets:
-                    if not inlet.is_served(address.primary):
-                        inlet.withdraw()
+                self._recall(address.primary)
             self._directory.forget_if_idle(address)
-        if address.local_count == 0 or address.is_multicast:
-            # Otherwise nothing has changed for messages that wait for other consumers.
+        if address.local_count == 0 or address.is_multicast or address.returned is not None:
+            # Otherwise nothing has changed for messages that wait. One that goes elsewhere has lost its last chance.
             self._queues.serve(address)
 
     def spread(self, address: "Address", distribution: "Distribution") -> None:
-        """Have the messages of an address go to one consumer or to all from now on, those that wait included."""
+        """Send the messages of an address to one consumer or to all from now on, including those that wait."""
         address.spread(distribution)
         address.note_credit()
         for inlet in list(address.inlets):
             inlet.top_up()
         self._queues.serve(address)
+
+    def each_second(self, now: float) -> None:
+        """Take back credit that producers have not returned: many clients never answer a drain."""
+        for address in list(self._recalled):
+            if now - self._recalled[address] < _RETURN_S:
+                break
+            del self._recalled[address]
+            for inlet in address.inlets:
+                if inlet.link.drain:
+                    inlet.withdraw()
+
+    def _recall(self, address: "Address") -> None:
+        is_asked = False
+        for inlet in address.inlets:
+            if not inlet.is_served(address):
+                inlet.recall()
+                is_asked = is_asked or inlet.link.drain
+        if is_asked:
+            self._recalled.pop(address, None)
+            self._recalled[address] = self._clock.now

@@ -1,7 +1,7 @@
-"""An edge router's questions whether links are routed (inter-router protocol 6.7).
+"""The requests by which an edge router asks whether links are routed (inter-router protocol 6.7).
 
-The attach of a client waits for the answer. Its credit stays with the link meanwhile, and is used once it is known
-where the link goes.
+The attach of a client waits for the answer. Its credit stays with the link meanwhile. It is used once the destination
+of the link is known.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -24,7 +24,7 @@ PATIENCE_S = 3.0
 """How long an attach waits for an answer. Without one, the link is treated as if there were no uplink."""
 
 _OWN = ("_", "$management")
-"""What the addresses begin with that are no matter of the interior router."""
+"""The beginnings of addresses that the interior router is not asked about."""
 _FOUND = 0
 
 
@@ -51,7 +51,7 @@ class EdgeLookups(Asker):
         self.awaited: dict[AwaitedEnd, None] = {}
 
     def ask(self, attach: "RoutedAttach") -> bool:
-        """Have a link wait for an answer; whether the interior router can be asked."""
+        """Let a link wait for an answer; return whether the interior router can be asked."""
         if attach.plain_address.startswith(_OWN) or not self._requests.is_usable:
             return False
         end = AwaitedEnd(self._attaching.take_number(), attach)
@@ -70,20 +70,20 @@ class EdgeLookups(Asker):
         return self._requests.ask(Request(self, end, LOOKUP, properties, body, PATIENCE_S))
 
     def _count(self, end: AwaitedEnd, step: int) -> None:
-        # Policy counts it as it counts routed links.
+        # Policy counts it like a routed link.
         if end.attach.link.is_sender:
             end.peer.routed_out += step
         else:
             end.peer.routed_in += step
 
     def forget(self, end: AwaitedEnd) -> None:
-        """Wait no more for an answer."""
+        """Stop waiting for an answer."""
         if end in self.awaited:
             del self.awaited[end]
             self._count(end, -1)
 
     def answered(self, request: Request, answer: Message | None) -> None:
-        """Have a link go where it has to."""
+        """Route a link by the answer, or treat it as a client's."""
         end: AwaitedEnd = request.subject
         if end not in self.awaited:
             return
@@ -105,7 +105,7 @@ class EdgeLookups(Asker):
             self._claims.go_on(end.peer, link, end.attach.performative, "link routes")
 
     def _is_lost(self, request: Request) -> bool:
-        """Whether a request has no answer because its uplink was lost, where there is another."""
+        """Whether a request has no answer because its uplink was lost, and there is another uplink."""
         return request.generation != self._requests.generation
 
 

@@ -1,7 +1,7 @@
-"""The link routes of an edge router's containers, as its interior router has them (inter-router protocol 6.8).
+"""The link routes of an edge router's containers at its interior router (inter-router protocol 6.8).
 
-For each that has a container, the interior router has a link route of the uplink's connection, the proxy. It ends with
-that connection, so each uplink gets its own.
+For each link route with a container, the interior router has a link route of the uplink's connection: the proxy. It
+ends with that connection, so each uplink gets its own proxies.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 TYPE = "org.apache.qpid.dispatch.router.connection.linkRoute"
 SERVICE = "$management"
 PATIENCE_S = 10.0
-"""How long an answer is waited for, before the request is made again."""
+"""The time to wait for an answer, before the request is repeated."""
 
 _CREATED = 201
 
 
 class Proxy:
-    """What the interior router has, or is to have."""
+    """The state of a proxy at the interior router, and the wanted state."""
 
     def __init__(self, key: str) -> None:
         self.key = key
@@ -35,7 +35,7 @@ class Proxy:
 
 
 class EdgeProxies(Asker):
-    """Has the interior router route links to an edge router for as long as that has a container for them."""
+    """Keeps a proxy at the interior router for each link route that has a container here."""
 
     def __init__(self, router_id: str, routes: "LinkRoutes", requests: "UplinkRequests") -> None:
         self._router_id = router_id
@@ -46,7 +46,7 @@ class EdgeProxies(Asker):
         """By key."""
 
     def end_turn(self) -> None:
-        """Ask for what has changed in this turn."""
+        """Send requests for the changes of this turn."""
         routes = self._routes
         if not self._requests.is_usable:
             return
@@ -62,7 +62,7 @@ class EdgeProxies(Asker):
                 self._follow(key)
 
     def _follow(self, key: str) -> None:
-        """Have a proxy if there is a container, and none otherwise."""
+        """Request a proxy if there is a container, or its end if there is none."""
         is_wanted = self._routes.containers_of(key) > 0
         proxy = self.proxies.get(key)
         if proxy is None:
@@ -90,7 +90,7 @@ class EdgeProxies(Asker):
         proxy.is_asked = self._requests.ask(Request(self, proxy, SERVICE, properties, body, PATIENCE_S))
 
     def answered(self, request: Request, answer: Message | None) -> None:
-        """Note what the interior router has now."""
+        """Note the new state at the interior router."""
         proxy: Proxy = request.subject
         if self.proxies.get(proxy.key) is not proxy or request.generation != self._requests.generation:
             return
@@ -100,7 +100,7 @@ class EdgeProxies(Asker):
                 self._follow(proxy.key)
             return
         if request.properties["operation"] == "DELETE":
-            # It is gone, whether it was there or not.
+            # It is gone, whether it existed before or not.
             proxy.identity = None
         else:
             proxy.identity = _identity(answer)
@@ -109,7 +109,7 @@ class EdgeProxies(Asker):
 
 
 def _identity(answer: Message) -> str | None:
-    """Return what a proxy was created as; None if it was not."""
+    """Return the identity of a created proxy; None if it was not created."""
     body: Any = answer.body.value if isinstance(answer.body, AmqpValue) else None
     identity = body.get("identity") if isinstance(body, dict) else None
     if (answer.application_properties or {}).get("statusCode") != _CREATED or not isinstance(identity, str):

@@ -12,6 +12,7 @@ from routerd.core.roles.claims cimport Claimant, Claims
 from routerd.core.roles.control cimport ControlRole
 from routerd.core.roles.ends cimport Ends, end_empty_session
 from routerd.core.roles.trunks cimport Trunks
+from routerd.wire.delivery cimport Delivery
 from routerd.wire.link cimport Link
 
 
@@ -31,7 +32,7 @@ cdef class Edges:
     cpdef void let_pass_large(self, Outlet outlet)
     @cython.locals(trunk=Trunk)
     cpdef void forget_side(self, Outlet outlet)
-    cpdef void answer_lookup(self, Peer peer, bytes octets)
+    cpdef bint answer_lookup(self, Peer peer, bytes octets) except -1
 
 
 cdef class EdgeClaim(Claimant):
@@ -66,7 +67,8 @@ cdef class HeartbeatRole(ControlRole):
 cdef class LookupRole(ControlRole):
     cdef Edges _edges
 
-    cpdef void take(self, Inlet inlet, bytes octets)
+    @cython.locals(is_read=bint)
+    cdef void _taken(self, Inlet inlet, Delivery delivery, bytes octets)
 
 
 cdef class TrackerRole(LinkRole):

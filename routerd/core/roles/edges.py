@@ -17,11 +17,12 @@ from routerd.core.links.role import ConnectionRole, LinkRole
 from routerd.core.links.trunk import Trunk
 from routerd.core.roles.claims import Claimant
 from routerd.core.roles.control import ControlRole
-from routerd.core.roles.edge_lookups import LOOKUP, OPCODE
+from routerd.core.roles.edge_lookups import LOOKUP, OPCODE, VERSION
 from routerd.core.roles.ends import end_empty_session
 from routerd.core.roles.uplinks import HEARTBEAT, TRACKING
 from routerd.core.settings import LinkDirection
 from routerd.wire import (
+    ACCEPTED,
     AmqpValue,
     Attach,
     ConnectionState,
@@ -31,6 +32,7 @@ from routerd.wire import (
     Open,
     Properties,
     Receiver,
+    Rejected,
     Sender,
     Source,
     Target,
@@ -50,6 +52,7 @@ if TYPE_CHECKING:
     from routerd.core.roles.claims import Claims
     from routerd.core.roles.ends import Ends
     from routerd.core.roles.trunks import Trunks
+    from routerd.wire.delivery import Delivery
     from routerd.wire.link import Link
 
 HEARTBEAT_S = 2.0
@@ -70,6 +73,7 @@ NOT_FOUND = 3
 
 _WRONG_WAY = Error(condition="amqp:not-allowed", description="this address is not for a link of that direction")
 _NOT_AN_EDGE = Error(condition="qd:forbidden", description="this address is for edge routers only")
+_UNREADABLE = Rejected(error=Error(condition="amqp:decode-error", description="this is not a request of version 1"))
 _LOST = Error(
     condition="amqp:connection:forced", description=f"no heartbeat has come on {HEARTBEAT} for {SILENCE_S:.0f} s"
 )
@@ -155,24 +159,29 @@ class Edges:
 
     # --- look-ups
 
-    def answer_lookup(self, peer: "Peer", octets: bytes) -> None:
-        """Answer whether links of an address are routed, and whether there is a container for them."""
+    def answer_lookup(self, peer: "Peer", octets: bytes) -> bool:
+        """Answer whether links of an address are routed, and whether there is a container for them.
+
+        Return whether this could be read as a request.
+        """
         try:
             request = Message.decode(octets)
         except WireError:
-            return
+            return False
         properties = request.properties
-        reply_to = properties.reply_to if properties is not None else None
-        if properties is None or not isinstance(reply_to, str):
-            return
-        asked = (request.application_properties or {}).get("opcode")
-        opcode = UInt(asked) if isinstance(asked, int) and 0 <= asked < 1 << 32 else UInt(1)
-        found = self._looked_up(peer, request, opcode)
+        about = request.application_properties or {}
+        body: Any = request.body.value if isinstance(request.body, AmqpValue) else None
+        if (about.get("version"), about.get("opcode")) != (VERSION, OPCODE) or not _is_question(body):
+            return False
+        if properties is None or properties.correlation_id is None or not isinstance(properties.reply_to, str):
+            return False
+        reply_to = properties.reply_to
+        found = self._looked_up(peer, body)
         status = NOT_FOUND if found is None else FOUND
         answer = Message(
             header=Header(),
             properties=Properties(to=reply_to, correlation_id=properties.correlation_id),
-            application_properties={"version": UInt(1), "opcode": opcode, "status": UInt(status)},
+            application_properties={"version": VERSION, "opcode": OPCODE, "status": UInt(status)},
             body=AmqpValue([found is not None, bool(found)]),
         ).encode()
         address: Address | None = self._directory.addresses.get(self._directory.space.key(reply_to))
@@ -180,13 +189,10 @@ class Edges:
             # Its credit bounds what is sent, whether there is room for it now or not.
             if outlet.peer is peer and outlet.link.is_attached and outlet.link.credit > 0:
                 outlet.link.send(answer, None, True)
+        return True
 
-
-    def _looked_up(self, peer: "Peer", request: Message, opcode: UInt) -> bool | None:
+    def _looked_up(self, peer: "Peer", body: list[Any]) -> bool | None:
         """Return whether there is a container for links of an address; None if these are not routed."""
-        body: Any = request.body.value if isinstance(request.body, AmqpValue) else None
-        if opcode != OPCODE or not isinstance(body, list) or len(body) < 2 or not isinstance(body[0], str):
-            return None
         direction = LinkDirection.IN if body[1] is True else LinkDirection.OUT
         address = canonical(str(body[0]))
         if peer.tenant and not address.startswith("_"):
@@ -231,15 +237,15 @@ class EdgeClaim(Claimant):
         if role is None:
             return False
         if self._directory.is_edge or (text == LOOKUP and peer.trunk is None):
-            return _NOT_AN_EDGE
-        if self._attaching.complete(link, link.remote_source, target):
+            self._attaching.refuse_without_reason(link, _NOT_AN_EDGE)
+        elif self._attaching.complete(link, link.remote_source, target):
             trunk = peer.trunk or Trunk(peer, 0)
             inlet = self._trunks.new_inlet(peer, trunk, cast(Receiver, link), role)
             inlet.is_control = True
             if text == HEARTBEAT:
                 inlet.narrow(HEARTBEAT_WINDOW)
-                if peer.trunk is not None:
-                    self._edges.heard[peer] = self._clock.now
+                # Whoever attaches has to send heartbeats from now on.
+                self._edges.heard[peer] = self._clock.now
             inlet.is_open = link.is_attached
             inlet.top_up()
         return True
@@ -248,7 +254,8 @@ class EdgeClaim(Claimant):
         source = performative.source
         text = source.address if isinstance(source, Source) and isinstance(source.address, str) else ""
         if text in self._roles:
-            return _WRONG_WAY
+            self._attaching.refuse_without_reason(link, _WRONG_WAY)
+            return True
         if text != TRACKING:
             return False
         if peer.trunk is None or self._directory.is_edge:
@@ -307,9 +314,13 @@ class LookupRole(ControlRole):
         ControlRole.__init__(self, clock, observer, settlement, credit, ends)
         self._edges = edges
 
-    def take(self, inlet: Inlet, octets: bytes) -> None:
-        """Answer."""
-        self._edges.answer_lookup(inlet.peer, octets)
+    def _taken(self, inlet: Inlet, delivery: "Delivery", octets: bytes) -> None:
+        """Answer, or reject what cannot be read."""
+        is_read = self._edges.answer_lookup(inlet.peer, octets)
+        if delivery.remote_settled:
+            inlet.presettled += 1
+        else:
+            self._settlement.settle(inlet, delivery, ACCEPTED if is_read else _UNREADABLE)
 
 
 class TrackerRole(LinkRole):
@@ -331,3 +342,8 @@ class TrackerRole(LinkRole):
         self._directory.tracking.end(outlet)
         end_empty_session(outlet.link)
         self._ends.finish_outlet(outlet, was_open, error)
+
+
+def _is_question(body: Any) -> bool:
+    """Whether a body names an address and a direction."""
+    return isinstance(body, list) and len(body) >= 2 and isinstance(body[0], str)

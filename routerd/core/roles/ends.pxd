@@ -23,5 +23,5 @@ cdef class Ends:
     cdef void finish_inlet(self, Inlet inlet, object error)
 
 
-@cython.locals(session=Session)
+@cython.locals(session=Session, one=Link)
 cpdef void end_empty_session(Link link)

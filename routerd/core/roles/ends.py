@@ -63,5 +63,10 @@ class Ends:
 def end_empty_session(link: "Link") -> None:
     """End the session of a link that had it alone."""
     session = link.session
-    if session.is_open and not session.links():
-        session.end()
+    if not session.is_open:
+        return
+    for one in session.links():
+        # One that is attached once more only to be closed (2.6.6) is nobody's, and has been said to be over before.
+        if not one.is_reported:
+            return
+    session.end()

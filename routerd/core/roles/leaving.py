@@ -117,6 +117,6 @@ class Leaving:
 def _stays(inlet: "Inlet") -> bool:
     """Whether an inlet is needed to the end, for endpoints inside the router or heartbeats of edge routers."""
     if inlet.peer.is_inner:
-        # What an exchange has taken is to leave it.
+        # An exchange still has to send on the messages that it has taken.
         return inlet.address is None or inlet.peer.is_followed
     return inlet.is_control

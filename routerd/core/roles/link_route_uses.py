@@ -1,4 +1,4 @@
-"""Link routes as they are configured: each is active on the connections of its container."""
+"""Configured link routes: each is active on the connections of its container."""
 
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class LinkRouteUse(ContainerUse):
-    """One link route, with the connections that links can be routed to: its `peers`."""
+    """One link route, and the connections that it can route links to: its `peers`."""
 
     def __init__(self, settings: LinkRouteSettings, routes: "LinkRoutes") -> None:
         ContainerUse.__init__(self, LINK_ROUTE, settings.name, settings.container_id, settings.connection)
@@ -21,11 +21,11 @@ class LinkRouteUse(ContainerUse):
         self._routes = routes
 
     def activated(self, peer: "Peer") -> None:
-        """Have links routed to a connection."""
+        """Let links be routed to a connection."""
         self._routes.activated(self.name, peer)
 
     def deactivated(self, peer: "Peer") -> None:
-        """Have no more links routed to a connection."""
+        """Route no more links to a connection."""
         self._routes.deactivated(self.name, peer)
 
 
@@ -39,7 +39,7 @@ class LinkRouteUses:
         self.uses: dict[str, LinkRouteUse] = {}
 
     def add(self, settings: LinkRouteSettings) -> None:
-        """Add a link route, in place of one of the same name; raises InvalidPattern."""
+        """Add a link route, in place of one with the same name; raises InvalidPattern."""
         self.remove(settings.name)
         self._routes.add(settings)
         self._observer.link_route_added(settings.name, settings.pattern)
@@ -47,7 +47,7 @@ class LinkRouteUses:
         self._containers.add(use)
 
     def remove(self, name: str) -> None:
-        """Remove a link route, if there is one of that name."""
+        """Remove the link route with a name, if there is one."""
         use = self.uses.pop(name, None)
         if use is not None:
             self._containers.remove(use)

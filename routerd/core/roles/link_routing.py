@@ -1,7 +1,7 @@
 """Routes links: to a container of this worker, of a sibling, or of another router.
 
-The first worker of a router that sees an attach decides. It may attach at a sibling over the fabric. There the name of
-the link says where it goes on: to a container for a key, or to a trunk. Another router decides again.
+The first worker of a router that sees an attach decides. It may attach at a sibling over the fabric. The name of the
+link tells the sibling where to route it: to a container for a key, or over a trunk. Another router decides again.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from routerd.wire.link import Link
 
 ROUTED = "link-route "
-"""What the names of routed links begin with on the fabric."""
+"""The prefix of the names of routed links on the fabric."""
 
 _NO_DESTINATION = Error(condition="qd:no-route-to-dest", description="No route to the destination node")
 _EXPIRY = Error(condition="qd:link-expiration", description="Requested link expiration not allowed")
@@ -41,7 +41,7 @@ class RoutedAttach:
         self.performative = performative
         self.source: Any = performative.source
         self.target: Any = performative.target
-        # The name of the link on its way to the container.
+        # The name of the link at its container.
         self.name = name
         # The address as the client wrote it.
         self.address = address
@@ -52,7 +52,7 @@ class RoutedAttach:
         self.is_dynamic = bool(getattr(terminus, "dynamic", False))
 
     def rename(self, address: str) -> None:
-        """Have another address in the terminus by which the link is routed."""
+        """Put another address into the terminus that the link is routed by."""
         if self.link.is_sender:
             self.source = with_address(self.source, address)
         else:
@@ -60,7 +60,7 @@ class RoutedAttach:
 
 
 class LinkRouting:
-    """Finds what a link is routed to, and has it attached there."""
+    """Finds the destination of a link, and attaches it there."""
 
     lookups: "EdgeLookups | None"
     """At an edge router, asks the interior router. Set once by the builder of the parts."""
@@ -85,7 +85,7 @@ class LinkRouting:
         self.uplinks = None
 
     def route(self, peer: "Peer", link: "Link", performative: Attach) -> "bool | Error":
-        """Route a link that a peer has attached, if there is a link route for it; or say why that can't be."""
+        """Route a peer's link if there is a link route for it; return the error if that is impossible."""
         terminus = performative.source if link.is_sender else performative.target
         text = routed_address(terminus)
         if not text:
@@ -100,7 +100,7 @@ class LinkRouting:
         name = performative.name if peer.is_router else f"{performative.name}@{_container_id(peer)}"
         attach = RoutedAttach(peer, link, performative, name, text)
         attach.plain_address = address
-        # Only clients are asked for: the interior router knows where what it sends here has to go.
+        # Only for clients: if the interior router sends a link here, it knows where the link has to go.
         is_ours = peer.is_edge or (pattern is not None and bool(pattern.containers))
         if not is_ours and self.lookups is not None and self.lookups.ask(attach):
             return True
@@ -110,7 +110,7 @@ class LinkRouting:
         return self._routes.match(address, _OUT if link.is_sender else _IN) if self._routes else None
 
     def _locally(self, attach: RoutedAttach, pattern: "RoutedPattern | None") -> "bool | Error":
-        """Route a link without the interior router of an edge router."""
+        """Route a link at an edge router without its interior router."""
         if pattern is None:
             return _NO_DESTINATION if attach.is_dynamic and not attach.peer.is_router else False
         error = self._prepare(attach)
@@ -131,7 +131,7 @@ class LinkRouting:
         return self._locally(attach, self._match(attach.link, attach.plain_address))
 
     def to_uplink(self, attach: RoutedAttach, has_destination: bool) -> "bool | Error":
-        """Route a link to the interior router, which has said that it routes it."""
+        """Route a link to the interior router, which has answered that it routes it."""
         uplink = None if self.uplinks is None else self.uplinks.active
         if not has_destination or uplink is None:
             return _NO_DESTINATION
@@ -139,13 +139,13 @@ class LinkRouting:
         if error is not None:
             return error
         peer = uplink.trunk.peer
-        # The name has that of the client in it, so two clients may use one name.
+        # The name contains that of the client, so two clients may use the same name.
         self._connect(attach, Wish(peer, attach.name, attach.performative, attach.source, attach.target))
         return True
 
     def _to_container(self, attach: RoutedAttach, pattern: "RoutedPattern") -> bool:
         """Hand a link to a container of this worker, if there is one."""
-        # What an edge router asks for is never its own.
+        # An edge router's link never goes back to that edge router.
         found = pattern.container(attach.peer if attach.peer.is_edge else None)
         if found is None:
             return False
@@ -167,7 +167,7 @@ class LinkRouting:
         return True
 
     def _elsewhere(self, attach: RoutedAttach, pattern: "RoutedPattern") -> bool:
-        """Have a link go on to a sibling with a container, or else towards another router with one."""
+        """Route a link to a sibling with a container, or else towards another router with one."""
         key = pattern.key
         sibling = pattern.next_sibling(self._routes.siblings_with(key))
         if sibling is not None:
@@ -180,7 +180,7 @@ class LinkRouting:
         return False
 
     def _towards(self, attach: RoutedAttach, number: int, key: str) -> bool:
-        """Have a link go on over a trunk, of this worker or of the sibling that has it."""
+        """Route a link over a trunk, of this worker or of a sibling."""
         trunk = self._directory.trunks.get(number)
         if trunk is not None:
             self._connect(
@@ -199,7 +199,7 @@ class LinkRouting:
         return True
 
     def from_sibling(self, peer: "Peer", link: "Link", performative: Attach) -> "bool | Error":
-        """Hand a link on as the sibling has decided that has attached it."""
+        """Route a sibling's link as that sibling has decided."""
         _, trunk, size, rest = performative.name.removeprefix(ROUTED).split(" ", 3)
         key, name = rest[: int(size)], rest[int(size) :]
         text = routed_address(performative.source if link.is_sender else performative.target)
@@ -213,7 +213,7 @@ class LinkRouting:
 
     def _connect(self, attach: RoutedAttach, wish: Wish) -> None:
         terminus = attach.performative.source if attach.link.is_sender else attach.performative.target
-        # A node that is still to be made has no address yet.
+        # A dynamic node has no address yet.
         has_address = isinstance(getattr(terminus, "address", None), str)
         address = attach.address if has_address else ""
         self._links.connect(attach.peer, attach.link, wish, address, attach.is_resumable)
@@ -226,15 +226,15 @@ class LinkRouteClaim(Claimant):
         self._routing = routing
 
     def claim(self, peer: "Peer", link: "Link", performative: Attach) -> "bool | Error":
-        """Take a link if it can be routed; refuse it if it has to be and can't."""
+        """Take a link if it can be routed. Refuse it if it must be routed and cannot be."""
         return False if peer.is_inner else self._routing.route(peer, link, performative)
 
 
 class IncompleteClaim(Claimant):
-    """Has a peer attach anew that does not say all that it has not settled: nothing is kept here for that."""
+    """Refuses attaches with an incomplete list of unsettled deliveries: nothing is kept here for that."""
 
     def claim(self, peer: "Peer", link: "Link", performative: Attach) -> "bool | Error":
-        """Refuse a link on which only what is resumed may be sent (2.7.3)."""
+        """Refuse a link on which only resumed deliveries may be sent (2.7.3)."""
         return INCOMPLETE if link.is_sender and link.is_incomplete else False
 
 

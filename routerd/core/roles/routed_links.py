@@ -1,7 +1,7 @@
 """Routed links, from attach to detach: each is a link of a client and one towards a container, its two halves.
 
-The client is answered when the container was, and either is detached when the other was. When one half is lost, the
-other is detached with the reason. `routed_traffic` passes on all that comes in between.
+The client gets an answer when the container has answered. Each half is detached when the other one was. If one half is
+lost, the other is detached with the reason. `routed_traffic` passes on everything between attach and detach.
 """
 
 from dataclasses import replace
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from routerd.wire.session import Session
 
 PATIENCE_S = 60.0
-"""How long a peer is waited for that does not answer an attach or a detach: old routers ignore the end of a session."""
+"""The time for a peer to answer an attach or a detach: old routers ignore the end of a session."""
 
 _LOST = "qd:routed-link-lost"
 _LOST_TEXT = "Connectivity to the peer container was lost"
@@ -54,7 +54,7 @@ _DETACHING = (LinkState.DETACH_SENT, LinkState.DETACH_PIPE, LinkState.DETACH_RCV
 
 
 class Wish:
-    """A link that is to be attached for a client."""
+    """A link to attach for a client."""
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class Wish:
         self.performative = performative
         self.source = source
         self.target = target
-        # The link route whose prefixes the container's addresses have, and the address without them.
+        # The link route whose prefixes the container's addresses have, and the address without these.
         self.route = route
         self.address = address
 
@@ -80,7 +80,7 @@ class RoutedLinks:
     """Pairs links, and takes them apart."""
 
     role: LinkRole
-    """Set once, by who makes the parts."""
+    """Set once by the builder of the parts."""
 
     def __init__(
         self,
@@ -95,17 +95,17 @@ class RoutedLinks:
         self._observer = observer
         self._attaching = attaching
         self._totals = totals
-        # Those whose peer has to say something, and since when.
+        # Links that wait for their peer, with the time since when.
         self.pending: dict[RoutedEnd, float] = {}
         # Near halves that wait for the name of a link that is being detached.
         self.namesakes: dict[Link, list[RoutedEnd]] = {}
-        # Sessions to be ended once the peer has answered them.
+        # Sessions that end once the peer has answered them.
         self.unused: dict[Session, None] = {}
 
     # --- attach
 
     def connect(self, peer: "Peer", link: "Link", wish: Wish, address: str, is_resumable: bool) -> None:
-        """Attach a link for one that a peer has attached; that one is answered or refused when this one is."""
+        """Attach the far half for a link that a peer has attached. The peer gets the same answer as this router."""
         near = RoutedEnd(self._attaching.take_number(), peer, link, True)
         near.role = self.role
         near.address = address
@@ -130,15 +130,19 @@ class RoutedLinks:
         is_sender = not near.link.is_sender
         name = wish.name
         earlier = connection.links.find(name, is_sender)
-        if earlier is not None and earlier.state in _DETACHING:
-            # It has to be the same name, by which the container may know what is left of the link.
+        # The container inside the router has done with a link that it has detached. The link's client may never answer.
+        is_done_with = earlier is not None and wish.to.is_inner and earlier.state is _DETACH_RCVD
+        if earlier is not None and earlier.state in _DETACHING and not is_done_with:
+            # The name has to be the same: by it the container may know the unsettled deliveries of an earlier link.
             self.pending[near] = self._clock.now
             self.namesakes.setdefault(earlier, []).append(near)
             return
         number = 1
+        # The container inside the router has to know the client's name without the number.
+        mark = "\0" if wish.to.is_inner else "@"
         while earlier is not None:
             number += 1
-            name = f"{wish.name}@{number}"
+            name = f"{wish.name}{mark}{number}"
             earlier = connection.links.find(name, is_sender)
         self.pending.pop(near, None)
         near.wish = None
@@ -187,7 +191,7 @@ class RoutedLinks:
             self._traffic.flow(near)
 
     def _session(self, peer: "Peer") -> "Session | None":
-        # One for each link: a container may end it with one link, and what fills its window stops no other.
+        # Each link has one: a container may end it with the link, and a full window stops no other link.
         try:
             session: Session = peer.connection.session()
         except StateError:
@@ -196,7 +200,7 @@ class RoutedLinks:
         return session
 
     def _do_without(self, session: "Session") -> None:
-        """End a session of ours that has no link, if the peer has answered it."""
+        """End a session that we began and that has no link, if the peer has answered it."""
         if session.is_open and not session.links():
             if session.state is _BEGIN_SENT:
                 self.unused[session] = None
@@ -204,7 +208,7 @@ class RoutedLinks:
                 session.end()
 
     def session_begun(self, session: "Session") -> None:
-        """End a session that was of no use when it was begun."""
+        """End a session that became useless before its answer."""
         if session in self.unused:
             del self.unused[session]
             self._do_without(session)
@@ -222,7 +226,7 @@ class RoutedLinks:
         return None
 
     def answered(self, far: RoutedEnd, performative: Attach) -> None:
-        """Answer the client as the container has answered, or refuses."""
+        """Answer the client as the container has answered, or refuse its link."""
         self.pending.pop(far, None)
         near = far.other
         if near is None or near.link.state is not _ATTACH_RCVD or not near.link.session.is_open:
@@ -274,7 +278,7 @@ class RoutedLinks:
     # --- the end
 
     def detaching(self, end: RoutedEnd, closed: bool, error: Error | None) -> None:
-        """Detach the other half as a peer has detached this one; it is answered when the other half is."""
+        """Detach the other half, as a peer detaches this one. The peer is answered when the other half's peer has."""
         link = end.link
         other = end.other
         end.has_left = True
@@ -291,7 +295,7 @@ class RoutedLinks:
         self._detach(other, closed, error)
 
     def ended(self, end: RoutedEnd, error: Error | None) -> None:
-        """Forget a half that is over, and have the other one follow it."""
+        """Forget a half that is over, and detach the other one."""
         other = end.other
         link = end.link
         if other is not None:
@@ -313,16 +317,19 @@ class RoutedLinks:
     def _follow(self, end: RoutedEnd, other: RoutedEnd, error: Error | None) -> None:
         link = end.link
         if end.has_left:
-            # Lost before it was answered: the other half is on its way out.
+            # If it was lost before it was answered, the other half is on its way out. If the peer of that one has left
+            # as well, while our detach still waited behind messages, nothing else answers it.
+            if other.has_left:
+                self._detach(other, link.is_closed, None)
             return
         if link.session.is_over or link.is_stolen or not other.has_left:
             self._lose(end, other, _lost(error))
         else:
-            # The answer to our detach, which the peer of the other half waits for.
+            # This answers our detach, and the peer of the other half waits for it.
             self._detach(other, link.is_closed, error)
 
     def _lose(self, end: RoutedEnd, other: RoutedEnd, error: Error) -> None:
-        """Detach the other half of one whose peer is lost, or does not answer."""
+        """Detach the half whose other half has lost its peer, or has a peer that does not answer."""
         closed = not (end.is_near and end.is_resumable)
         self._traffic.cut(end, other)
         if closed:
@@ -330,7 +337,7 @@ class RoutedLinks:
         self._detach(other, closed, error)
 
     def _detach(self, end: RoutedEnd, closed: bool, error: Error | None) -> None:
-        """Detach a half, or answer its detach, behind what is still to be sent on it."""
+        """Detach a half, or answer its detach, after everything that is still to be sent on it."""
         link = end.link
         if not link.session.is_open:
             return
@@ -361,7 +368,7 @@ class RoutedLinks:
                     peer.routed_in -= 1
 
     def _leave_queue(self, near: RoutedEnd) -> None:
-        """Wait for no name any more."""
+        """Stop waiting for a name."""
         if near.wish is not None:
             near.wish = None
             for namesake, waiting in list(self.namesakes.items()):
@@ -373,7 +380,7 @@ class RoutedLinks:
     # --- what a peer did, or does not do
 
     def violated(self, peer: "Peer", error: "RemoteError") -> None:
-        """Have the other halves follow those that were ended for what their peer did; it may never answer."""
+        """Detach the other halves of those that were ended for a fault of their peer, which may never answer."""
         for end in list(peer.routed):
             other = end.other
             link = end.link
@@ -383,7 +390,7 @@ class RoutedLinks:
                 self._lose(end, other, Error(condition=error.condition, description=error.description))
 
     def each_second(self, now: float) -> None:
-        """Wait no longer for those who have said nothing for too long."""
+        """Give up waiting for peers that have been silent for too long."""
         late = [end for end, since in self.pending.items() if now - since >= PATIENCE_S]
         for end in late:
             if self.pending.pop(end, None) is not None:
@@ -410,7 +417,7 @@ class RoutedLinks:
                 self._traffic.send_detach(link, True, None)
                 self.pending[end] = self._clock.now
         elif not end.is_near and link.session.state is _MAPPED and len(link.session.links()) == 1:
-            # A detach that nobody answers: the end of its session is something else to answer.
+            # Nobody answers this detach: end the session, which may be answered.
             link.session.end()
 
     def close_all(self, peer: "Peer", error: Error) -> None:
@@ -421,7 +428,7 @@ class RoutedLinks:
 
 
 class RoutedRole(LinkRole):
-    """Of either half of a routed link."""
+    """The role of either half of a routed link."""
 
     def __init__(self, links: RoutedLinks, traffic: "RoutedTraffic") -> None:
         self._links = links
@@ -436,12 +443,12 @@ class RoutedRole(LinkRole):
         self._traffic.flow(end)
 
     def ended(self, end: RoutedEnd, error: Error | None) -> None:
-        """Have the other half follow."""
+        """Detach the other half."""
         self._links.ended(end, error)
 
 
 def _lost(error: Error | None) -> Error:
-    """Return what is said of a link whose other half is lost, and why that was."""
+    """Return the error for a link whose other half is lost, and the reason of that."""
     if error is None:
         return Error(condition=_LOST, description=_LOST_TEXT)
     info: dict[Any, Any] = {Symbol("condition"): Symbol(error.condition)}

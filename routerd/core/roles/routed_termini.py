@@ -1,4 +1,4 @@
-"""The address by which a link is routed, wherever its terminus has it."""
+"""The address by which a link is routed, in any part of its terminus."""
 
 from dataclasses import replace
 from typing import Any
@@ -10,7 +10,7 @@ _NEVER = "never"
 
 
 def routed_address(terminus: Any) -> str:
-    """Return the address of a terminus for which there may be a link route, nothing where there can't be any."""
+    """Return the address of a terminus that link routes are checked for; empty if there cannot be one."""
     if isinstance(terminus, Coordinator):
         return COORDINATOR
     if not isinstance(terminus, (Source, Target)):
@@ -21,7 +21,7 @@ def routed_address(terminus: Any) -> str:
 
 
 def with_address(terminus: Any, address: str) -> Any:
-    """Return a terminus like this one, with another address to be routed by."""
+    """Return a copy of a terminus with another address for its routing."""
     if isinstance(terminus, Coordinator):
         return terminus
     if not terminus.dynamic:
@@ -32,5 +32,5 @@ def with_address(terminus: Any, address: str) -> Any:
 
 
 def is_resumable(terminus: Any) -> bool:
-    """Whether a terminus outlives its link, so that the link can be taken up again."""
+    """Whether a terminus outlives its link, so that the link can be resumed."""
     return isinstance(terminus, (Source, Target)) and (terminus.timeout > 0 or terminus.expiry_policy == _NEVER)

@@ -1,12 +1,13 @@
 """The traffic of routed links: credit, messages and dispositions, from one half to the other.
 
-Nothing is changed but ids and handles, and nothing is added. Frames are passed on as they come. If the other half has
-no room for them, the window of their session stays closed.
+Only ids and handles are changed, and nothing is added. Frames are passed on as they come. If the other half has no room
+for them, the window of their session stays closed.
 """
 
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
+from routerd.core.delivery.settlement import STATE_TOO_LONG
 from routerd.core.links.outlet import BURST
 from routerd.core.links.routed_end import RoutedEnd, WaitingTransfer
 from routerd.wire import RELEASED, Error, FrameTooLarge, LinkState, Modified, Rejected, is_outcome, memory
@@ -19,9 +20,7 @@ if TYPE_CHECKING:
     from routerd.wire.link import Link
 
 _NO_MESSAGE = Rejected(error=Error(condition="amqp:decode-error", description="invalid message format"))
-_STATE_TOO_LONG = Rejected(
-    error=Error(condition="amqp:frame-size-too-small", description="the state does not fit the container's frames")
-)
+_STATE_TOO_LONG = STATE_TOO_LONG
 _MODIFIED = Modified(delivery_failed=True)
 _MODIFIED_NAME = "amqp:modified:list"
 _RELEASED = RELEASED
@@ -31,7 +30,7 @@ _ATTACH_SENT = LinkState.ATTACH_SENT
 
 
 class RoutedTraffic:
-    """Passes on what comes on either half of a routed link."""
+    """Passes on everything that comes on either half of a routed link."""
 
     def __init__(self, clock: "Clock") -> None:
         self._clock = clock
@@ -39,7 +38,7 @@ class RoutedTraffic:
     # --- credit
 
     def flow(self, end: RoutedEnd) -> None:
-        """Pass on what a peer says of credit."""
+        """Pass on a peer's flow."""
         if end.peer.stuck:
             self.relieve(end.peer)
         other = end.other
@@ -61,7 +60,7 @@ class RoutedTraffic:
             other.link.session.send_flow(other.link, other.link.is_echo_due, link.flow_properties)
 
     def _pass_credit(self, end: RoutedEnd, other: RoutedEnd) -> None:
-        """Have the sender know what credit the receiver gives, and whether it drains."""
+        """Tell the sender the credit of the receiver, and whether it drains."""
         sender = end.link
         receiver = other.receiver
         sender.available = receiver.available
@@ -72,7 +71,7 @@ class RoutedTraffic:
             sender.session.flow_due(sender)
 
     def _pass_count(self, end: RoutedEnd, other: RoutedEnd) -> None:
-        """Have the receiver know what credit the sender gives back, and how much it has to send."""
+        """Tell the receiver the credit that the sender gives back, and how much it has available."""
         receiver = end.link
         sender = other.sender
         if not sender.is_attached:
@@ -89,10 +88,10 @@ class RoutedTraffic:
     # --- messages
 
     def transfer(self, end: RoutedEnd, delivery: Delivery, data: bytes | bytearray, start: int, stop: int) -> None:
-        """Pass on what has come of a delivery."""
+        """Pass on octets of a delivery."""
         other = end.other
         if delivery is end.dropped or other is None or not other.link.is_attached:
-            # The other half has gone, and this one is about to.
+            # The other half is over, and this one is about to be.
             end.dropped = delivery if delivery.is_partial else None
             return
         before = delivery.context
@@ -120,7 +119,7 @@ class RoutedTraffic:
         start: int,
         stop: int,
     ) -> bool:
-        """Begin a delivery on the other half; whether it has left whole, and there is room for more."""
+        """Begin a delivery on the other half; return whether it has left whole and there is room for more."""
         sender = other.sender
         try:
             sent = sender.forward(delivery, data, start, stop)
@@ -169,7 +168,7 @@ class RoutedTraffic:
             other.hold()
 
     def _is_empty(self, end: RoutedEnd, delivery: Delivery) -> bool:
-        """Whether nothing has come of a message, which is rejected if nothing will."""
+        """Whether a message has no octets; it is rejected if none will come."""
         if delivery.is_resumed or delivery.is_aborted or delivery.message_format != 0:
             return False
         if delivery.is_partial:
@@ -180,7 +179,7 @@ class RoutedTraffic:
         return True
 
     def _drop(self, end: RoutedEnd, other: RoutedEnd, delivery: Delivery, outcome: Any) -> None:
-        """Refuse a delivery that can't be passed on, and give its credit back."""
+        """Refuse a delivery that cannot be passed on, and give its credit back."""
         if not delivery.remote_settled:
             end.rejected += 1
             self._tell(delivery, outcome, True)
@@ -197,7 +196,7 @@ class RoutedTraffic:
         start: int,
         stop: int,
     ) -> None:
-        """Keep what the sender sent before it knew that the receiver has taken credit back."""
+        """Keep a delivery that was sent before the sender knew that the receiver has taken credit back."""
         waiting = other.waiting
         if waiting is None:
             waiting = other.waiting = deque()
@@ -239,7 +238,7 @@ class RoutedTraffic:
             other.accepted += count
 
     def relieve(self, peer: "Peer") -> None:
-        """Go on with what waited for a connection's room, for credit, or for what goes before a detach."""
+        """Continue with deliveries that waited for room or credit, and with detaches behind them."""
         for end in list(peer.stuck):
             self._serve(end)
 
@@ -271,7 +270,7 @@ class RoutedTraffic:
     # --- what is said of messages
 
     def decided(self, delivery: Delivery) -> None:
-        """Pass on what a peer says of a delivery: a state, that it is settled, or both."""
+        """Pass on a peer's disposition: a state, a settlement, or both."""
         if type(delivery.context) is not Delivery:
             return
         counterpart: Delivery = delivery.context
@@ -289,13 +288,13 @@ class RoutedTraffic:
         try:
             delivery.relay(state, settled)
         except FrameTooLarge:
-            # It is too long for the peer's frames: the kind of outcome has to do.
+            # The outcome is too long for the peer's frames, so only its kind is sent.
             delivery.relay(Rejected() if isinstance(state, Rejected) else _MODIFIED, settled)
 
     def settle_left(self, end: RoutedEnd) -> None:
-        """Settle with the container what a client that receives leaves behind.
+        """Settle with the container the deliveries that a receiving client leaves behind.
 
-        Messages of a client are in doubt when its container is lost; nobody here knows more than that.
+        A lost container leaves messages of its client in doubt. The router knows no outcome for them.
         """
         if not (end.is_near and end.link.is_sender):
             return
@@ -311,7 +310,7 @@ class RoutedTraffic:
     # --- the end
 
     def cut(self, end: RoutedEnd, other: RoutedEnd) -> None:
-        """Abort on the other half what this one has begun and will not end."""
+        """Abort deliveries on the other half that this half has begun and will not end."""
         if end.link.is_sender or not other.link.is_attached:
             return
         sender = other.sender
@@ -329,7 +328,7 @@ class RoutedTraffic:
             sender.abort(current)
 
     def let_go(self, end: RoutedEnd) -> None:
-        """Keep nothing of the deliveries of a half that is over."""
+        """Forget the deliveries of a half that is over."""
         link = end.link
         for delivery in _unsettled(link):
             context = delivery.context
@@ -369,7 +368,7 @@ def _unsettled(link: "Link") -> list[Delivery]:
 
 
 def _leftover(end: RoutedEnd) -> Any:
-    """Return the outcome of what a receiver has left without one: what its source says, or that it failed."""
+    """Return the outcome for a delivery without one: the default of its source, or else modified or released."""
     source = end.link.remote_source
     default = getattr(source, "default_outcome", None)
     if default is not None:

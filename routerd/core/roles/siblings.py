@@ -223,11 +223,16 @@ class Siblings:
 
     def _retire(self, neighbour: Neighbour, outlet: Outlet) -> None:
         """Send nothing more to a sibling without consumers, where consumers that are leaving may still settle."""
-        if outlet.waiting or not (outlet.link.is_attached and outlet.link.unsettled_count):
+        link = outlet.link
+        if not link.is_attached:
+            # It ends when its attach is answered, unless it is needed again by then.
+            return
+        # Consumers that come before the link is over need another one.
+        del neighbour.outlets[outlet.address.key]
+        if outlet.waiting or link.unsettled_count == 0:
             self._fabric.give_up(outlet)
             return
         outlet.address.remove(outlet)
-        del neighbour.outlets[outlet.address.key]
         self._directory.retiring[outlet] = None
 
     def _attach(self, neighbour: Neighbour, address: "Address", consumers: int) -> None:

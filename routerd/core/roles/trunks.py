@@ -11,7 +11,14 @@ from routerd.core.links.address import Address
 from routerd.core.links.inlet import Inlet
 from routerd.core.links.outlet import Outlet
 from routerd.core.links.role import ConnectionRole, LinkRole
-from routerd.core.links.trunk import IDLE_STREAMS_MAX, OPENING_MAX, PRIORITIES, STREAMS_MAX, Trunk
+from routerd.core.links.trunk import (
+    IDLE_STREAMS_IN_TESTS_MAX,
+    IDLE_STREAMS_MAX,
+    OPENING_MAX,
+    PRIORITIES,
+    STREAMS_MAX,
+    Trunk,
+)
 from routerd.core.roles.address_routes import NO_ROUTE
 from routerd.core.roles.control import ControlRole
 from routerd.core.roles.ends import end_empty_session
@@ -314,7 +321,7 @@ class Trunks:
             room = min(wanted, OPENING_MAX - len(trunk.opening), STREAMS_MAX - len(trunk.streams))
             for _ in range(room):
                 self._open_stream(trunk)
-        elif len(trunk.streams) > IDLE_STREAMS_MAX:
+        elif len(trunk.streams) > (IDLE_STREAMS_IN_TESTS_MAX if self._settings.has_test_hooks else IDLE_STREAMS_MAX):
             self._close_idle_stream(trunk)
 
     def _open_stream(self, trunk: Trunk) -> None:

@@ -1,7 +1,7 @@
-"""What an edge router asks its interior router: whether links are routed, and that it routes links of its containers.
+"""The requests of an edge router to its interior router: is a link routed, and please route links to my containers.
 
-All answers come on one receiver with a dynamic source. There is a sender for each service that is asked. A request
-waits here for credit, and its asker is told when no answer has come in time, or when the uplink is lost.
+All answers come on one receiver with a dynamic source. There is a sender for each service of the interior router. A
+request waits here for credit. If no answer comes in time, or the uplink is lost, the asker gets None.
 """
 
 from collections import deque
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 SENT_SHARE = 5
-"""Of the credit for answers, the part that may be asked for at a time. New credit leaves behind the next requests."""
+"""The share of the credit for answers that requests may use at a time. New credit is sent behind the next requests."""
 
 
 class Asker:
@@ -49,7 +49,7 @@ class Asker:
 
 
 class Request:
-    """A question to the interior router."""
+    """A request to the interior router."""
 
     def __init__(
         self, asker: Asker, subject: Any, service: str, properties: dict[str, Any], body: Any, patience_s: float
@@ -86,16 +86,16 @@ class UplinkRequests:
         self._requests: dict[str, Request] = {}
         """By the correlation-id of the answer."""
         self._capacity = 0
-        # Those that were sent, of all of them.
+        # The sent ones among them.
         self._sent: dict[str, None] = {}
         self._last = 0
-        # How many uplinks there have been.
+        # The number of uplinks so far.
         self.generation = 0
 
     # --- the uplink
 
     def begin(self, trunk: "Trunk", session: "Session") -> None:
-        """Use an uplink."""
+        """Start using an uplink."""
         self.generation += 1
         self._trunk = trunk
         self._session = session
@@ -105,7 +105,7 @@ class UplinkRequests:
         self._replies.attach(source=Source(dynamic=True), target=Target())
 
     def end(self) -> list[Request]:
-        """Use it no more; return the requests without an answer."""
+        """Stop using it; return the requests without an answer."""
         self._trunk = self._session = self._replies = None
         self._senders.clear()
         self._waiting.clear()
@@ -114,7 +114,7 @@ class UplinkRequests:
         return requests
 
     def fail(self, requests: list[Request]) -> None:
-        """Tell who has asked that there is no answer."""
+        """Tell the askers that there is no answer."""
         for request in requests:
             request.asker.answered(request, None)
 
@@ -127,13 +127,13 @@ class UplinkRequests:
         return not replies.is_attached or bool(self._reply_to())
 
     def _reply_to(self) -> str:
-        """Return the address for the answers, nothing if there is none."""
+        """Return the address for the answers; empty if there is none."""
         replies = self._replies
         address = getattr(replies.remote_source, "address", None) if replies is not None else None
         return str(address) if isinstance(address, str) else ""
 
     def link_ended(self, link: "Link") -> None:
-        """Ask no more on a link that the interior router does not want; a lost uplink is a matter of its own."""
+        """Ask no more on a link that the interior router does not want. A lost uplink is handled elsewhere."""
         if self._trunk is None or self._trunk.peer.connection.state is not ConnectionState.OPENED:
             return
         if link is self._replies:
@@ -157,7 +157,7 @@ class UplinkRequests:
     # --- requests
 
     def ask(self, request: Request) -> bool:
-        """Send a request, now or when there is credit; whether the interior router can be asked."""
+        """Send a request, now or when there is credit; return whether the interior router can be asked."""
         if not self.is_usable:
             return False
         sender = self._senders.get(request.service)
@@ -184,7 +184,7 @@ class UplinkRequests:
         return sender
 
     def go_on(self) -> None:
-        """Send what waits, as there is credit and a place for the answers."""
+        """Send requests that wait, if there is credit and an address for the answers."""
         if self._replies is None or not self._replies.is_attached:
             return
         reply_to = self._reply_to()
@@ -193,7 +193,7 @@ class UplinkRequests:
             self.fail(self._take_all())
             return
         for service, waiting in list(self._waiting.items()):
-            # It is attached when there is credit for answers. An answer for which there is none is lost.
+            # The link is attached only when there is credit for answers: an answer without credit would be lost.
             sender = self._sender(service)
             while waiting and sender.is_attached and sender.credit > 0 and len(self._sent) < most:
                 number = waiting.popleft()
@@ -225,7 +225,7 @@ class UplinkRequests:
         return self._requests.pop(number)
 
     def each_second(self, now: float) -> None:
-        """Wait no longer for answers that are late."""
+        """Stop waiting for answers that are late."""
         late = [number for number, one in self._requests.items() if now - one.asked_at >= one.patience_s]
         self.fail([self._taken(number) for number in late])
         self.go_on()
@@ -282,6 +282,6 @@ class ReplyRole(ControlRole):
         self._requests.go_on()
 
     def left(self, inlet: Inlet) -> None:
-        """Ask no more, and end the session that the link had alone."""
+        """Stop asking, and end the session that the link had alone."""
         self._requests.link_ended(inlet.link)
         end_empty_session(inlet.link)

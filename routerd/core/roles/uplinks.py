@@ -17,6 +17,7 @@ from routerd.core.links.role import ConnectionRole, LinkRole
 from routerd.core.links.trunk import Trunk
 from routerd.core.roles.control import ControlRole
 from routerd.core.roles.ends import end_empty_session
+from routerd.core.settings import PHASE_MAX
 from routerd.wire import (
     AmqpValue,
     ConnectionState,
@@ -293,7 +294,9 @@ class Uplinks:
         treatment = self._directory.treatments.of_key(key)
         usual = treatment.ingress_phase if is_producer else treatment.egress_phase
         ordinal = phase if is_producer else phase + 1
-        return f"{WAYPOINT}{ordinal}" if (phase or phase != usual) and ordinal else None
+        # Nobody can name the phase behind the last one; there the configuration of the interior router decides.
+        is_named = phase != usual or (phase and ordinal <= PHASE_MAX)
+        return f"{WAYPOINT}{ordinal}" if is_named and ordinal else None
 
     # --- links
 

@@ -1,4 +1,4 @@
-"""Who may connect: SASL, as listeners offer it and connectors use it.
+"""Authentication: SASL, as listeners offer it and connectors use it.
 
 `authentication` decides what a listener offers and which `failures` cost. Users come from a file (`users`), from
 `cyrus`, from `kerberos` (`gss_library`) or from a remote service (`auth_service`). `guard` stands before a mechanism;

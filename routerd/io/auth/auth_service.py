@@ -31,43 +31,43 @@ from routerd.wire.sasl import (
 )
 
 CONNECT_S = 5.0
-"""What the service gets to accept a connection, and TLS to be set up."""
+"""The time for a service to accept a connection, and for the TLS handshake."""
 EXCHANGE_S = 15.0
-"""For how long a connection to the service is kept, whatever it is for."""
+"""The longest time that a connection to the service is kept."""
 TOKEN_OCTETS_MAX = 1 << 14
 ADDRESS_AUTHZ = "ADDRESS-AUTHZ"
 IDENTITY, GRANTS = "authenticated-identity", "address-authz"
 SUBJECT = "sub"
 GRANTED_MAX = 10_000
-"""Addresses that a service may name for one peer."""
+"""Limit of the addresses that a service may name for one peer."""
 RIGHTS = ("send", "recv")
 RIGHT_LENGTH = 4
 
 Grants = Mapping[str, tuple[str, ...]]
-"""What a peer may do, by address: of `send` and `recv`."""
+"""The rights of a peer by address: `send` and `recv`."""
 
 _log = module_log("AUTHSERVICE")
 
 
 class ServedPeer(Protocol):
-    """Whose exchange it is."""
+    """The peer of an exchange."""
 
     def offer(self, mechanisms: list[ServerMechanismFactory]) -> None:
-        """Offer what the service offers."""
+        """Pass on the service's offer."""
 
     def answer(self, step: Step) -> None:
-        """Go on with what the service says."""
+        """Continue with the service's answer."""
 
     def give_up(self, reason: str) -> None:
-        """End the connection: there is no service to say what can be offered."""
+        """End the connection: there is no service, and so nothing to offer."""
 
     def grant(self, grants: Grants) -> str | None:
-        """Take what the service says that the peer may do; return why that is not possible, if it is not."""
+        """Take the rights that the service grants; return an error if that is impossible."""
 
 
 @dataclass(slots=True)
 class _Forwarded:
-    """A mechanism of the service's, as it is offered to the peer; it is good for one exchange."""
+    """A mechanism of the service, as it is offered to the peer; it is for one exchange."""
 
     name: str
     exchange: "ServiceExchange" = field(repr=False)
@@ -83,7 +83,7 @@ class _ForwardedSteps:
         self._is_chosen = False
 
     def step(self, response: bytes | None) -> Pending:
-        """Pass on what the peer says; what the service says to that comes later."""
+        """Pass on the peer's data; the service's reply comes later."""
         if self._is_chosen:
             self._exchange.respond(response or b"")
         else:
@@ -93,7 +93,7 @@ class _ForwardedSteps:
 
 
 class ServiceExchange(Handler, asyncio.Protocol):
-    """One peer's exchange, and the connection to the service for it. All of it happens in the worker's loop."""
+    """One peer's exchange, and the connection to the service for it. All of it runs in the worker's loop."""
 
     def __init__(self, config: AuthServiceConfig, container_id: str, peer: ServedPeer) -> None:
         self._config = config
@@ -115,19 +115,19 @@ class ServiceExchange(Handler, asyncio.Protocol):
         self._was_offered = False
         self._is_over = False
         self._is_content = False
-        """Whether the service has said that the peer proved who it is."""
+        """Whether the service has authenticated the peer."""
         self._proof: bytes | None = None
         self._timer: PeerTimer | None = None
         self._task: asyncio.Task[None] | None = None
 
     def begin(self, context: Callable[[], ssl.SSLContext | None]) -> None:
-        """Connect to the service; `context` says how TLS is set up, None for without."""
+        """Connect to the service; `context` is that of TLS, None for no TLS."""
         loop = asyncio.get_running_loop()
         self._timer = PeerTimer(loop, EXCHANGE_S, self._lose, "the service takes too long")
         self._task = loop.create_task(self._connect(context))
 
     def end(self) -> None:
-        """The peer has left, or everything is said."""
+        """End the connection: the peer has left, or the exchange is finished."""
         self._is_over = True
         if self._timer is not None:
             self._timer.cancel()
@@ -148,7 +148,7 @@ class ServiceExchange(Handler, asyncio.Protocol):
 
     def _send(self, frames: Callable[[], list[SaslFrame]]) -> None:
         if self._is_over:
-            # The service has left; whoever steps is not to be answered before it returns.
+            # The service has left. A step must not be answered before it returns.
             asyncio.get_running_loop().call_soon(self._peer.answer, _lost("the service has left"))
             return
         now = time.monotonic()
@@ -158,7 +158,7 @@ class ServiceExchange(Handler, asyncio.Protocol):
     # --- what the service says: RelayEnd
 
     def offered(self, mechanisms: tuple[str, ...]) -> None:
-        """Offer the same."""
+        """Pass on the offer."""
         self._was_offered = True
         self._peer.offer([_Forwarded(name, self) for name in dict.fromkeys(mechanisms)])
 
@@ -167,7 +167,7 @@ class ServiceExchange(Handler, asyncio.Protocol):
         self._peer.answer(Challenge(challenge))
 
     def decided(self, code: SaslCode, additional_data: bytes | None) -> None:
-        """Pass a refusal on; who is let in is in the service's open."""
+        """Pass on a refusal. After a success, the service's open has the peer's name."""
         if code is SaslCode.OK:
             self._is_content = True
             self._proof = additional_data
@@ -177,7 +177,7 @@ class ServiceExchange(Handler, asyncio.Protocol):
     # --- the connection: Handler
 
     def on_opened(self, connection: Connection, performative: Open) -> None:
-        """The service says who the peer is, and what it may do."""
+        """Take the peer's name and rights from the service's open."""
         if not self._is_content:
             reason = f"the service {self._config.name} opens before it says who the peer is"
             self._finish(Failure(reason, SaslCode.SYS))
@@ -197,7 +197,7 @@ class ServiceExchange(Handler, asyncio.Protocol):
         return ""
 
     def _grant(self, found: object, user: str) -> str | None:
-        """Take what the service grants; return why that is not possible, if it is not."""
+        """Take the granted rights; return an error if that is impossible."""
         grants, faults = read_grants(found)
         if faults:
             text = "The authentication service %s grants to %s what is not understood, in %d places: %s"
@@ -208,7 +208,7 @@ class ServiceExchange(Handler, asyncio.Protocol):
         return refusal
 
     def on_violation(self, connection: Connection, error: RemoteError) -> None:
-        """The service does not keep to the protocol."""
+        """The service broke the protocol."""
         self._lose(str(error.description))
 
     def on_closed(self, connection: Connection, error: Error | None) -> None:
@@ -228,7 +228,7 @@ class ServiceExchange(Handler, asyncio.Protocol):
         self._flush(now)
 
     def data_received(self, data: bytes) -> None:
-        """Take what the service says."""
+        """Take octets of the service."""
         now = time.monotonic()
         self._connection.receive_data(data, now)
         self._flush(now)
@@ -262,7 +262,7 @@ class ServiceExchange(Handler, asyncio.Protocol):
         if self._is_over:
             return
         self._is_over = True
-        # The engine is amid a frame: what is left to be sent is sent before the socket is closed.
+        # The engine handles a frame now: its output is sent before the socket is closed.
         asyncio.get_running_loop().call_soon(self._say_last, step)
 
     def _say_last(self, step: Step) -> None:
@@ -287,7 +287,7 @@ def _lost(reason: str) -> Failure:
 
 
 def read_grants(found: object) -> tuple[Grants, list[str]]:
-    """Return what a service says that a peer may do, and what of that is not understood, which grants nothing."""
+    """Return the rights in a service's grants, and the entries that are not understood: these grant nothing."""
     if not isinstance(found, Mapping):
         return {}, [f"{GRANTS} is {_words(found)}, and no map"]
     grants: dict[str, tuple[str, ...]] = {}

@@ -1,9 +1,9 @@
-"""Authentication of clients: what listeners offer, where users come from, and what becomes of failures.
+"""Authentication of clients: the offers of listeners, the source of users, and the cost of failures.
 
-The service that a listener names (`saslPlugin`) decides for it. All other listeners have the router's users: those of
-Cyrus if there is such a configuration, otherwise those of Kerberos if there is a key, and those of the user file.
-EXTERNAL is offered to clients that have shown a certificate, ANONYMOUS where no proof is required. Slow steps are taken
-in threads or by the loop's own means, and the exchange waits for them.
+The service that a listener names (`saslPlugin`) decides for it. All other listeners have the router's users. With a
+Cyrus configuration they are those of Cyrus. Otherwise they are those of Kerberos, if there is a key, and those of the
+user file. EXTERNAL is offered to clients that have shown a certificate, ANONYMOUS where no proof is required. Slow
+steps are taken in threads or by the loop's own means, and the exchange waits for them.
 """
 
 import asyncio
@@ -46,11 +46,11 @@ from routerd.wire.sasl import (
 )
 
 EXCHANGE_S = 10.0
-"""What a peer gets for its SASL exchange."""
+"""The time for a peer's SASL exchange."""
 PROVEN_S = 20.0
-"""What a peer gets, from its connection on, where it has to prove who it is: for TLS, and for SASL."""
+"""The time from the connection on for a peer that must authenticate: for TLS, and for SASL."""
 UNOPENED_MAX = 4096
-"""Connections of one host that may be there without having been opened."""
+"""Connections of one host that may be there before their open."""
 DEFAULT_LIMITS = SaslLimits()
 LARGE_LIMITS = SaslLimits(token_size_bytes=LARGE_TOKEN_OCTETS)
 UNENCRYPTED = "amqp:connection:policy-error Client connection unencrypted - forbidden"
@@ -59,11 +59,11 @@ _log = module_log("SERVER")
 
 
 class AuthenticationUnusable(Exception):
-    """The users that are configured cannot be used; the message says why."""
+    """The configured users cannot be used; the message says why."""
 
 
 def warn_if_open(listener: ListenerConfig) -> None:
-    """Say that whoever reaches a port may use the router, if that is so, and what to do."""
+    """Warn if everybody who reaches a port may use the router, and say how to change that."""
     if listener.is_open_to_all:
         _log.warning(
             "Listener %s is open to other hosts, and nobody has to say who it is: set authenticatePeer: yes and give "
@@ -73,14 +73,14 @@ def warn_if_open(listener: ListenerConfig) -> None:
 
 
 class UserSource(Protocol):
-    """Where users are."""
+    """The source of users."""
 
     def mechanisms(self, threads: AuthenticationThreads, answer: Answer) -> list[ServerMechanismFactory]:
-        """Return what can be offered to one peer, the best first."""
+        """Return the mechanisms that can be offered to one peer, the best first."""
 
 
 class Nobody:
-    """No users at all."""
+    """A source without users."""
 
     def mechanisms(self, threads: AuthenticationThreads, answer: Answer) -> list[ServerMechanismFactory]:
         """Return nothing."""
@@ -88,7 +88,7 @@ class Nobody:
 
 
 def user_source(settings: RouterSettings) -> UserSource:
-    """Return the users of a router. Raises AuthenticationUnusable."""
+    """Return the users of a router; raises AuthenticationUnusable."""
     place = configuration_in(settings.sasl_config_dir, settings.sasl_config_name)
     if place is None and settings.sasl_config_dir is not None:
         name = f"{settings.sasl_config_name}.conf"
@@ -118,13 +118,13 @@ class Authentication:
         post: Callable[..., None],
         send: Callable[[Transport, list[SaslFrame]], None],
     ) -> None:
-        """`post` has the loop call a function, from any thread; `send` sends what was waited for."""
+        """`post` lets the loop call a function, from any thread; `send` sends output that has waited."""
         self.failures = 0
-        """How often a peer could not prove who it is."""
+        """The number of failed authentications."""
         self.container_id = settings.id
         self.threads = AuthenticationThreads(post)
         self._login_threads = AuthenticationThreads(post)
-        """For connectors: a KDC that they wait for holds up no client."""
+        """For connectors: no client waits for a KDC that they wait for."""
         self._keys = KerberosKeys(time.monotonic)
         self.ledger = FailureLedger()
         self.profiles = profiles
@@ -133,45 +133,45 @@ class Authentication:
         self._services: dict[str, AuthServiceConfig] = {}
         self._source: UserSource = Nobody()
         self._unopened: dict[str, dict[int, Transport]] = {}
-        """Connections that have not been opened, by host and number; the oldest first."""
+        """Connections before their open, by host and number; the oldest first."""
         self._logins: dict[int, Login] = {}
         self._unproven: dict[int, PeerTimer] = {}
-        """By number of the connection, those that have yet to prove who they are."""
+        """By number of the connection: exchanges that are not finished."""
         self._warned: set[str] = set()
 
     def start(self) -> None:
-        """Find the users. Raises AuthenticationUnusable."""
+        """Load the users; raises AuthenticationUnusable."""
         self._source = user_source(self._settings)
 
     def close(self) -> None:
-        """End what is under way."""
+        """End all exchanges."""
         for login in list(self._logins.values()):
             login.end()
         self.threads.close()
         self._login_threads.close()
 
     def add_service(self, service: AuthServiceConfig) -> None:
-        """Have listeners use a service, in the place of one with its name."""
+        """Add a service for listeners; one of the same name is replaced."""
         self._services[service.name] = service
 
     def remove_service(self, name: str) -> None:
-        """Do without a service that no listener names any more."""
+        """Remove a service that no listener names any more."""
         self._services.pop(name, None)
 
     def service(self, name: str) -> AuthServiceConfig | None:
-        """Return a service."""
+        """Return the service with a name."""
         return self._services.get(name)
 
     # --- connections
 
     def limits(self, listener: ListenerConfig) -> SaslLimits:
-        """Return what a peer may send to prove who it is."""
+        """Return the limits for a peer before its authentication."""
         if listener.sasl_plugin is not None or isinstance(self._source, CyrusUsers):
             return LARGE_LIMITS
         return LARGE_LIMITS if self._keys.is_offered_at(listener) else DEFAULT_LIMITS
 
     def login(self, listener: ListenerConfig, peer: Peer) -> "Login":
-        """Return what authenticates a peer at a listener."""
+        """Return the SASL server of a peer at a listener."""
         login = self._logins[peer.number] = Login(self, listener, peer)
         return login
 
@@ -185,7 +185,7 @@ class Authentication:
         host = host_of(transport.host)
         unopened = self._unopened.setdefault(host, {})
         if len(unopened) >= UNOPENED_MAX:
-            # A client that opens at once is let in, however many others of its host have not opened.
+            # A client that opens at once is let in, however many connections of its host are not open yet.
             text = "Host %s has %d connections that it has not opened; the oldest is closed for each that is new"
             self._warn_once(f"unopened {host}", text, host, UNOPENED_MAX)
             oldest = unopened.pop(next(iter(unopened)))
@@ -197,14 +197,14 @@ class Authentication:
         return True
 
     def settled(self, transport: Transport) -> None:
-        """A connection has been opened, or is over."""
+        """Note that a connection is open, or over."""
         number, host = transport.peer.number, host_of(transport.host)
         login = self._logins.pop(number, None)
         if login is not None:
             login.end()
         timer = self._unproven.pop(number, None)
         if timer is not None:
-            # It would keep what is left of the connection until it rings.
+            # Its timer would keep the connection's memory until it fires.
             timer.cancel()
         unopened = self._unopened.get(host)
         if unopened is not None:
@@ -214,7 +214,7 @@ class Authentication:
                 self._warned.discard(f"unopened {host}")
 
     def offer_to(self, login: "Login", transport: Transport) -> list[ServerMechanismFactory]:
-        """Return what can be offered to a peer of the router's own users."""
+        """Return the mechanisms that can be offered to a peer, for the router's own users."""
         listener = login.listener
         factories: list[ServerMechanismFactory] = []
         if transport.tls_user:
@@ -227,11 +227,11 @@ class Authentication:
         return login.allowed(factories)
 
     def ticket_login(self, connector: ConnectorConfig, host: str, login: LoginThreads) -> TicketLogin | None:
-        """Return how a connection that a connector makes to a host logs in by Kerberos, if it is to."""
+        """Return the Kerberos login for a connector's connection to a host; None if it uses no Kerberos."""
         return TicketLogin(host, connector.sasl_username, login) if uses_kerberos(connector) else None
 
     def login_threads(self, peer: Peer) -> LoginThreads:
-        """Return where a connection that a connector makes has the steps of its login taken."""
+        """Return the threads that take the login steps of a connector's connection."""
 
         def is_over() -> bool:
             return peer.shell is None or peer.shell.is_over
@@ -256,7 +256,7 @@ class Authentication:
         return []
 
     def note_plain(self, listener: ListenerConfig) -> None:
-        """A password comes in the clear: that is said once a listener."""
+        """Warn once a listener that a password comes in the clear."""
         text = "Listener %s takes passwords that are not encrypted: use TLS, or leave PLAIN out of saslMechanisms"
         self._warn_once(f"plain {listener.identity}", text, listener.address)
 
@@ -274,7 +274,7 @@ class Authentication:
 
 
 class Login:
-    """The exchange of one peer at a listener; from its start to its end, or that of the connection."""
+    """The exchange of one peer at a listener, from its start to its end or that of the connection."""
 
     __slots__ = ("_authentication", "_peer", "_service", "_timer", "_user", "frame_size", "listener", "sasl")
 
@@ -284,7 +284,7 @@ class Login:
         self._service: ServiceExchange | None = None
         self._timer: PeerTimer | None = None
         self._user: str | None = None
-        """Who the peer claims to be, once it has."""
+        """The name that the peer claims, once it does."""
         self.listener = listener
         limits = authentication.limits(listener)
         self.sasl = SaslServer(self._mechanisms, limits=limits, hold_back=self._hold_back)
@@ -292,14 +292,14 @@ class Login:
         """The largest SASL frame."""
 
     def end(self) -> None:
-        """The exchange is over, or nobody waits for it."""
+        """End the exchange: it is finished, or its connection is over."""
         if self._timer is not None:
             self._timer.cancel()
         if self._service is not None:
             self._service.end()
 
     def allowed(self, factories: Iterable[ServerMechanismFactory]) -> list[ServerMechanismFactory]:
-        """Return the mechanisms that the listener allows; never none, since an offer has to have some."""
+        """Return the mechanisms that the listener allows; never none, since an offer must have one."""
         names, is_proof_needed = self.listener.sasl_mechanisms, self.listener.authenticate_peer
         found = [
             one
@@ -311,21 +311,21 @@ class Login:
     # --- what has been waited for
 
     def offer(self, mechanisms: list[ServerMechanismFactory]) -> None:
-        """Offer what a service offers."""
+        """Pass on a service's offer."""
         self._send(lambda: self.sasl.offer(self._guarded(self.allowed(mechanisms))))
 
     def answer(self, step: Step) -> None:
-        """Go on with a step that was pending."""
+        """Continue with a step that was pending."""
         self._send(lambda: self.sasl.answer(step))
 
     def give_up(self, reason: str) -> None:
-        """End the connection: it cannot be said what is offered."""
+        """End the connection: there are no mechanisms to offer."""
         if not self.sasl.done:
             _log.warning("%s", failure_of(self._peer, reason))
             self._peer.shell.give_up(reason)
 
     def grant(self, grants: Grants) -> str | None:
-        """Take what the service says that the peer may do; a router may do everything, so it cannot be held to that."""
+        """Take the rights that the service grants. A connection of a router is refused: it needs all rights."""
         if self._peer.is_router:
             return "it grants addresses to a peer at a listener for routers, which may use all addresses"
         self._peer.service_rules = ServiceRules(grants)
@@ -359,13 +359,13 @@ class Login:
         return [Guarded(one, self) for one in factories]
 
     def note_choice(self, mechanism: str) -> None:
-        """The peer chose a mechanism: PLAIN without TLS can be read on its way."""
+        """Note the peer's mechanism: without TLS, others can read PLAIN."""
         transport: Transport = self._peer.shell
         if mechanism == "PLAIN" and not transport.is_encrypted:
             self._authentication.note_plain(self.listener)
 
     def claims(self, user: str | None) -> bool:
-        """The peer says who it is, if that can be told; return whether that is judged now."""
+        """Note the name that the peer claims; return whether its attempt is judged now."""
         self._user = user
         host = host_of(self._peer.shell.host)
         return not self._authentication.ledger.is_overrun(host, user, time.monotonic())

@@ -1,4 +1,4 @@
-"""Users of a Cyrus SASL configuration: the system's libsasl2, found at run time, says who a peer is.
+"""Users of a Cyrus SASL configuration: the system's libsasl2, found at run time, authenticates peers.
 
 The library is set up once in a process. Each exchange is an `sasl_conn_t`. Its steps may wait for saslauthd, a database
 or Kerberos, so threads take them. No security layer is negotiated: TLS encrypts. The router has ANONYMOUS and
@@ -24,12 +24,12 @@ SYSTEM_FOLDERS = (
     *("/etc/sasl2", "/etc/sasl", "/usr/lib/sasl2", "/usr/lib64/sasl2", "/usr/local/lib/sasl2", "/usr/local/etc/sasl2"),
     *sorted(glob.glob("/usr/lib/*-linux-gnu/sasl2")),
 )
-"""Where a configuration is looked for when the router names no folder."""
+"""The folders of configurations if the router names none."""
 OWN_MECHANISMS = frozenset({"ANONYMOUS", "EXTERNAL"})
 
 _OK, _CONTINUE = 0, 1
 _UNAVAILABLE = {-1 * code for code in (2, 8, 12, 24)}
-"""No memory, try again, not initialised, a server that is not there: nothing that the client did."""
+"""No memory, try again, not initialised, a missing server: these are not the client's faults."""
 _CONFIGURATION_PATH = 1
 _USERNAME, _FQDN, _SECURITY = 0, 13, 101
 _LOG_CALLBACK = 2
@@ -40,7 +40,7 @@ _log = module_log("SERVER")
 
 
 class CyrusUnavailable(Exception):
-    """A Cyrus configuration is to be used, and the library cannot be; the message says why."""
+    """A Cyrus configuration is required, and the library cannot be used; the message says why."""
 
 
 class _Callback(ctypes.Structure):
@@ -56,7 +56,7 @@ class _SecurityProperties(ctypes.Structure):
 
 @dataclass(frozen=True, slots=True)
 class CyrusPlace:
-    """Where a configuration is."""
+    """The place of a configuration."""
 
     folder: str
     name: str
@@ -68,7 +68,7 @@ class CyrusPlace:
 
 
 def configuration_in(folders: str | None, name: str) -> CyrusPlace | None:
-    """Return where the configuration with a name is: in a list of folders with `:` between them, or the system's."""
+    """Return the place of the configuration with a name: in a list of folders separated by `:`, or the system's."""
     for folder in SYSTEM_FOLDERS if folders is None else folders.split(":"):
         place = CyrusPlace(folder, name)
         if os.path.isfile(place.file):
@@ -80,7 +80,7 @@ class Cyrus:
     """The library, set up for one configuration."""
 
     def __init__(self, place: CyrusPlace) -> None:
-        """Load and set it up. Raises CyrusUnavailable."""
+        """Load the library and set it up; raises CyrusUnavailable."""
         try:
             self._library = ctypes.CDLL(LIBRARY)
         except OSError as error:
@@ -92,7 +92,7 @@ class Cyrus:
         self._locks = _Locks()
         self._library.sasl_set_mutex(*self._locks.functions)
         self._log_function = _LOG_FUNCTION(_heed)
-        # The library keeps the address.
+        # The library keeps a reference to it.
         self._callbacks = (_Callback * 2)(_Callback(_LOG_CALLBACK, ctypes.cast(self._log_function, c_void_p), None))
         self._library.sasl_set_path(_CONFIGURATION_PATH, place.folder.encode())
         code = self._library.sasl_server_init(self._callbacks, place.name.encode())
@@ -108,7 +108,7 @@ class Cyrus:
             _log.warning("%s: Cyrus SASL offers no mechanism; its plugins may not be installed", place.file)
 
     def new_exchange(self) -> "_Exchange":
-        """Begin an exchange. Raises CyrusUnavailable."""
+        """Begin an exchange; raises CyrusUnavailable."""
         handle = c_void_p()
         arguments = (SERVICE, self._host, None, None, None, None, 0, byref(handle))
         code = self._library.sasl_server_new(*arguments)
@@ -120,7 +120,7 @@ class Cyrus:
         return exchange
 
     def error(self, code: int) -> str:
-        """Return what a code means."""
+        """Return the text of an error code."""
         text: bytes | None = self._library.sasl_errstring(code, None, None)
         return (text or b"").decode(errors="replace")
 
@@ -135,18 +135,18 @@ class Cyrus:
 
 @cache
 def cyrus_at(place: CyrusPlace) -> Cyrus:
-    """Return the library as it is set up in this process, from the first use on. Raises CyrusUnavailable."""
+    """Return the library of this process, set up at the first use; raises CyrusUnavailable."""
     return Cyrus(place)
 
 
 class CyrusUsers:
-    """Offers what Cyrus has."""
+    """Offers the mechanisms of Cyrus."""
 
     def __init__(self, cyrus: Cyrus) -> None:
         self._cyrus = cyrus
 
     def mechanisms(self, threads: AuthenticationThreads, answer: Answer) -> list[ServerMechanismFactory]:
-        """Return what can be offered to one peer, the best first."""
+        """Return the mechanisms that can be offered to one peer, the best first."""
         return [InThreads(_CyrusMechanism(name, self._cyrus), threads, answer) for name in self._cyrus.mechanisms]
 
 
@@ -160,7 +160,7 @@ class _CyrusMechanism:
 
 
 class _CyrusSteps:
-    """One exchange; the library hears of it with the first step, in that step's thread."""
+    """One exchange; the library learns of it with the first step, in that step's thread."""
 
     def __init__(self, name: str, cyrus: Cyrus) -> None:
         self._name = name
@@ -168,7 +168,7 @@ class _CyrusSteps:
         self._exchange: _Exchange | None = None
 
     def step(self, response: bytes | None) -> Step:
-        """Have the library judge what the client sent."""
+        """Let the library judge the client's message."""
         if self._exchange is not None:
             return self._exchange.step(response or b"")
         try:
@@ -199,7 +199,7 @@ class _Exchange:
         return self._outcome(code, out, length)
 
     def step(self, response: bytes) -> Step:
-        """Take the next one."""
+        """Take the next step."""
         out, length = c_void_p(), c_uint()
         code = self._library.sasl_server_step(self.handle, response, len(response), byref(out), byref(length))
         return self._outcome(code, out, length)
@@ -228,7 +228,7 @@ _LOG_FUNCTION = ctypes.CFUNCTYPE(c_int, c_void_p, c_int, c_char_p)
 
 
 class _Locks:
-    """The locks that the library asks for, since it is used by several threads."""
+    """The locks that the library asks for, since several threads use it."""
 
     def __init__(self) -> None:
         self._locks: dict[int, threading.Lock] = {}
@@ -266,7 +266,7 @@ def _heed(context: int | None, level: int, text: bytes | None) -> int:
 
 
 def _rank(name: str) -> tuple[int, str]:
-    """Put what proves most first, and what tells the password last."""
+    """Return the order of offers: strong proofs first, mechanisms that send the password last."""
     order = ("GSSAPI", "GSS-SPNEGO", "SCRAM-SHA-512", "SCRAM-SHA-256", "SCRAM-SHA-1", "DIGEST-MD5", "CRAM-MD5")
     if name in order:
         return order.index(name), name

@@ -1,12 +1,12 @@
-"""What failed attempts to authenticate cost those who make them, by host and user.
+"""The cost of failed authentications, by host and user.
 
-The answer to a failure is held back, for longer with each failure of that user from that host, up to a bound. While
-many answers to a user of a host are held back, no further attempt of that user from that host is judged. So many
-connections do not make guessing faster. Other users of the host are judged at once: they wait for no mistakes but their
-own. A host that tries many users, a few times each, waits longer for its failures, too; it is never refused for that.
+The answer to a failure is delayed. The delay grows with each failure of that user from that host, up to a limit. While
+many answers to a user of a host are delayed, no further attempt of that user from that host is judged. So many
+connections do not make guessing faster. Other users of the host are judged at once: they wait for their own mistakes
+only. A host that tries many users, a few times each, waits longer for its failures, too. It is never refused for that.
 
-All of this is the same for names that nobody has. Failures fade with time, and the number of users and hosts that are
-remembered is bounded.
+All of this is the same for unknown names. Failures fade with time, and the number of users and hosts that are
+remembered is limited.
 """
 
 import heapq
@@ -19,33 +19,33 @@ FIRST_DELAY_S = 0.1
 LONGEST_DELAY_S = 5.0
 """The delay doubles with each failure, from the first of these to the second."""
 FADE_S = 10.0
-"""After so long one failure of a user of a host is forgotten."""
+"""The time after which one failure of a user at a host is forgotten."""
 HOST_FADE_S = 1.0
-"""After so long one failure of a host is forgotten."""
+"""The time after which one failure of a host is forgotten."""
 HOST_FAILURES_FREE = 32
-"""Failures of a host that are those of its users alone: behind an address there may be many who mistype."""
+"""Failures of a host that cost nothing: many people behind one address may mistype."""
 HELD_MAX = 128
-"""Answers to one user of a host that may be held back at a time."""
+"""Limit of the delayed answers to one user of a host."""
 REMEMBERED_MAX = 10_000
-"""Users, and hosts, that are remembered: those that failed last."""
+"""Limit of the users, and of the hosts, that are remembered: those that failed last."""
 NAME_MAX = 256
-"""Characters of a name by which users are told apart."""
+"""Characters of a name that tell users apart."""
 _DOUBLINGS_MAX = 16
 _PREFIX_V6 = 64
 
 Key = TypeVar("Key")
 Pair = tuple[str, str]
-"""A host and the name of a user, empty where it is not known whom a peer claims to be."""
+"""A host and the name of a user; the name is empty while the peer has claimed none."""
 
 
 @dataclass(slots=True)
 class _Record:
     failures: int
     at: float
-    """When `failures` was true."""
+    """The time at which `failures` was correct."""
 
     def fade(self, now: float, fade_s: float) -> None:
-        """Forget what is long ago."""
+        """Forget failures of long ago."""
         steps = int((now - self.at) / fade_s)
         if steps > 0:
             self.failures = max(0, self.failures - steps)
@@ -60,11 +60,11 @@ class FailureLedger:
         self._pairs: OrderedDict[Pair, _Record] = OrderedDict()
         self._hosts: OrderedDict[str, _Record] = OrderedDict()
         self._held: dict[Pair, int] = {}
-        """How many answers are held back."""
+        """The number of delayed answers."""
         self._due: list[tuple[float, Pair]] = []
 
     def failed(self, host: str, user: str | None, now: float) -> float:
-        """Note a failure of a user of a host; return for how long the answer is to be held back, in seconds."""
+        """Note a failure of a user of a host; return the delay of the answer in seconds."""
         pair = _pair(host, user)
         failures = self._count(self._pairs, pair, now, FADE_S)
         of_host = self._count(self._hosts, pair[0], now, HOST_FADE_S) - HOST_FAILURES_FREE
@@ -76,7 +76,7 @@ class FailureLedger:
         return delay_s
 
     def is_overrun(self, host: str, user: str | None, now: float) -> bool:
-        """Return whether a user of a host has to wait before it may be tried again."""
+        """Return whether a user of a host has to wait before the next attempt."""
         self._let_go(now)
         return self._held.get(_pair(host, user), 0) >= HELD_MAX
 
@@ -88,7 +88,7 @@ class FailureLedger:
                 del self._held[pair]
 
     def _count(self, records: OrderedDict[Key, _Record], key: Key, now: float, fade_s: float) -> int:
-        """Count a failure; return how many are remembered from before."""
+        """Count a failure; return the number of earlier ones that are remembered."""
         record = records.get(key)
         if record is None:
             record = records[key] = _Record(0, now)
@@ -105,7 +105,7 @@ def _pair(host: str, user: str | None) -> Pair:
 
 
 def _place(host: str) -> str:
-    """Return what stands for a host: who has one IPv6 address has all of its network."""
+    """Return the key of a host: the owner of one IPv6 address has its whole network."""
     if ":" not in host:
         return host
     try:

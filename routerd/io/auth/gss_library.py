@@ -1,7 +1,7 @@
 """Kerberos by the system's GSS-API library (RFC 2744), found at run time: the two sides of a security context.
 
-The Kerberos mechanism alone is used, none that chooses among several. Whatever is called here may wait, for a KDC or a
-file, and is therefore for threads. A context is used by one thread at a time.
+Only the Kerberos mechanism is used, not one that chooses among several. All calls may wait for a KDC or a file, so they
+are for threads. A context is used by one thread at a time.
 """
 
 import ctypes
@@ -20,7 +20,7 @@ SERVICE = "amqp"
 _CONTINUE = 1
 _ERROR_MASK = 0xFFFF0000
 _STALE = 0x1E
-"""Duplicate, old, out of sequence, and gap: not what the peer said last."""
+"""Duplicate, old, out of sequence, and gap: not the peer's last message."""
 _MUTUAL, _SEQUENCE, _INTEGRITY, _ANONYMOUS = 2, 8, 32, 64
 _INITIATE, _ACCEPT = 1, 2
 _BY_ROUTINE, _BY_MECHANISM = 1, 2
@@ -67,7 +67,7 @@ class GssLibrary:
         _declare(self.functions)
 
     def acceptor(self) -> "Acceptor":
-        """Return a context for a client that comes. Raises KerberosUnavailable if there is no key."""
+        """Return the context for a client that connects; raises KerberosUnavailable without a key."""
         try:
             return Acceptor(self)
         except SaslFailed as error:
@@ -83,7 +83,7 @@ class GssLibrary:
 
     @contextmanager
     def named(self, text: str, kind: _Oid) -> Iterator[c_void_p]:
-        """Have a name for a while. Raises SaslFailed."""
+        """Lend a name; raises SaslFailed."""
         octets, name = text.encode(), c_void_p()
         self.call("import_name", byref(_given(octets)), byref(kind), byref(name))
         try:
@@ -92,11 +92,11 @@ class GssLibrary:
             self.release_name(name)
 
     def release_name(self, name: c_void_p) -> None:
-        """Give a name back, if it is one."""
+        """Free a name, if there is one."""
         self.functions.gss_release_name(byref(c_uint32()), byref(name))
 
     def text_of(self, name: c_void_p) -> str:
-        """Return a name as text. Raises SaslFailed."""
+        """Return a name as text; raises SaslFailed."""
         found = _Buffer()
         self.call("display_name", name, byref(found), None)
         try:
@@ -105,14 +105,14 @@ class GssLibrary:
             raise SaslFailed("the name is not UTF-8") from None
 
     def taken(self, buffer: _Buffer) -> bytes:
-        """Return what the library has put into a buffer, and give that back."""
+        """Return the content of a buffer of the library, and free it."""
         octets = ctypes.string_at(buffer.value, buffer.length) if buffer.value else b""
         self.functions.gss_release_buffer(byref(c_uint32()), byref(buffer))
         return octets
 
     def _reason(self, major: int, minor: int) -> str:
         detail = self._status(minor, _BY_MECHANISM) if minor else ""
-        # Where the mechanism has nothing to tell, it may say that all is well.
+        # If the mechanism has no text, it may say that the call succeeded.
         return self._status(major, _BY_ROUTINE) if detail in ("", os.strerror(0)) else detail
 
     def _status(self, status: int, kind: int) -> str:
@@ -125,19 +125,19 @@ class GssLibrary:
 
 @cache
 def gss_library() -> GssLibrary:
-    """Return the library. Raises KerberosUnavailable."""
+    """Return the library; raises KerberosUnavailable."""
     return GssLibrary()
 
 
 class _Context:
-    """What both sides have."""
+    """The common part of both sides."""
 
     def __init__(self, library: GssLibrary) -> None:
         self._library = library
         self._context = c_void_p()
         self._credential = c_void_p()
         self._name = c_void_p()
-        """Of the client, at the server's side."""
+        """The client's name, at the server's side."""
         self.is_established = False
 
     def __del__(self) -> None:
@@ -148,30 +148,30 @@ class _Context:
 
     @property
     def peer(self) -> str:
-        """Who the client is: without its realm, if that is the router's own, as Cyrus SASL has it."""
+        """The client's name, without its realm if the router is in that realm too, as Cyrus SASL has it."""
         full = self._library.text_of(self._name)
         short = full.rpartition("@")[0]
         return short if short and self.is_peer(short) else full
 
     def is_peer(self, name: str) -> bool:
-        """Return whether a name is one for the client."""
+        """Return whether a name stands for the client."""
         is_equal = c_int()
         try:
             with self._library.named(name, _USER_NAME) as other:
                 self._library.call("compare_name", self._name, other, byref(is_equal))
         except SaslFailed:
-            # It can be nobody's.
+            # Nobody can have this name.
             return False
         return bool(is_equal.value)
 
     def wrap(self, message: bytes) -> bytes:
-        """Return a message with what proves that it comes from here."""
+        """Return a message with a proof of its origin."""
         wrapped = _Buffer()
         self._library.call("wrap", self._context, 0, 0, byref(_given(message)), None, byref(wrapped))
         return self._library.taken(wrapped)
 
     def unwrap(self, token: bytes) -> bytes:
-        """Return the message that the peer has wrapped."""
+        """Return the content of a wrapped message of the peer."""
         message = _Buffer()
         status = self._library.call("unwrap", self._context, byref(_given(token)), byref(message), None, None)
         octets = self._library.taken(message)
@@ -190,12 +190,12 @@ class Acceptor(_Context):
     def __init__(self, library: GssLibrary) -> None:
         """Raises SaslFailed."""
         super().__init__(library)
-        # Without a host: any key of the service will do, and no name has to be looked up.
+        # Without a host, any key of the service will do, and no name is looked up.
         with library.named(SERVICE, _SERVICE_NAME) as name:
             self._acquire(name, _ACCEPT)
 
     def step(self, token: bytes | None) -> bytes:
-        """Take the client's token; return what to send."""
+        """Take the client's token; return the next token."""
         flags, answer = c_uint32(), _Buffer()
         self._library.release_name(self._name)
         about = (byref(self._name), None, byref(answer), byref(flags), None, None)
@@ -216,7 +216,7 @@ class Initiator(_Context):
     """The client's side, by a ticket for a service at a host."""
 
     def __init__(self, library: GssLibrary, host: str, user: str | None) -> None:
-        """`user` is whose ticket it is, None for whoever the cache says. Raises SaslFailed."""
+        """`user` is the owner of the ticket; None for the one in the cache. Raises SaslFailed."""
         super().__init__(library)
         if user is None:
             self._acquire(c_void_p(), _INITIATE)
@@ -226,7 +226,7 @@ class Initiator(_Context):
         self._target = f"{SERVICE}@{host}"
 
     def step(self, token: bytes | None) -> bytes:
-        """Take the server's token, None before there is one; return what to send."""
+        """Take the server's token, None at first; return the next token."""
         wanted, flags, answer = _MUTUAL | _SEQUENCE | _INTEGRITY, c_uint32(), _Buffer()
         given = None if token is None else byref(_given(token))
         about = (None, given, None, byref(answer), byref(flags), None)
@@ -243,7 +243,7 @@ class Initiator(_Context):
 
 
 def _given(octets: bytes) -> _Buffer:
-    # A copy, since the library works on what it is given in place; it lives for as long as what points to it.
+    # The library changes its input in place, so this is a copy. It lives as long as the structure that points to it.
     copy = ctypes.create_string_buffer(octets)
     buffer = _Buffer(len(octets), ctypes.cast(copy, c_void_p))
     buffer.octets = copy

@@ -1,4 +1,4 @@
-"""What stands before a mechanism of SASL: who the peer claims to be is known from its first message on."""
+"""A check before a SASL mechanism: the peer's claimed name is known from its first message on."""
 
 from typing import Protocol
 
@@ -6,17 +6,17 @@ from routerd.wire.sasl import Failure, SaslCode, ServerMechanism, ServerMechanis
 
 
 class Door(Protocol):
-    """The login that a peer's mechanism is for."""
+    """The login of a peer's mechanism."""
 
     def note_choice(self, mechanism: str) -> None:
-        """The peer chose a mechanism."""
+        """The peer has chosen a mechanism."""
 
     def claims(self, user: str | None) -> bool:
-        """The peer says who it is, if that can be told; return whether that is judged now."""
+        """The peer has claimed a name, if it is readable; return whether its attempt is judged now."""
 
 
 class Guarded:
-    """A mechanism whose first message is looked at before it is judged."""
+    """A mechanism whose first message is checked before it is judged."""
 
     def __init__(self, inner: ServerMechanismFactory, door: Door) -> None:
         self.name = inner.name
@@ -37,7 +37,7 @@ class _GuardedSteps:
         self._is_first = True
 
     def step(self, response: bytes | None) -> Step:
-        """Have a message judged, unless there were too many wrong ones of that user just now."""
+        """Let the mechanism judge a message, unless there were too many failures of that user just now."""
         if self._is_first and response is not None:
             self._is_first = False
             if not self._door.claims(claimed_name(self._name, response)):

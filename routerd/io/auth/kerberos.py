@@ -1,7 +1,7 @@
-"""GSSAPI without Cyrus: what a listener offers while there is a key for it, and how a connector logs in by a ticket.
+"""GSSAPI without Cyrus: a listener offers it while there is a key, and a connector logs in by a ticket.
 
-Where keys and tickets are is for Kerberos' own variables of the environment to say (KRB5_KTNAME, KRB5CCNAME,
-KRB5_CLIENT_KTNAME, KRB5_CONFIG). Every step is taken in a thread.
+Kerberos' own environment variables name the places of keys and tickets (KRB5_KTNAME, KRB5CCNAME, KRB5_CLIENT_KTNAME,
+KRB5_CONFIG). Every step is taken in a thread.
 """
 
 import os
@@ -25,16 +25,16 @@ from routerd.wire.sasl import (
 
 GSSAPI = "GSSAPI"
 LARGE_TOKEN_OCTETS = 1 << 14
-"""What a ticket may have."""
+"""Octets that a ticket may have."""
 LARGE_FRAME_SIZE = LARGE_TOKEN_OCTETS + MIN_MAX_FRAME_SIZE
 LOOK_S = 1.0
-"""How long it may go unnoticed that a key has come, or gone."""
+"""The longest time until a new, or removed, key is noticed."""
 KEYTAB_VARIABLE = "KRB5_KTNAME"
 SYSTEM_KEYTAB = "/etc/krb5.keytab"
 
 
 class KerberosKeys:
-    """Whether the router has a key by which clients can be let in."""
+    """The router's keys for clients, as far as there are any."""
 
     def __init__(self, now: Callable[[], float]) -> None:
         self._now = now
@@ -42,26 +42,26 @@ class KerberosKeys:
         self._absence: str | None = None
 
     def absence(self) -> str | None:
-        """Return why GSSAPI cannot be offered now, None if it can."""
+        """Return the reason why GSSAPI cannot be offered now; None if it can."""
         if self._now() - self._looked_at >= LOOK_S:
             self._looked_at = self._now()
             self._absence = _absence()
         return self._absence
 
     def is_offered_at(self, listener: ListenerConfig) -> bool:
-        """Return whether a listener offers GSSAPI: if it may, and there is a key; it is asked for if it was meant."""
+        """Return whether a listener offers GSSAPI: it may, and there is a key. Without a keytab it must name GSSAPI."""
         names = listener.sasl_mechanisms
         if names is not None and GSSAPI not in names:
             return False
         return (names is not None or _is_configured()) and self.absence() is None
 
     def mechanism(self, threads: AuthenticationThreads, answer: Answer) -> ServerMechanismFactory:
-        """Return what is offered to one peer."""
+        """Return the mechanism for one peer."""
         return InThreads(GssapiServer(_acceptor), threads, answer)
 
 
 def _is_configured() -> bool:
-    """Whether there is a keytab at all: without, the library is not even loaded."""
+    """Whether there is a keytab at all: without one, the library is not even loaded."""
     return KEYTAB_VARIABLE in os.environ or os.access(SYSTEM_KEYTAB, os.R_OK)
 
 
@@ -87,7 +87,7 @@ def uses_kerberos(connector: ConnectorConfig) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class TicketLogin:
-    """GSSAPI for one connection of a connector: each step in a thread."""
+    """GSSAPI for one connection of a connector; each step is taken in a thread."""
 
     host: str
     user: str | None
@@ -99,7 +99,7 @@ class TicketLogin:
         return _TicketSteps(self)
 
     def new_context(self) -> SecurityContext:
-        """Return the context of an exchange. Raises SaslFailed."""
+        """Return the context of an exchange; raises SaslFailed."""
         try:
             return Initiator(gss_library(), self.host, self.user)
         except KerberosUnavailable as error:
@@ -112,13 +112,13 @@ class _TicketSteps:
         self._exchange = GssapiClient(login.new_context).start(None)
 
     def initial_response(self) -> Pending:
-        """Have a ticket got."""
+        """Get a ticket."""
         return self._login.take(self._exchange.initial_response)
 
     def respond(self, challenge: bytes) -> Pending:
-        """Have a challenge answered."""
+        """Answer a challenge."""
         return self._login.take(lambda: self._exchange.respond(challenge))
 
     def finish(self, additional_data: bytes | None) -> None:
-        """Hold the end against what was proved."""
+        """Check the server's outcome against its proof."""
         self._exchange.finish(additional_data)

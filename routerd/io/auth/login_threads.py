@@ -1,4 +1,4 @@
-"""Steps of a connector's login that take their time, in threads: what a peer asks for never holds up the loop."""
+"""Slow steps of a connector's login, in threads: a peer's challenges never delay the loop."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -7,13 +7,13 @@ from routerd.io.auth.threads import AuthenticationThreads
 from routerd.wire.sasl import ClientMechanism, ClientMechanismFactory, Failure, Pending, SaslFailed
 
 Said = bytes | Failure
-"""What a client comes to say: a response, or why there is none."""
+"""The result of a client's step: a response, or an error."""
 OnSaid = Callable[[Said], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoginThreads:
-    """Where one connection of a connector has its steps taken; `on_said` takes what comes of each."""
+    """Takes the login steps of one connector's connection; `on_said` gets each result."""
 
     threads: AuthenticationThreads = field(repr=False)
     on_said: OnSaid = field(repr=False)
@@ -21,7 +21,7 @@ class LoginThreads:
     """Whether nobody waits for it any more."""
 
     def take(self, step: Callable[[], bytes | Pending]) -> Pending:
-        """Have a step taken; its answer comes later."""
+        """Take a step in a thread; its result comes later."""
 
         def taken() -> bytes | Pending | Failure:
             if self.is_over():
@@ -41,7 +41,7 @@ class LoginThreads:
 
 @dataclass(frozen=True, slots=True)
 class RespondsInThreads:
-    """A mechanism whose answers to challenges are made in a thread."""
+    """A mechanism whose responses are made in a thread."""
 
     inner: ClientMechanismFactory
     login: LoginThreads
@@ -65,9 +65,9 @@ class _Steps:
         return self.inner.initial_response()
 
     def respond(self, challenge: bytes) -> Pending:
-        """Have a challenge answered."""
+        """Answer a challenge."""
         return self.login.take(lambda: self.inner.respond(challenge))
 
     def finish(self, additional_data: bytes | None) -> None:
-        """Hold the end against what was proved."""
+        """Check the server's outcome against its proof."""
         self.inner.finish(additional_data)

@@ -1,4 +1,4 @@
-"""Steps of SASL mechanisms that take their time, in threads of their own: the loop never waits for them."""
+"""Slow steps of SASL mechanisms, in threads: the loop never waits for them."""
 
 import threading
 from collections.abc import Callable
@@ -19,7 +19,7 @@ from routerd.wire.sasl import (
 )
 
 THREADS = 4
-"""How many steps a worker takes at the same time; others wait for their turn."""
+"""Steps of a worker that are taken at the same time; others wait for their turn."""
 
 T = TypeVar("T")
 Answer = Callable[[Step], None]
@@ -27,25 +27,25 @@ _log = module_log("SERVER")
 
 
 class AuthenticationThreads:
-    """The threads of one worker; none is started before there is something to do, and none holds up its end."""
+    """The threads of one worker. They start when they are needed, and none delays the worker's end."""
 
     def __init__(self, post: Callable[..., None]) -> None:
-        """`post` has the worker's loop call a function."""
+        """`post` lets the worker's loop call a function."""
         self._post = post
         self._threads: list[threading.Thread] = []
         self._steps: SimpleQueue[tuple[Callable[[], Any], Callable[[Any], None]] | None] = SimpleQueue()
         self._is_over = False
 
     def take(self, step: Callable[[], T], answer: Callable[[T | Failure], None]) -> None:
-        """Take a step, and have the loop call `answer` with what came of it."""
+        """Take a step in a thread, and let the loop call `answer` with the result."""
         self._steps.put((step, answer))
         if len(self._threads) < THREADS:
-            # What waits for a server that hangs must not keep the process from ending.
+            # A thread that waits for a hanging server must not keep the process from ending.
             self._threads.append(threading.Thread(target=self._run, name="routerd-authentication", daemon=True))
             self._threads[-1].start()
 
     def close(self) -> None:
-        """Take no more steps; one that is under way is not waited for."""
+        """Take no more steps; a step under way is not awaited."""
         self._is_over = True
         for _ in self._threads:
             self._steps.put(None)
@@ -65,14 +65,14 @@ def _outcome(step: Callable[[], T]) -> T | Failure:
     except AuthenticationUnavailable as error:
         return error.failure
     except Exception:
-        # A fault of ours, or of the library that was asked: it costs this exchange, and no other.
+        # A fault of ours, or of the library: it ends this exchange only.
         _log.exception("A step of authentication failed")
         return Failure("the step failed", SaslCode.SYS)
 
 
 @dataclass(frozen=True, slots=True)
 class InThreads:
-    """A mechanism each of whose steps is taken in a thread; `answer` takes them."""
+    """A mechanism whose steps are taken in a thread; `answer` takes the results."""
 
     inner: ServerMechanismFactory
     threads: AuthenticationThreads
@@ -94,7 +94,7 @@ class _Threaded:
     factory: InThreads
 
     def step(self, response: bytes | None) -> Pending:
-        """Have the step taken; its answer comes later."""
+        """Take the step in a thread; its answer comes later."""
         mechanism = self.mechanism
         self.factory.threads.take(lambda: mechanism.step(response), self.factory.answer)
         return Pending()

@@ -1,4 +1,4 @@
-"""The users of the router's own file, as mechanisms ask for them; a file that changes is read again."""
+"""The users of the router's own file for mechanisms; a changed file is read again."""
 
 import os
 import secrets
@@ -11,7 +11,7 @@ from routerd.io.logs import module_log
 from routerd.wire.sasl import SCRAM_MECHANISMS, PlainServer, ScramCredentials, ScramServer, ServerMechanismFactory
 
 LOOK_S = 1.0
-"""How long a change of the file may go unnoticed."""
+"""The longest time until a change of the file is noticed."""
 NONCE_OCTETS = 18
 _log = module_log("SERVER")
 
@@ -31,7 +31,7 @@ class FileUsers:
         self.users = read_users(path)
 
     def look(self) -> Users:
-        """Return the users of now: of the file as it is, or as it was while it could be read."""
+        """Return the present users: those of the file, or the last ones that could be read."""
         now = self._now()
         if now - self._looked_at >= LOOK_S:
             self._looked_at = now
@@ -42,7 +42,7 @@ class FileUsers:
         return self.users
 
     def mechanisms(self, threads: AuthenticationThreads, answer: Answer) -> list[ServerMechanismFactory]:
-        """Return what can be offered to one peer, the best first."""
+        """Return the mechanisms that can be offered to one peer, the best first."""
         users = self.look()
         scram: list[ServerMechanismFactory] = [
             ScramServer(name, _Lookup(users, name), users.decoys, nonce, proof_in_outcome=False)
@@ -78,5 +78,5 @@ class _Lookup:
 
 
 def nonce() -> str:
-    """Draw what tells one exchange from all others."""
+    """Return random text that distinguishes an exchange from all others."""
     return secrets.token_urlsafe(NONCE_OCTETS)

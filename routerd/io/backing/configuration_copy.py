@@ -1,4 +1,4 @@
-"""A second place for what is configured, which has no use for it: for the case that all others die at once."""
+"""A second place for the configuration, which does not use it: all other holders may die at once."""
 
 from typing import Any
 
@@ -7,14 +7,14 @@ from routerd.management import Change, Configuration
 
 
 class ConfigurationCopy:
-    """Answers as `ManagedWorker` does where the configuration is concerned."""
+    """Answers like `ManagedWorker`, for the configuration only."""
 
     def __init__(self, configuration: Configuration) -> None:
         self._configuration = configuration
         self._prepared: Change | None = None
 
     def ask(self, what: str, *arguments: Any) -> Configuration | None:
-        """Return the configuration, or take another."""
+        """Return the configuration, or take another one."""
         match what:
             case "configuration":
                 return self._configuration

@@ -1,4 +1,4 @@
-"""The router as its management agent sees it: what all its workers say, and changes that all of them make or none."""
+"""The router as its management agent sees it: the reports of all workers, and changes that all of them make or none."""
 
 import asyncio
 import pickle
@@ -14,9 +14,11 @@ from routerd.io.backing.managed_worker import ManagedWorker, StaleConfiguration
 from routerd.io.entities import Claim, running
 from routerd.io.logs import module_log
 from routerd.management import (
+    CENTRAL_ACTORS,
     AddressRow,
     AutoLinkRow,
     BindingRow,
+    Certificate,
     Change,
     Configuration,
     ConfiguredEntity,
@@ -29,43 +31,52 @@ from routerd.management import (
     NodeRow,
     PolicyRow,
     PoolRow,
+    PublisherRow,
+    RouterFigures,
+    SubscriptionRow,
+    Tally,
+    TopicRow,
     Unanswered,
+    WorkerFigures,
     WorkerRow,
     file_entities,
     find_entity_type,
 )
 
 T = TypeVar("T")
-R = TypeVar("R", ConnectionRow, LinkRow, AddressRow, LinkRouteRow, AutoLinkRow, ExchangeRow, BindingRow)
+R = TypeVar("R", bound=tuple[Any, ...])
+"""A kind of row."""
 
 LOG_MAX = 1000
-"""Lines of the log that are told."""
+"""Limit of the log lines in an answer."""
 TELL_AGAIN_S = 0.5
+FIGURES_S = 2.0
+"""The time for a worker to report its figures; a scrape leaves it out then."""
 CONFIGURATION_COPY = -1
-"""Stands in for the number of a worker."""
+"""Stands for the number of a worker."""
 
 _log = module_log("AGENT")
 
 
 def configuration_of(config: RouterConfig) -> Configuration:
-    """Return what is configured at the start of a router."""
+    """Return the configuration at the start of a router."""
     sections = ((find_entity_type(name), values) for name, values in config.sections)
     return Configuration(0, file_entities([(kind, values) for kind, values in sections if kind is not None]))
 
 
 class MemberGone(Exception):
-    """A worker that has ended; when it is there again it has to be told everything."""
+    """A worker has ended; when it is there again it needs the whole configuration."""
 
 
 class Member(Protocol):
-    """A worker, wherever it is."""
+    """A worker, in any process."""
 
     async def ask(self, what: str, *arguments: Any) -> Any:
-        """Do what `ManagedWorker.ask` does. Raises MemberGone, Unanswered."""
+        """Do the same as `ManagedWorker.ask`; raises MemberGone, Unanswered."""
 
 
 class RouterBacking:
-    """Asks all workers; keeps the configuration of now. See `routerd.management.Backing`."""
+    """Asks all workers, and keeps the present configuration. See `routerd.management.Backing`."""
 
     def __init__(
         self,
@@ -78,13 +89,15 @@ class RouterBacking:
         configuration_copy: Member | None = None,
         own_logs: Callable[[], list[LogRow]] = list,
         nodes: Callable[[], Awaitable[Sequence[NodeRow]]] | None = None,
+        restarts: Callable[[], Awaitable[Mapping[str, int]]] | None = None,
         kept_files: Sequence[str] = (),
     ) -> None:
-        """`configuration_copy` has the configuration beside the workers. `own_logs` has the lines of this process
-        where no worker has them.
+        """`configuration_copy` has the configuration beside the workers. `own_logs` has the lines of this process, if
+        no worker has them.
 
-        `nodes` tells the routers of the network, the own one first; without it there is no other. No request names a
-        file of `kept_files`, or one below such a folder: they are the router's own.
+        `nodes` returns the routers of the network, this one first; without it there is no other. `restarts` returns how
+        often each of `CENTRAL_ACTORS` was started again, as far as they answer. Requests must not name a file of
+        `kept_files`, or one below such a folder: they belong to the router.
         """
         self.settings = settings
         self.configuration = configuration
@@ -92,34 +105,35 @@ class RouterBacking:
         self._holders = dict(members)
         if configuration_copy is not None:
             self._holders[CONFIGURATION_COPY] = configuration_copy
-        """Who has to know what is configured."""
+        """The holders of the configuration."""
         self._now = now
         self._started_at = started_at
         self._own_logs = own_logs
         self._nodes = nodes or self._own_node
+        self._restarts = restarts or _no_restarts
         self._kept_files = tuple(kept_files)
         self._changing = asyncio.Lock()
         self._behind: set[int] = set()
-        """Workers that have another version of the configuration, or may have."""
+        """Workers that have, or may have, another version of the configuration."""
         self._catching_up: asyncio.Task[None] | None = None
         self._claims: dict[str, Claim] = {}
-        """What the router as a whole has for entities that were created at run time."""
+        """The claims of the whole router for entities that were created at run time."""
         self._at_start = configuration.entities
         self._last_number = 0
 
     @property
     def entities(self) -> Sequence[ConfiguredEntity]:
-        """All that is configured."""
+        """All configured entities."""
         return self.configuration.entities
 
     def uptime_s(self) -> float:
-        """Return for how long the router has run."""
+        """Return the time since the start of the router."""
         return self._now() - self._started_at
 
     def new_number(self) -> int:
         """Return a number that no entity has."""
         if not self._last_number:
-            # Each version may have had a number that has been deleted since.
+            # In each version since the start, an entity may have been deleted that had a number.
             known = max((int(one.identity) for one in self.entities if one.identity.isdecimal()), default=0)
             self._last_number = known + self.configuration.version
         self._last_number += 1
@@ -140,7 +154,7 @@ class RouterBacking:
         return sorted(_unpacked(LinkRow, await self._all("links")), key=attrgetter("link"))
 
     async def connectors(self) -> list[ConnectorRow]:
-        """Return how the connectors fare; each is asked for where it is."""
+        """Return the states of the connectors; each worker is asked for its own."""
         if not self._entities("connector"):
             return []
         return [
@@ -153,6 +167,10 @@ class RouterBacking:
             for states in await self._all("connectors")
             for state in states
         ]
+
+    async def certificates(self) -> list[Mapping[str, Certificate]]:
+        """Return the certificates of TLS profiles in use, by profile, for each worker."""
+        return await self._all("certificates") if self._entities("sslProfile") else []
 
     async def nodes(self) -> list[NodeRow]:
         """Return the routers of the network."""
@@ -178,13 +196,27 @@ class RouterBacking:
         """Return the bindings of all workers."""
         return _unpacked(BindingRow, await self._all("bindings"))
 
+    async def topics(self) -> list[TopicRow]:
+        """Return the topics."""
+        return sorted(_unpacked(TopicRow, await self._all("topics")), key=attrgetter("topic"))
+
+    async def publishers(self) -> list[PublisherRow]:
+        """Return the publishers of topics."""
+        by_name = attrgetter("topic", "container", "link")
+        return sorted(_unpacked(PublisherRow, await self._all("publishers")), key=by_name)
+
+    async def subscriptions(self) -> list[SubscriptionRow]:
+        """Return the subscriptions of topics."""
+        by_name = attrgetter("topic", "container", "link")
+        return sorted(_unpacked(SubscriptionRow, await self._all("subscriptions")), key=by_name)
+
     async def log(self) -> list[LogRow]:
-        """Return the last lines of all processes."""
+        """Return the last log lines of all processes."""
         lines = [line for some in await self._all("log") for line in some]
         return sorted([*lines, *self._own_logs()], key=lambda line: line.time)[-LOG_MAX:]
 
     async def log_counts(self) -> Mapping[str, Mapping[str, int]]:
-        """Return how many lines there have been."""
+        """Return the numbers of log lines."""
         sums: dict[str, dict[str, int]] = {}
         for counts in await self._all("log_counts"):
             for module, by_level in counts.items():
@@ -206,17 +238,45 @@ class RouterBacking:
             )
         return list(sums.values())
 
+    async def figures(self) -> RouterFigures:
+        """Return the counters of the workers that answer soon."""
+        answers, restarts = await asyncio.gather(self._soon_all("figures"), self._restarts())
+        found = {worker: one for worker, one in zip(self._members, answers, strict=True) if one is not None}
+        workers = [found[worker] for worker in sorted(found)]
+        return RouterFigures(
+            workers=workers,
+            absent=sorted(set(self._members) - set(found)),
+            addresses=await self._count_addresses(workers),
+            restarts=restarts,
+        )
+
+    async def keep_tally(self, tally: Tally) -> None:
+        """Have the workers keep a tally."""
+        await self._soon_all("keep_tally", tally)
+
+    async def kept_tally(self) -> Tally | None:
+        """Return the newest tally at the workers."""
+        answers: list[Tally | None] = await self._soon_all("tally")
+        return max((one for one in answers if one is not None), key=attrgetter("number"), default=None)
+
+    async def _count_addresses(self, workers: Sequence[WorkerFigures]) -> int:
+        if len(self._members) == 1:
+            return sum(one.counters.addresses for one in workers)
+        # Several workers may use an address.
+        packed = await self._soon_all("address_keys")
+        return len({key for chunks in packed if chunks for chunk in chunks for key in pickle.loads(chunk)})
+
     async def policy(self) -> list[PolicyRow]:
-        """Return what policy has let in and refused at all workers."""
+        """Return the counters of policy, over all workers."""
         return await self._all("policy")
 
     # --- what can be done
 
     async def create(self, entity: ConfiguredEntity) -> None:
-        """Have all workers take an entity."""
+        """Create an entity at all workers."""
         async with self._changing:
             check_named_files(entity, None, self.settings.management_file_dir, self._kept_files)
-            # No variable of the environment: requests may name none.
+            # Environment variables are not expanded: requests may name none.
             entity = resolved(entity, self.settings.mode, {})
             self._admit(entity)
             self._claim(entity)
@@ -227,14 +287,14 @@ class RouterBacking:
                 raise
 
     async def update(self, old: ConfiguredEntity, new: ConfiguredEntity) -> None:
-        """Put an entity in the place of another."""
+        """Replace an entity by another."""
         async with self._changing:
             check_named_files(new, old, self.settings.management_file_dir, self._kept_files)
             self._admit(new)
             await self._change(Change(self.configuration.version, added=(new,), removed=(old.identity,)))
 
     async def delete(self, entity: ConfiguredEntity) -> None:
-        """Have all workers do without an entity."""
+        """Delete an entity at all workers."""
         async with self._changing:
             removed = (entity.identity, *(one.identity for one in self.entities if _goes_with(one, entity)))
             await self._change(Change(self.configuration.version, removed=removed))
@@ -243,6 +303,10 @@ class RouterBacking:
     async def close_connection(self, connection: int) -> bool:
         """Close a connection."""
         return any(await self._all("close_connection", connection))
+
+    async def end_subscription(self, topic: str, container: str, link: str) -> bool:
+        """End a subscription."""
+        return any(await self._all("end_subscription", topic, container, link))
 
     async def set_trace(self, connection: int, is_on: bool) -> bool:
         """Switch the trace of a connection."""
@@ -255,12 +319,12 @@ class RouterBacking:
             return self.configuration
 
     async def restore(self) -> None:
-        """Take over the newest configuration that a worker has: this process may be younger than they are."""
+        """Take over the newest configuration of the workers, as this process may be younger than they are."""
         async with self._changing:
             for found in await self._all("configuration", of=self._holders):
                 if found.version > self.configuration.version:
                     self.configuration = found
-                    # Numbers of what has been deleted since are not known any more.
+                    # The numbers of entities that were deleted since are not known any more.
                     self._last_number = 0
             self._fall_behind(self._holders)
 
@@ -271,14 +335,20 @@ class RouterBacking:
         answers = await asyncio.gather(*(_present(member.ask(what, *arguments)) for member in members))
         return [answer for was_there, answer in answers if was_there]
 
+    async def _soon_all(self, what: str, *arguments: Any) -> list[Any]:
+        """Return the answers of all workers; None for each that does not answer soon."""
+        answers = (_soon(member.ask(what, *arguments)) for member in self._members.values())
+        found: list[Any] = await asyncio.gather(*answers)
+        return found
+
     async def _change(self, change: Change) -> None:
-        """Have all workers make a change, or none: those that have to be told everything anyway do not count."""
+        """Make a change at all workers, or at none. Workers that need the whole configuration anyway do not count."""
         prepared: list[int] = []
         try:
             for worker, member in self._holders.items():
                 if worker in self._behind:
                     continue
-                # One that does not answer may have prepared it, and has to be told as well.
+                # A worker without an answer may have prepared it, and has to be told as well.
                 prepared.append(worker)
                 try:
                     await member.ask("prepare", change)
@@ -304,7 +374,7 @@ class RouterBacking:
             self._catching_up = asyncio.ensure_future(self._catch_up())
 
     async def _catch_up(self) -> None:
-        """Tell the workers everything that may not know it."""
+        """Send the whole configuration to workers that may not have it."""
         while self._behind:
             async with self._changing:
                 for worker in list(self._behind):
@@ -317,7 +387,7 @@ class RouterBacking:
                 await asyncio.sleep(TELL_AGAIN_S)
 
     def _admit(self, entity: ConfiguredEntity) -> None:
-        """Hold an entity against the others of its kind."""
+        """Check an entity against the others of its kind."""
         kind = configurable(entity.type)
         if kind is None:
             return
@@ -330,12 +400,12 @@ class RouterBacking:
         kind.admit(entity.identity, entity.values, beside, Reading(mode=self.settings.mode, policy=policy))
 
     def _claim(self, entity: ConfiguredEntity) -> None:
-        """Take for a new entity what the router as a whole has once."""
+        """Claim for a new entity what the whole router has once."""
         kind = configurable(entity.type)
         if kind is None:
             return
         config = effect_of(entity, self.settings.mode)
-        # There may be very many, and few kinds ask for them.
+        # There may be very many entities, and few kinds ask for them.
         at_start, now = (
             (effect_of(one, self.settings.mode) for one in entities if one.type is kind.type)
             for entities in (self._at_start, self.entities)
@@ -379,15 +449,28 @@ class LocalMember:
         return await self._worker.ask(what, *arguments)
 
 
+async def _no_restarts() -> Mapping[str, int]:
+    """Return the restarts where all is one process."""
+    return dict.fromkeys(CENTRAL_ACTORS, 0)
+
+
 async def _present(answer: Awaitable[T]) -> tuple[bool, T | None]:
-    """Return an answer, or that there is none since the worker is gone: its connections are, too."""
+    """Return an answer. Without one the worker is gone, and so are its connections."""
     try:
         return True, await answer
     except MemberGone:
         return False, None
 
 
+async def _soon(answer: Awaitable[T]) -> T | None:
+    """Return an answer, or None if there is none within `FIGURES_S`."""
+    try:
+        return await asyncio.wait_for(answer, FIGURES_S)
+    except (MemberGone, Unanswered, TimeoutError):
+        return None
+
+
 def _unpacked(kind: type[R], packed: Iterable[list[bytes]]) -> list[R]:
-    """Return the rows that workers have packed as plain tuples, some at a time."""
+    """Return packed rows as plain tuples, a few at a time."""
     new = tuple.__new__
     return [new(kind, row) for chunks in packed for chunk in chunks for row in pickle.loads(chunk)]

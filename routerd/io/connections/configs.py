@@ -1,4 +1,4 @@
-"""What our side of a connection says and accepts, made from the configuration of its listener or connector."""
+"""Our side of a connection: it is made from the configuration of the listener or connector."""
 
 from routerd.config import ConnectorConfig, ListenerConfig, Role
 from routerd.core import RouterSettings
@@ -9,23 +9,23 @@ from routerd.wire import MIN_MAX_FRAME_SIZE, ConnectionConfig, Int, Symbol
 PRODUCT = "mobula"
 CAPABILITIES = ("ANONYMOUS-RELAY", "qd.streaming-links")
 SESSION_FRAMES = 512
-"""Frames that a session may have on their way to us when its listener says nothing else. Never less than a link may
-send by its credit: clients that think of one and forget the other lose what they cannot send at once."""
+"""Transfer frames that a session may have under way to us by default. It is never less than the credit of a link. Some
+clients heed credit only, and lose messages for which the window has no room."""
 OPEN_S = 60.0
-"""What a peer gets from the connection to its open, where its listener says nothing else."""
+"""The time from the connection to the peer's open, by default."""
 LINKS = 10_000
-"""Links that a client may have on a connection when its listener says nothing else. The end of a connection ends all of
-them in one go, during which the others of its worker wait: some 5 us for each. No client is known that has as many."""
+"""Links that a client may have on a connection by default. When a connection ends, all its links end in one go. All
+others of its worker wait meanwhile, some 5 us for each link. No known client has as many."""
 NO_BOUND = 0x7FFF_FFFF
 FABRIC_FRAME_SIZE = 1 << 16
 FABRIC_IDLE_S = 10.0
-"""Between hosts: one that is gone says nothing."""
+"""Between hosts only: a lost host says nothing."""
 
 
 def client_config(
     router: RouterSettings, listener: ListenerConfig, number: int, sasl_frame_size: int = MIN_MAX_FRAME_SIZE
 ) -> ConnectionConfig:
-    """Return what a connection at a listener is made with."""
+    """Return the configuration of a listener's connection."""
     properties: dict[object, object] = {
         Symbol("product"): PRODUCT,
         Symbol("version"): router.version,
@@ -57,19 +57,19 @@ def client_config(
 
 
 def open_within_s(listener: ListenerConfig) -> float:
-    """Return what a peer gets from the connection to its open."""
+    """Return the time from the connection to the peer's open."""
     return listener.handshake_timeout_s or OPEN_S
 
 
 def _links_of(listener: ListenerConfig) -> int:
-    """Return how many links a connection may have: a router has one for each address of its clients."""
+    """Return the limit of a connection's links: a router has one for each address of its clients."""
     if listener.max_links is not None:
         return listener.max_links or NO_BOUND
     return NO_BOUND if listener.role in (Role.INTER_ROUTER, Role.EDGE) else LINKS
 
 
 def connector_config(router: RouterSettings, connector: ConnectorConfig, number: int) -> ConnectionConfig:
-    """Return what a connection that the router makes is made with."""
+    """Return the configuration of a connector's connection."""
     properties: dict[object, object] = {
         Symbol("product"): PRODUCT,
         Symbol("version"): router.version,
@@ -103,7 +103,7 @@ def _between_routers(config: ListenerConfig | ConnectorConfig) -> dict[object, o
 
 
 def fabric_config(worker: WorkerConfig, idle_timeout_s: float = 0.0) -> ConnectionConfig:
-    """Return what a connection between two workers of a router is made with."""
+    """Return the configuration of a connection between two workers of a router."""
     return ConnectionConfig(
         container_id=f"{worker.router.id}#{worker.index}",
         max_frame_size=FABRIC_FRAME_SIZE,

@@ -1,4 +1,4 @@
-"""Connections that the router makes: to each connector's peer, again and again, and to where that peer says instead."""
+"""The router's own connections: to each connector's peer, again and again, and to the places that this peer names."""
 
 import asyncio
 import contextlib
@@ -9,19 +9,23 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from routerd.config import SCRAM_ITERATIONS_MOST, ConnectorConfig
+from routerd.config.kinds import MECHANISMS_WITH_PASSWORD
 from routerd.io.auth import LARGE_TOKEN_OCTETS, LoginThreads, RespondsInThreads, nonce
-from routerd.io.logs import module_log
+from routerd.io.logs import module_log, opening_of
 from routerd.io.scheduling import all_is_read
 from routerd.io.sockets import Transport
+from routerd.io.tls import TlsProfileBroken
 from routerd.wire import Connection, ValueRangeError
 from routerd.wire.sasl import (
     SCRAM_MECHANISMS,
     AnonymousClient,
+    ClientMechanism,
     ClientMechanismFactory,
     ExternalClient,
     PlainClient,
     SaslClient,
     SaslCode,
+    SaslFailed,
     SaslLimits,
     ScramClient,
 )
@@ -30,28 +34,35 @@ RETRY_S = 0.1
 RETRY_AT_MOST_S = 2.0
 """The time between two attempts doubles from the first to the second of these."""
 REMIND_S = 60.0
-"""How often the log says that a connector fails for the same reason as before."""
+"""The interval of log lines for a connector that fails for the same reason as before."""
 OPEN_S = 10.0
-"""What a peer gets to answer our open."""
+"""The time for a peer to answer our open."""
 DEFAULT_PORT = 5672
 TLS_SCHEME = "amqps"
 FAILOVERS_MAX = 64
-"""Addresses that are taken from a peer to connect to instead."""
+"""Limit of the places that a peer may name."""
 
 _FAMILIES = {None: socket.AF_UNSPEC, "IPv4": socket.AF_INET, "IPv6": socket.AF_INET6}
+_PARTS_OF_PROFILES = {
+    "caCertFile": "CA",
+    "certFile": "local certificate",
+    "privateKeyFile": "local certificate",
+    "ciphers": "cipher",
+}
+"""What qdrouterd calls the attributes that make a profile unusable."""
 _log = module_log("SERVER")
 
 
 @dataclass(frozen=True, slots=True)
 class ConnectorState:
-    """How a connector is, as management shows it."""
+    """The state of a connector for management."""
 
     identity: str
     status: str
     """CONNECTING, SUCCESS or FAILED."""
     message: str
     failover_urls: str
-    """Where it connects to, next one first; empty if its peer named no others."""
+    """The places to connect to, next one first; empty if its peer named no others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +80,7 @@ class Place:
 
 
 MakeTransport = Callable[[ConnectorConfig, str], Transport]
-"""Of a connection to a host, which may be another one than the connector's."""
+"""Makes a connection to a host, which may differ from the connector's; raises TlsProfileBroken."""
 
 
 class Connector:
@@ -78,39 +89,39 @@ class Connector:
     def __init__(self, config: ConnectorConfig, make: MakeTransport) -> None:
         self.config = config
         self._make = make
-        self._own = Place(config.host, config.port, TLS_SCHEME if config.ssl_profile else "amqp")
+        self._own = Place(config.host, config.port, _scheme_of(config))
         self._places = [self._own]
         self._status = "CONNECTING"
         self._message = ""
         self._said_at = 0.0
         self._said: set[str] = set()
-        """Why it has failed since it was connected, or was reminded of it, last."""
+        """The last reason for a failure, since it was connected or the reason was logged."""
         self._failures = 0
-        """How often it has failed since it was connected last."""
+        """The number of failures since it was connected last."""
         self._transport: Transport | None = None
         self._news = asyncio.Event()
         self._task = asyncio.get_running_loop().create_task(self._keep())
 
     @property
     def state(self) -> ConnectorState:
-        """How it is now."""
-        urls = ",".join(place.url for place in self._places) if len(self._places) > 1 else ""
+        """The present state."""
+        urls = ", ".join(place.url for place in self._places) if len(self._places) > 1 else ""
         return ConnectorState(self.config.identity, self._status, self._message, urls)
 
     def owns(self, transport: Transport) -> bool:
-        """Whether a connection is the one it has made."""
+        """Whether it has made a connection."""
         return transport is self._transport
 
     def notice(self) -> None:
-        """Look at what became of the connection."""
+        """Note an event of the connection."""
         self._news.set()
 
     def retire(self) -> None:
-        """Make no other connection."""
+        """Make no further connection."""
         self._task.cancel()
 
     def stop(self) -> None:
-        """Close the connection, and make no other."""
+        """Close the connection, and make no further one."""
         self.retire()
         transport, self._transport = self._transport, None
         if transport is not None and not transport.is_over:
@@ -124,42 +135,50 @@ class Connector:
         pause_s = RETRY_S
         while True:
             place = self._places[0]
-            self._status = "CONNECTING"
             if await self._connect(place):
                 pause_s = RETRY_S
-            self._status = "FAILED"
+            # Tools of the old router wait for this status, so it stays the same between attempts.
+            self._status = "CONNECTING"
             self._rotate()
-            # Many routers that lost the same peer do not come back all at the same time.
+            # Many routers that lost the same peer should not come back at the same time.
             await asyncio.sleep(pause_s * random.uniform(0.75, 1.25))
             pause_s = min(2 * pause_s, RETRY_AT_MOST_S)
 
     async def _connect(self, place: Place) -> bool:
-        """Make a connection and stay with it to its end; whether it was opened."""
+        """Make a connection and stay with it to its end; return whether it was open."""
         if place.scheme == TLS_SCHEME and self.config.ssl_profile is None:
             self._fail(place, None, "it is to be had with TLS only, and the connector has no sslProfile")
             return False
-        transport = self._transport = self._make(self.config, place.host)
+        try:
+            transport = self._transport = self._make(self.config, place.host)
+        except TlsProfileBroken as broken:
+            if self._fail(place, None, str(broken)):
+                part = _PARTS_OF_PROFILES.get(broken.attribute, "profile")
+                text = "SSL %s configuration failed for connection to %s:%d: %s"
+                _log.error(text, part, place.host, place.port, broken)
+            return False
         try:
             await asyncio.get_running_loop().create_connection(
                 lambda: transport, place.host, place.port, family=_FAMILIES[self.config.family]
             )
         except (OSError, ValueError) as error:
-            # A name that no host can have is a ValueError; a peer may name one, too.
+            # An impossible host name is a ValueError; a peer may name one, too.
             self._fail(place, transport, getattr(error, "strerror", None) or str(error))
             transport.connection.transport_closed()
             return False
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._until(lambda: transport.peer.is_open or transport.is_over), OPEN_S)
         await all_is_read()
-        # It may have been opened and lost again before this task had its turn.
+        # It may have been open and lost before this task had its turn.
         if transport.connection.remote_open is None:
             self._fail(place, transport, _reason(transport) or "the peer did not answer the open")
             transport.abort()
             return False
-        self._status, self._message = "SUCCESS", f"[C{transport.peer.number}] Connection Opened: {place.url}"
+        self._status = "SUCCESS"
+        self._message = opening_of(transport.peer, transport.connection.remote_open, f"{place.host}:{place.port}")
         self._said.clear()
         self._failures = 0
-        self._take_failovers(transport.connection)
+        self._take_failovers(transport.connection, place)
         await self._until(lambda: transport.is_over or not transport.peer.is_open)
         self._fail(place, transport, _reason(transport) or "the connection was lost")
         return True
@@ -169,35 +188,43 @@ class Connector:
             await self._news.wait()
             self._news.clear()
 
-    def _fail(self, place: Place, transport: Transport | None, reason: str) -> None:
+    def _fail(self, place: Place, transport: Transport | None, reason: str) -> bool:
+        """Note a failure; return whether the log has it, too."""
         self._message = f"Connection to {place.host}:{place.port} failed: {reason}"
         self._failures += 1
         now = asyncio.get_running_loop().time()
         if now - self._said_at >= REMIND_S:
             self._said.clear()
         if self._message in self._said:
-            return
+            return False
         if not self._said:
             self._said_at = now
         self._said.add(self._message)
         number = "" if transport is None else f"[C{transport.peer.number}] "
         times = "" if self._failures == 1 else f", {self._failures} failures in a row"
         _log.warning("%s%s (%s%s)", number, self._message, self.config.identity, times)
+        return True
 
     def _rotate(self) -> None:
         self._places = [*self._places[1:], self._places[0]]
 
-    def _take_failovers(self, connection: Connection) -> None:
-        """Remember where the peer says that one can connect to instead."""
+    def _take_failovers(self, connection: Connection, current: Place) -> None:
+        """Remember the places that the peer names for reconnections; a peer that has no list changes nothing."""
+        if self.config.websockets:
+            # The places that it names take plain AMQP only.
+            return
         properties: Any = (connection.remote_open.properties if connection.remote_open else None) or {}
         entries = properties.get("failover-server-list")
-        places = map(_place, entries[:FAILOVERS_MAX] if isinstance(entries, list) else ())
+        if not isinstance(entries, list):
+            return
+        places = map(_place, entries[:FAILOVERS_MAX])
         found = [place for place in places if place is not None]
         if self.config.ssl_profile is not None:
-            # Whatever the peer says: what is configured to use TLS does not go without.
+            # A connector with TLS uses it for these places as well, whatever the peer says.
             found = [replace(place, scheme=TLS_SCHEME) for place in found]
         named = [place for place in found if place != self._own]
-        self._places = list(dict.fromkeys([self._own, *named]))
+        # The place in use is first, as the next one is tried after its loss. The configured place always stays.
+        self._places = list(dict.fromkeys([current, *named, self._own]))
 
 
 class Connectors:
@@ -213,22 +240,22 @@ class Connectors:
         self._all[config.identity] = Connector(config, self._make)
 
     def stop(self, identity: str) -> None:
-        """Close the connection of a connector, and make no other; one that is not known is none."""
+        """Close the connection of a connector, and make no further one; an unknown connector is ignored."""
         connector = self._all.pop(identity, None)
         if connector is not None:
             connector.stop()
 
     def retire(self) -> None:
-        """Make no more connections; those that there are stay."""
+        """Make no further connections; the present ones stay."""
         for connector in self._all.values():
             connector.retire()
 
     def states(self) -> list[ConnectorState]:
-        """Return how each is."""
+        """Return the state of each."""
         return [connector.state for connector in self._all.values()]
 
     def notice(self, transport: Transport) -> None:
-        """Tell whose connection it is that something became of it."""
+        """Tell the connector of a connection about an event."""
         for connector in self._all.values():
             if connector.owns(transport):
                 connector.notice()
@@ -237,11 +264,11 @@ class Connectors:
 def client_sasl(
     config: ConnectorConfig, login: LoginThreads, kerberos: ClientMechanismFactory | None = None
 ) -> SaslClient:
-    """Return how a connector says who the router is; `kerberos` is GSSAPI where it is to use that."""
+    """Return the SASL client of a connector; `kerberos` is GSSAPI if it uses that."""
     mechanisms: list[ClientMechanismFactory] = [ExternalClient(), *(() if kerberos is None else (kerberos,))]
     name, password = config.sasl_username, config.sasl_password
     if name and password:
-        mechanisms += [*_scram_clients(name, password, login), PlainClient(name, password)]
+        mechanisms += _password_clients(name, password, login)
     mechanisms.append(AnonymousClient(f"anonymous@{socket.gethostname()}"))
     wanted = config.sasl_mechanisms
     if wanted is None:
@@ -249,8 +276,30 @@ def client_sasl(
         chosen = mechanisms[1:]
     else:
         chosen = sorted((one for one in mechanisms if one.name in wanted), key=lambda one: wanted.index(one.name))
+        # The file of the password may have been missing when it was read.
+        chosen = chosen or [WithoutPassword(name) for name in wanted if name in MECHANISMS_WITH_PASSWORD]
     limits = SaslLimits() if kerberos is None else SaslLimits(token_size_bytes=LARGE_TOKEN_OCTETS)
     return SaslClient(chosen, hostname=config.host, limits=limits)
+
+
+@dataclass(frozen=True, slots=True)
+class WithoutPassword:
+    """A mechanism that fails, as there is no password for it."""
+
+    name: str
+
+    def start(self, hostname: str | None) -> ClientMechanism:
+        """Give up; raises SaslFailed."""
+        raise SaslFailed("the connector has no password that can be sent")
+
+
+def _password_clients(name: str, password: str, login: LoginThreads) -> list[ClientMechanismFactory]:
+    try:
+        plain = PlainClient(name, password)
+    except ValueRangeError:
+        # No mechanism can send them.
+        return []
+    return [*_scram_clients(name, password, login), plain]
 
 
 def _scram_clients(name: str, password: str, login: LoginThreads) -> list[ClientMechanismFactory]:
@@ -261,6 +310,12 @@ def _scram_clients(name: str, password: str, login: LoginThreads) -> list[Client
     except ValueRangeError:
         # What SASLprep refuses can still be sent as it is.
         return []
+
+
+def _scheme_of(config: ConnectorConfig) -> str:
+    if config.websockets:
+        return "wss" if config.ssl_profile else "ws"
+    return TLS_SCHEME if config.ssl_profile else "amqp"
 
 
 def _place(entry: object) -> Place | None:
@@ -284,6 +339,6 @@ def _reason(transport: Transport) -> str:
         return transport.failure
     sasl = transport.connection.sasl
     if sasl is not None and sasl.outcome not in (None, SaslCode.OK):
-        return f"Authentication failed [mech={sasl.mechanism}]"
+        return f"amqp:unauthorized-access Authentication failed [mech={sasl.mechanism}]"
     error = transport.peer.error
     return transport.loss if error is None else f"{error.condition}: {error.description or ''}"

@@ -1,4 +1,4 @@
-"""Where sockets are accepted: no more of them at a time than policy allows, over all workers of the router (10.1)."""
+"""Accepts sockets up to the limit of policy, over all workers of the router (10.1)."""
 
 import asyncio
 from collections.abc import Callable
@@ -15,15 +15,15 @@ _policy = module_log("POLICY")
 
 
 class Entrance:
-    """Decides about the sockets of a worker."""
+    """Decides about the accepted sockets of a worker."""
 
     def __init__(self, gate: Gate, ask: Callable[[], None]) -> None:
-        """`ask` has the ledger asked for more at the end of the turn."""
+        """`ask` makes the worker ask the ledger at the end of the turn."""
         self._gate = gate
         self._ask = ask
 
     def protocol(self, make: Make) -> asyncio.BaseProtocol:
-        """Return what takes a socket that has just been accepted."""
+        """Return the protocol for a socket that was just accepted."""
         held = _Held(make, self._gate)
         may_stay = self._gate.accept(held.resume)
         if may_stay is None:
@@ -44,7 +44,7 @@ class _Refused(asyncio.Protocol):
 
 
 class _Held(asyncio.Protocol):
-    """Keeps a socket until it is known whether it may stay, and what is read from it before that."""
+    """Holds a socket, and the octets read from it, until it is known whether it may stay."""
 
     def __init__(self, make: Make, gate: Gate) -> None:
         self._make = make
@@ -55,13 +55,13 @@ class _Held(asyncio.Protocol):
         self._octets = bytearray()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Wait, unless it is known by now."""
+        """Wait for the decision, unless it is there."""
         self._socket = cast(asyncio.Transport, transport)
         if self._may_stay is not None:
             self._go_on(self._socket, self._may_stay)
 
     def data_received(self, data: bytes) -> None:
-        """Keep what the peer sends, and read no more."""
+        """Keep the octets, and stop reading."""
         self._octets += data
         if self._socket is not None:
             self._socket.pause_reading()
@@ -73,7 +73,7 @@ class _Held(asyncio.Protocol):
             self._gate.socket_closed()
 
     def resume(self, may_stay: bool) -> None:
-        """Go on with it, or end it."""
+        """Continue with the socket, or end it."""
         self._may_stay = may_stay
         if self.is_over:
             if may_stay:

@@ -1,13 +1,13 @@
 """A worker's connections to its siblings: Unix sockets on its node, TLS over TCP to other nodes.
 
-The folder of the sockets is closed to other users. A port is open to whoever reaches the node, so nobody gets past TLS
-who has no certificate of this router's own authority, nor past SASL without its token. Only workers away from the
-launcher's node have a port: of two nodes one is away. All this is settled before the router hears of a sibling; from
-there on a connection is a connection.
+The folder of the sockets is closed to other users. A port is open to everybody who reaches the node. So TLS requires a
+certificate of this router's authority, and SASL requires its token. Only workers away from the launcher's node have a
+port: of two nodes, one at least is away. All this is settled before the router hears of a sibling. From then on, a
+fabric connection is a connection like any other.
 
-A worker that connects to one that has not heard of it would be refused, and messages would do without each other's
-consumers until it tries again. So nobody is accepted before the table has named the siblings, though the socket is
-there; and nobody connects before the table has confirmed that all siblings know of this worker.
+A worker that connects to a sibling that has not heard of it would be refused. Messages would not reach consumers at the
+other worker until it tries again. So a worker accepts nobody before the table has named the siblings, though the socket
+is there. It connects to nobody before the table has confirmed that all siblings know of it.
 """
 
 import asyncio
@@ -31,11 +31,11 @@ from routerd.wire import Connection
 RECONNECT_S = 0.1
 FAR_RECONNECT_S = 0.5
 OPEN_S = 1.0
-"""What a sibling gets to answer the open of a connection; a second one beside it would confuse both."""
+"""The time for a sibling to answer the open of a connection; a second connection beside it would confuse both."""
 FAR_OPEN_S = 5.0
-"""The same on another node, handshake of TLS included; also what one gets to connect to us."""
+"""The same on another node, with the TLS handshake; and the time for siblings there to connect to us."""
 ANSWER_S = 10.0
-"""What whoever connects gets to show who it is."""
+"""The time for a connecting peer to authenticate."""
 BACKLOG = 128
 
 _log = module_log("SERVER")
@@ -55,17 +55,17 @@ class Fabric:
         keys = config.fabric_keys
         self._tls = FabricTls(keys) if keys is not None and keys.authority else None
         self._bound: list[tuple[socket.socket, Callable[[], Transport]]] = []
-        """Sockets at which nobody is accepted yet."""
+        """Sockets that accept nobody yet."""
         self._servers: list[asyncio.Server] = []
         self._is_known = False
         self._starting: set[asyncio.Task[None]] = set()
         self._connecting: dict[int, asyncio.Task[None]] = {}
         self._awaited: dict[int, Sibling] = {}
-        """Those on other nodes that are to connect to us."""
+        """Siblings on other nodes that have to connect to us."""
         self.endpoint = FabricEndpoint(config.node.id, config.fabric_path)
 
     def listen(self) -> None:
-        """Be there for siblings, who wait until the table has named them; raises ListenFailed."""
+        """Listen for siblings, who wait until the table has named them; raises ListenFailed."""
         if not self.endpoint.path:
             return
         near = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -88,7 +88,7 @@ class Fabric:
         _log.info("Siblings on other nodes reach worker %d at %s:%d", self._config.index, node.address, port)
 
     def heard(self) -> None:
-        """Go on after the table has named the siblings."""
+        """Continue after the table has named the siblings."""
         bound, self._bound = self._bound, []
         for one, accept in bound:
             self._starting.add(task := self._loop.create_task(self._accept_at(one, accept)))
@@ -102,7 +102,7 @@ class Fabric:
             self._look()
 
     def _look(self) -> None:
-        """See to it that there is a connection to each sibling."""
+        """Check that there is a connection to each sibling."""
         if not self._is_known:
             return
         for worker, neighbour in self._router.neighbours.items():
@@ -116,7 +116,7 @@ class Fabric:
                 PeerTimer(self._loop, FAR_OPEN_S, self._give_up_waiting, neighbour.sibling)
 
     def leave(self) -> None:
-        """End all of it."""
+        """End everything."""
         for one, _ in self._bound:
             one.close()
         for server in self._servers:
@@ -145,20 +145,20 @@ class Fabric:
         return self.endpoint.connects_to(other, is_higher=self._config.index > sibling.worker)
 
     async def _keep(self, worker: int) -> None:
-        """Keep a connection to a sibling, as long as the table names it and it is for us to connect."""
+        """Keep a connection to a sibling while the table names it and this worker has to connect."""
         transport: Transport | None = None
         sibling: Sibling | None = None
         late_at = 0.0
         try:
             while (neighbour := self._router.neighbours.get(worker)) is not None:
                 if not self._connects_to(neighbour.sibling):
-                    # It has come back on another node, and is to connect to us.
+                    # It is on another node now, and has to connect to us.
                     break
                 now = time.monotonic()
                 is_near = self._is_near(neighbour.sibling)
                 is_late = sibling != neighbour.sibling or now > late_at
                 if transport is not None and is_late and neighbour.peer is not transport.peer:
-                    # It is to somebody who is no more, or who does not answer.
+                    # The sibling is gone, or does not answer.
                     await all_is_read()
                     if neighbour.peer is not transport.peer:
                         transport.abort()

@@ -17,12 +17,12 @@ class FabricEndpoint:
     """For those on other nodes; 0 where there is no port."""
 
     def text(self) -> str:
-        """Return it as siblings are told of it."""
+        """Return the text by which siblings learn of it."""
         return self.path if not self.node else json.dumps([self.node, self.path, self.host, self.port])
 
     @staticmethod
     def of(text: str) -> "FabricEndpoint":
-        """Return what a sibling has told."""
+        """Return the endpoint from a sibling's text."""
         return FabricEndpoint(*json.loads(text)) if text.startswith("[") else FabricEndpoint(path=text)
 
     def is_near(self, other: "FabricEndpoint") -> bool:
@@ -32,8 +32,8 @@ class FabricEndpoint:
     def connects_to(self, other: "FabricEndpoint", *, is_higher: bool) -> bool:
         """Whether this worker connects, and not the other; `is_higher` if its number is.
 
-        Who has a port is connected to. Where both have one, or are on one node, the one with the higher number
-        connects.
+        The worker without a port connects to the one with a port. If both have one, or are on one node, the one with
+        the higher number connects.
         """
         if self.is_near(other) or (self.port and other.port):
             return is_higher

@@ -2,12 +2,14 @@
 
 import asyncio
 import socket
+from contextlib import suppress
 
 from routerd.config import ListenerConfig
 from routerd.io.auth import Authentication
 from routerd.io.connections.configs import client_config
 from routerd.io.connections.entrance import Entrance
 from routerd.io.connections.stacks import StackHost, filters_at, transport_with
+from routerd.io.http import HealthSource, Scrape, Site
 from routerd.io.logs import is_watched
 from routerd.io.settings import WorkerConfig
 from routerd.io.sockets import (
@@ -33,13 +35,18 @@ class Listeners:
         authentication: Authentication,
         profiles: TlsProfiles,
         loop: asyncio.AbstractEventLoop,
+        health: HealthSource,
+        scrape: Scrape | None = None,
     ) -> None:
+        """`scrape` has metrics told; without it there are none."""
         self._host = host
         self._config = config
         self._entrance = entrance
         self._authentication = authentication
         self._profiles = profiles
         self._loop = loop
+        self._health = health
+        self._scrape = scrape
         self._shortage = Shortage()
         self._acceptors: dict[str, list[Acceptor]] = {}
         """By the identity of their listener."""
@@ -47,14 +54,16 @@ class Listeners:
     async def open(self, listener: ListenerConfig) -> str:
         """Listen where a listener says; return where that is. Raises ListenFailed."""
         config = self._config
-        self._check_profile(listener)
+        self._load_profile(listener)
         port = listener.port
         host = config.node.host_of(listener.host, listener.family)
+        opened: list[socket.socket] = []
         try:
             for endpoint in endpoints_of(host, port, listener.family):
                 bound = bind(endpoint.at_port(port), shared=config.shares_ports)
                 port = bound.getsockname()[1]
-                self.serve(listener, [bound])
+                opened.append(bound)
+            self.serve(listener, opened)
         except OSError as error:
             raise ListenFailed(listener.name, host, listener.port, error.strerror or str(error)) from error
         label = f" ({listener.name})" if listener.name else ""
@@ -62,9 +71,10 @@ class Listeners:
 
     def serve(self, listener: ListenerConfig, sockets: list[socket.socket]) -> None:
         """Accept connections at sockets that have been bound."""
+        site = Site(listener, self._health, self._scrape) if listener.takes_http else None
         for bound in sockets:
             acceptor = Acceptor(
-                self._loop, bound, lambda: self._entrance.protocol(lambda: self._accept(listener)), self._shortage
+                self._loop, bound, lambda: self._entrance.protocol(lambda: self._accept(listener, site)), self._shortage
             )
             self._acceptors.setdefault(listener.identity, []).append(acceptor)
 
@@ -78,15 +88,15 @@ class Listeners:
         for identity in list(self._acceptors):
             self.close(identity)
 
-    def _check_profile(self, listener: ListenerConfig) -> None:
+    def _load_profile(self, listener: ListenerConfig) -> None:
+        """Read the files of a profile, so that it is known when its certificate expires before anybody connects."""
         if listener.ssl_profile is None:
             return
-        try:
+        # Connections are refused as long as it cannot be used, and the log says why then.
+        with suppress(TlsProfileBroken):
             check_use(self._profiles.get(listener.ssl_profile), listener)
-        except TlsProfileBroken as error:
-            raise ListenFailed(listener.name, listener.host, listener.port, str(error)) from error
 
-    def _accept(self, listener: ListenerConfig) -> Transport:
+    def _accept(self, listener: ListenerConfig, site: Site | None) -> Transport:
         router = self._host.turn.router
         peer = router.new_peer(
             listener.role.value,
@@ -108,4 +118,5 @@ class Listeners:
             sasl=login.sasl,
             is_sasl_required=listener.authenticate_peer,
         )
-        return transport_with(self._host, peer, connection, filters_at(listener, self._host.handshakes, self._profiles))
+        filters = filters_at(listener, site, self._host.handshakes, self._profiles)
+        return transport_with(self._host, peer, connection, filters)

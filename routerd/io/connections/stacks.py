@@ -1,16 +1,29 @@
-"""Which filters a connection has between its socket and its engine, as its listener or connector says."""
+"""The filters between a connection's socket and its engine, by its listener or connector."""
 
 from typing import Protocol
 
 from routerd.config import ConnectorConfig, ListenerConfig
 from routerd.core import Peer
+from routerd.io.http import PLAIN_REFUSED, HttpFilter, Site, UpgradeFilter
 from routerd.io.sockets import Filter, FilteredTransport, Transport, TransportHost
-from routerd.io.tls import HANDSHAKE_S, Handshakes, TlsFilter, TlsProfile, TlsProfiles, TlsSession, server_context
+from routerd.io.tls import (
+    HANDSHAKE_S,
+    TLS_HEADER,
+    Handshakes,
+    TlsFilter,
+    TlsProfile,
+    TlsProfiles,
+    TlsSession,
+    server_context,
+)
+from routerd.io.websocket import WebSocketFilter
 from routerd.wire import Connection
+
+HTTP_PORT, HTTPS_PORT = 80, 443
 
 
 class StackHost(TransportHost, Protocol):
-    """What has connections with filters: a worker."""
+    """The owner of connections with filters: a worker."""
 
     handshakes: Handshakes
 
@@ -22,8 +35,10 @@ def transport_with(host: TransportHost, peer: Peer, connection: Connection, filt
     return FilteredTransport(host, peer, connection, filters)
 
 
-def filters_at(listener: ListenerConfig, handshakes: Handshakes, profiles: TlsProfiles) -> list[Filter]:
-    """Return the filters of a connection that comes in at a listener."""
+def filters_at(
+    listener: ListenerConfig, site: Site | None, handshakes: Handshakes, profiles: TlsProfiles
+) -> list[Filter]:
+    """Return the filters of a listener's connection; the one for HTTP has a site."""
     filters: list[Filter] = []
     if (name := listener.ssl_profile) is not None:
 
@@ -38,13 +53,18 @@ def filters_at(listener: ListenerConfig, handshakes: Handshakes, profiles: TlsPr
                 is_client=False,
                 requires_tls=listener.require_ssl or listener.require_encryption,
                 handshake_s=min(HANDSHAKE_S, listener.handshake_timeout_s or HANDSHAKE_S),
+                refusal=TLS_HEADER if site is None else PLAIN_REFUSED,
             )
         )
+    if site is not None:
+        filters += (HttpFilter(site), WebSocketFilter())
     return filters
 
 
-def filters_to(connector: ConnectorConfig, host: str, handshakes: Handshakes, profiles: TlsProfiles) -> list[Filter]:
-    """Return the filters of a connection that a connector makes to a host, be it one that its peer has named."""
+def filters_to(
+    connector: ConnectorConfig, host: str, handshakes: Handshakes, profiles: TlsProfiles
+) -> list[Filter]:
+    """Return the filters of a connector's connection to a host, which its peer may have named."""
     filters: list[Filter] = []
     if (name := connector.ssl_profile) is not None:
 
@@ -54,4 +74,13 @@ def filters_to(connector: ConnectorConfig, host: str, handshakes: Handshakes, pr
             return profile, TlsSession(context, is_server=False, server_name=host)
 
         filters.append(TlsFilter(handshakes, make, is_client=True))
+    if connector.websockets:
+        filters += (UpgradeFilter(_authority(connector), connector.websocket_path), WebSocketFilter(is_client=True))
     return filters
+
+
+def _authority(connector: ConnectorConfig) -> str:
+    """Return a connector's host, with its port unless that is the scheme's (RFC 9110 section 7.2)."""
+    host = f"[{connector.host}]" if ":" in connector.host else connector.host
+    usual = HTTPS_PORT if connector.ssl_profile else HTTP_PORT
+    return host if connector.port == usual else f"{host}:{connector.port}"

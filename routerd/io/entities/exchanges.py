@@ -8,25 +8,25 @@ from routerd.io.entities.running import Running, Step, Workplace, done
 
 
 class HostedExchanges(Running[ExchangeSettings]):
-    """Exchanges. Each is hosted by one worker; all know its address."""
+    """Exchanges. One worker hosts each of them; all know its address."""
 
     def prepare(self, config: ExchangeSettings, worker: Workplace, named: Mapping[str, Any]) -> Step:
-        """Have nothing to open."""
+        """Open nothing."""
         is_host = worker.config.hosts(config.name)
         return Step(lambda: done(worker.call(worker.exchanges.add, config, is_host)))
 
     async def remove(self, config: ExchangeSettings, worker: Workplace) -> None:
-        """Do without an exchange; messages that it has taken go on."""
+        """Remove an exchange; continue with messages that it has taken."""
         await done(worker.call(worker.exchanges.remove, config.name))
 
 
 class Bindings(Running[BindingSettings]):
-    """Bindings, which each worker keeps; they count where their exchange is."""
+    """Bindings. Each worker keeps all; they count at the host of their exchange."""
 
     def prepare(self, config: BindingSettings, worker: Workplace, named: Mapping[str, Any]) -> Step:
-        """Have nothing to open."""
+        """Open nothing."""
         return Step(lambda: done(worker.call(worker.exchanges.bind, config)))
 
     async def remove(self, config: BindingSettings, worker: Workplace) -> None:
-        """Do without a binding."""
+        """Remove a binding."""
         await done(worker.call(worker.exchanges.unbind, config))

@@ -1,6 +1,6 @@
-"""How a worker has what is configured: a change is prepared, and then made or given up.
+"""Configured entities at a worker: a change is prepared, and then made or given up.
 
-Management calls these methods in its own loop. A step has the loop of the worker do what changes the worker.
+Management calls these methods in its own loop. A step changes the worker in the worker's loop.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 class Workplace(Protocol):
-    """A worker, with its parts that entities are about."""
+    """A worker, with the parts that entities use."""
 
     config: WorkerConfig
     router: Router
@@ -35,64 +35,64 @@ class Workplace(Protocol):
     exchanges: Exchanges
 
     def call(self, function: Callable[..., T], *arguments: Any) -> "Future[T]":
-        """Have the loop call a function, and return what it does."""
+        """Call a function in the loop, and return its result."""
 
 
 def _nothing() -> None:
-    """Give nothing up."""
+    """Do nothing on a give-up."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One entity of a change that can be made now."""
+    """One entity of a change that is prepared."""
 
     commit: Callable[[], Awaitable[None]]
-    """Has the worker take the entity."""
+    """Makes the worker use the entity."""
     undo: Callable[[], None] = _nothing
-    """Closes what was opened for it. It has not been committed."""
+    """Closes everything that was opened for it, if it has not been committed."""
 
 
 class Claim(Protocol):
-    """What the router as a whole has for an entity."""
+    """The claim of the whole router for an entity."""
 
     def close(self) -> None:
-        """Do without it."""
+        """Give up the claim."""
 
 
 class Running(ABC, Generic[C]):
-    """The entities of one kind, as workers have them. `C` is the frozen configuration of one."""
+    """The entities of one kind at workers. `C` is their frozen configuration."""
 
     @abstractmethod
     def prepare(self, config: C, worker: Workplace, named: Mapping[str, Any]) -> Step | None:
         """Open what an entity needs, and change nothing; None if it is not for this worker. Raises ChangeRefused.
 
-        `named` are the configurations of the entities that it names, by attribute, as far as they are looked at.
+        `named` has the configurations of entities that it names, by attribute, as far as they are needed.
         """
 
     async def remove(self, config: C, worker: Workplace) -> None:
-        """Have a worker do without an entity."""
+        """Remove an entity from a worker."""
 
     def claim(self, config: C, at_start: Iterable[C], now: Iterable[C]) -> Claim | None:
-        """Take for a new entity what the router as a whole has once. Raises ChangeRefused.
+        """Claim for a new entity what the whole router has once. Raises ChangeRefused.
 
-        The launcher has it for all that were there `at_start`; `now` are all that there are. Both are read when they
-        are asked for, and once.
+        The launcher has claims for the entities `at_start`; `now` returns all present ones. Both are called only on
+        demand, and once.
         """
         return None
 
 
 class InRouter(Running[C]):
-    """Entities that nothing but the router of a worker has to know."""
+    """Entities that only the router of a worker needs."""
 
     def __init__(self, kind: Configurable[C]) -> None:
         self._kind = kind
 
     def prepare(self, config: C, worker: Workplace, named: Mapping[str, Any]) -> Step:
-        """Have nothing to open."""
+        """Open nothing."""
         return Step(lambda: done(worker.call(self._kind.apply, worker.router, config)))
 
     async def remove(self, config: C, worker: Workplace) -> None:
-        """Have the router do without it."""
+        """Remove it from the router."""
         await done(worker.call(self._kind.remove, worker.router, config))
 
 

@@ -1,4 +1,4 @@
-"""What workers do about entities, by their kinds."""
+"""The classes that handle entities at workers, by kind."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -33,9 +33,9 @@ TABLE: Mapping[type[Configurable[Any]], Running[Any]] = {
     BindingKind: Bindings(),
     RecordKind: Records(),
 }
-"""Kinds that need more than the router of a worker. Of others the kind itself says what the router does."""
+"""Kinds that need more than the router of a worker. For others, the kind itself changes the router."""
 
 
 def running(kind: Configurable[Any]) -> Running[Any]:
-    """Return what workers do about the entities of a kind."""
+    """Return the class for the entities of a kind."""
     return TABLE.get(type(kind)) or InRouter(kind)

@@ -6,7 +6,7 @@
 `connection_ends` and `value_text`.
 """
 
-from routerd.io.logs.connection_ends import failure_of
+from routerd.io.logs.connection_ends import failure_of, opening_of
 from routerd.io.logs.event_log import EventLog
 from routerd.io.logs.levels import Level, level_of
 from routerd.io.logs.lines import LogEntry, identity
@@ -51,5 +51,6 @@ __all__ = [
     "log_counts",
     "log_settings",
     "module_log",
+    "opening_of",
     "recent_log_entries",
 ]

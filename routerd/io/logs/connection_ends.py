@@ -2,6 +2,7 @@
 
 from routerd.config import ConnectorConfig, ListenerConfig
 from routerd.core import Peer
+from routerd.wire import Open
 
 
 def ends_of(peer: Peer) -> str:
@@ -18,3 +19,21 @@ def ends_of(peer: Peer) -> str:
 def failure_of(peer: Peer, reason: str) -> str:
     """Return the line of a connection that ends before its time."""
     return f"[C{peer.number}] Connection {ends_of(peer)} failed: {reason}"
+
+
+def opening_of(peer: Peer, performative: Open, host: str) -> str:
+    """Return the line of a connection that is open: what the peer says of itself, and how it was let in."""
+    sasl = peer.connection.sasl
+    mechanism = None if sasl is None else sasl.mechanism
+    properties = performative.properties
+    fields = {
+        "dir": "out" if peer.is_initiator else "in",
+        "host": host,
+        "vhost": performative.hostname or "",
+        "encrypted": getattr(peer.shell, "tls_protocol", None) or "no",
+        "auth": mechanism or "no",
+        "user": (sasl and sasl.identity) or ("anonymous" if mechanism in (None, "ANONYMOUS") else "(null)"),
+        "container_id": performative.container_id,
+        "props": "{" + ", ".join(f":{key}={value!r}" for key, value in properties.items()) + "}" if properties else "",
+    }
+    return f"[C{peer.number}] Connection Opened: " + " ".join(f"{name}={value}" for name, value in fields.items())

@@ -1,78 +1,89 @@
-"""The log lines of connections and links that come and go."""
+"""The log lines for connections and links that come and go."""
 
-from typing import TYPE_CHECKING
+import logging
+import time
 
 from routerd.config import ListenerConfig
-from routerd.core import ContainerUse, Grant, Inlet, Observer, Outlet, Peer, RoutedEnd, is_prefix_pattern
-from routerd.io.logs.connection_ends import ends_of, failure_of
+from routerd.core import (
+    ContainerUse,
+    Grant,
+    Inlet,
+    Observer,
+    Outlet,
+    Peer,
+    RoutedEnd,
+    VhostCounters,
+    host_of,
+    is_prefix_pattern,
+)
+from routerd.io.logs.connection_ends import ends_of, failure_of, opening_of
 from routerd.io.logs.log_system import module_log
 from routerd.io.logs.message_log import log_message
-from routerd.wire import AuthenticationSkipped, Error, Link, Open, RemoteError, Scope
+from routerd.io.logs.seldom_log import SeldomLog
+from routerd.wire import AuthenticationSkipped, Error, HttpReceived, Link, Open, RemoteError, Scope
+from routerd.wire.sasl import SaslFailed
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-LOST_MAX = 1000
-"""Lines about links that end with their session. Each takes longer than what it is about, and all others wait."""
+LOST_MAX = 100
+"""Limit of the lines about links that end with their session. Each takes longer than its link, and all others wait."""
 REASON_MAX = 200
-"""Characters of why an authentication failed, the peer's name among them."""
+"""Characters of the reason for a failed authentication, including the peer's name."""
+
+_ANNOTATIONS_VERSION = "qd.annotations-version"
+"""The property of an open by which routers say which annotations they take."""
 
 _core = module_log("ROUTER_CORE")
+_router = module_log("ROUTER")
 _server = module_log("SERVER")
 _policy = module_log("POLICY")
 
 
 class EventLog(Observer):
-    """Writes what happens to the log."""
+    """Writes the events of connections and links to the log."""
 
     def __init__(self) -> None:
         self._explained: set[int] = set()
-        """The connections of which the log says why they fail."""
-        # Connection and channel of the session that ended last, and how many links have ended with it.
+        """The connections whose failure the log has explained."""
+        self._probes = SeldomLog(_server, time.monotonic, again_s=1.0)
+        """Connections that speak HTTP: probes come again and again."""
+        # Connection and channel of the session that ended last, and the number of its links that have ended.
         self._ended = (0, 0)
         self._lost = 0
 
     def connection_opened(self, peer: Peer, performative: Open) -> None:
-        """One line with what the peer says of itself."""
+        """One line with the fields of the peer's open."""
+        version = (performative.properties or {}).get(_ANNOTATIONS_VERSION)
+        if version is not None:
+            _router.debug("Remote router annotations version: %s", version)
         if not _core.is_info or not peer.is_external:
             return
-        sasl = peer.connection.sasl
-        _core.info(
-            "[C%d] Connection Opened: dir=%s host=%s vhost=%s encrypted=%s auth=%s user=%s container_id=%s props=%s",
-            peer.number,
-            "out" if peer.is_initiator else "in",
-            peer.shell.host,
-            performative.hostname or "",
-            getattr(peer.shell, "tls_protocol", None) or "no",
-            (sasl and sasl.mechanism) or "no",
-            (sasl and sasl.identity) or "(null)",
-            performative.container_id,
-            _map_text(performative.properties),
-        )
+        _core.info("%s", opening_of(peer, performative, peer.shell.host))
 
     def connection_closed(self, peer: Peer, error: Error | None) -> None:
-        """One line, with the reason if there is one. What has never been opened has failed."""
+        """One line, with the reason if there is one. A connection that was never open has failed."""
         is_explained = peer.number in self._explained
         self._explained.discard(peer.number)
-        if not peer.is_external:
+        if not peer.is_external or not getattr(peer.shell, "carries_amqp", True):
             return
         if peer.connection.remote_open is not None:
             if _core.is_info:
                 why = _why(peer, error)
                 _core.info("[C%d] Connection Closed: %s%s", peer.number, ends_of(peer), f": {why}" if why else "")
         elif not is_explained and not peer.is_initiator and not _failure(peer) and _server.is_info:
-            # A connector says itself what becomes of its connections, and who gives one up says why.
+            # A connector logs the end of its connections itself. If a connection was given up, the log has the reason.
             _server.info("%s", failure_of(peer, _why(peer, error)))
 
     def violation(self, peer: Peer, error: RemoteError) -> None:
-        """A warning: the peer is wrong."""
+        """A warning: the fault is the peer's."""
         reason = f"{error.condition}: {error.description}{_demand(peer, error)}"
         if error.scope is Scope.CONNECTION and peer.is_initiator and peer.shell is not None:
-            # For the connector, which logs it.
-            peer.shell.failure = reason
+            # The connector logs it.
+            peer.shell.failure = _login_failed(peer, error.description) if isinstance(error, SaslFailed) else reason
         elif error.scope is Scope.CONNECTION:
             self._explained.add(peer.number)
-            _server.warning("%s", failure_of(peer, reason))
+            if isinstance(error, HttpReceived):
+                self._probes.say(logging.WARNING, host_of(peer.shell.host), failure_of(peer, reason))
+            else:
+                _server.warning("%s", failure_of(peer, reason))
         else:
             _server.warning("[C%d] Connection %s: %s", peer.number, ends_of(peer), reason)
 
@@ -89,20 +100,22 @@ class EventLog(Observer):
         )
 
     def authentication_failed(self, peer: Peer) -> None:
-        """A warning with what was tried."""
+        """A warning with the mechanism and the reason; a connector adds its own, so it is a line of level info then."""
         sasl = peer.connection.sasl
-        mechanism = "none" if sasl is None or sasl.mechanism is None else sasl.mechanism
         failure = getattr(sasl, "failure", None)
-        # What the peer chose itself is in the reason: never more of it than a line is for, and no control characters.
+        # The reason contains text that the peer chose, so it is cut to a length for a line, without control characters.
         reason = "the exchange was broken off" if sasl is None or sasl.outcome is None else "the peer refuses"
         if failure is not None:
             reason = ascii(failure.reason[:REASON_MAX])[1:-1]
+        if peer.is_initiator:
+            _server.info("%s", failure_of(peer, _failure(peer) or _login_failed(peer, reason)))
+            return
         self._explained.add(peer.number)
         ends = ends_of(peer)
-        _server.warning("[C%d] Authentication failed [mech=%s] %s: %s", peer.number, mechanism, ends, reason)
+        _server.warning("[C%d] Authentication failed [mech=%s] %s: %s", peer.number, _mechanism(peer), ends, reason)
 
     def connection_allowed(self, peer: Peer, user: str, host: str, vhost: str, group: str) -> None:
-        """One line for who looks into what policy does."""
+        """One line, for those who check their policy."""
         if _policy.is_debug:
             _policy.debug(
                 "[C%d] ALLOW AMQP Open for user '%s', rhost '%s', vhost '%s', group '%s'",
@@ -110,7 +123,7 @@ class EventLog(Observer):
             )
 
     def connection_denied(self, peer: Peer, user: str, host: str, vhost: str, reason: str) -> None:
-        """One line with the reason, which the peer is not told."""
+        """One line with the reason, which the peer does not get."""
         text = "DENY AMQP Open for user '%s', rhost '%s', vhost '%s': %s"
         _policy.info(text, _plain(user), host, _plain(vhost), reason)
 
@@ -136,33 +149,30 @@ class EventLog(Observer):
         """A warning: the connection is closed for it."""
         _policy.warning("[C%d][L%d] DENY AMQP Transfer maxMessageSize exceeded", peer.number, link)
 
-    def policy_summary(self, peer: Peer, grant: Grant) -> None:
-        """One line with what was refused, if anything was."""
+    def policy_summary(self, peer: Peer, grant: Grant, counters: VhostCounters | None) -> None:
+        """One line with the denials of the vhost, as in qdrouterd, and with those of the connection, if it had any."""
         if grant.denials:
             _policy.info(
                 "[C%d] Connection closed with sessions_denied=%d, senders_denied=%d, receivers_denied=%d,"
-                " max_message_size_denied=%d",
-                peer.number,
-                grant.sessions_denied,
-                grant.senders_denied,
-                grant.receivers_denied,
-                grant.message_size_denied,
+                " max_message_size_denied=%d in vhost '%s', of these %d, %d, %d, %d by this connection",
+                *(peer.number, *_denials(grant if counters is None else counters)),
+                *(_plain(grant.vhost), *_denials(grant)),
             )
 
     def message_received(
         self, inlet: Inlet, data: bytes | bytearray, start: int, end: int, is_partial: bool
     ) -> None:
-        """One line with the parts of the message that the listener asks for."""
+        """One line with the parts of the message that the listener's configuration names."""
         log_message("Received", inlet, data, start, end, is_partial)
 
     def message_sent(
         self, outlet: Outlet, data: bytes | bytearray, start: int, end: int, is_partial: bool
     ) -> None:
-        """The same of a message that leaves."""
+        """The same for a message that leaves."""
         log_message("Sent", outlet, data, start, end, is_partial)
 
     def endpoint_failed(self, address: str, error: Exception) -> None:
-        """A fault of ours, with where it was."""
+        """A fault of ours, with the traceback."""
         _core.error("Endpoint %s inside the router failed", address, exc_info=error)
 
     def link_attached(self, end: Inlet | Outlet | RoutedEnd) -> None:
@@ -181,13 +191,13 @@ class EventLog(Observer):
         )
 
     def link_refused(self, link: Link, error: Error) -> None:
-        """One line with what the peer was told."""
+        """One line with the error that the peer got."""
         if _core.is_info:
             number = link.session.connection.context.number
             _core.info("[C%d] Link %s refused: %s: %s", number, link.name, error.condition, error.description)
 
     def link_route_added(self, name: str, pattern: str) -> None:
-        """One line for who looks into which links are routed."""
+        """One line, for those who check which links are routed."""
         _core.trace("Link route %s added: pattern=%s name=%s", _kind(pattern), pattern, name)
 
     def link_route_removed(self, name: str, pattern: str) -> None:
@@ -203,11 +213,11 @@ class EventLog(Observer):
         _core.info("%s Deactivated '%s' on %s", use.kind, use.name, use.place)
 
     def auto_link_failed(self, use: ContainerUse, reason: str) -> None:
-        """One line with what the container says."""
+        """One line with the container's error."""
         _core.info("Auto Link Activation Failed. %s '%s' on %s", _plain(reason), use.name, use.place)
 
     def link_lost(self, end: Inlet | Outlet | RoutedEnd, error: Error | None) -> None:
-        """One line with what became of the deliveries, as long as there are not too many at once."""
+        """One line with the outcomes of the deliveries, unless too many links end at once."""
         if not _core.is_info or not end.peer.is_external or self._are_too_many(end):
             return
         _core.info(
@@ -247,12 +257,27 @@ class EventLog(Observer):
 
 
 def _kind(pattern: str) -> str:
-    """Return what the pattern of a link route is: a prefix, or anything else."""
+    """Return the kind of a link route's pattern: a prefix, or anything else."""
     return "prefix pattern" if is_prefix_pattern(pattern) else "pattern"
 
 
+def _denials(of: Grant | VhostCounters) -> tuple[int, int, int, int]:
+    return of.sessions_denied, of.senders_denied, of.receivers_denied, of.message_size_denied
+
+
+def _mechanism(peer: Peer) -> str:
+    """Return the SASL mechanism of a connection; there is none before a choice."""
+    sasl = peer.connection.sasl
+    return "none" if sasl is None or sasl.mechanism is None else sasl.mechanism
+
+
+def _login_failed(peer: Peer, reason: str) -> str:
+    """Return what the log says of a connector that is not let in, with the words of qdrouterd."""
+    return f"amqp:unauthorized-access Authentication failed [mech={_mechanism(peer)}]: {reason}"
+
+
 def _plain(text: str) -> str:
-    """Return what a peer chose itself: never more of it than a line is for, and no control characters."""
+    """Return a peer's text, cut to a length for a line and without control characters."""
     return ascii(text[:REASON_MAX])[1:-1]
 
 
@@ -261,7 +286,7 @@ def _reason(error: Error | None) -> str:
 
 
 def _failure(peer: Peer) -> str:
-    """Return what the log has said of the end of a connection."""
+    """Return the text of the log for the end of a connection."""
     return "" if peer.shell is None else str(peer.shell.failure)
 
 
@@ -272,7 +297,7 @@ def _why(peer: Peer, error: Error | None) -> str:
 
 
 def _demand(peer: Peer, error: RemoteError) -> str:
-    """Return what the listener asks for, if the peer did not say who it is."""
+    """Return the demand of the listener that the peer did not meet, if it did not authenticate."""
     listener = peer.details
     if not isinstance(error, AuthenticationSkipped) or not isinstance(listener, ListenerConfig):
         return ""
@@ -280,10 +305,6 @@ def _demand(peer: Peer, error: RemoteError) -> str:
         return " (the peer began SASL, and went on without an outcome)"
     name = listener.address if listener.name is None else f"{listener.name} ({listener.address})"
     return f" (the peer did not authenticate, and SASL is required by listener {name})"
-
-
-def _map_text(entries: "Mapping[object, object] | None") -> str:
-    return "" if not entries else "{" + ", ".join(f":{key}={value!r}" for key, value in entries.items()) + "}"
 
 
 def _terminus_text(terminus: object) -> str:

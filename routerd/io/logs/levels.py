@@ -8,11 +8,11 @@ from routerd.config import parse_enable
 from routerd.management import LOG_MODULES
 
 ROOT_MODULE = "DEFAULT"
-"""What a module's settings fall back to; nothing logs as it."""
+"""The default settings of modules; nothing logs under its name."""
 MODULES = tuple(module for module in LOG_MODULES if module != ROOT_MODULE)
-"""Those with settings of their own."""
+"""Modules with their own settings."""
 OTHER_MODULES = ("MAIN", "DISPLAYNAME")
-"""Those that have the settings of DEFAULT always (2.5)."""
+"""Modules that always have the settings of DEFAULT (2.5)."""
 
 
 class Level(IntEnum):
@@ -28,12 +28,12 @@ class Level(IntEnum):
 
 
 def levels_of(enable: str | None) -> frozenset[Level] | None:
-    """Return the levels that an `enable` switches on; None is what DEFAULT has."""
+    """Return the levels that an `enable` switches on; None means those of DEFAULT."""
     names = None if enable is None else parse_enable(enable)
     return None if names is None else frozenset(Level[name.upper()] for name in names)
 
 
 @cache
 def level_of(number: int) -> Level:
-    """Return the highest level that a number of Python's logging reaches."""
+    """Return the highest level below or at a number of Python's logging."""
     return max((level for level in Level if level <= number), default=Level.TRACE)

@@ -1,4 +1,4 @@
-"""Lines on their way to a file, a pipe or a terminal; nobody waits for who reads there.
+"""Lines on their way to a file, a pipe or a terminal; no thread of the router waits for a slow reader.
 
 Lines for which a pipe has no room are kept, up to a limit, and a thread writes them later. Lines beyond the limit are
 dropped, and a line in their place says how many they were. A disk takes what it is given.
@@ -11,10 +11,10 @@ import stat
 import threading
 
 PENDING_MAX_BYTES = 1 << 20
-"""What is kept for a reader that is slow."""
+"""Octets that are kept for a slow reader."""
 FINISH_WITHIN_S = 1.0
 _AT_A_TIME = select.PIPE_BUF
-"""What a pipe that has room takes without making its writer wait."""
+"""Octets that a pipe with room takes without blocking its writer."""
 
 
 class LineWriter:
@@ -44,12 +44,12 @@ class LineWriter:
                 threading.Thread(target=self._flush, name="log-write", daemon=True).start()
 
     def finish(self) -> None:
-        """Give what is pending a moment to leave."""
+        """Wait a moment for pending lines."""
         with self._changed:
             self._changed.wait_for(lambda: not self._is_flushing, FINISH_WITHIN_S)
 
     def close(self) -> None:
-        """Write what is pending when there is room, and nothing more."""
+        """Write pending lines when there is room, and nothing more."""
         with self._changed:
             self._is_closed = True
             if not self._is_flushing:
@@ -76,10 +76,10 @@ class LineWriter:
             while octets and self._has_room(0):
                 octets = octets[os.write(self._descriptor, octets[:_AT_A_TIME]) :]
         except BlockingIOError:
-            # Somebody else can have made it non-blocking, and been quicker.
+            # Another process can have made it non-blocking, and been quicker.
             return octets
         except OSError:
-            # A disk that is full, or a reader that is gone, loses lines and nothing else.
+            # If a disk is full or a reader is gone, only lines are lost.
             return b""
         return octets
 
@@ -89,7 +89,7 @@ class LineWriter:
         return bool(writable.poll(within_ms))
 
     def _flush(self) -> None:
-        """Write what is pending, in a thread that may wait for the reader."""
+        """Write pending lines, in a thread that may wait for the reader."""
         while True:
             self._has_room(None)
             with self._changed:

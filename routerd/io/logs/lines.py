@@ -1,4 +1,4 @@
-"""What a line of the log looks like, as text and as JSON."""
+"""The form of a line of the log, as text and as JSON."""
 
 import json
 import re
@@ -8,9 +8,9 @@ from typing import NamedTuple
 from routerd.io.logs.levels import Level
 
 DEFAULT_TIMESTAMP = "%Y-%m-%d %H:%M:%S.%%06lu %z"
-"""Local time; `%06lu`, which is what strftime leaves of `%%06lu`, is where the microseconds go (2.5)."""
+"""Local time. strftime makes `%06lu` of `%%06lu`, and that is replaced by the microseconds (2.5)."""
 TEXT_MAX = 8192
-"""Characters of one text: peers choose parts of it, and the last thousand are kept in memory."""
+"""Characters of one text: peers choose parts of it, and the last thousand texts are kept in memory."""
 
 _NAMES = {level: level.name.lower() for level in Level}
 _IDENTITY = re.compile(r"\[C(\d+)\](?:\[L(\d+)\])?")
@@ -18,7 +18,7 @@ _CONTROL = {code: repr(chr(code))[1:-1] for code in (*range(32), *range(127, 160
 
 
 class LogEntry(NamedTuple):
-    """One line of the log before it has a form."""
+    """One line of the log before it is formatted."""
 
     module: str
     level: Level
@@ -31,22 +31,22 @@ class LogEntry(NamedTuple):
 
 
 def identity(connection: int, link: int | None = None) -> str:
-    """Return what a text about a connection or one of its links begins with: `[C3]`, `[C3][L11]`."""
+    """Return the beginning of a text about a connection or one of its links: `[C3]`, `[C3][L11]`."""
     return f"[C{connection}]" if link is None else f"[C{connection}][L{link}]"
 
 
 def shortened(text: str) -> str:
-    """Return a text, or its beginning and how much more there was."""
+    """Return a text; if it is long, its beginning and the number of missing characters."""
     return text if len(text) <= TEXT_MAX else f"{text[:TEXT_MAX]}... ({len(text) - TEXT_MAX} more)"
 
 
 def in_one_line(text: str) -> str:
-    """Return a text without anything that would end its line or move a terminal's cursor."""
+    """Return a text without characters that end a line or move a terminal's cursor."""
     return text if text.isprintable() else text.translate(_CONTROL)
 
 
 class Clock:
-    """Writes times in the form of `timestampFormat`; what changes once a second is worked out once a second."""
+    """Writes times in the form of `timestampFormat`; parts that change once a second are made once a second."""
 
     def __init__(self, form: str | None = None, *, in_utc: bool = False) -> None:
         self._form = form or DEFAULT_TIMESTAMP
@@ -64,7 +64,7 @@ class Clock:
 
 
 def text_lines(entry: LogEntry, clock: Clock | None, *, with_source: bool) -> list[str]:
-    """Return an entry as `[TIMESTAMP ]MODULE (level) text[ (file:line)]`, and so each line of its traceback."""
+    """Return an entry as `[TIMESTAMP ]MODULE (level) text[ (file:line)]`, and each line of its traceback likewise."""
     head = f"{entry.module} ({_NAMES[entry.level]}) "
     if clock is not None:
         head = f"{clock.text(entry.time_s)} {head}"

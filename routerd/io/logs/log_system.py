@@ -1,9 +1,9 @@
 """The log of a process, over Python's logging.
 
-Each module of the log (SERVER, ROUTER_CORE, ...) is a `ModuleLog`, a logger that has for each level an attribute that
-says whether it is switched on: `if log.is_info: log.info("%s opened", prefix)` costs one look-up while it is not.
-Settings are by module; what a module does not say it has from DEFAULT (2.5). All of them write through one `LogSystem`,
-which gives an entry its form and hands it to the output of its module. Other people's loggers, which are below the root
+Each module of the log (SERVER, ROUTER_CORE, ...) is a `ModuleLog`. This logger has an attribute for each level that
+says whether the level is on. `if log.is_info: log.info("%s opened", prefix)` costs one look-up while it is off.
+Settings are by module. A module without a setting has that of DEFAULT (2.5). All modules write through one `LogSystem`,
+which formats an entry and hands it to the output of its module. Loggers of other packages, which are below the root
 logger, write through it too, from warnings on.
 
 There is one such system in a process, as there is one `logging`: the functions at the end are its methods.
@@ -22,20 +22,17 @@ from pathlib import Path
 from typing import Any
 
 from routerd.config import LogConfig, LogModuleConfig
+from routerd.config.kinds import BUILT_IN_LOG
 from routerd.io.logs.levels import MODULES, OTHER_MODULES, ROOT_MODULE, Level, level_of, levels_of
 from routerd.io.logs.lines import Clock, LogEntry, json_line, shortened, text_lines
 from routerd.io.logs.outputs import FileOutput, LogFileError, LogOutput, StreamOutput, SyslogOutput
 from routerd.io.logs.receiver import STDERR, STDOUT, ForwardedOutput, LogForwarder
 
 KEPT_ENTRIES = 1000
-BUILT_IN = LogModuleConfig(
-    module=ROOT_MODULE, enable="info+", include_timestamp=True, include_source=False, output_file="stderr"
-)
-"""What DEFAULT has where the configuration does not say (2.5)."""
 
 _UNCONFIGURED = frozenset(level for level in Level if level >= Level.WARNING)
 _SERVER_LOGGERS = ("asyncio", "concurrent.futures")
-"""Other people's loggers whose records are the event loop's; those of all others are PYTHON's."""
+"""Loggers of other packages whose records belong to the event loop; those of all others belong to PYTHON."""
 _STREAMS = {"stdout": STDOUT, "stderr": STDERR}
 _SOURCES = Path(__file__).resolve().parents[3]
 
@@ -43,7 +40,7 @@ _SOURCES = Path(__file__).resolve().parents[3]
 class ModuleLog(logging.Logger):
     """The logger of one module of the log.
 
-    It makes no `LogRecord`, most of which nobody would ask for, and so takes half the time.
+    It makes no `LogRecord`, as nobody would read most of its attributes. So it takes half the time.
     """
 
     def __init__(self, module: str, write: Callable[[LogEntry], None]) -> None:
@@ -66,11 +63,11 @@ class ModuleLog(logging.Logger):
             watcher()
 
     def watch(self, watcher: Callable[[], None]) -> None:
-        """Have a function called whenever the levels are switched, in any thread; it must not log."""
+        """Call a function whenever the levels are switched, in any thread; it must not log."""
         self._watchers.append(watcher)
 
     def unwatch(self, watcher: Callable[[], None]) -> None:
-        """Do not call a function any more."""
+        """Stop calling a function."""
         self._watchers.remove(watcher)
 
     def isEnabledFor(self, level: int) -> bool:
@@ -83,7 +80,7 @@ class ModuleLog(logging.Logger):
             self._log(Level.TRACE, text, arguments)
 
     def record(self, level: Level, text: str) -> None:
-        """Log a text whatever the levels: somebody has asked for this one."""
+        """Log a text whatever the levels are: it was asked for."""
         self._log(level, text, ())
 
     def notice(self, text: str, *arguments: object) -> None:
@@ -106,14 +103,14 @@ class ModuleLog(logging.Logger):
         stack_info: bool = False,
         stacklevel: int = 1,
     ) -> None:
-        # Between the caller and this is the method of the level, always one.
+        # There is always one frame between the caller and this: the method of the level.
         frame = sys._getframe(stacklevel + 1)
         text = str(msg)
         if args:
             try:
                 text %= args
             except (TypeError, ValueError):
-                # A fault of ours, but none to end a connection for.
+                # A fault of ours, but not a reason to end a connection.
                 text = f"{text} {args}"
         if exc_info is True:
             exc_info = sys.exception()
@@ -124,7 +121,7 @@ class ModuleLog(logging.Logger):
 
 @dataclass(frozen=True, slots=True)
 class _Writing:
-    """How the entries of one module are written."""
+    """The outputs and the format of one module."""
 
     output: LogOutput
     clock: Clock | None
@@ -132,10 +129,10 @@ class _Writing:
 
 
 class LogSystem:
-    """What all logs of a process share: their settings, their outputs, and what was written last."""
+    """The common part of all logs of a process: settings, outputs, and the last entries."""
 
     def __init__(self) -> None:
-        # One lock orders the lines; changes have another, so that opening a file holds up no line.
+        # One lock orders the lines. Changes have another one, so that opening a file delays no line.
         self._writing = threading.Lock()
         self._changing = threading.Lock()
         self._logs = {module: ModuleLog(module, self.write) for module in (*MODULES, *OTHER_MODULES)}
@@ -152,19 +149,19 @@ class LogSystem:
         return self._logs[module]
 
     def configure(self, config: LogConfig, *, router_id: str, as_json: bool = False) -> None:
-        """Take new settings for all modules, or none when a file of theirs cannot be opened (LogFileError)."""
+        """Set the settings of all modules; if a file cannot be opened (LogFileError), nothing changes."""
         with self._changing:
             self._take(config)
             self._json_router_id = router_id if as_json else None
 
     def change(self, module: LogModuleConfig) -> None:
-        """Take new settings for one module, or none when its file cannot be opened (LogFileError)."""
+        """Set the settings of one module; if its file cannot be opened (LogFileError), nothing changes."""
         with self._changing:
             others = (one for one in self._config.modules if one.module != module.module)
             self._take(replace(self._config, modules=(*others, module)))
 
     def forward_to(self, path: str) -> None:
-        """From now on, write what is for standard error and output to those of the LogReceiver at this path."""
+        """From now on, write lines for standard error and output to the streams of the LogReceiver at this path."""
         with self._changing:
             former, self._forwarder = self._forwarder, LogForwarder(path)
             self._outputs = {name: output for name, output in self._outputs.items() if name not in _STREAMS}
@@ -173,14 +170,14 @@ class LogSystem:
             former.close()
 
     def follow_files(self) -> None:
-        """Begin new files where the old ones have been renamed; the next line would do so too."""
+        """Open new files where the old ones have been renamed; the next line would do so, too."""
         with self._writing:
             for output in self._outputs.values():
                 if isinstance(output, FileOutput):
                     output.follow()
 
     def settings(self) -> tuple[LogModuleConfig, ...]:
-        """Return the settings of each module that can have some, as they were given."""
+        """Return the settings of each configurable module, as they were given."""
         given = {one.module: one for one in self._config.modules}
         return tuple(given.get(name, LogModuleConfig(module=name)) for name in (*MODULES, ROOT_MODULE))
 
@@ -194,7 +191,7 @@ class LogSystem:
         return {module: dict(by_level) for module, by_level in self._counts.items()}
 
     def finish(self) -> None:
-        """Give what has not been written a moment to leave, and stop forwarding."""
+        """Wait a moment for unwritten lines, and stop forwarding."""
         with self._changing:
             for output in self._outputs.values():
                 output.finish()
@@ -202,7 +199,7 @@ class LogSystem:
                 self._forwarder.close()
 
     def write(self, entry: LogEntry) -> None:
-        """Write an entry, whatever the levels of its module."""
+        """Write an entry, whatever the levels of its module are."""
         with self._writing:
             self._counts[entry.module][entry.level] += 1
             self._entries.append(entry)
@@ -215,7 +212,7 @@ class LogSystem:
 
     def _take(self, config: LogConfig) -> None:
         given = {one.module: one for one in config.modules}
-        default = _completed(given.get(ROOT_MODULE), BUILT_IN)
+        default = _completed(given.get(ROOT_MODULE), BUILT_IN_LOG)
         settings = {module: _completed(given.get(module), default) for module in self._logs}
         outputs = self._opened({str(one.output_file) for one in settings.values()})
         clock = Clock(config.timestamp_format, in_utc=config.timestamps_in_utc)
@@ -253,7 +250,7 @@ class LogSystem:
 
 
 class OtherLoggers(logging.Handler):
-    """Takes warnings and errors of other people's loggers to the log."""
+    """Takes warnings and errors of other packages' loggers to the log."""
 
     def __init__(self, system: LogSystem) -> None:
         super().__init__(logging.WARNING)
@@ -275,7 +272,7 @@ class OtherLoggers(logging.Handler):
 
 
 def _completed(given: LogModuleConfig | None, default: LogModuleConfig) -> LogModuleConfig:
-    """Return settings with those of the default for what is not given."""
+    """Return settings in which missing values are those of the default."""
     if given is None:
         return default
     return LogModuleConfig(
@@ -307,7 +304,7 @@ finish_logs = _system.finish
 
 
 def configure_logs(config: LogConfig, *, router_id: str, as_json: bool = False) -> None:
-    """Take settings for all modules, or none when a file of theirs cannot be opened (LogFileError)."""
+    """Set the settings of all modules; if a file cannot be opened (LogFileError), nothing changes."""
     _system.configure(config, router_id=router_id, as_json=as_json)
     root = logging.getLogger()
     if _others not in root.handlers:
@@ -315,7 +312,7 @@ def configure_logs(config: LogConfig, *, router_id: str, as_json: bool = False) 
 
 
 def adopt_logger(name: str) -> None:
-    """Have what a logger of other people writes come here only, whatever handlers it has been given."""
+    """Take the records of another package's logger here only, whatever handlers it has."""
     other = logging.getLogger(name)
     for handler in list(other.handlers):
         other.removeHandler(handler)

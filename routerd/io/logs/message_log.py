@@ -1,4 +1,4 @@
-"""What the log of module MESSAGE says of messages (2.5): the parts that their listener asks for.
+"""The lines of the log's module MESSAGE (2.5): the parts of messages that their listener names.
 
     [C1]: Received Message{subject="sub", app-properties={"k"=1}} on link 'name' ( -> ok.1)
 """
@@ -11,8 +11,8 @@ from typing import Any
 from routerd.config import ConnectorConfig, ListenerConfig
 from routerd.core import Inlet, Outlet
 from routerd.io.logs.log_system import module_log
-from routerd.io.logs.value_text import octets_text, quoted, value_text
-from routerd.wire import DecodeError, NeedsMore, Properties, Section, Sections, Symbol, Timestamp, decode
+from routerd.io.logs.value_text import octets_text, value_text
+from routerd.wire import DecodeError, NeedsMore, Properties, Section, Sections, Timestamp, decode
 
 APPLICATION_PROPERTIES = "app-properties"
 
@@ -22,7 +22,7 @@ _log = module_log("MESSAGE")
 
 
 def is_watched(details: object) -> bool:
-    """Whether the messages of connections of a listener or connector are to be logged now."""
+    """Whether the messages of a listener's or connector's connections are to be logged now."""
     return (
         _log.is_trace
         and isinstance(details, ListenerConfig | ConnectorConfig)
@@ -33,7 +33,7 @@ def is_watched(details: object) -> bool:
 def log_message(
     verb: str, end: Inlet | Outlet, data: bytes | bytearray, start: int, stop: int, is_partial: bool
 ) -> None:
-    """Log the message in data[start:stop], or what its beginning has of the parts that are asked for."""
+    """Log the message in data[start:stop], or the named parts in its beginning."""
     parts = ", ".join(_parts(bytes(data[start:stop]), is_partial, end.peer.details.message_log_components))
     link = end.link
     source, target = (getattr(terminus, "address", None) or "" for terminus in (link.source, link.target))
@@ -41,7 +41,7 @@ def log_message(
 
 
 def _parts(octets: bytes, is_partial: bool, wanted: tuple[str, ...]) -> Iterator[str]:
-    """Yield the parts that are there, in the order of the standard."""
+    """Yield the present parts, in the order of the standard."""
     sections = Sections(octets, partial=is_partial)
     for name, value in zip(_PROPERTIES, _properties(sections, octets), strict=False):
         if name in wanted and value is not None:
@@ -65,10 +65,8 @@ def _properties(sections: Sections, octets: bytes) -> list[Any]:
 
 
 def _text(value: object) -> str:
-    if isinstance(value, Symbol):
-        return quoted(str(value))
     if isinstance(value, bytes):
-        return octets_text(value)
+        return f"b{octets_text(value)}"
     return _time_text(value) if isinstance(value, Timestamp) else value_text(value)
 
 

@@ -1,4 +1,4 @@
-"""Where lines go: a stream of the process, a file, or syslog."""
+"""The outputs of the log: a stream of the process, a file, or syslog."""
 
 import contextlib
 import os
@@ -37,30 +37,30 @@ class LogFileError(Exception):
 
 
 class LogOutput(Protocol):
-    """Takes finished lines, one call at a time; one that cannot write loses lines and raises nothing."""
+    """Takes complete lines, one call at a time. An output that cannot write loses lines, and raises nothing."""
 
     def write(self, line: str, level: Level) -> None:
         """Write a line, which ends with a newline."""
 
     def finish(self) -> None:
-        """Give what has not been written a moment to leave."""
+        """Wait a moment for unwritten lines."""
 
     def close(self) -> None:
-        """Let go of what the output holds."""
+        """Release the resources of the output."""
 
 
 def encoded(line: str) -> bytes:
-    """Return the octets of a line; half of a surrogate pair, which has none, is written as `\\ud800`."""
+    """Return the octets of a line; half of a surrogate pair has none, and is written as `\ud800`."""
     return line.encode(errors="backslashreplace")
 
 
 def write_all(descriptor: int, octets: bytes) -> None:
-    """Write everything, in one call where the system takes it in one."""
+    """Write everything, in one call if the system takes it at once."""
     while octets:
         try:
             octets = octets[os.write(descriptor, octets) :]
         except BlockingIOError:
-            # Somebody else can have made a pipe or terminal that is shared with us non-blocking.
+            # Another process can have made a shared pipe or terminal non-blocking.
             writable = select.poll()
             writable.register(descriptor, select.POLLOUT)
             writable.poll()
@@ -77,11 +77,11 @@ class StreamOutput:
         self._writer.write(encoded(line))
 
     def finish(self) -> None:
-        """Give what its reader has not taken a moment to leave."""
+        """Wait a moment until its reader has taken the lines."""
         self._writer.finish()
 
     def close(self) -> None:
-        """Leave the stream to the process."""
+        """Do nothing: the stream belongs to the process."""
 
 
 class FileOutput:
@@ -112,7 +112,7 @@ class FileOutput:
         self._writer.write(encoded(line))
 
     def follow(self) -> None:
-        """Open the file that has the name now; where that is not possible, go on with the old one."""
+        """Open the file that has the name now; if that is impossible, continue with the old one."""
         old = self._writer
         try:
             if self._identity_of(os.stat(self._path)) == self._identity:
@@ -124,7 +124,7 @@ class FileOutput:
             old.close()
 
     def finish(self) -> None:
-        """Give what its reader, if it is a pipe, has not taken a moment to leave."""
+        """Wait a moment until its reader has taken the lines, if it is a pipe."""
         self._writer.finish()
 
     def close(self) -> None:
@@ -133,7 +133,7 @@ class FileOutput:
 
 
 class SyslogOutput:
-    """The system's log, as facility daemon; a thread hands over the lines, as the system may take its time."""
+    """The system's log, with facility daemon. A thread hands over the lines, as the system may be slow."""
 
     def __init__(self) -> None:
         syslog.openlog("routerd", syslog.LOG_PID, syslog.LOG_DAEMON)
@@ -143,7 +143,7 @@ class SyslogOutput:
         self._is_flushing = False
 
     def write(self, line: str, level: Level) -> None:
-        """Have a line handed over."""
+        """Hand over a line."""
         with self._changed:
             if len(self._pending) >= SYSLOG_PENDING_MAX:
                 self._dropped += 1
@@ -168,9 +168,9 @@ class SyslogOutput:
             syslog.syslog(priority, text)
 
     def finish(self) -> None:
-        """Give what the system has not taken a moment to leave."""
+        """Wait a moment until the system has taken the lines."""
         with self._changed:
             self._changed.wait_for(lambda: not self._is_flushing, FINISH_WITHIN_S)
 
     def close(self) -> None:
-        """Leave the connection to the next one who logs."""
+        """Do nothing: the connection is for later lines."""

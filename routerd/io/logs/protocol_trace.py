@@ -1,12 +1,12 @@
-"""Frame traces: the octets of a connection as lines of the log, one a header or frame (2.5).
+"""Frame traces: the octets of a connection as lines of the log, one for each header or frame (2.5).
 
     [C1]:FRAME:  <- AMQP
     [C1]:FRAME: 0 <- @open(16) [container-id="client", hostname="router"]
     [C1]:FRAME: 0 -> @transfer(20) [handle=0, delivery-id=7, delivery-tag=b"\\x07"] (10) "\\x00Sw\\xa1\\x05hello"
 
-A tracer sees what the transport reads and writes and understands it by itself, so the engine neither knows of it nor
-pays for it, and what the engine would refuse is shown all the same. Where octets are no AMQP, the beginning is shown
-and the rest of that direction is ignored.
+A tracer sees the octets that the transport reads and writes, and decodes them itself. So the engine neither knows of it
+nor pays for it, and frames that the engine would refuse are shown as well. If octets are not AMQP, the beginning is
+shown and the rest of that direction is ignored.
 """
 
 from collections.abc import Callable
@@ -16,9 +16,9 @@ from routerd.io.logs.value_text import composite_code, octets_text, value_text
 from routerd.wire import DecodeError, Decoder
 
 PAYLOAD_SHOWN = 64
-"""Octets of a payload, or of what is no frame, that a line has."""
+"""Octets of a payload, or of input that is not AMQP, in a line."""
 KEPT_OCTETS = 1 << 16
-"""Octets of a frame that are looked at; what is behind them is only counted."""
+"""Octets of a frame that are decoded; the rest is only counted."""
 
 _HEADER_SIZE = 8
 _AMQP, _SASL = 0, 1
@@ -27,30 +27,30 @@ _PROTOCOLS = {b"AMQP\x00\x01\x00\x00": "AMQP", b"AMQP\x02\x01\x00\x00": "TLS", b
 
 
 class Piece(NamedTuple):
-    """A protocol header or a frame, or the beginning of a long one; or what is neither."""
+    """A protocol header, a frame, or the beginning of a long one; or input that is neither."""
 
     octets: bytes
     size: int
 
     @classmethod
     def begun(cls, octets: bytes) -> "Piece":
-        """Return what begins with these octets, as many as a header has."""
+        """Return the piece that begins with these octets, as many as a header has."""
         return cls(octets, _HEADER_SIZE if octets.startswith(b"AMQP") else int.from_bytes(octets[:4], "big"))
 
     @property
     def is_header(self) -> bool:
-        """Whether it is a protocol header. As a frame it would have more than a gigabyte."""
+        """Whether it is a protocol header. A frame with this beginning would have more than a gigabyte."""
         return self.octets.startswith(b"AMQP")
 
     @property
     def is_frame(self) -> bool:
-        """Whether it begins as frames do."""
+        """Whether it begins like a frame."""
         octets = self.octets
         return 8 <= 4 * octets[4] <= self.size and octets[5] in (_AMQP, _SASL) and not self.is_header
 
 
 class Splitter:
-    """Cuts a stream of octets into pieces, whatever the portions in which it comes."""
+    """Cuts a stream of octets into pieces, in portions of any size."""
 
     def __init__(self, begun: bytes = b"") -> None:
         self._kept = bytearray(begun)
@@ -58,7 +58,7 @@ class Splitter:
         self._is_lost = False
 
     def feed(self, octets: memoryview) -> list[Piece]:
-        """Return the pieces that are complete with these octets; behind one that is no AMQP there are none."""
+        """Return the pieces that these octets complete; nothing follows a piece that is not AMQP."""
         pieces: list[Piece] = []
         at = 0
         while not self._is_lost:
@@ -74,7 +74,7 @@ class Splitter:
         return pieces
 
     def _take(self, octets: memoryview, at: int) -> int:
-        # In two steps, since the first octets say how many there are.
+        # In two steps, since the first octets have the size.
         for _ in range(2):
             stop = max(at, min(len(octets), at + self._wanted() - len(self._kept)))
             self._kept += octets[at:stop]
@@ -98,7 +98,7 @@ class Splitter:
 
 
 class FrameTracer:
-    """Writes what goes over one connection; `begun` is what has been read of a frame before."""
+    """Writes the frames of one connection; `begun` is the received part of a frame."""
 
     def __init__(self, number: int, write: Callable[[str], None], begun: bytes = b"") -> None:
         self._head = f"[C{number}]:FRAME: "
@@ -107,11 +107,11 @@ class FrameTracer:
         self._outgoing = Splitter()
 
     def received(self, octets: memoryview) -> None:
-        """Trace what has been read."""
+        """Trace octets that were read."""
         self._trace("<-", self._incoming.feed(octets))
 
     def sent(self, octets: memoryview) -> None:
-        """Trace what is about to be written."""
+        """Trace octets that are about to be written."""
         self._trace("->", self._outgoing.feed(octets))
 
     def _trace(self, arrow: str, pieces: list[Piece]) -> None:
@@ -139,7 +139,7 @@ def _frame_text(frame: Piece) -> str:
     try:
         value = decoder.value()
     except DecodeError as error:
-        # A SASL frame may have a password in it.
+        # A SASL frame may contain a password.
         shown = "" if is_sasl else f" {octets_text(octets[body:], PAYLOAD_SHOWN)}"
         return f"(malformed: {error}) ({frame.size - body}){shown}"
     code = composite_code(value)

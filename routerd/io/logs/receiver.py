@@ -1,8 +1,9 @@
-"""Standard error and output of one process, lent to others: Ray would keep theirs for itself.
+"""Standard error and output of one process, used by others: Ray would keep theirs for itself.
 
-The process that owns the streams serves a Unix stream socket; each other process connects and sends lines, with the
-number of the stream in front of each. Nobody waits for the owner: what does not fit into the socket is kept, up to a
-limit, and beyond it dropped and counted. When the owner is gone, a process writes to streams of its own.
+The process that owns the streams serves a Unix stream socket. Each other process connects and sends lines, with the
+number of the stream in front of each. No process waits for the owner. Lines that do not fit into the socket are kept,
+up to a limit; lines beyond the limit are dropped and counted. When the owner is gone, each process opens the streams
+itself.
 """
 
 import contextlib
@@ -18,9 +19,9 @@ from routerd.io.logs.outputs import StreamOutput, encoded, write_all
 
 STDOUT, STDERR = 1, 2
 PENDING_MAX_BYTES = 1 << 20
-"""What a process keeps while the owner of the streams does not read."""
+"""Octets that a process keeps while the owner of the streams does not read."""
 UNFINISHED_MAX_BYTES = 1 << 20
-"""What the owner keeps of a line whose end has not come."""
+"""Octets that the owner keeps of an incomplete line."""
 CHUNK_BYTES = 1 << 16
 FINISH_WITHIN_S = 1.0
 
@@ -58,7 +59,7 @@ class LogForwarder:
             return self._socket is not None
 
     def close(self) -> None:
-        """Give what is pending a moment to leave, then end the connection."""
+        """Wait a moment for pending lines, then end the connection."""
         with self._changed:
             self._changed.wait_for(lambda: not self._pending, FINISH_WITHIN_S)
             self._lose_owner()
@@ -90,7 +91,7 @@ class LogForwarder:
 
     def _lose_owner(self) -> None:
         if self._socket is not None:
-            # A flush that waits for the socket is woken by this, and closes it.
+            # This wakes a flush that waits for the socket, and closes the socket.
             with contextlib.suppress(OSError):
                 self._socket.shutdown(socket.SHUT_RDWR)
             if not self._is_flushing:
@@ -100,7 +101,7 @@ class LogForwarder:
 
 
 class ForwardedOutput:
-    """A stream of the process that owns the streams, or this process's own once the owner is gone."""
+    """A stream of the process that owns the streams, or of this process once the owner is gone."""
 
     def __init__(self, forwarder: LogForwarder, descriptor: int) -> None:
         self._forwarder = forwarder
@@ -113,15 +114,15 @@ class ForwardedOutput:
             self._own.write(line, level)
 
     def finish(self) -> None:
-        """The forwarder does so for all outputs when it is closed."""
+        """Do nothing: the forwarder waits for all outputs when it is closed."""
         self._own.finish()
 
     def close(self) -> None:
-        """Leave the connection to the other outputs."""
+        """Do nothing: the connection is for the other outputs."""
 
 
 class LogReceiver:
-    """The side that owns the streams: a thread that writes what the others send."""
+    """The side that owns the streams: a thread that writes the lines of the others."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -140,7 +141,7 @@ class LogReceiver:
         self._thread.start()
 
     def close(self) -> None:
-        """Write what has been sent so far, then stop; a stream that nobody reads is left to its fate."""
+        """Write everything that was sent so far, then stop; a stream without a reader is abandoned."""
         if self._thread.is_alive():
             self._wake_writer.send(b"\0")
             self._thread.join(FINISH_WITHIN_S)
@@ -152,7 +153,7 @@ class LogReceiver:
     def _run(self) -> None:
         deadline = None
         while deadline is None or time.monotonic() < deadline:
-            # Asked to stop, it reads on for as long as there is something to read.
+            # After the request to stop, it reads on while there is input.
             ready = self._selector.select(None if deadline is None else 0)
             if deadline is not None and not ready:
                 break

@@ -1,28 +1,35 @@
-"""A log that says what goes on and on once in a while: a line for each cause, and not for each time."""
+"""A log for repeated causes: each cause gets one line in a while, and not one each time."""
 
 import logging
 from collections.abc import Callable
 from math import inf
 
 AGAIN_S = 60.0
-"""After which time a cause is named again."""
+"""The time after which a cause is logged again."""
 CAUSES_MAX = 100
-"""Causes that are told apart: what peers write may be part of one."""
+"""Limit of the causes that are distinguished: text of peers may be part of them."""
 
 
 class SeldomLog:
-    """Says each cause once a minute at most, with how often it was there since."""
+    """Logs each cause once in `again_s` at most, with the number of repetitions since."""
 
-    def __init__(self, log: "logging.Logger | logging.LoggerAdapter[logging.Logger]", now: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        log: "logging.Logger | logging.LoggerAdapter[logging.Logger]",
+        now: Callable[[], float],
+        *,
+        again_s: float = AGAIN_S,
+    ) -> None:
         self._log = log
         self._now = now
+        self._again_s = again_s
         self._said: dict[str, float] = {}
         self._unsaid: dict[str, int] = {}
 
     def say(self, level: int, cause: str, text: str) -> None:
-        """Log a text about a cause, unless that was said already."""
+        """Log a text for a cause, unless the cause was logged just now."""
         now = self._now()
-        if now - self._said.get(cause, -inf) < AGAIN_S:
+        if now - self._said.get(cause, -inf) < self._again_s:
             self._unsaid[cause] = self._unsaid.get(cause, 0) + 1
             return
         if cause not in self._said and len(self._said) >= CAUSES_MAX:

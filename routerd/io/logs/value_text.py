@@ -1,7 +1,7 @@
 """AMQP values as text, for people who read logs: `"text"`, `:symbol`, `b"octets"`, `{key=value}`, `@source(40) [...]`.
 
-A value of a composite type shows its fields by name, without those that are absent. Fields that are secret, and the
-composite type says which, show their size only.
+A value of a composite type shows its present fields by name. The type says which fields are secret; they show only
+their size.
 """
 
 from collections.abc import Iterable, Mapping
@@ -48,12 +48,12 @@ _DECIMALS = (Decimal32, Decimal64, Decimal128)
 
 
 def _wire_name(name: str) -> str:
-    """Return a name of ours as the standard has it: `SaslInit` and `container_id` with hyphens, in lower case."""
+    """Return one of our names as the standard writes it: `SaslInit` and `container_id` with hyphens, in lower case."""
     return "".join(f"-{one.lower()}" if one.isupper() else one for one in name).lstrip("-").replace("_", "-")
 
 
 class _Shape:
-    """What a composite type's text says of its fields."""
+    """The fields of a composite type's text."""
 
     def __init__(self, composite: type[Any]) -> None:
         self.name = _wire_name(composite.__name__)
@@ -66,20 +66,20 @@ _CODES_BY_NAME = {f"amqp:{shape.name}:list": code for code, shape in _SHAPES.ite
 
 
 def quoted(text: str) -> str:
-    """Return text between quotation marks, with nothing in it that is not printable."""
+    """Return text in quotation marks, without characters that cannot be printed."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"' if escaped.isprintable() else f'"{"".join(map(_printable, escaped))}"'
 
 
 def octets_text(octets: bytes | bytearray, limit: int | None = None) -> str:
-    """Return octets between quotation marks, those that are no printable ASCII escaped; dots stand for what is cut."""
+    """Return octets in quotation marks. Those that are not printable ASCII are escaped, and dots stand for a cut."""
     shown = octets if limit is None else octets[:limit]
     text = "".join(_OCTETS[octet] for octet in shown)
     return f'"{text}"' if len(shown) == len(octets) else f'"{text}"...'
 
 
 def value_text(value: Any) -> str:
-    """Return the text of any value that a decoder makes."""
+    """Return the text of any decoded value."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -105,7 +105,7 @@ def map_text(entries: Mapping[Any, Any]) -> str:
 
 
 def composite_code(value: Any) -> int | None:
-    """Return the code of a value of a composite type that is known here."""
+    """Return the code of a known composite type's value."""
     if not isinstance(value, Described) or not isinstance(value.value, list):
         return None
     descriptor = value.descriptor
@@ -125,7 +125,7 @@ def _described(value: Described) -> str:
         for (name, is_secret), member in zip(shape.fields, members, strict=False)
         if member is not None
     ]
-    # What stands behind the last field that the standard knows is wrong, and worth seeing.
+    # Values behind the last field of the standard are wrong, and worth seeing.
     texts += map(value_text, members[len(shape.fields) :])
     return f"{shape.head} [{', '.join(texts)}]"
 
@@ -140,7 +140,8 @@ def _joined(values: Iterable[Any]) -> str:
 
 def _text(text: str) -> str:
     if isinstance(text, Symbol):
-        return f":{text}" if text and all(one.isalnum() or one in "-_.:/$" for one in text) else f":{quoted(text)}"
+        # As in the traces of qdrouterd, which scripts read: only letters stand without quotes.
+        return f":{text}" if text.isascii() and text.isalpha() else f":{quoted(text)}"
     return f"'{_printable(str(text))}'" if isinstance(text, Char) else quoted(text)
 
 

@@ -16,13 +16,13 @@ LINE_OCTETS = 1 << 23
 ALL_OCTETS = 1 << 26
 """Octets of answers that may wait in all lines of a worker."""
 LINE_MESSAGES = 1000
-"""Answers that may wait so."""
+"""Answers that may wait in all lines of a worker."""
 LINE_ANSWERS = 4
-"""Answers of a line that the router has taken and their requester has not."""
+"""Answers of a line that the router has taken, and their requester has not."""
 LINES_MAX = 256
 """Requesters of a worker that have a line."""
 IDLE_LINES = 8
-"""Lines with nothing to do that are kept, for the next answer to the same requester."""
+"""Lines without work that are kept for the next answer to the same requester."""
 
 
 class AnswerLines:
@@ -32,7 +32,7 @@ class AnswerLines:
         self._inside = LoopBack(router, now, capacity=LINE_ANSWERS)
         self._log = log
         self._lines: OrderedDict[str, InnerProducer] = OrderedDict()
-        """By reply address; the line that was used last is the last."""
+        """By reply address; the line that was used last comes last."""
 
     def is_full(self, reply_to: str) -> bool:
         """Whether a requester has too many answers waiting, so that its requests are refused."""
@@ -57,14 +57,14 @@ class AnswerLines:
             self._give_up(f"{LINES_MAX} requesters leave answers waiting")
 
     def _bound(self) -> None:
-        """Drop what is too much in all, and never the answer that came last."""
+        """Drop answers beyond the common limit, but never the last one."""
         *others, last = (line.waiting_octets for line in self._lines.values())
         waiting = sum(others)
         while waiting > 0 and waiting + last > ALL_OCTETS:
             waiting -= self._give_up(f"more than {ALL_OCTETS} octets of answers wait for their requesters")
 
     def _give_up(self, reason: str) -> int:
-        """Drop the line that has stood longest; return how much waited in it."""
+        """Drop the line that has stood longest; return the octets that waited in it."""
         reply_to = next(one for one, line in self._lines.items() if not line.is_idle)
         line = self._lines.pop(reply_to)
         octets = line.waiting_octets

@@ -1,4 +1,4 @@
-"""Where a worker takes requests to the router's management, and sends the answers.
+"""A worker's consumer of requests to the router's management, and the sender of the answers.
 
 Credit bounds what is taken: a request is settled, and makes room for another, when its answer has been handed on.
 Before that, connections take turns at the address (`FairQueue`), and requesters, known by their reply
@@ -21,25 +21,27 @@ from routerd.management import changes_refused
 from routerd.wire import Delivery
 
 CAPACITY = 16
-"""Requests that each of the addresses of management has in hand at this worker."""
+"""Requests that each management address has in hand at this worker."""
 IN_WORK_MAX = 16
 """Requests of this worker that are being answered."""
 IN_WORK_OF_ONE = 2
-"""Those of them that have one reply address."""
+"""Of these, the requests with one reply address."""
 
+OLD_ADDRESS = "_local/$_management_internal"
+"""Where the agent of qdrouterd has requests handed on to. Its clients reach it there, too."""
 FORBIDDEN = "You are not allowed to perform this operation."
 
 Ask = Callable[[bytes], "Future[bytes | None]"]
-"""Has a request answered, both as messages; None is for one that asks for no answer."""
+"""Answers a request, both as messages; None if the request asks for no answer."""
 
 _NOBODY = ""
-"""Is no reply address: the router gives none that is empty, and a request with one asks for no answer."""
+"""This is not a reply address: the router gives none that is empty, and a request with it asks for no answer."""
 
 _log = module_log("AGENT")
 
 
 class ManagementAway(Exception):
-    """Nobody is there who could answer requests; the text is for the client."""
+    """Nothing can answer requests now; the text is for the client."""
 
 
 @dataclass(slots=True, eq=False)
@@ -52,18 +54,18 @@ class _Request:
 
 
 class ManagementEndpoint:
-    """Stands at `$management` and at the addresses that are this router's alone."""
+    """Consumes at `$management` and at the addresses that belong to this router."""
 
     def __init__(self, router: Router, now: float, ask: Ask, post: Callable[..., None]) -> None:
-        """`post` has a function run in the worker's loop."""
+        """`post` runs a function in the worker's loop."""
         self._ask = ask
         self._post = post
         self._seldom = SeldomLog(_log, monotonic)
         self._waiting: OrderedDict[str | None, deque[_Request]] = OrderedDict()
-        """By reply address; it is the turn of the first."""
+        """By reply address; the first one is next."""
         self._in_work: dict[str | None, int] = {}
         inside = LoopBack(router, now, is_fair=True)
-        for address in ("$management", "_local/$management", f"_topo/0/{router.settings.id}/$management"):
+        for address in ("$management", "_local/$management", f"_topo/0/{router.settings.id}/$management", OLD_ADDRESS):
             self._stand_at(inside, address)
         self._answers = AnswerLines(router, now, self._seldom)
         router.answer_forbidden = self._forbid
@@ -101,7 +103,7 @@ class ManagementEndpoint:
         )
 
     def _go_on(self) -> None:
-        """Have requests answered: requesters take turns, and none has many at a time."""
+        """Let requests be answered: requesters take turns, and each has few at a time."""
         while sum(self._in_work.values()) < IN_WORK_MAX:
             free = (one for one in self._waiting if self._in_work.get(one, 0) < IN_WORK_OF_ONE)
             reply_to = next(free, _NOBODY)

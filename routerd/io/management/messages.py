@@ -1,7 +1,9 @@
 """Requests and answers of management as AMQP messages (3.2, 3.4)."""
 
+from collections.abc import Mapping
 from typing import Any
 
+from routerd.config.schema import shown
 from routerd.io.logs import module_log
 from routerd.management import Agent, Answer, Request
 from routerd.wire import (
@@ -21,26 +23,29 @@ from routerd.wire import (
 
 _log = module_log("AGENT")
 
+FAILED = 400
+"""The least status of a request that was not done."""
+
 _READING = ("READ", "QUERY", "GET")
-"""What operations begin with that change nothing."""
+"""The beginnings of operations that change nothing."""
 
 FAULTS_REMEMBERED = 100
-"""Different faults of requests that are logged; what comes after is not."""
+"""Limit of the different faults of requests that are logged."""
 
 
 class ManagementMessages:
-    """Has an agent answer requests that come as messages. To be used in one event loop."""
+    """Lets an agent answer requests that come as messages. It is used in one event loop."""
 
     def __init__(self, agent: Agent) -> None:
         self._agent = agent
         self._faults: set[str] = set()
 
     async def answer(self, octets: bytes) -> bytes | None:
-        """Return the answer to a request; None for one that names nobody to answer to."""
+        """Return the answer to a request; None without a reply address."""
         try:
             message = Message.decode(octets)
         except WireError as error:
-            # Once for each fault: clients could fill the log.
+            # Once for each fault: otherwise clients could fill the log.
             if str(error) not in self._faults and len(self._faults) < FAULTS_REMEMBERED:
                 self._faults.add(str(error))
                 _log.warning("A request is not a message: %s", error)
@@ -49,7 +54,13 @@ class ManagementMessages:
         if properties is None or not isinstance(properties.reply_to, str):
             _log.debug("A request without reply-to is dropped")
             return None
-        answer = await self._agent.answer(Request(message.application_properties or {}, _value(message.body)))
+        asked = message.application_properties or {}
+        if _log.is_debug:
+            # The body may have passwords.
+            _log.debug("Agent request Message(address=%s, properties=%s)", properties.to, shown_map(asked))
+        answer = await self._agent.answer(Request(asked, _value(message.body)))
+        if answer.status >= FAILED:
+            _log.error("Error performing %s: %s", shown(asked.get("operation")).strip("'"), answer.description)
         try:
             return _encoded(answer, properties)
         except EncodeError as error:
@@ -58,9 +69,9 @@ class ManagementMessages:
 
 
 def reply_address(octets: bytes) -> str | None:
-    """Return where the answer to a request goes; None for one that asks for none.
+    """Return the reply address of a request; None if it asks for no answer.
 
-    Nothing else of it is decoded: that can be much work, and this is done where messages wait meanwhile.
+    The rest of the request is not decoded: that can be much work, and messages wait meanwhile.
     """
     try:
         return Sections(octets).reply_to or None
@@ -69,7 +80,7 @@ def reply_address(octets: bytes) -> str | None:
 
 
 def refusal(octets: bytes, status: int, description: str) -> tuple[str, bytes] | None:
-    """Return the answer to a request that is not done, and where it goes; None for one that asks for none."""
+    """Return the answer to a refused request, and its destination; None if it asks for none."""
     reply_to = reply_address(octets)
     if reply_to is None:
         return None
@@ -79,7 +90,7 @@ def refusal(octets: bytes, status: int, description: str) -> tuple[str, bytes] |
 
 
 def is_repeatable(octets: bytes) -> bool:
-    """Whether a request that may have been done can be done again, since it changes nothing."""
+    """Whether a request may be repeated although it may have been done: it changes nothing."""
     return str(_operation(octets)).upper().startswith(_READING)
 
 
@@ -88,6 +99,11 @@ def _operation(octets: bytes) -> Any:
         return (Sections(octets).application_properties or {}).get("operation")
     except (DecodeError, NeedsMore):
         return None
+
+
+def shown_map(properties: Mapping[str, Any]) -> str:
+    """Return the properties of a request as a line of the log shows them."""
+    return ", ".join(f"{shown(name)}: {shown(value)}" for name, value in properties.items()).join("{}")
 
 
 def _value(body: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The seconds of a worker's recording: a timer of its loop ends each, as long as something is recorded."""
+"""The seconds of a worker's recording: a timer of its loop ends each second while recording is on."""
 
 import asyncio
 import time
@@ -8,7 +8,7 @@ from routerd.io.recording.recording import Recording
 
 
 class RecordingClock:
-    """Of one recording; in the loop."""
+    """The clock of one recording; in the loop."""
 
     def __init__(self, recording: Recording, loop: asyncio.AbstractEventLoop) -> None:
         self._recording = recording
@@ -16,7 +16,7 @@ class RecordingClock:
         self._second: asyncio.TimerHandle | None = None
 
     def record(self, config: RecordConfig) -> None:
-        """Record as a configuration says from now on."""
+        """Record by a configuration from now on."""
         self._recording.apply(config, time.monotonic())
         if self._recording.is_on and self._second is None:
             self._await_second()

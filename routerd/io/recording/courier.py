@@ -1,4 +1,4 @@
-"""The thread that takes a worker's records to the process which writes them, and starts that process."""
+"""The thread that brings a worker's records to the process that writes them, and starts that process."""
 
 import os
 import queue
@@ -17,25 +17,25 @@ from routerd.io.recording.task import STATUS_ON, RecordingCounters, RecordTask
 from routerd.io.scheduling import use_all_cores
 
 PENDING_ROWS_MAX = 500_000
-"""Rows that wait for the process; more are lost."""
+"""Limit of the rows that wait for the process; more are lost."""
 WAIT_S = 0.5
-"""How often it is asked to do what is due, while files are not complete or could not be written."""
+"""The interval of requests for work that is due, while files are incomplete or could not be written."""
 REST_S = 5.0
-"""The same while nothing is under way: what is too old is deleted then, which is in no hurry."""
+"""The interval while nothing is under way: old files are deleted then, without hurry."""
 RESTART_S = 5.0
-"""How long after a process has been killed there is another."""
+"""The delay between the end of a killed process and the start of the next."""
 SPARE_MAX = 6
-"""Sets of columns that are kept for what comes next."""
+"""Limit of the sets of columns that are kept for reuse."""
 
 _log = module_log("ROUTER_CORE")
 
 
 class WriterFailed(Exception):
-    """The process cannot go on, and another one could not either."""
+    """The process cannot continue, and another one could not either."""
 
 
 class RecordCourier:
-    """Has written what it is given; its methods are safe from any thread."""
+    """Gets records written; its methods are safe from any thread."""
 
     def __init__(self, task: RecordTask) -> None:
         self.task = task
@@ -43,18 +43,18 @@ class RecordCourier:
         self.status = STATUS_ON
         self.pending_rows = 0
         self.process_id: int | None = None
-        """Of the process that writes, while there is one."""
+        """The pid of the process that writes, while there is one."""
         self._queue: queue.SimpleQueue[Records | None] = queue.SimpleQueue()
         self._is_ending = threading.Event()
         self._under_way = 0
-        """Rows that the process has not answered for."""
+        """Rows without an answer of the process."""
         self._lost = 0
-        """Rows that the process before has lost."""
+        """Rows that the earlier process has lost."""
         self._thread = threading.Thread(target=self._run, name="routerd-records", daemon=True)
         self._thread.start()
 
     def submit(self, records: Records) -> bool:
-        """Have records written; whether there is room for them."""
+        """Hand over records to be written; return whether there is room for them."""
         if self.pending_rows + records.rows > PENDING_ROWS_MAX:
             return False
         self.pending_rows += records.rows
@@ -62,13 +62,13 @@ class RecordCourier:
         return True
 
     def end(self) -> None:
-        """Complete the files of all that was given, and end; does not wait for it."""
+        """Complete the files of all records, and end; this does not wait."""
         self._is_ending.set()
         self._queue.put(None)
 
     @property
     def has_ended(self) -> bool:
-        """Whether all is done."""
+        """Whether everything is done."""
         return not self._thread.is_alive()
 
     def join(self, timeout_s: float) -> None:
@@ -76,7 +76,7 @@ class RecordCourier:
         self._thread.join(timeout_s)
 
     def _run(self) -> None:
-        # The process may run where this thread may.
+        # The process may run on the cores of this thread.
         use_all_cores()
         try:
             while not self._served():
@@ -87,11 +87,11 @@ class RecordCourier:
             _log.error("Recording has ended: %s", error, exc_info=not isinstance(error, WriterFailed))
 
     def _served(self) -> bool:
-        """Serve one process; return whether all is done. If it is not, the process was killed."""
+        """Serve one process; return whether everything is done. Otherwise the process was killed."""
         process, line = _start(self.task)
         self.process_id = process.pid
         try:
-            # What it says last, it says when all is written.
+            # Its last reply comes when everything is written.
             self._serve(line)
         except (EOFError, OSError):
             self._note_end(process.wait())
@@ -121,13 +121,13 @@ class RecordCourier:
         self._note(line.receive()[0])
 
     def _take(self) -> tuple[bool, Records]:
-        """Return whether more is to come, and what is next to be written, if only that time goes on."""
+        """Return whether more is to come, and the next task to write; an empty task lets due work be done."""
         found = Records(1)
         is_at_rest = self.status == STATUS_ON and not self.counters.rows_pending
         try:
             taken = self._queue.get(timeout=REST_S if is_at_rest else WAIT_S)
         except queue.Empty:
-            # The end may have been told to a process that was killed.
+            # An earlier process may have got the end, and was killed.
             goes_on = not self._is_ending.is_set()
         else:
             goes_on = taken is not None
@@ -142,7 +142,7 @@ class RecordCourier:
 
     def _note(self, reply: Reply) -> None:
         if reply.failure is None:
-            # What is pending is told as it is, and all else as what has come since.
+            # The reply has the present number of pending rows; its other counters are what has been added since.
             self.counters.rows_pending = 0
             self.counters.add(reply.counters)
             self.status = reply.status
@@ -153,7 +153,7 @@ class RecordCourier:
             raise WriterFailed(reply.failure)
 
     def _lose(self) -> int:
-        """Count what a process has taken with it; return how many rows."""
+        """Count the rows that a process has lost; return their number."""
         lost = self.counters.rows_pending + self._under_way
         self.counters.errors += 1
         self.counters.rows_lost += lost
@@ -174,7 +174,7 @@ class RecordCourier:
 def _start(task: RecordTask) -> tuple["subprocess.Popen[bytes]", Line]:
     ours, theirs = socket.socketpair()
     with theirs:
-        # The name is for who looks at the processes of a host.
+        # The name is for people who look at the processes of a host.
         name = f"{task.router_id}/{task.worker}"
         command = [sys.executable, "-P", "-m", "routerd.io.recording.process", str(theirs.fileno()), name]
         path = os.pathsep.join(os.path.abspath(place) for place in sys.path)

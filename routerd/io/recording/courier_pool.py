@@ -1,7 +1,7 @@
-"""Where a worker hands in its records: with a courier that takes what processor time is left over, and a helper.
+"""Takes the records of a worker: for a courier that uses idle processor time, and a helper.
 
-The process of the first runs while cores idle, and therefore keeps nobody from running. Where none ever does it falls
-behind: then another one, which takes its share, is started for as long as that lasts.
+The courier's process runs while cores idle, so it delays no other thread. If no core ever idles, the process falls
+behind. Then the helper's process is started for as long as that lasts, and takes its share of the processor.
 """
 
 import time
@@ -12,14 +12,14 @@ from routerd.io.recording.courier import RecordCourier
 from routerd.io.recording.task import STATUS_OFF, STATUS_ON, RecordingCounters, RecordTask
 
 HELPER_REST_S = 30.0
-"""How long a helper stays when it is not needed."""
+"""The time that a helper stays while it is not needed."""
 
 NextTask = Callable[[bool], RecordTask]
-"""Makes the task of another courier; whether it stands back."""
+"""Makes the task of another courier; the argument says whether it may use idle time only."""
 
 
 class CourierPool:
-    """The couriers of one worker, and what they have counted."""
+    """The couriers of one worker, and their counters."""
 
     def __init__(self) -> None:
         self._next_task: NextTask | None = None
@@ -28,7 +28,7 @@ class CourierPool:
         self._helped_at = 0.0
         self._ending: list[RecordCourier] = []
         self._counted = RecordingCounters()
-        """By this, and by couriers that have ended."""
+        """The counters of this pool, and of couriers that have ended."""
 
     @property
     def is_open(self) -> bool:
@@ -37,7 +37,7 @@ class CourierPool:
 
     @property
     def status(self) -> str:
-        """How the couriers fare, in words."""
+        """The state of the couriers, in words."""
         if self._first is None:
             return STATUS_OFF
         if self._first.status == STATUS_ON and self._helper is not None:
@@ -46,19 +46,19 @@ class CourierPool:
 
     @property
     def counters(self) -> RecordingCounters:
-        """What has been counted, all in all."""
+        """The sum of all counters."""
         found = RecordingCounters()
         for one in (self._counted, *(courier.counters for courier in (*self._ending, *self._active()))):
             found.add(one)
         return found
 
     def open(self, next_task: NextTask) -> None:
-        """Have records written, by tasks that `next_task` makes."""
+        """Begin to write records, by tasks of `next_task`."""
         self._next_task = next_task
         self._first = RecordCourier(next_task(True))
 
     def submit(self, records: Records, now: float) -> bool:
-        """Have records written; whether there is room for them."""
+        """Hand over records to be written; return whether there is room for them."""
         if self._first is None or self._next_task is None:
             return False
         if self._first.submit(records):
@@ -69,11 +69,11 @@ class CourierPool:
         return self._helper.submit(records)
 
     def lose(self, rows: int) -> None:
-        """Count rows that nobody will write."""
+        """Count rows that will not be written."""
         self._counted.rows_lost += rows
 
     def tidy(self, now: float) -> None:
-        """Let a helper go that has not been needed for a while."""
+        """End a helper that has not been needed for a while."""
         for courier in [courier for courier in self._ending if courier.has_ended]:
             self._ending.remove(courier)
             self._counted.add(courier.counters)
@@ -83,14 +83,14 @@ class CourierPool:
             self._helper = None
 
     def close(self) -> None:
-        """Take nothing any more; what was taken will be written."""
+        """Take no more records; those that were taken will be written."""
         for courier in self._active():
             courier.end()
             self._ending.append(courier)
         self._first = self._helper = None
 
     def wait(self, timeout_s: float) -> None:
-        """Wait until all is written that was taken before it was closed."""
+        """Wait until all records before the close are written."""
         end = time.monotonic() + timeout_s
         for courier in self._ending:
             courier.join(max(0.0, end - time.monotonic()))

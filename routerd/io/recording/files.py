@@ -1,6 +1,6 @@
-"""The record files of one worker: rows are gathered by table and hour, written aside, and kept for a time.
+"""The record files of one worker: rows are gathered by table and hour, written under another name, and kept for a time.
 
-To be used in one thread. What can't be written is lost, and counted by who asked for it.
+It is used in one thread. Rows that cannot be written are lost, and the caller counts them.
 """
 
 import contextlib
@@ -16,15 +16,15 @@ from routerd.records import TABLES, NotARecordFile, Place, RecordFile, Table, is
 from routerd.records.file_format import GroupWriter
 
 IDLE_S = 5.0
-"""A file that gets no more rows for so long is completed before its time."""
+"""A file without new rows for this time is completed early."""
 IDLE_SHARE = 0.25
-"""Of the time that a file has; before that is over, it is not."""
+"""The share of a file's time before which it is not."""
 HOUR_US = 3_600_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Rotation:
-    """How old and how large files get."""
+    """The limits of age and size of files."""
 
     seconds: float
     octets: int
@@ -38,21 +38,21 @@ class _OpenFile:
     begun_at: float
     touched_at: float
     first_us: int
-    """The least time of all rows; they need not come in the order of their times."""
+    """The least time of all rows; they need not come in order of their times."""
     rows: int = 0
-    """All, with those that wait."""
+    """All rows, including those that wait."""
     waiting: list[Group] = field(default_factory=list)
     waiting_rows: int = 0
     claim: int | None = None
-    """A descriptor: as long as there is one, others do not take the file for left over."""
+    """A descriptor: while it is open, others do not take the file for left over."""
 
     @property
     def octets(self) -> int:
-        """Of the rows that do not wait."""
+        """The octets of rows that do not wait."""
         return 0 if self.writer is None else self.writer.octets
 
     def let_go(self) -> None:
-        """Claim it no longer."""
+        """Release the claim."""
         if self.claim is not None:
             os.close(self.claim)
             self.claim = None
@@ -60,7 +60,7 @@ class _OpenFile:
 
 @dataclass(frozen=True, slots=True)
 class Completed:
-    """A file that is there."""
+    """A complete file."""
 
     path: Path
     rows: int
@@ -68,7 +68,7 @@ class Completed:
 
 
 class RecordFiles:
-    """Writes rows to files; `writer` tells them from the files of other workers."""
+    """Writes rows to files; `writer` distinguishes them from the files of other workers."""
 
     def __init__(self, directory: Path, router_id: str, writer: str, rotation: Rotation) -> None:
         self._directory = directory
@@ -80,11 +80,11 @@ class RecordFiles:
 
     @property
     def pending_rows(self) -> int:
-        """Rows of files that are not complete."""
+        """Rows of incomplete files."""
         return sum(one.rows for one in self._open.values())
 
     def add(self, rows: Group, now: float) -> None:
-        """Take rows, which may be of several hours; as many as make a group are written at once. Raises OSError."""
+        """Add rows, which may be of several hours; complete groups are written at once. Raises OSError."""
         for hour, found in rows.by_hour(HOUR_US).items():
             self._add(found, hour * HOUR_US, now)
 
@@ -99,7 +99,7 @@ class RecordFiles:
         one.rows += rows.rows
         one.touched_at = now
         if rows.rows >= GROUP_ROWS:
-            # Not together with those that wait, which would copy them.
+            # They are not joined with rows that wait, which would copy them.
             self._write(one, rows)
             return
         one.waiting.append(rows)
@@ -108,7 +108,7 @@ class RecordFiles:
             self._write_waiting(one)
 
     def rotate(self, now: float) -> Iterator[Completed]:
-        """Complete the files whose time has come; raises OSError."""
+        """Complete the files whose time is over; raises OSError."""
         for place, one in list(self._open.items()):
             age = now - one.begun_at
             is_idle = now - one.touched_at >= IDLE_S and age >= IDLE_SHARE * self._rotation.seconds
@@ -121,7 +121,7 @@ class RecordFiles:
             yield self._complete(place)
 
     def give_up(self) -> int:
-        """Leave nothing of the files that are not complete; return how many rows they had."""
+        """Delete the incomplete files; return the number of their rows."""
         lost = self.pending_rows
         for one in self._open.values():
             if one.writer is not None:
@@ -149,7 +149,7 @@ class RecordFiles:
         assert one.writer is not None
         path = one.writer.complete(one.first_us)
         one.let_go()
-        # Only now: what fails before is given up with the rest.
+        # Only now: if a call above fails, the file is given up with the rest.
         del self._open[place]
         return Completed(path, one.rows, path.stat().st_size)
 
@@ -157,7 +157,7 @@ class RecordFiles:
 def delete_expired(
     directory: Path, router_id: str, now_us: int, max_age_s: float, max_octets: int
 ) -> int:
-    """Delete files of a router that are too old, or the oldest of too many; return how many."""
+    """Delete a router's files that are too old, or the oldest of too many; return their number."""
     found = sorted(_complete_files(directory, router_id))
     deleted = 0
     total = sum(size for _, _, size in found)
@@ -174,7 +174,7 @@ def delete_expired(
 
 
 def delete_left_over(directory: Path, router_id: str, writer_prefix: str) -> None:
-    """Delete what an earlier incarnation of a writer has begun and not completed, and does not write to any more."""
+    """Delete incomplete files of a writer's earlier incarnation that it does not write to any more."""
     for folder in _folders(directory, router_id):
         for path in _files_in(folder):
             name = path.name
@@ -188,7 +188,7 @@ def delete_left_over(directory: Path, router_id: str, writer_prefix: str) -> Non
 
 
 def _claim(path: Path) -> int:
-    """Return a descriptor that claims a file while it is open; raises OSError where somebody else does."""
+    """Return a descriptor that claims a file while it is open; raises OSError if another process has claimed it."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -220,7 +220,7 @@ def _files_in(folder: Path) -> list[Path]:
 
 
 def _literal(name: str) -> str:
-    """Return a name as a pattern that it alone fits."""
+    """Return a pattern that matches only this name."""
     return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in name)
 
 

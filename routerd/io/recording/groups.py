@@ -1,4 +1,4 @@
-"""Records of a worker as row groups of files: their columns, and which hour they belong to."""
+"""Records of a worker as row groups of files: their columns, and their hour."""
 
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
@@ -52,11 +52,11 @@ class Group(Protocol):
 
     @property
     def rows(self) -> int:
-        """How many there are."""
+        """The number of rows."""
 
     @property
     def first_us(self) -> int:
-        """The least time of them."""
+        """The least time of the rows."""
 
     def by_hour(self, hour_us: int) -> "dict[int, Group]":
         """Return the rows of each hour, by its number."""
@@ -70,7 +70,7 @@ class Group(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """Decisions of a router, each of which stands for so many."""
+    """Decisions of a router. Each row stands for `weight` decisions."""
 
     columns: DecisionColumns
     router_id: str
@@ -79,12 +79,12 @@ class Decisions:
 
     @property
     def rows(self) -> int:
-        """How many there are."""
+        """The number of rows."""
         return self.columns.rows
 
     @property
     def first_us(self) -> int:
-        """The least time of them."""
+        """The least time of the rows."""
         return range_of(self.columns.time_us, self.columns.rows)[0]
 
     def by_hour(self, hour_us: int) -> "dict[int, Group]":
@@ -102,14 +102,14 @@ class Decisions:
         return {hour: Decisions(columns.only(some), self.router_id, self.weight) for hour, some in found.items()}
 
     def joined(self, others: "Sequence[Decisions]") -> "list[Group]":
-        """Return these decisions and others; those that name flows by other registers are other groups."""
+        """Return these decisions and others; each register of flows has a separate group."""
         found: dict[tuple[int, int], list[DecisionColumns]] = {}
         for one in (self, *others):
             found.setdefault((id(one.columns.register), one.weight), []).append(one.columns)
         return [Decisions(DecisionColumns.joined(sets), self.router_id, key[1]) for key, sets in found.items()]
 
     def pages(self) -> Pages:
-        """Return all columns; the recorder has written what is to be in them."""
+        """Return all columns, as the recorder has written them."""
         columns = self.columns
         rows = columns.rows
         found = self._of_flows()
@@ -129,7 +129,7 @@ class Decisions:
         return found
 
     def _of_flows(self) -> Pages:
-        """Return what is the same for all decisions of a flow."""
+        """Return the columns that are the same for all decisions of a flow."""
         known = self.columns.register.flows
         rows = self.columns.rows
         numbers = [0] if len(known) == 1 else which_of(self.columns.flow, rows, 0, len(known))
@@ -169,12 +169,12 @@ class Flows:
 
     @property
     def rows(self) -> int:
-        """How many there are."""
+        """The number of rows."""
         return sum(len(second.numbers) for second in self.seconds)
 
     @property
     def first_us(self) -> int:
-        """The least time of them."""
+        """The least time of the rows."""
         return min(second.second_us for second in self.seconds)
 
     def by_hour(self, hour_us: int) -> "dict[int, Group]":
@@ -209,19 +209,19 @@ class Flows:
 
 @dataclass(frozen=True, slots=True)
 class Events:
-    """What has happened."""
+    """Rows of events."""
 
     events: Sequence[RecordedEvent]
     table = EVENTS
 
     @property
     def rows(self) -> int:
-        """How many there are."""
+        """The number of rows."""
         return len(self.events)
 
     @property
     def first_us(self) -> int:
-        """The least time of them."""
+        """The least time of the rows."""
         return min(event.time_us for event in self.events)
 
     def by_hour(self, hour_us: int) -> "dict[int, Group]":
@@ -263,9 +263,9 @@ def _by_number(
     numbers: Sequence[int] | None = None,
     physical: int = BYTE_ARRAY,
 ) -> Page:
-    """Return a column of what numbers stand for.
+    """Return a column of the names of numbers.
 
-    The entries are for all numbers from `least` on, or for those that are said. There may be more of them than come.
+    The entries are for all numbers from `least` on, or for the given ones. There may be more of them than are used.
     """
     if numbers is None:
         limit = least + len(entries)
@@ -290,7 +290,7 @@ def _by_number(
 
 
 def _optional(values: "memoryview[int]", rows: int, count: int, missing: int, make: Any) -> Page:
-    """Return a column of which so many values are there, and the others are `missing`."""
+    """Return a column in which `count` values are there, and the others are `missing`."""
     if not count:
         return absent(rows)
     if count == rows:

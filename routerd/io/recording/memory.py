@@ -1,4 +1,4 @@
-"""Memory that a worker and the process which writes its records both see."""
+"""Memory that a worker shares with the process that writes its records."""
 
 import itertools
 import mmap
@@ -10,14 +10,14 @@ _numbers = itertools.count(1)
 
 
 class SharedMemory(mmap.mmap):
-    """So many octets, for whoever is given the descriptor; gone when nobody has them any more."""
+    """Shared octets, for the holders of the descriptor; they are freed with the last holder."""
 
     number: int
-    """What it is called by."""
+    """The descriptor."""
     descriptor: int
 
     def __new__(cls, octets: int) -> "SharedMemory":
-        """Ask the system for it."""
+        """Allocate it."""
         descriptor = os.memfd_create("mobula-records", os.MFD_CLOEXEC)
         try:
             os.ftruncate(descriptor, octets)
@@ -32,19 +32,19 @@ class SharedMemory(mmap.mmap):
 
     @classmethod
     def of(cls, view: "memoryview[Any]") -> "SharedMemory":
-        """Return what `shared_memory` has returned a view of."""
+        """Return the object behind a view that `shared_memory` returned."""
         memory = view.obj
         assert isinstance(memory, cls)
         return memory
 
 
 def shared_memory(octets: int) -> "memoryview[Any]":
-    """Return so many octets that can be shared."""
+    """Return memory of this size that can be shared."""
     return memoryview(SharedMemory(octets))
 
 
 def map_memory(descriptor: int) -> "memoryview[Any]":
-    """Return what somebody else shares, and close the descriptor."""
+    """Map the memory that another process shares, and close the descriptor."""
     try:
         return memoryview(mmap.mmap(descriptor, 0))
     finally:

@@ -1,7 +1,7 @@
-"""How records get from a worker to the process that writes them.
+"""The path of records from a worker to the process that writes them.
 
-Decisions are in memory that both share. A parcel has only the numbers of their sets, and the names of flows, paths and
-links that are new since the parcel before.
+Decisions are in memory that both share. A parcel has only the numbers of their sets, and the names of new flows, paths
+and links.
 """
 
 import weakref
@@ -16,7 +16,7 @@ from routerd.io.recording.task import GROUP_ROWS, RecordingCounters
 
 @dataclass(frozen=True, slots=True)
 class RegisterNews:
-    """What a register has had added."""
+    """Additions to a register."""
 
     number: int
     flows: list[FlowNames]
@@ -26,7 +26,7 @@ class RegisterNews:
 
 @dataclass(frozen=True, slots=True)
 class ColumnsNote:
-    """Where a set of columns is, and what it has."""
+    """The place of a set of columns, and its size."""
 
     memory: int
     room: tuple[int, int]
@@ -47,15 +47,15 @@ class FlowsNote:
 
 @dataclass(slots=True)
 class Parcel:
-    """What is handed over at a time; an empty one asks how it goes."""
+    """The content of one message to the process; an empty one asks for its state."""
 
     weight: int = 1
     is_pressing: bool = False
-    """Whether somebody waits for what is in it, and for all that comes after it."""
+    """Whether somebody waits for it, and for everything after it."""
     memories: list[int] = field(default_factory=list)
-    """Those whose descriptors come along."""
+    """The memories whose descriptors come along."""
     gone: set[int] = field(default_factory=set)
-    """Memories and registers that are no more."""
+    """Memories and registers that have been dropped."""
     registers: list[RegisterNews] = field(default_factory=list)
     decisions: list[ColumnsNote] = field(default_factory=list)
     flows: list[FlowsNote] = field(default_factory=list)
@@ -64,20 +64,20 @@ class Parcel:
 
 @dataclass(slots=True)
 class Reply:
-    """How it went: then nothing of the parcel is needed any more."""
+    """The result; with it, nothing of the parcel is needed any more."""
 
     counters: RecordingCounters
-    """Since the reply before."""
+    """The counters since the last reply."""
     status: str
     remarks: list[tuple[int, str]] = field(default_factory=list)
-    """For the log."""
+    """Lines for the log."""
     failure: str | None = None
-    """Why there will be no other reply, if it is not that all has been said."""
+    """The reason why no other reply follows, unless everything is done."""
 
 
 @dataclass(slots=True)
 class _Known:
-    """What the other end knows of a register."""
+    """The part of a register that the other end knows."""
 
     register: "weakref.ref[Register]"
     number: int
@@ -95,7 +95,7 @@ class Packer:
         self._count = 0
 
     def pack(self, records: Records) -> tuple[Parcel, list[int]]:
-        """Return a parcel, and the descriptors that belong to it."""
+        """Return a parcel, and its descriptors."""
         parcel = Parcel(records.weight, events=records.events)
         descriptors = []
         self._forget(parcel)
@@ -116,7 +116,7 @@ class Packer:
     def _number(self, register: Register, parcel: Parcel) -> int:
         known = self._registers.get(id(register))
         if known is None:
-            # Not a number of a memory either.
+            # This is not the number of a memory either.
             self._count -= 1
             known = self._registers[id(register)] = _Known(weakref.ref(register), self._count)
         news = RegisterNews(
@@ -140,14 +140,14 @@ class Packer:
 
 
 class Unpacker:
-    """Makes records of parcels."""
+    """Makes records from parcels."""
 
     def __init__(self) -> None:
         self._memories: dict[int, memoryview[Any]] = {}
         self._registers: dict[int, Register] = {}
 
     def unpack(self, parcel: Parcel, descriptors: list[int]) -> Records | None:
-        """Return what is in a parcel, if there is anything."""
+        """Return the records of a parcel, if there are any."""
         for number in parcel.gone:
             self._memories.pop(number, None)
             self._registers.pop(number, None)
@@ -169,7 +169,7 @@ class Unpacker:
         for name, count in zip(COUNTS, note.counts, strict=True):
             setattr(columns, name, count)
         columns.open_rows = note.open_rows
-        # Fewer wait for others, while their memory is written to again.
+        # A set with few rows waits for others to make a group. Its memory is written again meanwhile, so it is copied.
         return columns.copy() if columns.open_rows or columns.rows < GROUP_ROWS else columns
 
     def _sums(self, note: FlowsNote) -> FlowRows:

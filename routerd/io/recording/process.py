@@ -37,7 +37,7 @@ def main(arguments: Sequence[str]) -> int:
         signal.signal(number, signal.SIG_IGN)
     try:
         task, _ = line.receive()
-        # Compression is nobody's hurry: loops come first.
+        # Compression is not urgent: loops come first.
         let_others_go_first(NICENESS)
         _serve(line, task)
     except EOFError:
@@ -52,7 +52,7 @@ def main(arguments: Sequence[str]) -> int:
 
 def _serve(line: Line, task: RecordTask) -> None:
     if uses_tricks():
-        # Compiled modules look for it to tell its arrays from other views; here are none, and it is large.
+        # Compiled modules look for it to tell its arrays from other views. There are none here, and it is large.
         sys.modules.setdefault("numpy", None)  # type: ignore[arg-type]
         gc.freeze()
     keep_freed_memory()
@@ -65,7 +65,7 @@ def _serve(line: Line, task: RecordTask) -> None:
         remarks, writing.remarks = writing.remarks, []
         return Reply(counters, writing.status, remarks)
 
-    # A worker that is killed is noticed here or there.
+    # The end of a killed worker is noticed at one of these places.
     with contextlib.suppress(EOFError, OSError):
         while True:
             parcel, descriptors = line.receive()

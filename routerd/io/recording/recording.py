@@ -13,14 +13,14 @@ from routerd.io.recording.memory import shared_memory
 from routerd.io.recording.task import RecordingCounters, RecordTask
 
 SET_ROWS = 1 << 16
-"""Decisions that are written at a time, where every one is recorded: the fewer sets, the less there is to do."""
+"""Decisions in a set, if every decision is recorded: fewer sets are less work."""
 SET_ROWS_LEAST = 1 << 13
-CLOSE_S = 10.0
-"""What the process that writes gets to complete its files when the worker ends."""
+CLOSE_S = 30.0
+"""The time for the writing process to complete its files when the worker ends."""
 
 
 class Recording:
-    """Has the router of a worker record, and hands over what it has; to be used in the worker's loop."""
+    """Lets the router of a worker record, and hands the records over; it is used in the worker's loop."""
 
     def __init__(self, router: Router, worker: int, incarnation: int, clock: Callable[[], float] = time.time) -> None:
         self._router = router
@@ -39,16 +39,16 @@ class Recording:
 
     @property
     def status(self) -> str:
-        """How it fares, in words."""
+        """The state in words."""
         return self._couriers.status
 
     @property
     def counters(self) -> RecordingCounters:
-        """What has been written, and what has not."""
+        """The numbers of rows and files, written and not written."""
         return self._couriers.counters
 
     def apply(self, config: RecordConfig, now: float) -> None:
-        """Record as a configuration says."""
+        """Record by a configuration from now on."""
         if config == self._config:
             return
         self.hand_over(now)
@@ -75,7 +75,7 @@ class Recording:
             self._begin_second(self._router.recorder, now + offset)
 
     def close_second(self, now: float) -> None:
-        """Sum the second up that has passed, and hand all over."""
+        """Sum up the last second, and hand everything over."""
         recorder = self._router.recorder
         if recorder is None:
             return
@@ -88,11 +88,11 @@ class Recording:
         self._couriers.tidy(now)
 
     def seconds_left(self, now: float) -> float:
-        """Return how much of the second is left, by the clock of the world."""
+        """Return the rest of the second, by the system's clock."""
         return 1.0 - self._clock() % 1.0
 
     def hand_over(self, now: float, is_all: bool = True) -> None:
-        """Give away what has been recorded, to be written; not all if only what presses is to go."""
+        """Hand the records over to be written; or only the full sets, under pressure."""
         recorder = self._router.recorder
         if recorder is None:
             return
@@ -102,14 +102,17 @@ class Recording:
             recorder.events.rows_lost(records.rows, "files: they are written too slowly", now)
 
     def close(self, now: float) -> None:
-        """Complete all files, within some seconds."""
+        """Record no more. What was recorded is still to be written."""
         self.close_second(now)
         self._router.recorder = None
         self._couriers.close()
+
+    def wait(self) -> None:
+        """Return once all files are complete, after some seconds at most; any thread may wait."""
         self._couriers.wait(CLOSE_S)
 
     def _next_task(self, stands_back: bool) -> RecordTask:
-        # Two couriers of one worker never write under the same name.
+        # Two couriers of one worker never use the same name for files.
         self._starts += 1
         return RecordTask(
             config=self._config,
@@ -131,6 +134,6 @@ class Recording:
 
 
 def _writes_alike(one: RecordConfig, other: RecordConfig) -> bool:
-    """Whether files are written alike, whatever is in them."""
+    """Whether two configurations write files in the same way, whatever they record."""
     written = ("is_on", "directory", "rotate_s", "rotate_octets", "retention_s", "retention_octets")
     return all(getattr(one, name) == getattr(other, name) for name in written)

@@ -1,4 +1,4 @@
-"""What is to be recorded for a worker, and how much has been."""
+"""The task of recording for a worker, and its counters."""
 
 from dataclasses import dataclass, fields
 
@@ -12,7 +12,7 @@ STATUS_ON = "recording"
 
 @dataclass(slots=True)
 class RecordingCounters:
-    """What has been written, and what has not."""
+    """The numbers of rows and files, written and not written."""
 
     rows_written: int = 0
     rows_pending: int = 0
@@ -27,14 +27,14 @@ class RecordingCounters:
         return {one.name: getattr(self, one.name) for one in fields(self)}
 
     def add(self, others: "RecordingCounters") -> None:
-        """Add what others have counted."""
+        """Add other counters."""
         for one in fields(self):
             setattr(self, one.name, getattr(self, one.name) + getattr(others, one.name))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordTask:
-    """What is to be written, and where."""
+    """The records to write, and the place for them."""
 
     config: RecordConfig
     router_id: str
@@ -45,10 +45,10 @@ class RecordTask:
 
     @property
     def writer_prefix(self) -> str:
-        """What the names of all incarnations of a writer begin with."""
+        """The beginning of the names of all incarnations of a writer."""
         return f"w{self.worker}."
 
     @property
     def writer(self) -> str:
-        """The name of the writer, unlike those of all others of the router."""
+        """The name of the writer, different from all others of the router."""
         return f"{self.writer_prefix}{self.incarnation:x}"

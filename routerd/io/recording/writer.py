@@ -1,4 +1,4 @@
-"""How records are written: what is done with them, when the disk is full and when files are too old."""
+"""Writes records, also when the disk is full, and deletes old files."""
 
 import os
 import time
@@ -13,26 +13,26 @@ from routerd.io.recording.groups import Decisions, Events, Flows
 from routerd.io.recording.task import GROUP_ROWS, STATUS_ON, RecordingCounters, RecordTask
 
 RETRY_S = 5.0
-"""How often it is tried whether files can be written again."""
+"""The interval of attempts to write files again."""
 EXPIRY_S = 60.0
-"""How often it is looked for files that are too old or too many."""
+"""The interval of checks for files that are too old or too many."""
 KEEP_FREE = 32 << 20
-"""Octets that are left to others on a disk."""
+"""Octets of a disk that are left to others."""
 ROOM_S = 0.5
-"""How often it is looked whether the disk has room."""
+"""The interval of checks for room on the disk."""
 
 def free_octets(directory: Path) -> int:
-    """Return how much the disk of a folder has room for."""
+    """Return the free octets on the disk of a folder."""
     found = os.statvfs(directory)
     return found.f_bavail * found.f_frsize
 
 
 class NoRoom(OSError):
-    """The disk is full, but for what is left to others."""
+    """The disk is full, except for the space that is left to others."""
 
 
 class RecordWriting:
-    """Writes the records of a task; what is to be said in the log is left in `remarks`."""
+    """Writes the records of a task; `remarks` has lines for the log."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class RecordWriting:
         free: Callable[[Path], int] = free_octets,
     ) -> None:
         self.at_leisure = at_leisure
-        """Does what is much work and has time; None when nothing has."""
+        """Does large work that is not urgent; None if no work may wait."""
         self.counters = RecordingCounters()
         self.status = STATUS_ON
         self.remarks: list[tuple[int, str]] = []
@@ -57,10 +57,10 @@ class RecordWriting:
         self._room_at = -ROOM_S
         self._expiry_at = 0.0
         self._lost = 0
-        """Rows that were lost since files could be written last."""
+        """Rows lost since files could be written last."""
 
     def step(self, records: Records | None, now: float) -> None:
-        """Write records, and do what is due."""
+        """Write records, and do the work that is due."""
         rows = 0 if records is None else records.rows
         if self.status != STATUS_ON and not self._can_go_on(now):
             self._lose(rows)
@@ -70,13 +70,13 @@ class RecordWriting:
             if now - self._room_at >= ROOM_S:
                 self._check_room()
                 self._room_at = now
-            # First what an earlier incarnation has left: afterwards it would be files of this one.
+            # Files of an earlier incarnation come first: later they would look like files of this one.
             self._expire(now)
             if records is not None:
                 self._add(records, now)
             self._note(self._files.rotate(now))
         except OSError as error:
-            # What was added of these records is lost with the files that were begun.
+            # Records that were added already are lost with the files that were begun.
             taken = max(0, self._files.pending_rows - before)
             self._lose(self._files.give_up() + max(0, rows - taken))
             self._stop(error, now)
@@ -133,7 +133,7 @@ class RecordWriting:
         self.remarks.append((level, text))
 
     def _can_go_on(self, now: float) -> bool:
-        """Look from time to time whether files can be written again."""
+        """Check from time to time whether files can be written again."""
         if now < self._retry_at:
             return False
         self._retry_at = now + RETRY_S
@@ -153,7 +153,7 @@ class RecordWriting:
         return True
 
     def _expire(self, now: float) -> None:
-        """Delete what is too old or too much; one worker of the router does."""
+        """Delete files that are too old or too many; only one worker of the router does so."""
         if now < self._expiry_at:
             return
         if not self._expiry_at:

@@ -5,6 +5,8 @@ that are many.
 """
 
 from routerd.io.reports.reports import STUCK_IN_TESTS_S, STUCK_S, Lag, WorkerHost, policy_row
+from routerd.io.reports.topic_rows import topic_figures
+from routerd.io.reports.trunks import trunk_rows
 from routerd.io.reports.worker_reports import WorkerReports
 
 __all__ = [
@@ -14,4 +16,6 @@ __all__ = [
     "WorkerHost",
     "WorkerReports",
     "policy_row",
+    "topic_figures",
+    "trunk_rows",
 ]

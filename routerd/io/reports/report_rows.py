@@ -1,6 +1,6 @@
-"""The rows of links, connections and addresses, of which there may be very many: compiled, and made without keywords.
+"""The rows of links, connections and addresses. There may be very many: they are compiled, and made without keywords.
 
-What is given to a row has the order of its fields.
+The arguments of a row have the order of its fields.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from routerd.core.links.routed_end import RoutedEnd
 
 _row = tuple.__new__
+_WITHOUT_NAME = ("ANONYMOUS", "EXTERNAL")
 
 
 def address_row(address: "Address", worker: int, now: float, network: "Network | None") -> AddressRow:
@@ -58,6 +59,16 @@ def address_row(address: "Address", worker: int, now: float, network: "Network |
     )
 
 
+def _user_of(details: Any, sasl: Any) -> str | None:
+    """Return the user at whichever end one has logged in."""
+    if sasl is None:
+        return None
+    if isinstance(details, ConnectorConfig):
+        return None if sasl.mechanism in _WITHOUT_NAME else details.sasl_username
+    user: str | None = sasl.identity
+    return user
+
+
 def connection_row(peer: "Peer", worker: int, now: float, is_in_reserve: bool) -> ConnectionRow:
     """Return the row of a connection."""
     connection = peer.connection
@@ -76,7 +87,7 @@ def connection_row(peer: "Peer", worker: int, now: float, is_in_reserve: bool) -
             remote.container_id if remote else "",
             (remote and remote.hostname) or "",
             sasl.mechanism if sasl else None,
-            sasl.identity if sasl else None,
+            _user_of(details, sasl),
             peer.tenant or None,
             details.identity if isinstance(details, (ListenerConfig, ConnectorConfig)) else None,
             peer.is_open,
@@ -141,8 +152,9 @@ def outlet_row(
 ) -> LinkRow:
     """Return the row of a consumer's link."""
     link = outlet.link
-    # Copies that wait for credit, and deliveries that were begun and wait for the session's window.
-    undelivered = link.credit_on_wire() - link.credit
+    # Copies that wait for credit, deliveries that were begun and wait for the session's window, and what waits for any
+    # consumer of the address.
+    undelivered = link.credit_on_wire() - link.credit + waiting_share(outlet)
     if outlet.waiting:
         undelivered += len(outlet.waiting)
     return _row(
@@ -232,9 +244,19 @@ def routed_row(
     )
 
 
+def waiting_share(outlet: "Outlet") -> int:
+    """Return a consumer's part of the messages that wait at its address: all consumers of the router share them."""
+    address = outlet.address
+    if address is None or not 0 <= outlet.place < address.local_count:
+        return 0
+    each, rest = divmod(address.waiting, address.local_count)
+    return int(each + (outlet.place < rest))
+
+
 def zero_credit_s(outlet: "Outlet", now: float) -> float:
     """Return for how long a consumer has given no credit."""
-    if outlet.link.credit > 0 or not outlet.dry_since:
+    # Nearly all outlets have credit: their links need no look then.
+    if not outlet.dry_since or outlet.link.credit > 0:
         return 0.0
     return now - outlet.dry_since
 

@@ -1,13 +1,13 @@
-"""What a worker reports of itself: its counters, and a row for each connection, link and address.
+"""The reports of a worker: its counters, and a row for each connection, link and address.
 
-Nothing here is kept up to date while messages pass: what is not a counter is worked out when somebody asks. The rows
-are made one by one, so that whoever asks for many of them can let messages pass in between.
+Nothing here is kept up to date while messages pass: values other than counters are worked out on request. The rows are
+made one by one, so that messages can pass between them.
 """
 
 import os
 import resource
 import socket
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,6 +23,7 @@ from routerd.core import (
     Router,
     is_link_route,
 )
+from routerd.io.reports.octets import OctetTotals
 from routerd.io.reports.report_rows import (
     address_row,
     connection_row,
@@ -34,6 +35,7 @@ from routerd.io.reports.report_rows import (
     settled_count,
     zero_credit_s,
 )
+from routerd.io.reports.service_addresses import service_addresses
 from routerd.management import (
     AddressRow,
     AutoLinkRow,
@@ -47,32 +49,37 @@ from routerd.management import (
     VhostRow,
     WorkerRow,
 )
-from routerd.wire import Connection, Delivery, Link
+from routerd.wire import Connection, ConnectionState, Delivery, Link
 
 RATE_S = 5.0
 STUCK_S = 10.0
-"""A message that is undelivered or unsettled for longer is stuck."""
+"""The time after which an undelivered or unsettled message counts as stuck."""
 STUCK_IN_TESTS_S = 3.0
 """The same with test hooks (2.1)."""
 LINK_PRIORITY = 4
-"""Of links that are not trunks (5.3)."""
+"""The kind and priority of links that are not trunks (5.3)."""
 CONTROL_PRIORITY = 9
 ENDPOINT, CONTROL, DATA, EDGE_DOWNLINK = ("endpoint", "router-control", "inter-router", "edge-downlink")
 _KINDS = {"qd.router": CONTROL, "qd.router-data": DATA, "qd.router-edge-downlink": EDGE_DOWNLINK}
-"""By the capability of the end of a link that is ours."""
+"""By the capability of our end of the link."""
 LINK_BALANCED = "linkBalanced"
+ENDS_AT_ONCE = 200
+"""Links that are added up without a pause."""
+ADDRESSES_AT_ONCE = 2000
+"""Addresses that are looked at without a pause."""
+_CLOSING = (ConnectionState.CLOSE_SENT, ConnectionState.DISCARDING, ConnectionState.END)
 BLOCKED_S = 10.0
-"""A consumer that gives no credit for longer blocks its link (5.1)."""
+"""The time without credit after which a consumer blocks its link (5.1)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lag:
-    """How late the event loop is."""
+    """The delay of the event loop."""
 
     last_s: float = 0.0
-    """When it was last measured."""
+    """The time of the last measurement."""
     longest_s: float = 0.0
-    """In the second before."""
+    """The delay in the second before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +87,7 @@ class WorkerHost:
     """The process that a worker is in."""
 
     role: str
-    """What the actor is called in its router."""
+    """The name of the actor in its router."""
     started_at: float
     restarts: int = 0
     node: str = ""
@@ -88,21 +95,21 @@ class WorkerHost:
     name: str = field(default_factory=socket.gethostname)
 
     def memory_octets(self) -> int:
-        """Return the memory of the process of now."""
+        """Return the present memory of the process."""
         with open("/proc/self/statm", encoding="ascii") as file:
             return int(file.read().split()[1]) * resource.getpagesize()
 
 
 @dataclass(slots=True)
 class _Ages:
-    """What the unsettled deliveries of one link come to."""
+    """The sums over the unsettled deliveries of one link."""
 
     oldest: float
     stuck: int = 0
 
 
 class SettleRates:
-    """How many deliveries of each link are settled in a second: by two samples, the older one `RATE_S` old or more."""
+    """Settlement rates of links, by two samples; the older one is at least `RATE_S` old."""
 
     def __init__(self) -> None:
         self._older: dict[int, int] = {}
@@ -110,7 +117,7 @@ class SettleRates:
         self._older_at = self._newer_at = 0.0
 
     def sample(self, router: Router, now: float) -> Generator[None, None, None]:
-        """Take a sample; yields after each connection, for others to have their turns."""
+        """Take a sample; yields after each connection, so that others have their turns."""
         self._older, self._older_at = self._newer, self._newer_at
         self._newer, self._newer_at = {}, now
         for peer in list(router.peers.values()):
@@ -119,29 +126,45 @@ class SettleRates:
             yield
 
     def of(self, end: Inlet | Outlet | RoutedEnd, now: float) -> int:
-        """Return the rate of a link, 0 until it is as old as two samples."""
+        """Return the rate of a link; 0 until it is older than both samples."""
         settled = self._older.get(end.number)
         return 0 if settled is None else round((settled_count(end) - settled) / max(now - self._older_at, RATE_S))
 
 
 def worker_row(
-    router: Router, now: float, host: WorkerHost, lag: Lag, stuck_s: float = STUCK_S
+    router: Router,
+    now: float,
+    host: WorkerHost,
+    lag: Lag,
+    stuck_s: float = STUCK_S,
+    ended: OctetTotals | None = None,
 ) -> Generator[None, None, WorkerRow]:
-    """Return the counters of a worker; yields after each connection, for others to have their turns."""
+    """Return the counters of a worker; yields now and then, for others to have their turns.
+
+    `ended` has the octets of connections that are over.
+    """
     totals = router.totals.copy()
+    octets = OctetTotals() if ended is None else ended.copy()
     links = connections = blocked = stuck = buffered = 0
     for peer in list(router.peers.values()):
-        for end in _ends(peer):
-            totals.add(end)
+        for some, is_outgoing in _ends_in_slices(peer):
+            totals.add_all(some, is_outgoing)
             if peer.is_external:
-                links += 1
-                blocked += _zero_credit_s(end, now) > BLOCKED_S
-        if peer.is_external:
+                links += len(some)
+                if is_outgoing:
+                    blocked += sum(_zero_credit_s(end, now) > BLOCKED_S for end in some)
+            yield
+        if peer.is_external and _carries_amqp(peer):
             connections += 1
             stuck += sum(ages.stuck for ages in _ages(peer, now - stuck_s).values())
         buffered += getattr(peer.shell, "buffered_octets", 0)
+        octets.add(peer)
         yield
-    stuck += sum(_parked_too_long(router, now - stuck_s).values())
+    addresses = list(router.addresses.values())
+    for first in range(0, len(addresses), ADDRESSES_AT_ONCE):
+        some_addresses = addresses[first : first + ADDRESSES_AT_ONCE]
+        stuck += sum(_parked_too_long(some_addresses, now - stuck_s).values())
+        yield
     return WorkerRow(
         worker=router.worker,
         role=host.role,
@@ -152,7 +175,7 @@ def worker_row(
         restarts=host.restarts,
         connections=connections,
         links=links,
-        addresses=len(router.addresses),
+        addresses=len(router.addresses) + sum(key not in router.addresses for key in service_addresses(router)),
         siblings=sum(neighbour.peer is not None for neighbour in router.neighbours.values()),
         event_loop_lag_s=lag.last_s,
         event_loop_lag_max_s=lag.longest_s,
@@ -166,11 +189,18 @@ def worker_row(
         fabric_out=totals.fabric_out,
         inner_in=totals.inner_in,
         inner_out=totals.inner_out,
-        transit=router.transit,
+        transit=router.transit + totals.routed_on["deliveries"],
         redirected=router.redirected,
         container_in=totals.container_in["deliveries"],
         container_out=totals.container_out["deliveries"],
         dropped_presettled=totals.dropped(),
+        trunk_in=totals.trunk_in,
+        trunk_out=totals.trunk_out,
+        endpoint_in=totals.endpoint_in,
+        endpoint_out=totals.endpoint_out,
+        stalls=totals.stalls,
+        octets_in=octets.octets_in,
+        octets_out=octets.octets_out,
     )
 
 
@@ -178,7 +208,7 @@ def link_rows(
     router: Router, now: float, stuck_s: float = STUCK_S, rates: "SettleRates | None" = None
 ) -> Iterator[LinkRow]:
     """Yield a row for each link."""
-    parked = _parked_too_long(router, now - stuck_s)
+    parked = _parked_too_long(router.addresses.values(), now - stuck_s)
     worker = router.worker
     for peer in list(router.peers.values()):
         ages = _ages(peer, now - stuck_s)
@@ -198,9 +228,24 @@ def link_rows(
 
 
 def connection_rows(router: Router, now: float) -> Iterator[ConnectionRow]:
-    """Yield a row for each connection."""
+    """Yield a row for each connection, except those that only wait for the peer's close."""
     for peer in list(router.peers.values()):
-        yield connection_row(peer, router.worker, now, router.is_in_reserve(peer))
+        if _carries_amqp(peer) and peer.connection.state not in _CLOSING:
+            yield connection_row(peer, router.worker, now, router.is_in_reserve(peer))
+
+
+def _carries_amqp(peer: Peer) -> bool:
+    """Whether a connection is one of AMQP, and not of HTTP."""
+    return getattr(peer.shell, "carries_amqp", True)
+
+
+def address_keys(router: Router) -> Iterator[tuple[str]]:
+    """Yield the key of each address that is in use."""
+    for key in list(router.addresses):
+        if not key.startswith(RELAY):
+            yield (key,)
+    for key in service_addresses(router):
+        yield (key,)
 
 
 def address_rows(router: Router, now: float) -> Iterator[AddressRow]:
@@ -211,8 +256,10 @@ def address_rows(router: Router, now: float) -> Iterator[AddressRow]:
         if not address.key.startswith(RELAY):
             yield address_row(address, worker, now, network)
     if router.worker == 0:
-        # What nobody here uses all workers know alike.
+        # All workers know the same about an address that nobody here uses.
         yield from _far_address_rows(router)
+        for key, distribution in service_addresses(router).items():
+            yield _idle_row(router, key, distribution, -1)._replace(inner_consumers=int(key[0] != "M"))
     for pattern in list(router.link_routes.patterns.values()):
         if pattern.containers or router.worker == 0:
             yield _idle_row(router, pattern.key, LINK_BALANCED, -1)._replace(containers=len(pattern.containers))
@@ -273,7 +320,7 @@ def binding_rows(exchanges: Exchanges, worker: int) -> Iterator[BindingRow]:
 
 
 def pool_rows(router: Router) -> list[PoolRow]:
-    """Return the kinds of records that a worker has most of, by the names that tools know (14)."""
+    """Return the kinds of records that a worker has most of, with the names that tools know (14)."""
     ends = [end for peer in router.peers.values() for end in _ends(peer)]
     deliveries = sum(end.link.unsettled_count for end in ends)
     counts: dict[str, tuple[type[Any], int]] = {
@@ -289,7 +336,7 @@ def pool_rows(router: Router) -> list[PoolRow]:
 
 
 def policy_row(router: Router) -> PolicyRow:
-    """Return what policy has let in and refused."""
+    """Return the counters of policy."""
     gate = router.gate
     if gate is None:
         return PolicyRow()
@@ -324,6 +371,17 @@ def _ends(peer: Peer) -> list[Inlet | Outlet | RoutedEnd]:
     return [*peer.inlets, *peer.outlets, *peer.routed]
 
 
+def _ends_in_slices(peer: Peer) -> Iterator[tuple[Sequence[Inlet | Outlet | RoutedEnd], bool]]:
+    """Yield the links of a connection, some at a time, and whether these go out."""
+    routed = list(peer.routed)
+    # A link that ends meanwhile is among them all the same.
+    incoming: list[Inlet | Outlet | RoutedEnd] = [*peer.inlets, *(end for end in routed if not end.link.is_sender)]
+    outgoing: list[Inlet | Outlet | RoutedEnd] = [*peer.outlets, *(end for end in routed if end.link.is_sender)]
+    for ends, is_outgoing in ((incoming, False), (outgoing, True)):
+        for first in range(0, len(ends), ENDS_AT_ONCE):
+            yield ends[first : first + ENDS_AT_ONCE], is_outgoing
+
+
 def _zero_credit_s(end: Inlet | Outlet | RoutedEnd, now: float) -> float:
     if isinstance(end, Outlet):
         return zero_credit_s(end, now)
@@ -331,7 +389,7 @@ def _zero_credit_s(end: Inlet | Outlet | RoutedEnd, now: float) -> float:
 
 
 class TrunkPlaces:
-    """What the links of one connection are for, to be asked in their order: it says which has which priority (1.6)."""
+    """Tells the kinds and priorities of a connection's links (1.6). It is asked about them in their order."""
 
     def __init__(self) -> None:
         self._data = {True: 0, False: 0}
@@ -349,12 +407,12 @@ class TrunkPlaces:
             return kind, LINK_PRIORITY
         place = self._data[link.is_sender]
         self._data[link.is_sender] += 1
-        # Those that come after are for large messages.
+        # Further links are for large messages.
         return kind, place if place <= PRIORITY_MAX else LINK_PRIORITY
 
 
 def _ages(peer: Peer, stuck_before: float) -> dict[Link, _Ages]:
-    """Return what the unsettled deliveries of a connection come to, by link."""
+    """Return the sums over the unsettled deliveries of a connection, by link."""
     found: dict[Link, _Ages] = {}
     for session in peer.connection.sessions():
         for ring in (session.incoming, session.outgoing):
@@ -376,10 +434,12 @@ def _ages(peer: Peer, stuck_before: float) -> dict[Link, _Ages]:
     return found
 
 
-def _parked_too_long(router: Router, stuck_before: float) -> dict[Inlet, int]:
-    """Return how many settled messages wait for too long, by producer; those unsettled have their place elsewhere."""
+def _parked_too_long(addresses: Iterable[Address], stuck_before: float) -> dict[Inlet, int]:
+    """Return the settled messages that wait for too long, by producer; unsettled ones are counted elsewhere."""
     found: dict[Inlet, int] = {}
-    for address in router.addresses.values():
+    for address in addresses:
+        if not address.waiting:
+            continue
         for queue in (address.parked_from_siblings, address.parked):
             for parked in queue:
                 if parked.stamp >= stuck_before:

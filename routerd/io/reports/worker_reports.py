@@ -1,4 +1,4 @@
-"""What a worker tells of itself to others, who run elsewhere: made in its loop, a little at a time."""
+"""A worker's reports for other processes: they are made in its loop, a little at a time."""
 
 import asyncio
 import os
@@ -11,12 +11,14 @@ from typing import Any, Protocol, TypeVar
 
 from routerd.core import Exchanges, Router
 from routerd.io.recording import Recording
+from routerd.io.reports.octets import OctetTotals
 from routerd.io.reports.reports import (
     RATE_S,
     STUCK_S,
     Lag,
     SettleRates,
     WorkerHost,
+    address_keys,
     address_rows,
     auto_link_rows,
     binding_rows,
@@ -27,22 +29,24 @@ from routerd.io.reports.reports import (
     pool_rows,
     worker_row,
 )
+from routerd.io.reports.topic_rows import publisher_rows, subscription_rows, topic_rows
 from routerd.io.scheduling import uses_tricks
 from routerd.management import AddressRow, ConnectionRow, LinkRow, PoolRow, WorkerRow
+from routerd.topics import TopicNode
 
 T = TypeVar("T")
 
 STEP_S = 100e-6
-"""For how long reports are made before messages get their turn again."""
+"""The time for reports before messages have their turn again."""
 RESTS = 4
-"""How many times as long messages have then, where they come in quick succession."""
+"""The time for messages then, as a multiple of that, if they come in quick succession."""
 
 
 class Start(Protocol):
-    """Has a loop run a coroutine."""
+    """Runs a coroutine in a loop."""
 
     def __call__(self, coroutine: Coroutine[Any, Any, T]) -> "Future[T]":
-        """Return what it will come to."""
+        """Return a future of its result."""
 
 
 class WorkerReports:
@@ -59,25 +63,31 @@ class WorkerReports:
         is_busy: Callable[[float], bool] = lambda now: False,
         recording: Recording | None = None,
         exchanges: Exchanges | None = None,
+        topics: Callable[[], TopicNode | None] = lambda: None,
     ) -> None:
-        """`failures` tells how often a peer could not prove who it is, `is_busy` whether there has just been work."""
+        """`failures` returns the number of failed authentications, `is_busy` whether there has just been work, and
+        `topics` what hosts the topics of the router, if that is here.
+        """
         self.lag = Lag()
+        self.ended = OctetTotals()
+        """The octets of connections that are over."""
         self._is_busy = is_busy
         self._failures = failures
         self._recording = Recording(router, 0, 0) if recording is None else recording
         self._router = router
         self._exchanges = Exchanges(router) if exchanges is None else exchanges
+        self._topics = topics
         self._host = host
         self._start = start
         self._stuck_s = stuck_s
         self._rates = SettleRates()
 
     def counters(self) -> "Future[WorkerRow]":
-        """Return the counters of now."""
+        """Return the present counters."""
         return self._start(self._counters())
 
     def links(self) -> "Future[list[LinkRow]]":
-        """Return a row for each link, those of the fabric and of the inside too."""
+        """Return a row for each link, including those of the fabric and of inner endpoints."""
         return self._start(self._collected(self._link_rows))
 
     def connections(self) -> "Future[list[ConnectionRow]]":
@@ -100,6 +110,10 @@ class WorkerReports:
         """Return the rows of `addresses` as pickled lists of tuples."""
         return self._start(self._packed(self._address_rows))
 
+    def packed_address_keys(self) -> "Future[list[bytes]]":
+        """Return the keys of the addresses in use, as pickled lists of tuples."""
+        return self._start(self._packed(lambda: address_keys(self._router)))
+
     def packed_link_routes(self) -> "Future[list[bytes]]":
         """Return a row for each link route, as pickled lists of tuples."""
         return self._start(self._packed(lambda: link_route_rows(self._router)))
@@ -116,8 +130,22 @@ class WorkerReports:
         """Return a row for each binding of these, as pickled lists of tuples."""
         return self._start(self._packed(lambda: binding_rows(self._exchanges, self._router.worker)))
 
+    def packed_topics(self) -> "Future[list[bytes]]":
+        """Return a row for each topic if they are hosted here, as pickled lists of tuples."""
+        return self._start(self._packed(lambda: topic_rows(self._topics(), self._router.worker, time.monotonic())))
+
+    def packed_publishers(self) -> "Future[list[bytes]]":
+        """Return a row for each publisher of these at this router, as pickled lists of tuples."""
+        return self._start(self._packed(lambda: publisher_rows(self._topics(), self._router.worker, time.monotonic())))
+
+    def packed_subscriptions(self) -> "Future[list[bytes]]":
+        """Return a row for each subscription of these, as pickled lists of tuples."""
+        return self._start(
+            self._packed(lambda: subscription_rows(self._topics(), self._router.worker, time.monotonic()))
+        )
+
     def pools(self) -> "Future[list[PoolRow]]":
-        """Return how much there is of what there is most of."""
+        """Return the numbers of the most frequent records."""
 
         async def pools() -> list[PoolRow]:
             return pool_rows(self._router)
@@ -125,13 +153,14 @@ class WorkerReports:
         return self._start(pools())
 
     async def sample(self) -> None:
-        """Keep account of how many deliveries are settled, for ever. To be run in the loop."""
+        """Sample the settlement rates, for ever. This runs in the loop."""
         while True:
             await self._finish(self._rates.sample(self._router, time.monotonic()))
             await asyncio.sleep(RATE_S)
 
     async def _counters(self) -> WorkerRow:
-        row = await self._finish(worker_row(self._router, time.monotonic(), self._host, self.lag, self._stuck_s))
+        now = time.monotonic()
+        row = await self._finish(worker_row(self._router, now, self._host, self.lag, self._stuck_s, self.ended))
         return replace(
             row,
             authentication_failures=self._failures(),
@@ -152,7 +181,7 @@ class WorkerReports:
         return [row async for some in self._steps(make()) for row in some]
 
     async def _packed(self, make: Callable[[], Iterator[tuple[Any, ...]]]) -> list[bytes]:
-        # In pieces, since pickling one lets nobody else run.
+        # In pieces, since the pickling of one piece lets nobody else run.
         return [pickle.dumps(list(map(tuple, some))) async for some in self._steps(make())]
 
     async def _finish(self, work: Generator[None, None, T]) -> T:
@@ -167,7 +196,7 @@ class WorkerReports:
         return results[0]
 
     async def _steps(self, rows: Iterator[T]) -> AsyncIterator[list[T]]:
-        """Yield rows, as many as there is time for at once, and let messages have their turns in between."""
+        """Yield rows, as many as there is time for, and let messages have their turns in between."""
         is_over = False
         while not is_over:
             begun = now = time.monotonic()

@@ -1,6 +1,6 @@
-"""The routing engine with what it needs of the world: octets, the addresses of the router, the log, news for workers.
+"""The routing engine and its surroundings: octets, the router's addresses, the log, and news for workers.
 
-It has no clock and no loop: who hosts it tells it the time, asks `next_deadline`, and takes `outputs` after each call.
+It has no clock and no loop. Its host tells it the time, asks `next_deadline`, and takes `outputs` after each call.
 """
 
 from collections.abc import Iterable, Mapping
@@ -38,13 +38,13 @@ from routerd.mesh import (
 )
 
 CHECKPOINT_S = 30.0
-"""How old the workers' copy of what a new engine goes on from may get."""
+"""The greatest age of the checkpoint at the workers."""
 COMPLAINTS_REMEMBERED = 1000
-"""Causes of complaints about neighbours that are told once; a neighbour could make up any number."""
+"""Limit of the complaints about neighbours that are remembered; a neighbour could make up any number of causes."""
 ADVERTISED = frozenset("MCDEFH")
-"""The classes of addresses that other routers are told of."""
+"""The classes of addresses that other routers learn of."""
 IN_PROCESS = ("M0$management", "M0_$qd.", "M0org.apache.qpid.dispatch.router/test/")
-"""Addresses of endpoints inside the router, which each router has by itself."""
+"""Addresses of endpoints inside the router: each router has them."""
 
 _log = module_log("ROUTER")
 _levels = {"warning": _log.warning, "info": _log.info, "debug": _log.debug}
@@ -52,10 +52,10 @@ _levels = {"warning": _log.warning, "info": _log.info, "debug": _log.debug}
 
 @dataclass(slots=True)
 class Outputs:
-    """What the workers have to be told."""
+    """The output for the workers."""
 
     controls: list[tuple[int, bytes]] = field(default_factory=list)
-    """Trunks and what to send on each."""
+    """Trunks, and the messages for each of them."""
     news: NetworkNews | None = None
 
 
@@ -73,9 +73,9 @@ class RoutingHost:
         resumed: Checkpoint | None = None,
         mapping: Iterable[MappedAddresses] = (),
     ) -> None:
-        """`epoch` is higher than that of every earlier engine of this router, `instance` another at each start of it.
+        """`epoch` is higher than that of every earlier engine of this router; `instance` differs at each start.
 
-        `resumed` and `mapping` are what the workers have of an engine that has ended while the router went on.
+        `resumed` and `mapping` are the workers' data of an engine that has ended while the router went on.
         """
         self._settings = settings
         self._treatments = Treatments(settings)
@@ -92,18 +92,19 @@ class RoutingHost:
         for mapped in mapping:
             self._engine.restore_mapping(mapped.router, mapped.added)
         self._consumers: dict[str, int] = {}
-        """By key, of those that others are told of."""
+        """By key: the addresses that other routers learn of."""
         self._version = (epoch, 0)
         self._checkpoint_due = now
         self._complaints: set[tuple[int, str]] = set()
         self._routes: Mapping[str, RouteTo] = {}
         self._radius = 0
         self._through: Mapping[str, frozenset[str]] = {}
+        self._topology_changes = 0
 
     # --- what happens
 
     def take_events(self, events: Iterable[TrunkEvent], now: float) -> None:
-        """Take what the workers say of their trunks."""
+        """Take the workers' events of trunks."""
         for event in events:
             match event:
                 case TrunkOpened():
@@ -114,16 +115,16 @@ class RoutingHost:
                     self._receive(event, now)
 
     def lose_trunks(self, trunks: Iterable[int], now: float) -> None:
-        """Do without the trunks of a worker that is no more."""
+        """Remove the trunks of a worker that is gone."""
         for trunk in trunks:
             self._engine.trunk_closed(trunk, now)
 
     def take_changes(self, changes: Changes, now: float) -> None:
-        """Take what the consumers of the router's only worker want."""
+        """Take the changed interests of the router's only worker."""
         self.take_interests(changes.interests, now)
 
     def take_interests(self, interests: Iterable[Interest], now: float) -> None:
-        """Take how many consumers addresses have now, over all workers."""
+        """Take the changed numbers of consumers, summed over all workers."""
         for interest in interests:
             key = interest.key
             if not is_advertised(key):
@@ -135,7 +136,7 @@ class RoutingHost:
             self._note(interest)
 
     def set_interests(self, interests: Iterable[Interest], now: float) -> None:
-        """Take all that the router's consumers want."""
+        """Set all interests of the router's consumers."""
         self._consumers.clear()
         for interest in interests:
             if is_advertised(interest.key):
@@ -143,22 +144,22 @@ class RoutingHost:
         self._engine.set_addresses({key: self._hint(key) for key in self._consumers}, now)
 
     def forgive(self, seconds: float) -> None:
-        """Leave out time in which nothing was taken of what neighbours said."""
+        """Exclude a time in which no messages of neighbours were taken."""
         if seconds > 0:
             self._engine.forgive(seconds)
 
     def tick(self, now: float) -> None:
-        """Do what is due."""
+        """Do the work that is due."""
         self._engine.tick(now)
 
     def next_deadline(self) -> float:
-        """Return when something is due."""
+        """Return the time of the next work."""
         return min(self._engine.next_deadline(), self._checkpoint_due)
 
     # --- what follows
 
     def outputs(self, now: float) -> Outputs:
-        """Return what is to be sent, and what the workers have to learn."""
+        """Return the messages to send, and the news for workers."""
         outputs = Outputs()
         mapped: list[MappedAddresses] = []
         forgotten: list[str] = []
@@ -169,6 +170,7 @@ class RoutingHost:
                     outputs.controls.append((command.trunk, encoded(command.message)))
                 case RoutesChanged():
                     has_routes = True
+                    self._topology_changes += 1
                     self._radius = command.routes.radius
                     self._routes = {
                         router: RouteTo(route.next_hop, route.trunk, route.cost)
@@ -180,7 +182,7 @@ class RoutingHost:
                 case AddressesMapped():
                     mapped.append(MappedAddresses(command.router, command.added, command.removed))
                 case RouterForgotten():
-                    # What was mapped of it before is forgotten, what comes after is not.
+                    # Addresses that were mapped before are forgotten; those that are mapped later are not.
                     mapped = [one for one in mapped if one.router != command.router]
                     forgotten.append(command.router)
                 case Remark():
@@ -200,7 +202,7 @@ class RoutingHost:
         return outputs
 
     def full_news(self) -> NetworkNews:
-        """Return all that a worker has to know which knows nothing."""
+        """Return complete news, for a worker that knows nothing."""
         return NetworkNews(
             self._version,
             is_full=True,
@@ -216,7 +218,7 @@ class RoutingHost:
         )
 
     def _own_state(self) -> dict[str, Any]:
-        """Return what a new engine goes on from, and what of it others are told of our trunks."""
+        """Return the checkpoint for a new engine, and the trunks that this router advertises."""
         checkpoint = self._engine.checkpoint()
         link_state: dict[str, int] = {}
         for router, cost in checkpoint.trunks.values():
@@ -224,7 +226,7 @@ class RoutingHost:
         return {"checkpoint": checkpoint, "link_state": link_state}
 
     def nodes(self) -> list[NodeRow]:
-        """Return the routers of the network for management, the own one first."""
+        """Return the routers of the network for management, this one first."""
         states = sorted(self._engine.nodes(), key=lambda node: (not node.is_self, node.id))
         return [
             NodeRow(
@@ -238,6 +240,8 @@ class RoutingHost:
                 router_link=node.trunk,
                 cost=node.cost,
                 last_topology_change=node.last_topology_change + self._to_wall_clock if node.is_self else None,
+                topology_changes=self._topology_changes if node.is_self else 0,
+                engine=self._version[0] if node.is_self else 0,
                 index=index,
             )
             for index, node in enumerate(states)
@@ -254,7 +258,7 @@ class RoutingHost:
         self._engine.receive(event.trunk, message, now)
 
     def _complain(self, trunk: int, reason: str) -> None:
-        """Log what is wrong with a neighbour's messages, once for each cause."""
+        """Log a fault in a neighbour's messages, once for each cause."""
         if (trunk, reason) in self._complaints:
             return
         if len(self._complaints) >= COMPLAINTS_REMEMBERED:
@@ -277,9 +281,10 @@ class RoutingHost:
 
 
 def new_instance(wall_clock: float) -> int:
-    """Return a number that another start of this router does not have; others only look whether it is the same.
+    """Return a number that differs from that of every other start of this router; others only compare it.
 
-    Existing routers take the seconds since 1970; one killed and back within a second would be taken for the old one.
+    Existing routers take the seconds since 1970. A router that is killed and back within a second would seem to be the
+    old one.
     """
     return int(wall_clock * 1000) & 0x7FFFFFFF
 
@@ -288,5 +293,5 @@ HINTS_BY_CLASS = {"H": 3, "C": 4, "D": 4, "E": 4, "F": 4}
 
 
 def is_advertised(key: str) -> bool:
-    """Whether other routers are told of an address."""
+    """Whether other routers learn of an address."""
     return key[:1] in ADVERTISED and not key.startswith(IN_PROCESS)

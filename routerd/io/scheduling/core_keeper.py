@@ -1,4 +1,4 @@
-"""Which core a busy loop runs on: one of its own, as long as there are enough.
+"""Chooses the core for a busy loop: one that no other loop uses, as long as there are enough.
 
 The system leaves a thread where it last ran, and wakes its readers on the same core. So two actors that talk to each
 other share a core in the end, while the clients' core idles. A loop that has to wait therefore claims a core and keeps
@@ -15,20 +15,20 @@ from pathlib import Path
 from typing import Protocol
 
 BUSY = 0.3
-"""The share of its time that a loop has to run, or to wait for a core, before it matters where."""
+"""The share of its time in which a loop has to run, or to wait for a core, before its core matters."""
 DELAYED = 0.1
 """The share of its time for which it may wait for its core."""
 IDLE = 0.2
-"""The share of its time that another core has to idle to be worth leaving one's own."""
+"""The share of its time in which another core has to idle, to be better than the present one."""
 QUIET_LOOKS = 10
-"""After so many looks with little to do it is all the same again where it runs."""
+"""The number of checks with little work after which any core will do again."""
 PATIENCE_MAX = 64
-"""How many looks it rests at most after moves that did not help."""
+"""The greatest number of checks without a move, after moves that did not help."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What the system has counted until a time, all in seconds: a thread that ran and waited, cores that idled."""
+    """The system's counters at a time, in seconds: the thread ran and waited, and cores idled."""
 
     at: float
     ran: float
@@ -40,23 +40,23 @@ class Cores(Protocol):
     """The cores that this thread may run on."""
 
     def allowed(self) -> frozenset[int]:
-        """Return those that it may use."""
+        """Return the cores that it may use."""
 
     def sample(self) -> Sample | None:
-        """Return what has been counted; None where the system does not tell."""
+        """Return the counters; None if the system has none."""
 
     def take(self, core: int) -> bool:
-        """Run on this core only, and on no other that was taken before; false where another loop has taken it."""
+        """Run only on this core, and leave an earlier one; false if another loop has taken it."""
 
     def leave(self) -> None:
         """Run anywhere again."""
 
 
 class SystemCores:
-    """The cores as Linux knows them; for use in the thread that is meant.
+    """The cores as Linux knows them, used in the thread that they are for.
 
-    Loops of this host, of whatever router, claim a core by a name that the system gives to one socket at a time, and
-    frees with it. Nobody can connect to it.
+    A loop claims a core by the name of a socket, among the loops of all routers of this host. The system gives a name
+    to one socket at a time, and frees it with the socket. Nobody can connect to it.
     """
 
     _TICK_S = 1 / os.sysconf("SC_CLK_TCK")
@@ -67,25 +67,25 @@ class SystemCores:
         self._claim: socket.socket | None = None
 
     def allowed(self) -> frozenset[int]:
-        """Return the cores that this thread might use when this was made."""
+        """Return the cores that this thread might use when this object was made."""
         return self._allowed
 
     def sample(self) -> Sample | None:
-        """Read the counters of this thread, and how long each core has idled."""
+        """Read the counters of this thread, and the idle time of each core."""
         try:
             ran, waited, *_ = Path("/proc/thread-self/schedstat").read_text().split()
             idle = {}
             for line in Path("/proc/stat").read_text().splitlines():
                 name, *counts = line.split()
                 if name.startswith("cpu") and name != "cpu":
-                    # Time in which it waited for a disk is as good.
+                    # Waiting for a disk counts as idle.
                     idle[int(name[3:])] = (int(counts[3]) + int(counts[4])) * self._TICK_S
             return Sample(time.monotonic(), int(ran) / 1e9, int(waited) / 1e9, idle)
         except (OSError, ValueError):
             return None
 
     def take(self, core: int) -> bool:
-        """Claim a core, and run there only; false where it is claimed, or may not be used any more."""
+        """Claim a core, and run only there; false if it is claimed, or may not be used any more."""
         claim = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             claim.bind(self._CLAIM.format(core))
@@ -98,7 +98,7 @@ class SystemCores:
         return True
 
     def leave(self) -> None:
-        """Run anywhere again, and let others have the core."""
+        """Run anywhere again, and release the core."""
         self._drop_claim()
         use_all_cores()
 
@@ -112,14 +112,14 @@ _all = frozenset(os.sched_getaffinity(0))
 
 
 def use_all_cores() -> None:
-    """Have this thread run where the process may; one that a loop starts may only run where that does."""
-    # They may have been made fewer since.
+    """Let this thread run on all cores of the process. A thread starts with the cores of its parent."""
+    # The process may have fewer cores since.
     with contextlib.suppress(OSError):
         os.sched_setaffinity(0, _all)
 
 
 class CoreKeeper:
-    """Sees to it that the thread which calls `look` has a core, as far as there are enough."""
+    """Finds a core for the thread that calls `look`, as far as there are enough."""
 
     def __init__(self, cores: Cores) -> None:
         self._cores = cores
@@ -133,11 +133,11 @@ class CoreKeeper:
 
     @property
     def home(self) -> int | None:
-        """The core that the thread keeps to now."""
+        """The core that the thread is on now."""
         return self._home
 
     def look(self) -> None:
-        """Look at the time since the last look, and go elsewhere if that is better."""
+        """Check the time since the last check, and move if that is better."""
         if len(self._allowed) < 2:
             return
         last, self._last = self._last, self._cores.sample()
@@ -158,7 +158,7 @@ class CoreKeeper:
             self._move(waited, idle)
 
     def close(self) -> None:
-        """Let others have the core."""
+        """Release the core."""
         if self._home is not None:
             self._home = None
             self._cores.leave()
@@ -169,14 +169,14 @@ class CoreKeeper:
             self.close()
 
     def _judge(self, waited: float) -> None:
-        """See whether the last move has helped; after one that has not, it is longer until the next."""
+        """Check whether the last move has helped; if not, the next one comes later."""
         before, self._waited_before = self._waited_before, None
         if before is not None:
             self._patience = 1 if waited < before / 2 else min(2 * self._patience, PATIENCE_MAX)
             self._rest = self._patience
 
     def _move(self, waited: float, idle: Mapping[int, float]) -> None:
-        # The first core is for not being moved about by others, whether it idles or not.
+        # The first core only keeps the thread from being moved by the system; it need not idle.
         least = 0.0 if self._home is None else IDLE
         better = [core for core in self._allowed if core != self._home and idle.get(core, 0.0) >= least]
         for core in sorted(better, key=lambda one: (-idle.get(one, 0.0), one)):

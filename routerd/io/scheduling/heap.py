@@ -1,4 +1,4 @@
-"""How the C library's heap is to treat the buffers of connections."""
+"""The treatment of connections' buffers by the C library's heap."""
 
 import contextlib
 import ctypes
@@ -12,14 +12,14 @@ MAPPED_FROM_OCTETS = 4 << 20
 
 
 def keep_freed_memory() -> None:
-    """Have freed buffers stay with the process, up to a bound.
+    """Keep freed buffers in the process, up to a limit.
 
-    Output buffers come and go with each turn of the loop. By default those of 128 KiB and more are mapped and
-    unmapped each time, and what is free at the top of the heap is given back, so all their pages are faulted in again.
+    Output buffers come and go with each turn of the loop. By default, buffers of 128 KiB and more are mapped and
+    unmapped each time. Free memory at the top of the heap is given back. So all their pages are faulted in again.
     """
     if not uses_tricks():
         return
-    with contextlib.suppress(AttributeError, OSError):  # another C library than GNU's has no such setting
+    with contextlib.suppress(AttributeError, OSError):  # only GNU's C library has this setting
         mallopt = ctypes.CDLL(None).mallopt
         mallopt(M_MMAP_THRESHOLD, MAPPED_FROM_OCTETS)
         mallopt(M_TRIM_THRESHOLD, KEPT_OCTETS)

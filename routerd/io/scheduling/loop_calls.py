@@ -1,4 +1,4 @@
-"""Having an event loop do something, from any thread."""
+"""Calls into an event loop, from any thread."""
 
 import asyncio
 import contextlib
@@ -10,18 +10,18 @@ T = TypeVar("T")
 
 
 class LoopCalls:
-    """What other threads want of a worker's loop."""
+    """The calls of other threads into a worker's loop."""
 
     def __init__(
         self, loop: asyncio.AbstractEventLoop, turn_begins: Callable[[], object], turn_ends: Callable[[], None]
     ) -> None:
-        """`turn_begins` and `turn_ends` are called in the loop around what may give the router something to do."""
+        """`turn_begins` and `turn_ends` are called in the loop around calls that may give the router work."""
         self._loop = loop
         self._turn_begins = turn_begins
         self._turn_ends = turn_ends
 
     def call(self, function: Callable[..., T], *arguments: Any) -> "Future[T]":
-        """Have a function called, and return what it will come to."""
+        """Call a function in the loop, and return a future of its result."""
         result: Future[T] = Future()
 
         def run() -> None:
@@ -40,7 +40,7 @@ class LoopCalls:
         return result
 
     def start(self, coroutine: Coroutine[Any, Any, T]) -> "Future[T]":
-        """Have a coroutine run, and return what it will come to; raises RuntimeError when the loop is closed."""
+        """Run a coroutine in the loop, and return a future of its result; raises RuntimeError if the loop is closed."""
         try:
             return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
         except RuntimeError:
@@ -48,12 +48,12 @@ class LoopCalls:
             raise
 
     def post(self, function: Callable[..., Any], *arguments: Any) -> None:
-        """Have a function called that gives the router nothing to do."""
-        with contextlib.suppress(RuntimeError):  # the loop is closed: there is nobody to tell
+        """Call a function in the loop that gives the router no work."""
+        with contextlib.suppress(RuntimeError):  # the loop is closed: the call is dropped
             self._loop.call_soon_threadsafe(function, *arguments)
 
     def post_turn(self, function: Callable[..., Any], *arguments: Any) -> None:
-        """Have a function called that may give the router something to do."""
+        """Call a function in the loop that may give the router work."""
 
         def run() -> None:
             self._turn_begins()

@@ -1,8 +1,8 @@
-"""Time that peers are held to: nobody is judged before what lies in the sockets has been read.
+"""Time limits of peers: no peer is judged before its socket has been read.
 
-The loop of a process that was stopped calls the timers that are due before it looks at its sockets. What peers have
-sent in time lies there. So a timer that judges a peer waits until the loop has read, and has taken what it read. A peer
-that has to do something more also gets the time back in which the loop could not serve it.
+If a process was stopped, its loop calls due timers before it polls its sockets. Octets that peers have sent in time lie
+there. So a timer that judges a peer waits until the loop has read them and the engine has taken them. A peer that still
+has to do something also gets back the time in which the loop could not serve it.
 """
 
 import asyncio
@@ -11,13 +11,13 @@ import time
 from collections.abc import Callable
 
 LATE_S = 1.0
-"""A timer that is later than this was held up: the loop, or the whole process, has stood still."""
+"""A timer that is later than this was delayed: the loop, or the whole process, has stood still."""
 _ROUNDS = 3
-"""Of the loop: one may end before it looks at the sockets, the next takes what was read, and then it is passed on."""
+"""Turns of the loop. One may end before the poll of the sockets, the next takes the octets, then they are passed on."""
 
 
 def after_reading(loop: asyncio.AbstractEventLoop, call: Callable[..., object], *arguments: object) -> None:
-    """Make a call once what lies in the sockets now has been read and taken."""
+    """Make a call once the octets in the sockets have been read and taken."""
 
     def go_round(left: int) -> None:
         if left:
@@ -29,23 +29,23 @@ def after_reading(loop: asyncio.AbstractEventLoop, call: Callable[..., object], 
 
 
 async def all_is_read() -> None:
-    """Wait until what lies in the sockets now has been read and taken."""
+    """Wait until the octets in the sockets have been read and taken."""
     for _ in range(_ROUNDS):
         await asyncio.sleep(0)
 
 
 class Standstill:
-    """Notices that a loop has stood still, by a timer that is late; asked before anything is done after it."""
+    """Notices that a loop has stood still, by a late timer. It is asked before any other work."""
 
     def __init__(self) -> None:
         self._due = math.inf
 
     def expect(self, due: float) -> None:
-        """Note when the timer is due that is set now."""
+        """Note the due time of the timer that is set now."""
         self._due = due
 
     def seconds(self, now: float) -> float:
-        """Return for how long the loop stood still, once; 0 if it did not."""
+        """Return the time that the loop has stood still, once; 0 if it did not."""
         late_s = now - self._due
         if late_s <= LATE_S:
             return 0.0
@@ -54,7 +54,7 @@ class Standstill:
 
 
 class PeerTimer:
-    """Makes a call when a peer has had its time, unless it is cancelled before."""
+    """Makes a call when a peer's time is over, unless it is cancelled before."""
 
     __slots__ = ("_arguments", "_call", "_due", "_handle", "_loop", "_now", "_seconds")
 
@@ -74,7 +74,7 @@ class PeerTimer:
         self._wait(seconds)
 
     def cancel(self) -> None:
-        """Make no call."""
+        """Cancel the call."""
         self._call = None
         self._arguments = ()
         self._handle.cancel()

@@ -1,4 +1,4 @@
-"""What a process that forwards messages, or answers for many of them, asks of Python and of the system."""
+"""Settings of Python and the system for a process that forwards messages, or answers for many of them."""
 
 import contextlib
 import gc
@@ -9,13 +9,13 @@ from routerd.io.scheduling.heap import keep_freed_memory
 from routerd.io.scheduling.tricks import uses_tricks
 
 GC_THRESHOLD = 50_000
-"""New objects between two garbage collections: a delivery leaves none behind, only links and connections do."""
+"""New objects between two garbage collections: only links and connections leave garbage, and no delivery does."""
 SWITCH_S = 0.0002
-"""How long other threads of the process may keep the loop from running once it has something to do."""
+"""The longest time that another thread of the process may keep the loop from running."""
 
 
 def be_quick() -> None:
-    """Have messages wait for as little as possible; to be called when everything is loaded."""
+    """Reduce the delays of messages; to be called when everything is loaded."""
     _allow_many_connections()
     keep_freed_memory()
     collect_seldom()
@@ -24,14 +24,14 @@ def be_quick() -> None:
 
 
 def collect_seldom() -> None:
-    """Have garbage collections be few, and leave out what there is now; to be called when everything is loaded."""
+    """Collect garbage rarely, and never the present objects; to be called when everything is loaded."""
     if uses_tricks():
         gc.freeze()
         gc.set_threshold(GC_THRESHOLD, *gc.get_threshold()[1:])
 
 
 def _allow_many_connections() -> None:
-    """Take all the descriptors that this process may have."""
+    """Raise the limit of descriptors to the most that this process may have."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     with contextlib.suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))

@@ -1,7 +1,7 @@
-"""Work that nobody waits for, and how it keeps out of the way of work that somebody does.
+"""Work that is not urgent: it must not delay urgent work of other threads.
 
-A low priority alone is not enough. A thread that runs keeps its core for some milliseconds, as long as a thousand
-messages take. Linux 6.12 lets each thread have its own slice, and there threads that stand back have short ones.
+A low priority alone is not enough. A running thread keeps its core for some milliseconds, as long as a thousand
+messages take. From Linux 6.12 on, each thread can have its own slice: threads with such work get short slices.
 """
 
 import contextlib
@@ -16,27 +16,27 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from routerd.io.scheduling.tricks import uses_tricks
 
 PATIENCE_S = 1.0
-"""How long work may wait for a core to idle."""
+"""The longest time that work waits for an idle core."""
 SLICE_NS = 100_000
-"""The shortest that there is."""
+"""The shortest possible slice."""
 _SET_ATTRIBUTES = {"x86_64": 314, "aarch64": 274, "riscv64": 274, "ppc64le": 355, "s390x": 345}
-"""The numbers of sched_setattr, which the C library of a Debian of today does not have."""
+"""The numbers of sched_setattr, which the C library of today's Debian does not have."""
 _ATTRIBUTES = struct.Struct("IIQiIQQQ")
 _NORMAL = 0
 
 
 def let_others_go_first(niceness: int, thread: int = 0) -> None:
-    """Give a thread a low priority and short slices; 0 is the one that calls. Without the right to it, nothing."""
+    """Give a thread a low priority and short slices; 0 is the calling thread. Without the right, it does nothing."""
     if not uses_tricks() or not _set_attributes(thread, niceness):
         with contextlib.suppress(OSError):
             os.setpriority(os.PRIO_PROCESS, thread, niceness)
 
 
 class Leisure:
-    """A thread that runs only where nothing else wants to.
+    """A thread that runs only on a core that nothing else wants.
 
-    Besides, Linux takes a core on which only such a thread runs for an idle one, and wakes others there. Otherwise it
-    would wake them on the core of whoever writes to them.
+    Besides, a core on which only such a thread runs is idle to Linux, which wakes other threads there. Otherwise it
+    would wake them on the core of the thread that writes to them.
     """
 
     def __init__(self, patience_s: float = PATIENCE_S) -> None:
@@ -44,7 +44,7 @@ class Leisure:
         self._thread = ThreadPoolExecutor(1, "leisure", initializer=_run_when_idle)
 
     def do(self, work: Callable[[], None]) -> None:
-        """Have work done, and wait for it; after a while its turn comes sooner, where this process may have that."""
+        """Do work in this thread, and wait for it. After a while it gets more priority, if this process may do that."""
         doing = self._thread.submit(work)
         if not wait([doing], self._patience_s).done:
             for thread in self._thread._threads:
@@ -65,7 +65,7 @@ def _run_when_idle() -> None:
 
 
 def slice_ns(thread: int = 0) -> int:
-    """Return the slice of a thread as the system knows it, 0 where it does not tell."""
+    """Return the slice of a thread; 0 if the system does not tell."""
     number = _SET_ATTRIBUTES.get(platform.machine())
     attributes = ctypes.create_string_buffer(_ATTRIBUTES.size)
     if number is None or _call(number + 1, thread, attributes, _ATTRIBUTES.size, 0):

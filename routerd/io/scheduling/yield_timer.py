@@ -1,4 +1,4 @@
-"""Much work in one thread, during which others have their turns all the time.
+"""Interruptions of long work in one thread, so that others have their turns all the time.
 
 A low priority and short slices (`processor_share`) are not enough. A thread that wants a core waits for the system's
 next tick if the slice of the running thread is not over. There may be one tick in four milliseconds. So a timer
@@ -40,14 +40,14 @@ class _Times(ctypes.Structure):
 
 
 class YieldTimer:
-    """Has the thread that makes it step aside while it is in a `with`, of which there may be several at a time.
+    """Makes the thread that has created it yield while it is in a `with`. Several may be open at a time.
 
-    Where the system has no such timer, or no signal for it, or tricks are off, work goes on without.
+    Without such a timer in the system, without a signal for it, or with tricks off, the work is not interrupted.
     """
 
     def __init__(self, turn_ns: int = TURN_NS) -> None:
         self.signal = 0
-        """Which interrupts the thread; 0 where there is none."""
+        """The signal that interrupts the thread; 0 without one."""
         self._turn_ns = turn_ns
         self._begun = 0
         self._timer = ctypes.c_void_p()
@@ -60,22 +60,22 @@ class YieldTimer:
             self._make()
 
     def __enter__(self) -> None:
-        """Begin to step aside."""
+        """Begin to yield."""
         self._begun += 1
         if self._begun == 1:
             self._set(self._turn_ns)
 
     def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
-        """Step aside no more when all that began is over."""
+        """Stop yielding when the outermost `with` is over."""
         self._begun -= 1
         if not self._begun:
             self._set(0)
 
     def close(self) -> None:
-        """Do without the timer, and give back its signal."""
+        """Delete the timer, and free its signal."""
         if self.signal:
             self._library.timer_delete(self._timer)
-            # What is on its way still is dropped with this, and so does not end the process.
+            # A signal that is still on its way is dropped with this, so it does not end the process.
             self._handle(self.signal, signal.SIG_IGN)
             self._handle(self.signal, signal.SIG_DFL)
             self.signal = 0
@@ -89,7 +89,7 @@ class YieldTimer:
         self.signal = number
 
     def _take_signal(self) -> int:
-        """Return a signal that nobody else takes, and have it yield the core: that needs no handler of our own."""
+        """Return a free signal, with `sched_yield` as its handler: it needs no handler of ours."""
         step_aside = ctypes.cast(self._library.sched_yield, ctypes.c_void_p).value
         for number in range(signal.SIGRTMIN, signal.SIGRTMAX + 1):
             before = self._handle(number, step_aside)
@@ -99,7 +99,7 @@ class YieldTimer:
         raise OSError(errno.EAGAIN, "All signals are in use")
 
     def _handle(self, number: int, handler: int | None) -> int | None:
-        """Have a signal handled, system calls that it interrupts going on; return what handled it before."""
+        """Set the handler of a signal so that interrupted system calls go on; return the earlier one."""
         before: int | None = self._library.signal(number, handler)
         return before
 

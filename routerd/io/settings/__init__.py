@@ -1,4 +1,4 @@
-"""What a worker is given when it starts.
+"""The settings that a worker gets when it starts.
 
 `worker_config` is all of it, with the `node` it runs on and the `fabric_keys` by which siblings know each other.
 """

@@ -1,4 +1,4 @@
-"""What a worker is made with."""
+"""The configuration of a worker."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -31,56 +31,56 @@ from routerd.management import Configuration
 
 
 def owner_of(identity: str, workers: int) -> int:
-    """Return which of so many workers has the connector or exchange with this identity, in every process the same."""
+    """Return the index of the worker for the connector or exchange with this identity: the same in every process."""
     return crc32(identity.encode(errors="surrogatepass")) % workers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerConfig:
-    """One connection worker: its place in the router, where it listens, and what it connects to."""
+    """The configuration of one worker: its place in the router, its listeners and connectors."""
 
     router: RouterSettings
     listeners: tuple[ListenerConfig, ...] = ()
     """Their ports are numbers that the launcher keeps for the router."""
     connectors: tuple[ConnectorConfig, ...] = ()
-    """Those that the workers share, of which each owns some; or the one that this worker is for."""
+    """The connectors that the workers share, each owning some; or the one of a dedicated worker."""
     ssl_profiles: tuple[SslProfileConfig, ...] = ()
-    """All there are: what is created at run time may name any."""
+    """All profiles: entities that are created at run time may name any of them."""
     policy: PolicySettings = field(default_factory=PolicySettings)
     vhosts: tuple[VhostSettings, ...] = ()
     index: int = 0
     workers: int = 1
-    """How many of them the router has."""
+    """The number of workers in the router."""
     dedicated_workers: int = 0
-    """How many of these serve one listener or connector each; they have the highest numbers."""
+    """The number of workers that serve one listener or connector each; they have the highest indices."""
     role: str = "router"
-    """What the actor is called in its router."""
+    """The name of the actor in its router."""
     restarts: int = 0
-    """How often it has been started again."""
+    """The number of restarts."""
     incarnation: int = 0
-    """Another one at each start."""
+    """A different number at each start."""
     fabric_folder: str | None = None
-    """Where the Unix sockets of the workers are; None for a worker that is alone and stays so."""
+    """The folder of the workers' Unix sockets; None for a worker that is, and stays, alone."""
     fabric_keys: FabricKeys | None = None
-    """What siblings have to show each other; None where the folder is all that keeps strangers away."""
+    """The keys by which siblings authenticate; None if the folder alone keeps strangers away."""
     node: Node = field(default_factory=Node)
     logs: LogConfig = field(default_factory=LogConfig)
     record: RecordConfig = field(default_factory=RecordConfig)
     others: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
-    """What else is configured, by section."""
+    """Other configured entities, by section."""
     busy_poll_s: float = SPAN_S
-    """For how long the loop looks for more work before it sleeps."""
+    """The time that the loop looks for more work before it sleeps."""
     keeps_core: bool = True
-    """Whether the loop goes to another core when it has to wait for its own, and keeps to it."""
+    """Whether the loop moves to another core when it has to wait for its own, and keeps to a core."""
     shares_ports: bool = True
-    """Whether other workers listen on the same ports."""
+    """Whether other workers listen at the same ports."""
 
     @property
     def is_dedicated(self) -> bool:
         """Whether this worker serves one listener or connector, and none that others share."""
         if self.dedicated_workers and self.index >= self.workers - self.dedicated_workers:
             return True
-        # A worker that is alone serves all there are.
+        # A worker that is alone serves all of them.
         if self.workers == 1:
             return False
         return any(one.dedicated_actor for one in self.listeners) or any(
@@ -89,17 +89,17 @@ class WorkerConfig:
 
     @property
     def own_connectors(self) -> tuple[ConnectorConfig, ...]:
-        """What this worker connects to."""
+        """The connectors of this worker."""
         return tuple(one for one in self.connectors if self.owns(one))
 
     def owns(self, connector: ConnectorConfig) -> bool:
-        """Return whether this worker, and no other, makes the connection of a connector."""
+        """Return whether this worker makes the connection of a connector."""
         if connector.dedicated_actor:
             return any(one.identity == connector.identity for one in self.connectors)
         return self._shares(connector.identity)
 
     def hosts(self, exchange: str) -> bool:
-        """Return whether this worker, and no other, has the messages of an exchange."""
+        """Return whether this worker hosts an exchange."""
         return self._shares(exchange)
 
     def _shares(self, identity: str) -> bool:
@@ -107,7 +107,7 @@ class WorkerConfig:
         return not self.is_dedicated and owner_of(identity, sharers) == self.index
 
     def configured(self, configuration: Configuration) -> "WorkerConfig":
-        """Return the same with the listeners, connectors, addresses and log settings of a configuration."""
+        """Return a copy with the listeners, connectors, addresses and log settings of a configuration."""
         effects = effects_of(configuration.entities, self.router.mode, resolve_if_possible)
         listeners = {one.identity: one for one in effects.take(ListenerKind)}
         own = tuple(one for one in self.listeners if one.identity in listeners)

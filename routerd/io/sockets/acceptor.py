@@ -1,6 +1,6 @@
-"""Accepting connections at a socket that listens, a few in each turn of the loop, so that a crowd holds up nobody.
+"""Accepts connections at a listening socket, a few in each turn of the loop, so that a crowd holds up nobody.
 
-Where there is no file descriptor for another connection, those that come wait with the kernel until there is one.
+Without a free file descriptor, new connections wait in the kernel until there is one.
 """
 
 import asyncio
@@ -15,40 +15,40 @@ from routerd.io.logs import module_log
 BACKLOG = 4096
 """Connections that the kernel holds until they are accepted."""
 AT_ONCE = 10
-"""Connections that are accepted in a turn, of each socket."""
+"""Connections that each socket accepts in a turn."""
 AGAIN_S = 0.25
-"""How soon it is tried again after there was no room for another connection."""
+"""The delay before the next attempt, after there was no room for another connection."""
 QUIET_S = 10.0
-"""For how long there has to be room before a shortage is over."""
+"""The time with room after which a shortage is over."""
 _PEERS = (errno.ECONNABORTED, errno.ECONNRESET, errno.EPROTO, errno.EPERM, errno.EHOSTUNREACH, errno.ENETUNREACH)
-"""What becomes of a connection before it is accepted, and says nothing of others."""
+"""Errors of a single connection before it is accepted."""
 
 _log = module_log("SERVER")
 
 
 class Shortage:
-    """Whether a worker lacks what it needs to accept connections; it is said once, until there is room for a while."""
+    """A worker's lack of resources for new connections. It is logged once, until there has been room for a while."""
 
     def __init__(self) -> None:
         self._code = 0
         self._noted_at = 0.0
 
     def note(self, error: OSError, now: float) -> None:
-        """Say what is missing, and what to do."""
+        """Log what is missing, and the remedy."""
         self._noted_at = now
         if error.errno != self._code:
             self._code = error.errno or 0
             _log.error("No connection can be accepted: %s. Those that come wait%s", error.strerror, advice(self._code))
 
     def accepted(self, now: float) -> None:
-        """Say that there is room again, if there was none; not while each connection that ends makes room for one."""
+        """Log the end of a shortage, unless room comes only from connections that have just ended."""
         if self._code and now - self._noted_at >= QUIET_S:
             self._code = 0
             _log.notice("Connections are accepted again")
 
 
 def advice(code: int) -> str:
-    """Return what can be done about a system call that failed, as the end of a sentence."""
+    """Return the remedy for a failed system call, as the end of a sentence."""
     if code == errno.EMFILE:
         limit, most = resource.getrlimit(resource.RLIMIT_NOFILE)
         return (
@@ -61,7 +61,7 @@ def advice(code: int) -> str:
 
 
 class Acceptor:
-    """Accepts at one socket, from its making until it is closed; in the loop."""
+    """Accepts at one socket until it is closed; in the loop."""
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class Acceptor:
         loop.add_reader(bound, self._accept)
 
     def close(self) -> None:
-        """Accept nothing more."""
+        """Stop accepting."""
         if self._again is not None:
             self._again.cancel()
         self._loop.remove_reader(self._bound)

@@ -1,4 +1,4 @@
-"""When the connections of a worker want to be asked what time asks for: one timer for all of them."""
+"""The deadlines of a worker's connections: one timer for all of them."""
 
 import heapq
 from collections.abc import Iterator
@@ -9,28 +9,28 @@ from routerd.wire import Connection
 
 NEVER = float("inf")
 BLANKS_MIN = 64
-"""So many entries without a connection are kept whatever happens."""
+"""Entries without a connection that are kept in any case."""
 
 
 class Watched(Protocol):
-    """Whose connection has deadlines."""
+    """The owner of a connection with deadlines."""
 
     deadline: float
-    """The one that is entered, infinity for none."""
+    """The entered deadline, infinity for none."""
 
     @property
     def connection(self) -> Connection:
-        """Says when it wants to be asked."""
+        """Tells its next deadline."""
 
 
 T = TypeVar("T", bound=Watched)
 
 
 class Deadlines(Generic[T]):
-    """A heap of deadlines; one that moved to a later time is only found out when the earlier one is due."""
+    """A heap of deadlines. If one moves to a later time, that is noticed when the earlier one is due."""
 
     def __init__(self) -> None:
-        # Deadline, order of entry, connection; no connection where it is over or has another entry now.
+        # Deadline, order of entry, connection; None for a connection that is over or has another entry now.
         self._heap: list[list[Any]] = []
         self._entries: dict[T, list[Any]] = {}
         self._order = count()
@@ -45,7 +45,7 @@ class Deadlines(Generic[T]):
             heapq.heappush(self._heap, entry)
 
     def forget(self, transport: T) -> None:
-        """Keep nothing of a connection."""
+        """Forget a connection."""
         transport.deadline = NEVER
         entry = self._entries.pop(transport, None)
         if entry is None:
@@ -57,7 +57,7 @@ class Deadlines(Generic[T]):
             heapq.heapify(heap)
 
     def next(self) -> float:
-        """Return when to ask for what is due, infinity for never."""
+        """Return the time of the next deadline, infinity for none."""
         return self._heap[0][0] if self._heap else NEVER
 
     def due(self, now: float) -> Iterator[T]:

@@ -1,34 +1,37 @@
 """A connection's socket with filters on it.
 
-A connection without filters has a `Transport` alone, which reads straight into the worker's one buffer. The last filter
-of a stack puts what it hands on into that same buffer.
+A connection without filters has only a `Transport`, which reads straight into the worker's one buffer. The last filter
+of a stack writes its output into the same buffer.
 """
 
+import logging
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from routerd.core import Peer
-from routerd.io.logs import failure_of, module_log
+from routerd.core import Peer, host_of
+from routerd.io.logs import SeldomLog, failure_of, module_log
 from routerd.io.sockets.filters import Filter, Octets, Security
 from routerd.io.sockets.transport import Transport, TransportHost
 from routerd.io.sockets.worker_turn import LEAST_READ, READ_SIZE, SHARE_S
 from routerd.wire import Connection
 
 FIRST_READ = 1 << 16
-"""Octets that are read at a time, to begin with."""
+"""Octets of a read, in the beginning."""
 
 _log = module_log("SERVER")
+_http = SeldomLog(_log, time.monotonic, again_s=1.0)
+"""Connections that come for HTTP: browsers and probes try again at once."""
 
 
 class FilteredTransport(Transport):
     """One connection's socket, with filters between it and the engine.
 
-    The worker is told of the connection once all filters are ready.
+    The worker learns of the connection once all filters are ready.
     """
 
     __slots__ = (
-        *("_filters", "_has_ended", "_send", "_view"),
+        *("_filters", "_has_ended", "_has_peer_ended", "_send", "_view"),
         *("is_encrypted", "tls_cipher", "tls_protocol", "tls_ssf", "tls_user"),
     )
 
@@ -38,8 +41,9 @@ class FilteredTransport(Transport):
         self._filters = list(filters)
         self._view = worker.filter_buffers.at(0)
         self._send: Callable[[Octets], object] | None = None
-        """What the last filter sends by; None without filters."""
+        """The path of the last filter's output; None without filters."""
         self._has_ended = False
+        self._has_peer_ended = False
         self.read_octets = FIRST_READ
         self.is_ready = False
         self.is_encrypted = False
@@ -51,22 +55,22 @@ class FilteredTransport(Transport):
     # --- called by the event loop
 
     def begin(self) -> None:
-        """Have the first filter begin."""
+        """Let the first filter begin."""
         self._join_filters()
         self._go_on()
 
     def get_buffer(self, sizehint: int) -> memoryview:
-        """Return where to read to."""
+        """Return the memory for the next read."""
         return self._view[: self.read_octets] if self._filters else super().get_buffer(sizehint)
 
     def buffer_updated(self, nbytes: int) -> None:
-        """Hand what was read to the first filter."""
+        """Hand the read octets to the first filter."""
         if self._has_ended:
             return
         if not self._filters:
             self.turn.received(self, nbytes)
         else:
-            # The turn itself sees only what the engine takes; what filters take counts from the first octets on.
+            # The turn sees only the time of the engine. The time of filters counts from the first octets on.
             began, used_s = time.monotonic(), self.turn.used_by(self)
             self._filters[0].receive(self._view[:nbytes])
             taken_s = time.monotonic() - began
@@ -75,7 +79,7 @@ class FilteredTransport(Transport):
             self.turn.charge(self, used_s + taken_s)
 
     def _fit_reads(self, octets: int, taken_s: float) -> None:
-        """Read fewer octets at a time where they cost much, as tiny records do, and more where they do not."""
+        """Read fewer octets at a time if they cost much, as tiny records do, and more otherwise."""
         if taken_s > SHARE_S:
             self.read_octets = max(octets >> 1, LEAST_READ)
         elif octets == self.read_octets:
@@ -87,7 +91,7 @@ class FilteredTransport(Transport):
             self.failure = next((one.early_loss for one in self._filters if not one.is_ready), "")
         self._end()
         super().connection_lost(exc)
-        # They point back here, and garbage is collected rarely.
+        # They refer to this object, and garbage is collected rarely.
         self._filters = []
         self._send = None
 
@@ -104,12 +108,12 @@ class FilteredTransport(Transport):
                 one.join(self, below, self.turn.buffer_view, self._deliver)
             else:
                 room = buffers.at(place + 1)
-                one.join(self, below, room, partial(self._pass_on, filters[place + 1], room))
+                one.join(self, below, room, partial(self._pass_on, place + 1, room))
             below = one.send
         self._send = below if filters else None
 
     def _go_on(self) -> None:
-        """Have the next filter begin, or the connection: those below are ready."""
+        """Let the next filter or the connection begin: those below are ready."""
         for one in self._filters:
             if not one.is_ready:
                 one.begin()
@@ -119,7 +123,7 @@ class FilteredTransport(Transport):
         self.flush(time.monotonic())
 
     def filter_ready(self, security: Security | None) -> None:
-        """Go on with the filter above, or with the connection."""
+        """Continue with the filter above, or with the connection."""
         if security is not None:
             self.is_encrypted = True
             self.tls_user, self.tls_ssf = security.user, security.ssf
@@ -127,11 +131,14 @@ class FilteredTransport(Transport):
         self._go_on()
 
     def remove(self, leaving: Filter, octets: bytes) -> None:
-        """Do without a filter; whoever is above it takes the octets, which came from below."""
+        """Remove a filter; the one above it takes the octets, which came from below."""
         place = self._filters.index(leaving)
+        carried_amqp = self.carries_amqp
         del self._filters[place]
         if not self._filters:
             self.read_octets = READ_SIZE
+        if self.carries_amqp and not carried_amqp:
+            self.note_accepted()
         self._join_filters()
         self._go_on()
         if not self.is_open:
@@ -142,13 +149,19 @@ class FilteredTransport(Transport):
             self.turn.buffer_view[: len(octets)] = octets
             self._deliver(len(octets))
 
-    def _pass_on(self, above: Filter, room: memoryview, size: int) -> None:
-        """Have the next filter take what the one below it has put into its buffer."""
-        if not self._has_ended:
-            above.receive(room[:size])
+    def _pass_on(self, place: int, room: memoryview, size: int) -> None:
+        """Let the filter at a place take the octets that the one below it has put into its buffer."""
+        if self._has_ended:
+            return
+        if place < len(self._filters):
+            self._filters[place].receive(room[:size])
+        else:
+            # The last filter has left while the one below it was passing octets on.
+            self.turn.buffer_view[:size] = room[:size]
+            self._deliver(size)
 
     def _deliver(self, size: int) -> None:
-        """Have the engine take what the last filter has put into the worker's buffer."""
+        """Let the engine take the octets that the last filter has put into the worker's buffer."""
         socket = self.socket
         if self.is_ready and socket is not None and not socket.is_closing():
             self.turn.received(self, size)
@@ -164,32 +177,48 @@ class FilteredTransport(Transport):
                 self.connection.written(octets)
 
     @property
+    def carries_amqp(self) -> bool:
+        """Whether this is, or will be, an AMQP connection; HTTP is not, until it changes to a WebSocket."""
+        return all(one.carries_amqp for one in self._filters)
+
+    @property
     def is_open(self) -> bool:
-        """Whether the socket is there, and nobody has closed it."""
+        """Whether the socket is open, and nobody has closed it."""
         return self.socket is not None and not self.socket.is_closing()
 
     @property
     def buffered_octets(self) -> int:
-        """How much waits to be written."""
+        """The octets that wait for the socket."""
         return super().buffered_octets + sum(one.waiting_octets for one in self._filters)
 
     def count_answer(self, octets: int) -> None:
-        """Count octets that a filter writes by itself; a peer that does not read may cause only so many."""
+        """Count octets that a filter writes by itself: there is a limit for a peer that does not read."""
         if self.peer.is_blocked:
             self.answered += octets
 
     # --- the end
 
     def peer_ended(self) -> None:
-        """End the connection as at the end of a stream without filters: one that is half open is of no use."""
+        """End the connection, as at the end of a stream without filters: a half-open connection is of no use."""
+        self._has_peer_ended = True
         self.flush(time.monotonic())
         self._close()
 
+    def retire(self) -> None:
+        """Tell the filters to begin nothing new."""
+        for one in list(self._filters):
+            one.retire()
+
     def _close(self) -> None:
-        """Close the socket once all is written, saying before that this is the end."""
+        """Close the socket once everything is written, after the filters have told their peers.
+
+        If a filter's peer answers that, the socket waits for its answer, up to the time of `end_soon`.
+        """
         for one in reversed(self._filters):
             if one.is_ready:
                 one.close()
+                if one.is_awaiting_end and not self._has_peer_ended:
+                    return
         self._end()
         super()._close()
 
@@ -199,16 +228,22 @@ class FilteredTransport(Transport):
         self.abort()
 
     def fail(self, reason: str) -> None:
-        """Close the connection for a reason, with what has been written before."""
+        """Close the connection for a reason, after everything before was written."""
         if not self.failure:
             self.failure = reason
             if not self.peer.is_initiator:
                 # A connector logs it itself.
-                _log.info("%s", failure_of(self.peer, reason))
+                self._log_failure(failure_of(self.peer, reason))
         self._end()
         if self.socket is not None:
             self.socket.close()
             self.end_soon()
+
+    def _log_failure(self, text: str) -> None:
+        if self.carries_amqp:
+            _log.info("%s", text)
+        else:
+            _http.say(logging.INFO, host_of(self.host), text)
 
     def _end(self) -> None:
         self._has_ended = True

@@ -118,7 +118,7 @@ def _keep(endpoints: Iterable[Endpoint]) -> Reservation:
                 endpoint = endpoint.at_port(kept[0].getsockname()[1])
             bind(endpoint, shared=False).close()
             kept.append(bind(endpoint))
-            # What others try is taken also before anybody listens, unless both sockets have this option.
+            # Without this option the port is taken for others already now, before anybody listens.
             kept[-1].setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 0)
             placed.append(endpoint.at_port(kept[-1].getsockname()[1]))
     except BaseException:

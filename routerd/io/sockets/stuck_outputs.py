@@ -1,4 +1,4 @@
-"""Peers that do not read while much waits for them; the router does not read from them either.
+"""Peers that do not read while much output waits for them; the router does not read from them either.
 
 Two routers could wait for each other to read. So a peer that has read nothing for `STUCK_S` is cut off.
 """
@@ -7,29 +7,29 @@ from collections.abc import Iterable
 from typing import Protocol, TypeVar
 
 STUCK_S = 60.0
-"""What a peer gets to read anything of what waits for it."""
+"""The time for a peer to read any of its waiting output."""
 
 
 class Stuck(Protocol):
-    """What is looked at of a connection."""
+    """The checked part of a connection."""
 
     @property
     def buffered_octets(self) -> int:
-        """How much waits to be written, to which nothing is added meanwhile."""
+        """The octets that wait to be written; none are added meanwhile."""
 
 
 T = TypeVar("T", bound=Stuck)
 
 
 class StuckOutputs:
-    """The connections of a worker from which nothing is read, and how much waited when they were last looked at."""
+    """The connections of a worker whose sockets are not read, and their waiting octets at the last check."""
 
     def __init__(self) -> None:
         self._seen: dict[Stuck, tuple[int, float]] = {}
-        """How much waited when some of it was last read, and when that was."""
+        """The waiting octets when some were last read, and the time of that."""
 
     def look(self, choked: Iterable[T], now: float) -> list[T]:
-        """Return those of them whose peers have read nothing for too long."""
+        """Return the connections whose peers have read nothing for too long."""
         before, self._seen = self._seen, {}
         stuck: list[T] = []
         for one in choked:

@@ -34,6 +34,8 @@ cdef class Pipe:
     cdef public Py_ssize_t answered
     cdef public bint is_choked
     cdef public bint is_paused
+    cdef readonly long long octets_in
+    cdef readonly long long octets_out
     cdef bint _is_behind
 
     @cython.locals(octets=bytearray)

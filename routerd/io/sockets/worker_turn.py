@@ -1,12 +1,12 @@
-"""The turns of a worker's loop: what was read goes to the engine, and what came of it to the sockets.
+"""The turns of a worker's loop: octets that were read go to the engine, and its output goes to the sockets.
 
-Compiled, since all octets pass here; what is done once a connection is in `Transport`, and what is done once in a while
-in `Worker`.
+This is compiled, since all octets pass here. Steps that happen once a connection are in `Transport`, and rare steps in
+`Worker`.
 
-No connection can hold up the others: each has a share of time in a turn. The rest of what was read from it is kept for
-later turns, and its socket is not read until all of that is taken. A peer that does not read is answered up to
-`ANSWERS_MAX` octets, and then not read either. Only answers count: two routers that have much to tell each other when
-they meet go on reading, or neither would.
+No connection can hold up the others: each has a share of time in a turn. The rest of its octets is kept for later
+turns, and its socket is not read until all of them are taken. A peer that does not read is answered up to `ANSWERS_MAX`
+octets. Then its socket is not read either. Only answers count: two routers with much to send to each other have to go
+on reading, or neither would.
 """
 
 import asyncio
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
     from routerd.wire.connection import Connection
 
 READ_SIZE = 1 << 18
-"""Octets that are read at once; one buffer serves all connections."""
+"""Octets of one read; one buffer serves all connections."""
 STEP = 1 << 16
-"""Octets of what was read that are taken before what they brought about is written, so that others work meanwhile."""
+"""Octets that are taken before the resulting output is written, so that other threads have work meanwhile."""
 SHARE_S = 0.004
-"""What the octets of one connection may take in a turn, give or take a step."""
+"""The time that one connection may take in a turn, give or take a step."""
 REST_S = 0.008
-"""What all connections that have had their share may take in a turn together."""
+"""The time in a turn for all connections that have used their share."""
 ANSWERS_MAX = 1 << 22
-"""Octets of answers that may wait for a peer whose socket takes nothing now; then nothing more is read from it."""
+"""Octets of answers that may wait for a peer whose socket is full; beyond that its socket is not read."""
 
 LEAST_READ = 1 << 12
 
@@ -44,7 +44,7 @@ _STEP = STEP
 _FIRST_STEP = 1 << 13
 _SHORTEST_STEP = 1 << 9
 _LONG_S = SHARE_S / 2
-"""A step that takes longer is followed by a shorter one."""
+"""After a step that takes longer, the next one is shorter."""
 _SHORT_S = SHARE_S / 8
 _SHARE_S = SHARE_S
 _REST_S = REST_S
@@ -54,13 +54,13 @@ _log = module_log("SERVER")
 
 
 class TurnHost(Protocol):
-    """What a turn is part of."""
+    """The worker that a turn is part of."""
 
     def look_at(self, pipe: Any, was_open: bool, now: float) -> None:
-        """See to a connection that has been opened, or is over."""
+        """Continue with a connection after its open or its end."""
 
     def conclude(self, now: float) -> None:
-        """Pass on what is for others than peers: the turn ends."""
+        """Pass on all output that is not for peers: the turn ends."""
 
 
 class Pipe:
@@ -72,45 +72,50 @@ class Pipe:
         self.connection = connection
         self.socket: asyncio.Transport | None = None
         self.tracer: FrameTracer | None = None
-        # Whether what the engine has to send can be sent.
+        # Whether output of the engine can be written.
         self.is_ready = True
         self.deadline = NEVER
         self.step_octets = _FIRST_STEP
-        """Octets that are taken at a time: fewer where they cause much work."""
+        """Octets of one step; fewer if they cause much work."""
         self.read_octets = READ_SIZE
-        """Octets that are read at a time: fewer where not all of them are taken at once, as the rest is kept."""
+        """Octets of one read; fewer if a step does not take all of them, as the rest is copied."""
         self.turn_number = 0
-        """The turn of which it has used `used_s`."""
+        """The turn that `used_s` belongs to."""
         self.used_s = 0.0
         self.rest: bytearray | None = None
-        """What was read and has not been taken, from `rest_at` on."""
+        """Octets that were read and not taken yet, from `rest_at` on."""
         self.rest_at = 0
         self.is_put_off = False
-        """Whether it has had its share, and others come first."""
+        """Whether it has used its share, and waits behind others."""
         self.answered = 0
-        """Octets that what it sent has brought about while its socket took nothing."""
+        """Octets of answers to the peer while its socket was full."""
         self.is_choked = False
-        """Whether nothing is taken from the peer until it has read what waits for it."""
+        """Whether nothing is taken from the peer until it has read its waiting output."""
         self.is_paused = False
-        """Whether nothing is read from the socket."""
+        """Whether the socket is not read."""
+        self.octets_in = 0
+        """Octets received for the engine."""
+        self.octets_out = 0
+        """Octets sent by the engine."""
         self._is_behind = False
 
     def get_buffer(self, sizehint: int) -> memoryview:
-        """Return where to read to."""
+        """Return the memory for the next read."""
         view = self.turn.buffer_view
         return view if self.read_octets == _READ_SIZE else view[: self.read_octets]
 
     def buffer_updated(self, nbytes: int) -> None:
-        """Hand what was read to the engine."""
+        """Hand the read octets to the engine."""
         self.turn.received(self, nbytes)
 
     def flush(self, now: float) -> None:
-        """Write what the engine has, and close when it is done."""
+        """Write the engine's output, and close the socket when the engine has finished."""
         if self.socket is None:
             return
         if self.is_ready and not self.peer.is_blocked:
             octets = self.connection.data_to_send(now)
             if octets:
+                self.octets_out += len(octets)
                 if self.tracer is not None:
                     self.tracer.sent(memoryview(octets))
                 self.put(octets)
@@ -120,12 +125,12 @@ class Pipe:
             self.finish()
 
     def put(self, octets: bytearray) -> None:
-        """Write octets of the engine, whose memory goes back to it as soon as it can."""
+        """Write octets of the engine; their memory is reused as soon as possible."""
         socket = self.socket
         if socket is None:
             return
         if self._is_behind and socket.get_write_buffer_size() > 0:
-            # It has to wait, in no more memory than it takes.
+            # The octets have to wait: copy them into memory of their size.
             socket.write(bytes(octets))
             self.connection.written(octets)
         else:
@@ -133,7 +138,7 @@ class Pipe:
             self._is_behind = not self.connection.written(octets)
 
     def finish(self) -> None:
-        """Close the socket, once all is written: nothing more will be said."""
+        """Close the socket once everything is written: there is no more output."""
 
     def abort(self) -> None:
         """Cut the connection."""
@@ -141,13 +146,13 @@ class Pipe:
             self.socket.abort()
 
     def spent(self, seconds: float) -> None:
-        """Note what a step took; after a long one the next ones are shorter."""
+        """Note the time of a step; after a long one, the next ones are shorter."""
         self.used_s += seconds
         if seconds > _LONG_S and self.step_octets > _SHORTEST_STEP:
             self.step_octets >>= 1
 
     def keep(self, data: bytearray, start: int, end: int) -> None:
-        """Keep data[start:end] for later, behind what is kept already."""
+        """Keep data[start:end] for later, behind the octets that are kept already."""
         octets = data[start:end]
         if self.rest is None:
             self.rest = octets
@@ -163,7 +168,7 @@ class Pipe:
         self.heed_reading()
 
     def relax(self) -> None:
-        """Go on with the peer, which has read."""
+        """Continue with the peer, which has read."""
         self.answered = 0
         if self.is_choked:
             self.is_choked = False
@@ -173,12 +178,12 @@ class Pipe:
             self.heed_reading()
 
     def forget_rest(self) -> None:
-        """Have nothing more taken: the socket is gone."""
+        """Drop the octets that were kept: the socket is gone."""
         self.rest = None
         self.turn.choked.pop(self, None)
 
     def heed_reading(self) -> None:
-        """Read from the socket, or do not, as it should be now."""
+        """Start or stop reading the socket, as it should be now."""
         is_paused = self.is_put_off or self.is_choked
         socket = self.socket
         if is_paused == self.is_paused or socket is None or socket.is_closing():
@@ -191,7 +196,7 @@ class Pipe:
 
 
 class Turn:
-    """What goes on in one worker between two looks of the loop at its sockets."""
+    """The work of one worker between two polls of its sockets."""
 
     def __init__(
         self,
@@ -207,9 +212,9 @@ class Turn:
         self._buffer = bytearray(READ_SIZE)
         self.buffer_view = memoryview(self._buffer)
         self.choked: dict[Pipe, None] = {}
-        """Those from which nothing is taken until their peers have read."""
+        """Connections that nothing is taken from until their peers have read."""
         self._put_off: deque[Pipe] = deque()
-        """Those that have had their share, the next one first."""
+        """Connections that have used their share, the next one first."""
         self._go_on = self.go_on
         self._is_going_on = False
         self._number = 1
@@ -220,14 +225,15 @@ class Turn:
         self.longest_s = 0.0
 
     def begin(self) -> float:
-        """Set the router's clock, before anything is asked of it; return the time."""
+        """Set the router's clock before any call to the router; return the time."""
         now = monotonic()
         self.router.set_clock(now)
         return now
 
     def received(self, pipe: "Pipe", size: int) -> None:
-        """Have the engine take what was read, or as much of it as the connection has a share for."""
+        """Let the engine take the read octets, as far as the connection's share allows."""
         now = self.begin()
+        pipe.octets_in += size
         if pipe.tracer is not None:
             pipe.tracer.received(self.buffer_view[:size])
         if pipe.rest is not None:
@@ -243,14 +249,14 @@ class Turn:
             self.put_off(pipe)
 
     def used_by(self, pipe: "Pipe") -> float:
-        """Return what a connection has used of its share of this turn."""
+        """Return the time that a connection has used of its share in this turn."""
         if pipe.turn_number != self._number:
             pipe.turn_number = self._number
             pipe.used_s = 0.0
         return pipe.used_s
 
     def charge(self, pipe: "Pipe", used_s: float) -> None:
-        """Note that a connection has used so much by now: more than the engine, which does not see what TLS costs."""
+        """Note the time used so far. It exceeds the time in the engine, which does not include TLS."""
         pipe.used_s = used_s
         if pipe.peer.is_blocked and pipe.answered >= _ANSWERS_MAX:
             pipe.choke()
@@ -258,9 +264,9 @@ class Turn:
             self.put_off(pipe)
 
     def put_off(self, pipe: "Pipe") -> None:
-        """Go on with a connection after others have had their turns."""
+        """Continue with a connection after others have had their turns."""
         if pipe.is_choked:
-            # It goes on when its peer has read.
+            # It continues when its peer has read.
             return
         if not pipe.is_put_off:
             pipe.is_put_off = True
@@ -271,7 +277,7 @@ class Turn:
             self._call_soon(self._go_on)
 
     def go_on(self) -> None:
-        """Give each of those that have had their share another one, as long as there is time."""
+        """Give another share to each connection that has used its own, while there is time."""
         self._is_going_on = False
         waiting = self._put_off
         began = now = self.begin()
@@ -303,7 +309,7 @@ class Turn:
             pipe.rest = None
 
     def _take(self, pipe: "Pipe", data: bytearray, at: int, end: int, now: float) -> int:
-        """Have the engine take data[at:end], up to the share of the connection; return where to go on."""
+        """Let the engine take data[at:end], up to the connection's share; return the offset where to continue."""
         connection, peer = pipe.connection, pipe.peer
         was_open = peer.is_open
         self.used_by(pipe)
@@ -322,7 +328,7 @@ class Turn:
                         break
                 if pipe.used_s >= _SHARE_S:
                     break
-                # A router has credit for many more; a producer may have used all of its own.
+                # A router has credit for many more messages, but a producer may have used all of its credit.
                 self.write(then, None if peer.trunk is None else connection)
                 began = then
                 said = connection.output.end
@@ -333,7 +339,7 @@ class Turn:
                 if peer.is_blocked:
                     pipe.answered += connection.output.end - said
         except Exception:
-            # A fault of ours: it costs this connection, and no other.
+            # A fault of ours: it ends this connection only.
             _log.exception("[C%d] Connection is given up", peer.number)
             pipe.abort()
             at = end
@@ -349,7 +355,7 @@ class Turn:
         return at
 
     def due(self, began: float = 0.0) -> None:
-        """Have the turn end soon: something was done that may have brought about something for anybody."""
+        """End the turn soon: something was done that may have caused output."""
         self._is_more_due = True
         if not self._is_end_due:
             self._is_end_due = True
@@ -357,7 +363,7 @@ class Turn:
             self._call_soon(self._end)
 
     def end(self) -> None:
-        """Write what the turn brought about, and pass on what is not for peers."""
+        """Write the output of the turn, and pass on what is not for peers."""
         self._is_end_due = False
         self._number += 1
         now = self.begin()
@@ -370,11 +376,11 @@ class Turn:
             self._is_more_due = False
             self._host.conclude(now)
         if self.write(now, None) and router.awake:
-            # An endpoint inside the router has answered.
+            # An endpoint inside the router has written an answer.
             self.due()
 
     def write(self, now: float, spared: "Connection | None") -> bool:
-        """Write what connections have, save one for which it is too early; return whether any had."""
+        """Write the output of connections, except for one that comes too early; return whether there was any."""
         router = self.router
         awake = router.awake
         if not awake:
@@ -388,7 +394,7 @@ class Turn:
             try:
                 shell.flush(now)
             except Exception:
-                # A fault of ours: it costs this connection, and no other.
+                # A fault of ours: it ends this connection only.
                 _log.exception("[C%d] Connection is given up", connection.context.number)
                 shell.abort()
         return True

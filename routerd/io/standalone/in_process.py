@@ -8,12 +8,12 @@ from concurrent.futures import Future
 from routerd.config import RouterConfig
 from routerd.core import RouterMode
 from routerd.io.backing import LocalMember, ManagedWorker, RouterBacking, configuration_of
-from routerd.io.management import ManagementMessages
+from routerd.io.management import ManagementMessages, Scrapes
 from routerd.io.scheduling import SPAN_S
 from routerd.io.settings import WorkerConfig
 from routerd.io.standalone.routing_loop import RoutingLoop
 from routerd.io.worker import Worker
-from routerd.management import Agent
+from routerd.management import Agent, MetricsQuery, MetricsText
 
 
 class InProcessRouter:
@@ -40,6 +40,7 @@ class InProcessRouter:
             (lambda changes: None) if routing is None else routing.on_changes,
             self._ask,
             None if routing is None else routing.on_trunks,
+            scrape=self._scrape,
         )
         if routing is not None:
             routing.serve(self._worker)
@@ -55,6 +56,7 @@ class InProcessRouter:
             nodes=None if routing is None else lambda: asyncio.wrap_future(routing.nodes()),
         )
         self._messages = ManagementMessages(Agent(backing))
+        self._scrapes = Scrapes(backing, time.monotonic)
 
     def start(self) -> list[str]:
         """Return once everything listens: what listens. Raises ListenFailed."""
@@ -79,6 +81,9 @@ class InProcessRouter:
 
     def _ask(self, request: bytes) -> "Future[bytes | None]":
         return asyncio.run_coroutine_threadsafe(self._messages.answer(request), self._loop)
+
+    def _scrape(self, query: MetricsQuery) -> "Future[MetricsText]":
+        return asyncio.run_coroutine_threadsafe(self._scrapes.answer(query), self._loop)
 
     def _manage(self) -> None:
         asyncio.set_event_loop(self._loop)

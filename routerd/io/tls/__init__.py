@@ -5,7 +5,7 @@
 takes those under way in turns.
 """
 
-from routerd.io.tls.filter import HANDSHAKE_S, TlsFilter
+from routerd.io.tls.filter import HANDSHAKE_S, TLS_HEADER, TlsFilter
 from routerd.io.tls.handshakes import Handshakes
 from routerd.io.tls.profile import TlsProfile, TlsProfileBroken
 from routerd.io.tls.profiles import TlsProfiles, check_profiles, check_use, server_context
@@ -13,6 +13,7 @@ from routerd.io.tls.session import TlsFailed, TlsSession
 
 __all__ = [
     "HANDSHAKE_S",
+    "TLS_HEADER",
     "Handshakes",
     "TlsFailed",
     "TlsFilter",

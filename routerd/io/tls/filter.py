@@ -1,4 +1,4 @@
-"""TLS as a filter of a connection, be it due or one that the peer may begin with."""
+"""TLS as a filter of a connection; it may be required, or the peer may choose it."""
 
 import asyncio
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from routerd.io.tls.profile import TlsProfile, TlsProfileBroken
 from routerd.io.tls.session import TlsFailed, TlsSession
 
 HANDSHAKE_S = 10.0
-"""What a peer gets from the connection to the end of the handshake, whatever else is configured."""
+"""The time from the connection to the end of the handshake, whatever else is configured."""
 HANDSHAKE_OCTETS_MAX = 1 << 17
 """Octets that a peer may send before the end of the handshake; chains of certificates have some 10 000."""
 PENDING_MAX = 1 << 19
@@ -25,10 +25,10 @@ _AMQP = TLS_HEADER[:4]
 
 
 class TlsState(Enum):
-    """How far a connection is."""
+    """The progress of a connection."""
 
     UNDECIDED = "undecided"
-    """Until the first octets say whether there will be TLS."""
+    """Until the first octets say whether TLS follows."""
     HANDSHAKE = "handshake"
     ESTABLISHED = "established"
     OVER = "over"
@@ -38,11 +38,11 @@ _UNDECIDED, _HANDSHAKE, _ESTABLISHED, _OVER = TlsState
 
 
 class TlsFilter(Filter):
-    """TLS on one connection. Where the peer may do without and does, the filter leaves its stack."""
+    """TLS on one connection. If the peer may choose plain AMQP and does, the filter leaves its stack."""
 
     __slots__ = (
         *("_first", "_handshake_octets", "_handshake_s", "_handshakes", "_is_client", "_make", "_pending", "_profile"),
-        *("_requires_tls", "_session", "_state", "_timer"),
+        *("_refusal", "_requires_tls", "_session", "_state", "_timer"),
     )
 
     def __init__(
@@ -53,20 +53,25 @@ class TlsFilter(Filter):
         is_client: bool,
         requires_tls: bool = True,
         handshake_s: float = HANDSHAKE_S,
+        refusal: bytes = TLS_HEADER,
     ) -> None:
-        """`make` may raise TlsFailed, TlsProfileBroken; only a profile says who the owner of a certificate is."""
+        """`make` may raise TlsFailed, TlsProfileBroken; only with a profile has a certificate a user.
+
+        `refusal` is the answer to a peer that begins without TLS although it is required.
+        """
         super().__init__()
         self._handshakes = handshakes
         self._make = make
         self._is_client = is_client
         self._profile: TlsProfile | None = None
         self._requires_tls = requires_tls
+        self._refusal = refusal
         self._handshake_s = handshake_s
         self._session: TlsSession | None = None
         self._state = _UNDECIDED
         self._first = b""
         self._pending = b""
-        """What has come and waits for its turn, while the handshake goes on."""
+        """Octets that wait for the handshake's turn."""
         self._handshake_octets = 0
         self._timer: PeerTimer | None = None
 
@@ -81,7 +86,7 @@ class TlsFilter(Filter):
             self._go_on(b"")
 
     def receive(self, octets: memoryview) -> None:
-        """Hand octets to TLS, and what comes of them on."""
+        """Decrypt octets, and pass them on."""
         session = self._session
         if session is None or self._state is not _ESTABLISHED:
             self._receive_early(bytes(octets))
@@ -95,7 +100,7 @@ class TlsFilter(Filter):
             return
         if self._state is not _ESTABLISHED:
             return
-        # The answer to a change of keys, for example.
+        # For example the answer to a change of keys.
         self.answer(session.output())
         if session.is_ended:
             self.stack.peer_ended()
@@ -111,20 +116,20 @@ class TlsFilter(Filter):
             self.stack.fail(f"TLS failed: {error}")
 
     def close(self) -> None:
-        """Tell the peer that this is the end."""
+        """Tell the peer that nothing more will be sent."""
         if self._session is not None:
             self._session.close()
             self.answer(self._session.output())
 
     def end(self) -> None:
-        """Do nothing more."""
+        """Stop."""
         self._state = _OVER
         self._pending = b""
         self._leave_handshake()
 
     @property
     def early_loss(self) -> str:
-        """Why the connection could not be, where the socket is lost before the end of the handshake."""
+        """The reason for a failure, if the socket is lost before the end of the handshake."""
         return "TLS failed: the connection was closed during the handshake"
 
     # --- how it begins
@@ -139,7 +144,7 @@ class TlsFilter(Filter):
             self._wait_for_turn(octets)
 
     def _decide(self, octets: bytes) -> None:
-        """See by the first octets whether they are TLS (AMQP 1.0 section 5.2)."""
+        """Check by the first octets whether they are TLS (AMQP 1.0 section 5.2)."""
         self._first = octets
         if octets[0] == _HANDSHAKE_RECORD:
             self._begin_tls()
@@ -153,7 +158,7 @@ class TlsFilter(Filter):
             self._wait_for_turn(octets[len(TLS_HEADER) :])
         elif self._requires_tls or octets.startswith(_TLS_PREFIX):
             # 2.2: answer with the header that we would take, and close.
-            self.answer(TLS_HEADER)
+            self.answer(self._refusal)
             self.stack.fail("the peer does not begin with TLS, which this listener requires")
         else:
             self.end()
@@ -175,10 +180,10 @@ class TlsFilter(Filter):
             self.stack.fail(f"TLS failed: more than {PENDING_MAX} octets have come before the end of the handshake")
 
     def step(self) -> None:
-        """Go on with the handshake; called when it is this connection's turn."""
+        """Continue with the handshake; called when it is this connection's turn."""
         octets, self._pending = self._pending, b""
         self._go_on(octets)
-        # What comes behind the handshake at once does not count.
+        # Octets directly behind the handshake do not count.
         if self._state is _HANDSHAKE and self._handshake_octets > HANDSHAKE_OCTETS_MAX:
             self.stack.fail(f"TLS failed: the handshake has more than {HANDSHAKE_OCTETS_MAX} octets")
 
@@ -204,7 +209,7 @@ class TlsFilter(Filter):
         cipher, ssf = session.cipher
         self.ready(Security(user=user, protocol=session.protocol, cipher=cipher, ssf=ssf))
         if self.stack.is_open:
-            # What the peer has sent behind its part of the handshake is there already.
+            # Octets that the peer has sent behind its part of the handshake are there already.
             self.receive(memoryview(b""))
 
     # --- how it ends before its time

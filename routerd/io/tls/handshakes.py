@@ -1,4 +1,4 @@
-"""The handshakes of TLS that a worker has under way: a bound number, and one step of one of them in a turn of the loop.
+"""The TLS handshakes that a worker has under way. Their number is limited, and a turn takes one step of one of them.
 
 A handshake takes as long as forwarding a thousand messages. Many clients that come at once must not hold up those that
 are there, so between two steps all sockets have their turns.
@@ -16,14 +16,14 @@ class Handshaking(Protocol):
     """A connection before the end of its handshake."""
 
     def step(self) -> None:
-        """Go on with what has come."""
+        """Continue with the octets that have come."""
 
     def give_up(self, reason: str) -> None:
         """End the connection."""
 
 
 class Handshakes:
-    """Those of one worker, oldest first."""
+    """The handshakes of one worker, oldest first."""
 
     def __init__(self, call_soon: Callable[[Callable[[], None]], object], most: int = HANDSHAKES_MAX) -> None:
         self._call_soon = call_soon
@@ -32,7 +32,7 @@ class Handshakes:
         self._waiting: deque[Handshaking] = deque()
 
     def begin(self, connection: Handshaking) -> None:
-        """Take in a connection; if there are too many, the oldest is ended, which has had its time."""
+        """Add a connection; if there are too many, the oldest is ended, which has had its time."""
         self._under_way[connection] = None
         if len(self._under_way) > self._most:
             oldest = next(iter(self._under_way))
@@ -40,11 +40,11 @@ class Handshakes:
             oldest.give_up(f"more than {self._most} handshakes of TLS are under way")
 
     def end(self, connection: Handshaking) -> None:
-        """Forget a connection, be it known or not."""
+        """Forget a connection, known or not."""
         self._under_way.pop(connection, None)
 
     def step_soon(self, connection: Handshaking) -> None:
-        """Have a connection go on when it is its turn."""
+        """Let a connection continue when it is its turn."""
         self._waiting.append(connection)
         if len(self._waiting) == 1:
             self._call_soon(self._step)

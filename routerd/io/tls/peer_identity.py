@@ -1,10 +1,11 @@
-"""Who a certificate says that its holder is (reference 9.5), read from the certificate itself.
+"""The identity in a certificate (reference 9.5) and the end of its validity, read from the certificate itself.
 
-Only the subject is looked at, and only after TLS has verified the certificate.
+Of a peer's certificate only the subject is read, and only after TLS has verified the certificate.
 """
 
 import hashlib
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 
 from routerd.config import UID_LETTERS, UID_LETTERS_MAX
 
@@ -21,7 +22,7 @@ _SHORT_NAMES = {
 _ENCODINGS = {12: "utf-8", 18: "ascii", 19: "ascii", 20: "latin-1", 22: "ascii", 26: "ascii", 28: "utf-32-be"}
 _ENCODINGS[30] = "utf-16-be"
 """Of the types of strings that ASN.1 has."""
-_OBJECT_IDENTIFIER, _VERSION = 0x06, 0xA0
+_OBJECT_IDENTIFIER, _VERSION, _UTC_TIME = 0x06, 0xA0, 0x17
 _ESCAPED = frozenset(',+"\\<>;')
 
 Part = tuple[str, int, bytes]
@@ -38,18 +39,16 @@ def is_uid_format(text: str) -> bool:
 
 
 def user_of_certificate(der: bytes, uid_format: str | None, names: Mapping[str, str]) -> str:
-    """Return the user that a certificate stands for, empty for none; without a format it is the whole subject.
+    """Return the user that a certificate stands for; without a format, or with a wrong one, it is the whole subject.
 
     `names` gives users other names. Raises CertificateMalformed.
     """
     parts = [part for one in _subject(der) for part in one]
-    if not uid_format:
-        user = subject_text(der)
-    elif is_uid_format(uid_format):
+    if uid_format and is_uid_format(uid_format):
         found = (_part(letter, der, parts) for letter in uid_format)
         user = SEPARATOR.join(part for part in found if part)
     else:
-        return ""
+        user = subject_text(der)
     return names.get(user, user)
 
 
@@ -64,16 +63,44 @@ def _part(letter: str, der: bytes, parts: list[Part]) -> str:
     return next((_text(kind, value) for name, kind, value in parts if name == _FIELDS[letter]), "")
 
 
+def expiry_of_certificate(der: bytes) -> float:
+    """Return until when a certificate is valid, seconds since 1970. Raises CertificateMalformed."""
+    fields = _fields(der)
+    # The validity comes before the subject. It has two times, and the second is the end (RFC 5280 section 4.1.2.5).
+    times = _elements(fields[_subject_at(fields) - 1][1])
+    if len(times) != 2:
+        raise CertificateMalformed("the certificate has no validity")
+    kind, octets = times[1]
+    text = octets.decode("ascii", errors="replace")
+    if kind == _UTC_TIME:
+        text = f"{'19' if text >= '50' else '20'}{text}"
+    try:
+        return datetime.strptime(text, "%Y%m%d%H%M%SZ").replace(tzinfo=UTC).timestamp()
+    except ValueError as error:
+        raise CertificateMalformed(f"the certificate ends at {text!r}") from error
+
+
 def _subject(der: bytes) -> list[list[Part]]:
-    """Return the fields of the subject, of which several may stand for one."""
+    """Return the fields of the subject. Each may have several parts."""
+    fields = _fields(der)
+    return [
+        [_field(one) for _, one in _elements(several)] for _, several in _elements(fields[_subject_at(fields)][1])
+    ]
+
+
+def _fields(der: bytes) -> list[tuple[int, bytes]]:
+    """Return the fields of a certificate, the subject among them."""
     [(_, certificate)] = _elements(der)[:1] or [(0, b"")]
     [(_, signed)] = _elements(certificate)[:1] or [(0, b"")]
     fields = _elements(signed)
-    # Version, serial number, algorithm, issuer, validity, subject; the version is optional.
-    at = 5 if fields and fields[0][0] == _VERSION else 4
-    if len(fields) <= at:
+    if len(fields) <= _subject_at(fields):
         raise CertificateMalformed("the certificate has no subject")
-    return [[_field(one) for _, one in _elements(several)] for _, several in _elements(fields[at][1])]
+    return fields
+
+
+def _subject_at(fields: list[tuple[int, bytes]]) -> int:
+    # Version, serial number, algorithm, issuer, validity, subject; the version is optional.
+    return 5 if fields and fields[0][0] == _VERSION else 4
 
 
 def _field(octets: bytes) -> Part:

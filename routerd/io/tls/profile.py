@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import ssl
 import warnings
 from collections.abc import Iterable, Mapping
@@ -9,7 +10,14 @@ from dataclasses import dataclass, field
 
 from routerd.config import SslProfileConfig
 from routerd.io.logs import module_log
-from routerd.io.tls.peer_identity import CertificateMalformed, is_uid_format, user_of_certificate
+from routerd.io.tls.peer_identity import (
+    CertificateMalformed,
+    expiry_of_certificate,
+    is_uid_format,
+    subject_text,
+    user_of_certificate,
+)
+from routerd.management import Certificate
 
 _VERSIONS = {
     "TLSv1": (ssl.TLSVersion.TLSv1, ssl.OP_NO_TLSv1),
@@ -17,6 +25,7 @@ _VERSIONS = {
     "TLSv1.2": (ssl.TLSVersion.TLSv1_2, ssl.OP_NO_TLSv1_2),
     "TLSv1.3": (ssl.TLSVersion.TLSv1_3, ssl.OP_NO_TLSv1_3),
 }
+_CERTIFICATES = re.compile("-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----", re.DOTALL)
 _log = module_log("SERVER")
 
 Stamp = tuple[int, int, int] | None
@@ -24,7 +33,7 @@ Stamp = tuple[int, int, int] | None
 
 
 class TlsProfileBroken(Exception):
-    """A profile that no connection can be made with; the text names the file and says why."""
+    """No connection can be made with a profile; the text names the file and the reason."""
 
     def __init__(self, profile: str, attribute: str, what: str | None, reason: str) -> None:
         super().__init__(profile, attribute, what, reason)
@@ -37,25 +46,27 @@ class TlsProfileBroken(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Demand:
-    """What a listener wants of those who use TLS there."""
+    """A listener's demand for client certificates."""
 
     is_certificate_due: bool
     trusted_file: str | None
-    """Who may sign these certificates, None for those whom the profile trusts."""
+    """The file with the authorities for these certificates; None for those of the profile."""
 
 
 @dataclass(slots=True)
 class _Loaded:
-    """What has been made of the files, as they were at one time."""
+    """The contexts that were made of the files at one time."""
 
     stamps: dict[str, Stamp]
     names: Mapping[str, str]
+    certificate: Certificate | None = None
+    """The first certificate of the profile to expire; None without any."""
     servers: dict[_Demand, ssl.SSLContext] = field(default_factory=dict)
     clients: dict[bool, ssl.SSLContext] = field(default_factory=dict)
 
 
 class TlsProfile:
-    """The contexts of one profile. Those of now are for new connections; others keep what they were made with."""
+    """The contexts of one profile. New connections use the latest; others keep the contexts that they began with."""
 
     def __init__(self, config: SslProfileConfig) -> None:
         """Read the files; raises TlsProfileBroken."""
@@ -63,33 +74,39 @@ class TlsProfile:
         files = (config.ca_file, config.cert_file, config.key_file, config.names_file)
         self._loaded = self._load(_stamps(one for one in files if one is not None))
         self._refused: dict[str, Stamp] | None = None
-        """The files that could not be used, while those that are there are still these."""
+        """The stamps of files that could not be used, while these files stay the same."""
         if config.uid_format is not None and not is_uid_format(config.uid_format):
-            _log.critical("sslProfile %s: uidFormat %s gives nobody a user", config.name, config.uid_format)
+            text = "sslProfile %s: Invalid format for uidFormat: %s; the user is the whole subject"
+            _log.critical(text, config.name, config.uid_format)
 
     def server_context(self, *, demands_certificate: bool, trusted_file: str | None = None) -> ssl.SSLContext:
-        """Return what the connections of a listener are made with; raises TlsProfileBroken.
+        """Return the context for the connections of a listener; raises TlsProfileBroken.
 
-        Certificates that are demanded are signed by somebody in `trusted_file`, or in it themselves, if one is given.
+        If a `trusted_file` is given, client certificates must be signed by an authority in it, or be in it.
         """
         return self._server(self._loaded, _Demand(demands_certificate, trusted_file if demands_certificate else None))
 
     def client_context(self, *, verifies_name: bool) -> ssl.SSLContext:
-        """Return what the connections of a connector are made with; raises TlsProfileBroken."""
+        """Return the context for the connections of a connector; raises TlsProfileBroken."""
         return self._client(self._loaded, verifies_name)
 
     def user_of(self, certificate: bytes) -> str | None:
-        """Return the user that a verified certificate stands for."""
+        """Return the user in a verified certificate."""
         try:
             return user_of_certificate(certificate, self.config.uid_format, self._loaded.names) or None
         except CertificateMalformed as error:
             _log.warning("sslProfile %s: a certificate has no user: %s", self.config.name, error)
             return None
 
-    def refresh(self) -> bool:
-        """Look whether the files have changed, and use them if so; whether they are used.
+    @property
+    def certificate(self) -> Certificate | None:
+        """The first of the profile's certificates to expire; None if it has none."""
+        return self._loaded.certificate
 
-        Files that cannot be used are logged, once, and change nothing.
+    def refresh(self) -> bool:
+        """Use the files if they have changed; return whether they are used now.
+
+        Files that cannot be used are logged once, and change nothing.
         """
         stamps = _stamps(self._loaded.stamps)
         if stamps in (self._loaded.stamps, self._refused):
@@ -108,7 +125,7 @@ class TlsProfile:
     # --- loading
 
     def _keep_demands(self, loaded: _Loaded) -> None:
-        """Have listeners trust whom their files name now; one whose file cannot be used keeps what it had."""
+        """Renew the contexts of listeners' demands. If a file cannot be used, its listener keeps its context."""
         for demand, context in self._loaded.servers.items():
             if demand.trusted_file is not None:
                 try:
@@ -119,6 +136,8 @@ class TlsProfile:
 
     def _load(self, stamps: dict[str, Stamp]) -> _Loaded:
         config = self.config
+        for word in config.unknown_protocols:
+            raise self._broken("protocols", word, "this is not a version of TLS")
         for attribute, file in (
             ("caCertFile", config.ca_file),
             ("certFile", config.cert_file),
@@ -127,9 +146,10 @@ class TlsProfile:
             if file is not None:
                 self._check_readable(attribute, file)
         loaded = _Loaded(stamps, self._read_names())
-        # One of each kind shows what is wrong with the files; others are made when they are wanted.
+        # One context of each kind shows errors in the files; others are made on demand.
         if config.cert_file is not None:
             self._server(loaded, _Demand(False, None))
+            loaded.certificate = _first_to_expire(config.cert_file)
         if config.ca_file is not None or config.cert_file is None:
             self._client(loaded, True)
         return loaded
@@ -148,9 +168,9 @@ class TlsProfile:
                 loaded.stamps.setdefault(demand.trusted_file, _stamp(demand.trusted_file))
                 self._check_readable("trustedCertsFile", demand.trusted_file)
                 self._load_authorities(context, "trustedCertsFile", demand.trusted_file)
-                # What is in it is trusted as it is: one that others have signed, and a client's own.
+                # Each certificate in it is trusted as it is: one that others have signed, and a client's own.
                 context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
-            # Every handshake is a whole one, so that every certificate is held against the files of its time.
+            # Every handshake is a full one, so every certificate is checked against the current files.
             context.options |= ssl.OP_NO_TICKET
             context.num_tickets = 0
             if demand.is_certificate_due:
@@ -202,7 +222,7 @@ class TlsProfile:
         except ssl.SSLError as error:
             raise self._broken("certFile", file, "this has no certificate in PEM form") from error
         try:
-            # A password that is asked for is one from here, never from a terminal.
+            # A password comes from here, never from a terminal.
             context.load_cert_chain(file, config.key_file, lambda: password)
         except (ssl.SSLError, ValueError) as error:
             attribute = "certFile" if config.key_file is None else "privateKeyFile"
@@ -250,7 +270,7 @@ class TlsProfile:
 
 def _limit_versions(context: ssl.SSLContext, protocols: tuple[str, ...]) -> None:
     with warnings.catch_warnings():
-        # Old versions are what the operator has asked for.
+        # The operator has asked for old versions.
         warnings.simplefilter("ignore", DeprecationWarning)
         context.minimum_version = _VERSIONS[protocols[0]][0]
         context.maximum_version = _VERSIONS[protocols[-1]][0]
@@ -258,6 +278,18 @@ def _limit_versions(context: ssl.SSLContext, protocols: tuple[str, ...]) -> None
         for name in between:
             if name not in protocols:
                 context.options |= _VERSIONS[name][1]
+
+
+def _first_to_expire(file: str) -> Certificate | None:
+    """Return the first certificate of a PEM file to expire."""
+    with open(file, encoding="latin-1") as text:
+        found = _CERTIFICATES.findall(text.read())
+    try:
+        octets = map(ssl.PEM_cert_to_DER_cert, found)
+        return min((Certificate(expiry_of_certificate(one), subject_text(one)) for one in octets), default=None)
+    except (CertificateMalformed, ValueError) as error:
+        _log.warning("It is not known when the certificates of %s expire: %s", file, error)
+        return None
 
 
 def _stamps(files: Iterable[str]) -> dict[str, Stamp]:

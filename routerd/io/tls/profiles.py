@@ -1,33 +1,34 @@
-"""The profiles of a worker by name, and the transports that are made with them."""
+"""The profiles of a worker by name, and the contexts that they make."""
 
 import ssl
 from collections.abc import Iterable
 
 from routerd.config import ConnectorConfig, ListenerConfig, SslProfileConfig
 from routerd.io.tls.profile import TlsProfile, TlsProfileBroken
+from routerd.management import Certificate
 
 EXTERNAL = "EXTERNAL"
 
 
 class TlsProfiles:
-    """Those that listeners and connectors name."""
+    """The profiles that listeners and connectors name."""
 
     def __init__(self, configs: Iterable[SslProfileConfig] = ()) -> None:
         self._configs = {config.name: config for config in configs}
         self._profiles: dict[str, TlsProfile] = {}
 
     def add(self, profile: TlsProfile) -> None:
-        """Take a profile, in the place of one with its name."""
+        """Add a profile; one of the same name is replaced."""
         self._configs[profile.config.name] = profile.config
         self._profiles[profile.config.name] = profile
 
     def remove(self, name: str) -> None:
-        """Do without a profile; connections that were made with it stay."""
+        """Remove a profile; connections that were made with it stay."""
         self._configs.pop(name, None)
         self._profiles.pop(name, None)
 
     def get(self, name: str) -> TlsProfile:
-        """Return a profile; raises TlsProfileBroken if it cannot be used, or is not there."""
+        """Return a profile; raises TlsProfileBroken if it is missing or cannot be used."""
         profile = self._profiles.get(name)
         if profile is None:
             config = self._configs.get(name)
@@ -36,21 +37,28 @@ class TlsProfiles:
             profile = self._profiles[name] = TlsProfile(config)
         return profile
 
+    def certificates(self) -> dict[str, Certificate]:
+        """Return the certificates that expire first, by the names of the profiles in use."""
+        found = ((name, profile.certificate) for name, profile in self._profiles.items())
+        return {name: one for name, one in found if one is not None}
+
     def refresh(self) -> None:
-        """Use the files of today."""
+        """Reload files that have changed."""
         for profile in self._profiles.values():
             profile.refresh()
 
 
 def server_context(profile: TlsProfile, listener: ListenerConfig) -> ssl.SSLContext:
-    """Return what the connections of a listener are made with; raises TlsProfileBroken."""
-    # 9.1: where EXTERNAL is named, whoever uses TLS has to show a certificate.
-    is_certificate_due = EXTERNAL in (listener.sasl_mechanisms or ())
+    """Return the context for the connections of a listener; raises TlsProfileBroken."""
+    # 9.1: a listener that names EXTERNAL requires a certificate of everyone who uses TLS.
+    # HTTP knows no SASL: there, a certificate is how a peer that must authenticate does so (8).
+    proves_by_certificate = listener.takes_http and listener.authenticate_peer and profile.config.ca_file is not None
+    is_certificate_due = proves_by_certificate or EXTERNAL in (listener.sasl_mechanisms or ())
     return profile.server_context(demands_certificate=is_certificate_due, trusted_file=listener.trusted_file)
 
 
 def check_use(profile: TlsProfile, user: ListenerConfig | ConnectorConfig) -> None:
-    """See whether a listener or connector can have its connections made with a profile; raises TlsProfileBroken."""
+    """Check that a listener or connector can use a profile; raises TlsProfileBroken."""
     if isinstance(user, ListenerConfig):
         server_context(profile, user)
     else:
@@ -60,7 +68,7 @@ def check_use(profile: TlsProfile, user: ListenerConfig | ConnectorConfig) -> No
 def check_profiles(
     configs: Iterable[SslProfileConfig], users: Iterable[ListenerConfig | ConnectorConfig]
 ) -> list[TlsProfileBroken]:
-    """Return why profiles cannot be used, or not for what names them; each is told once."""
+    """Return the reasons why profiles cannot be used, alone or by the entities that name them; each reason once."""
     profiles: dict[str, TlsProfile] = {}
     broken: dict[str, TlsProfileBroken] = {}
     for config in configs:

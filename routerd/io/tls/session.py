@@ -1,7 +1,7 @@
-"""TLS between octets and octets: what is encrypted goes in, what is not comes out, and the other way round.
+"""TLS in memory: encrypted octets go in and plain octets come out, and the other way round.
 
-OpenSSL works on memory, not on a socket, so nothing here waits. It keeps as much memory for a connection as the most
-that it was handed at a time: what comes in and goes out is handed over in pieces.
+OpenSSL works on memory, not on a socket, so nothing here waits. For each connection it keeps as much memory as the
+largest piece that it was handed. So octets are handed over in small pieces, in both directions.
 """
 
 import ssl
@@ -9,13 +9,13 @@ from collections.abc import Callable
 from typing import cast
 
 PIECE = 1 << 15
-"""Octets that OpenSSL is handed at a time."""
+"""Octets that OpenSSL gets at a time."""
 RECORD_MAX = 1 << 14
-"""Octets that one record of TLS has at most (RFC 8446 section 5.1)."""
+"""The most octets of one TLS record (RFC 8446 section 5.1)."""
 
 
 class TlsFailed(Exception):
-    """TLS that cannot go on; the text says why."""
+    """TLS cannot continue; the text has the reason."""
 
 
 class TlsSession:
@@ -24,7 +24,7 @@ class TlsSession:
     __slots__ = ("_incoming", "_outgoing", "_ssl", "is_ended", "is_established")
 
     def __init__(self, context: ssl.SSLContext, *, is_server: bool, server_name: str | None = None) -> None:
-        """`server_name` is whom a client wants to talk to. Raises TlsFailed if that is no name."""
+        """`server_name` is the name that a client expects. Raises TlsFailed if it is not a valid name."""
         self._incoming = ssl.MemoryBIO()
         self._outgoing = ssl.MemoryBIO()
         try:
@@ -36,7 +36,7 @@ class TlsSession:
         """Whether the peer has said that it sends nothing more."""
 
     def shake_hands(self, octets: bytes | memoryview = b"") -> None:
-        """Go on with the handshake as far as these octets allow. Raises TlsFailed."""
+        """Continue with the handshake as far as these octets allow; raises TlsFailed."""
         if octets:
             self._incoming.write(octets)
         try:
@@ -48,9 +48,9 @@ class TlsSession:
         self.is_established = True
 
     def receive(self, octets: memoryview, into: memoryview, deliver: Callable[[int], None]) -> None:
-        """Decrypt, and have what came out taken from `into`: so many octets from its beginning. Raises TlsFailed."""
+        """Decrypt into `into`; `deliver` takes the given number of octets from its beginning. Raises TlsFailed."""
         filled, room = 0, len(into)
-        # With a buffer it returns how much came.
+        # With a buffer it returns the number of octets.
         read = cast(Callable[[int, memoryview], int], self._ssl.read)
         want_read = ssl.SSLWantReadError
         at, end = 0, len(octets)
@@ -81,7 +81,7 @@ class TlsSession:
                 deliver(filled)
 
     def send(self, octets: bytes | bytearray | memoryview, write: Callable[[bytes], object]) -> None:
-        """Encrypt, and have what came out written. Raises TlsFailed."""
+        """Encrypt, and write the result; raises TlsFailed."""
         encrypt, take = self._ssl.write, self._outgoing.read
         at, end = 0, len(octets)
         try:
@@ -93,11 +93,11 @@ class TlsSession:
             raise TlsFailed(reason_of(error)) from error
 
     def output(self) -> bytes:
-        """Return what TLS itself has to say to the peer: handshakes, alerts."""
+        """Return TLS's own output for the peer: handshakes, alerts."""
         return self._outgoing.read() if self._outgoing.pending else b""
 
     def close(self) -> None:
-        """Say that nothing more will be sent."""
+        """Tell the peer that nothing more will be sent."""
         try:
             self._ssl.unwrap()
         except ssl.SSLError:
@@ -106,7 +106,7 @@ class TlsSession:
 
     @property
     def peer_certificate(self) -> bytes | None:
-        """The certificate of the peer, if it has shown one that is trusted."""
+        """The certificate of the peer, if it has shown a trusted one."""
         return self._ssl.getpeercert(binary_form=True)
 
     @property
@@ -122,7 +122,7 @@ class TlsSession:
 
 
 def reason_of(error: Exception) -> str:
-    """Return what went wrong, in words."""
+    """Return the error in words."""
     if isinstance(error, ssl.SSLCertVerificationError):
         return f"the peer's certificate is not trusted: {error.verify_message.rstrip('.')}"
     if isinstance(error, ssl.SSLError) and error.reason:

@@ -1,4 +1,4 @@
-"""What others ask of a connection worker, from any thread: calls are handed over to the loop and return a future."""
+"""Calls of a connection worker from other threads: each is handed over to the loop and returns a future."""
 
 import time
 from abc import ABC, abstractmethod
@@ -18,11 +18,11 @@ from routerd.io.tls import TlsProfiles
 T = TypeVar("T")
 
 Controls = Sequence[tuple[int, bytes]]
-"""Trunks, and messages of the routing protocol to be sent on them."""
+"""Trunks, and messages of the routing protocol for each."""
 
 
 class WorkerCalls(ABC):
-    """The part of a `Worker` that other threads see; what it has is made by the worker."""
+    """The part of a `Worker` that other threads use; the worker sets its attributes."""
 
     config: WorkerConfig
     router: Router
@@ -36,11 +36,11 @@ class WorkerCalls(ABC):
     recording_clock: RecordingClock
 
     def sibling(self) -> Sibling:
-        """Return what the address table has to know to let others find this worker."""
+        """Return the data by which other workers find this one."""
         return Sibling(self.config.index, self.config.incarnation, self._fabric.endpoint.text())
 
     def interests(self) -> "Future[Changes]":
-        """Return all that this worker's consumers want."""
+        """Return all interests of this worker's consumers."""
         return self._calls.call(self.router.all_interests)
 
     def apply(self, delta: Delta) -> "Future[tuple[int, int]]":
@@ -48,68 +48,77 @@ class WorkerCalls(ABC):
         return self._calls.call(self._apply, delta)
 
     def confirm(self, sequence: int) -> None:
-        """Say that every worker knows the changes up to `sequence`."""
+        """Confirm that every worker knows the changes up to `sequence`."""
         self._calls.post_turn(self.router.confirm, sequence)
         self._calls.post(self._fabric.connect)
+        self._calls.post(self._note_joined)
 
     def ping(self) -> "Future[float]":
-        """Return how long the loop took to come to this, in seconds."""
+        """Return the delay until the loop got to this call, in seconds."""
         asked = time.monotonic()
         return self._calls.call(lambda: time.monotonic() - asked)
 
     def connector_states(self) -> "Future[list[ConnectorState]]":
-        """Return how this worker's connectors are."""
+        """Return the states of this worker's connectors."""
         return self._calls.call(self.connectors.states)
 
     def learn_network(self, news: Sequence[NetworkNews], controls: Controls) -> "Future[None]":
-        """Take what the routing engine says of the network, and send its messages, each on a trunk of this worker."""
+        """Take news of the routing engine, and send its messages, each on a trunk of this worker."""
         return self._calls.call(self.take_outputs, news, controls)
 
     def network_view(self) -> "Future[NetworkView]":
-        """Return what a new routing engine goes on from."""
+        """Return the checkpoint for a new routing engine."""
         return self._calls.call(self._network_view)
 
     def call(self, function: Callable[..., T], *arguments: Any) -> "Future[T]":
-        """Have the loop call a function, and return what it does."""
+        """Let the loop call a function, and return its result."""
         return self._calls.call(function, *arguments)
 
     def renew_account(self) -> None:
-        """Report all that counts against limits: the ledger may be another one."""
+        """Report everything that counts against limits: the ledger may be a new one."""
         self._calls.post_turn(self._gate.account.renew)
 
     def take_verdict(self, verdict: Verdict) -> "Future[None]":
-        """Go on with what waited for the ledger."""
+        """Continue with connections that waited for the ledger."""
         return self._calls.call(self._gate.account.answered, verdict)
 
     def report_failed(self) -> "Future[None]":
-        """Report everything again: the ledger may not have heard the last report."""
+        """Report everything again: the last report may be lost."""
         return self._calls.call(self._gate.account.failed)
 
     def recall_sockets(self) -> "Future[int]":
-        """Give back what this worker may accept and has not; return how many sockets it keeps."""
+        """Give back the unused allowance of sockets; return the remaining number."""
         return self._calls.call(self._gate.account.recall)
 
     def close_connection(self, connection: int) -> "Future[bool]":
-        """Close the connection of a client; whether there is such a connection."""
+        """Close the connection of a client; return whether there is one with this number."""
         return self._calls.call(self.router.close_connection, connection)
 
     def set_trace(self, connection: int, is_on: bool) -> "Future[bool]":
-        """Trace the frames of a connection, or leave it to the log; whether there is such a connection of a client."""
+        """Trace the frames of a connection, or leave that to the log; return whether a client has this number."""
         return self._calls.call(self._set_trace, connection, is_on)
 
+    def end_subscription(self, topic: str, container: str, link: str) -> "Future[bool]":
+        """End a subscription of a topic that is hosted here; return whether there is one."""
+        return self._calls.call(self._end_subscription, topic, container, link)
+
     def drain(self, grace_s: float) -> "Future[None]":
-        """Close listeners, let what is under way settle, detach and close; done when nobody is connected any more."""
+        """Close listeners, let deliveries under way settle, detach and close; done when no connection is left."""
         return self._calls.start(self._drain(grace_s))
 
     # --- what takes more than a call, in the loop
 
     @abstractmethod
     def take_outputs(self, news: Sequence[NetworkNews], controls: Controls) -> None:
-        """Take what the routing engine says."""
+        """Take the output of the routing engine."""
 
     @abstractmethod
     def _network_view(self) -> NetworkView:
-        """Return what a new routing engine goes on from."""
+        """Return the checkpoint for a new routing engine."""
+
+    @abstractmethod
+    def _note_joined(self) -> None:
+        """Note that the other workers know of this one."""
 
     @abstractmethod
     def _apply(self, delta: Delta) -> tuple[int, int]:
@@ -117,8 +126,12 @@ class WorkerCalls(ABC):
 
     @abstractmethod
     def _set_trace(self, connection: int, is_on: bool) -> bool:
-        """Trace the frames of a connection, or not; whether there is such a connection."""
+        """Trace the frames of a connection, or stop that; return whether there is such a connection."""
+
+    @abstractmethod
+    def _end_subscription(self, topic: str, container: str, link: str) -> bool:
+        """End a subscription; return whether there is one."""
 
     @abstractmethod
     def _drain(self, grace_s: float) -> Coroutine[Any, Any, None]:
-        """Have nobody connected any more."""
+        """Close everything."""

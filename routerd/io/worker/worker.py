@@ -1,7 +1,7 @@
-"""A connection worker: one event loop in a thread of its own, with all that its connections need.
+"""A connection worker: one event loop in a separate thread, with all that its connections need.
 
-What others call is safe from any thread (`worker_calls`). Everything else runs in the loop, which no caller can make
-wait.
+The calls for others are safe from any thread (`worker_calls`). Everything else runs in the loop, and no caller can make
+the loop wait.
 """
 
 import asyncio
@@ -26,6 +26,7 @@ from routerd.core import (
     Peer,
     Report,
     Router,
+    RouterMode,
     TrunkEvent,
     add_built_in_endpoints,
 )
@@ -42,6 +43,7 @@ from routerd.io.connections import (
     transport_with,
 )
 from routerd.io.entities import running
+from routerd.io.http import Scrape
 from routerd.io.logs import EventLog, failure_of, is_watched, module_log
 from routerd.io.management import Ask, ManagementEndpoint
 from routerd.io.recording import Recording, RecordingClock
@@ -51,7 +53,9 @@ from routerd.io.scheduling import BusyPoll, CoreKeeper, LoopCalls, SystemCores, 
 from routerd.io.settings import WorkerConfig
 from routerd.io.sockets import NEVER, READ_SIZE, Deadlines, FilterBuffers, StuckOutputs, Transport, Turn
 from routerd.io.sockets import STUCK_S as UNREAD_S
-from routerd.io.tls import Handshakes, TlsProfiles
+from routerd.io.tls import Handshakes, TlsProfiles, check_use
+from routerd.io.topics import PLACE as TOPICS
+from routerd.io.topics import TICK_S, HostedTopics
 from routerd.io.worker.calls import Controls, WorkerCalls
 from routerd.wire import Connection, Open
 from routerd.wire.sasl import SaslFrame
@@ -62,9 +66,9 @@ OnTrunks = Callable[[list[TrunkEvent]], None]
 OnReport = Callable[[Report], None]
 DRAIN_STEP_S = 0.05
 BEAT_S = 1.0
-"""How often the loop is looked at."""
+"""The interval of checks of the loop."""
 CLOSE_WAIT_S = 1.0
-"""What peers get to answer our closes."""
+"""The time for peers to answer our closes."""
 
 _log = module_log("SERVER")
 _heeded_logs = (module_log("PROTOCOL"), module_log("MESSAGE"))
@@ -80,11 +84,12 @@ class Worker(WorkerCalls):
         ask: Ask | None = None,
         on_trunks: OnTrunks | None = None,
         on_report: OnReport | None = None,
+        scrape: Scrape | None = None,
     ) -> None:
-        """`ask` has requests to the router's management answered; without it there is none.
+        """`ask` answers requests to management, and `scrape` those for metrics; each may be missing.
 
-        `on_changes`, `on_trunks` and `on_report` are called in the loop, with what the address table, the routing
-        engine and the ledger of connections need.
+        `on_changes`, `on_trunks` and `on_report` are called in the loop, with the data for the address table, the
+        routing engine and the ledger of connections.
         """
         self.config = config
         self._ask = ask
@@ -116,7 +121,8 @@ class Worker(WorkerCalls):
             config.router, self.profiles, self._calls.post, self._send_sasl
         )
         entrance = Entrance(self._gate, self.turn.due)
-        self.listeners = Listeners(self, config, entrance, self.authentication, self.profiles, self._loop)
+        about = (self.authentication, self.profiles, self._loop)
+        self.listeners = Listeners(self, config, entrance, *about, self, scrape)
         self._fabric = Fabric(self, config, self._loop, self.turn.due)
         self._deadlines: Deadlines[Transport] = Deadlines()
         self._deadline = NEVER
@@ -124,9 +130,17 @@ class Worker(WorkerCalls):
         self._core_keeper: CoreKeeper | None = None
         self._thread: threading.Thread | None = None
         self._is_over = threading.Event()
+        self._is_listening = False
+        """Whether it listens at all its ports."""
+        self._has_joined = config.workers == 1
+        """Whether all workers have learned of this one."""
+        self._is_draining = False
         self._edges_due = 0.0
         self._stuck_outputs = StuckOutputs()
         self.exchanges = Exchanges(self.router)
+        self.topics = HostedTopics(self.router, config.incarnation, self._topics_begun)
+        if config.hosts(TOPICS) and config.router.mode is not RouterMode.EDGE:
+            self.router.topics = self.topics
         self.recording = Recording(self.router, config.index, config.incarnation)
         self.recording_clock = RecordingClock(self.recording, self._loop)
         self.reports = WorkerReports(
@@ -138,12 +152,13 @@ class Worker(WorkerCalls):
             is_busy=self._busy_poll.is_busy,
             recording=self.recording,
             exchanges=self.exchanges,
+            topics=lambda: self.topics.node,
         )
 
     # --- for any thread
 
     def start(self) -> list[str]:
-        """Run in a thread of its own; return what it listens on, once it does. Raises ListenFailed."""
+        """Run in a separate thread; return the addresses once it listens on them. Raises ListenFailed."""
         started: Future[list[str]] = Future()
         self._thread = threading.Thread(target=self._run, args=(started,), name="routerd-data", daemon=True)
         self._thread.start()
@@ -157,7 +172,7 @@ class Worker(WorkerCalls):
         started.result()
 
     def stop(self) -> None:
-        """End now."""
+        """End at once."""
         if self._loop.is_closed():
             return
         self._calls.post(self._loop.stop)
@@ -166,7 +181,7 @@ class Worker(WorkerCalls):
             self._thread = None
 
     def wait(self, timeout_s: float | None = None) -> bool:
-        """Wait for the end; whether it has come."""
+        """Wait for the end; return whether it has come."""
         return self._is_over.wait(timeout_s)
 
     # --- the loop
@@ -184,11 +199,12 @@ class Worker(WorkerCalls):
                 return
             be_quick()
             if self.config.keeps_core and uses_tricks():
-                # In the thread that it is about.
+                # It must run in the thread that it changes.
                 self._core_keeper = CoreKeeper(SystemCores())
             self._beat(time.monotonic())
             self.recording_clock.record(self.config.record)
             sampling = loop.create_task(self.reports.sample())
+            self._is_listening = True
             started.set_result(texts)
             loop.run_forever()
             sampling.cancel()
@@ -210,7 +226,7 @@ class Worker(WorkerCalls):
         if self._core_keeper is not None:
             self._core_keeper.close()
         await asyncio.sleep(0)
-        self.recording.close(time.monotonic())
+        await self._complete_records()
 
     # --- where connections come from
 
@@ -222,6 +238,10 @@ class Worker(WorkerCalls):
         if self._ask is not None:
             ManagementEndpoint(self.router, self.turn.begin(), self._ask, self._calls.post_turn)
             self.turn.due()
+        for address in self.config.router.addresses:
+            if address.topic is not None:
+                self.router.topics.add(address.pattern, address.topic)
+        self.turn.due()
         await self._take_others()
         texts = [await self.listeners.open(listener) for listener in self.config.listeners]
         self._fabric.listen()
@@ -230,7 +250,7 @@ class Worker(WorkerCalls):
         return texts
 
     async def _take_others(self) -> None:
-        """Have what is configured that no part of ours has been made with."""
+        """Apply configured entities that no constructor above takes."""
         for section, configs in self.config.others.items():
             kind = configurable(SECTIONS[section])
             assert kind is not None, "it was read by its kind"
@@ -240,6 +260,9 @@ class Worker(WorkerCalls):
                     await step.commit()
 
     def _outgoing(self, connector: ConnectorConfig, host: str) -> Transport:
+        """Return a new connection; raises TlsProfileBroken."""
+        if connector.ssl_profile is not None:
+            check_use(self.profiles.get(connector.ssl_profile), connector)
         peer = self.router.new_peer(
             connector.role.value,
             capacity=connector.link_capacity,
@@ -275,7 +298,7 @@ class Worker(WorkerCalls):
         self.turn.due()
 
     def _send_sasl(self, transport: Transport, frames: list[SaslFrame]) -> None:
-        """Go on with an exchange that waited; what the peer sent meanwhile is taken, too."""
+        """Continue with an exchange that waited, and with input that came meanwhile."""
         now = self.turn.begin()
         was_open = transport.peer.is_open
         transport.connection.send_sasl(frames, now)
@@ -283,19 +306,19 @@ class Worker(WorkerCalls):
         self.turn.due(now)
 
     def _proceed(self, peer: Peer, performative: Open | None) -> None:
-        """Go on with a connection that waited for the ledger."""
+        """Continue with a connection that waited for the ledger."""
         now = self.turn.begin()
         self.router.go_on(peer, performative)
         if isinstance(peer.shell, Transport):
             self.look_at(peer.shell, False, now)
 
     def look_at(self, transport: Transport, was_open: bool, now: float) -> None:
-        """See to a connection that has been opened, or is over."""
+        """Continue with a connection after its open or its end."""
         if transport.connection.is_finished:
-            # Where the peer has the last word there is nothing to write, and nobody else to close.
+            # After the peer's last word there is nothing to write, and nobody else closes.
             transport.flush(now)
         if transport.deadline == NEVER or transport.peer.is_open is not was_open:
-            # The open of the peer says how often it wants to hear from us.
+            # The peer's open has the interval at which it wants frames of us.
             self._deadlines.watch(transport)
             self.connectors.notice(transport)
             if transport.peer.is_open:
@@ -306,6 +329,7 @@ class Worker(WorkerCalls):
         """Report the end of a connection."""
         self.turn.begin()
         transport.connection.transport_closed()
+        self.reports.ended.add(transport.peer)
         if isinstance(transport.peer.details, ListenerConfig):
             self._gate.socket_closed()
         self.authentication.settled(transport)
@@ -314,7 +338,7 @@ class Worker(WorkerCalls):
         self.turn.due()
 
     def set_blocked(self, transport: Transport, is_blocked: bool) -> None:
-        """Pass on whether the transport has room."""
+        """Tell the router whether the transport has room."""
         now = self.turn.begin()
         self.router.set_blocked(transport.peer, is_blocked)
         if not is_blocked:
@@ -322,7 +346,7 @@ class Worker(WorkerCalls):
         self.turn.due()
 
     def close_unless_open(self, transport: Transport) -> None:
-        """Give up a peer that has had its time to send an open."""
+        """Give up a peer whose time for an open is over."""
         if not transport.peer.is_open and not transport.connection.is_finished:
             reason = "no open was received in time"
             _log.info("%s", failure_of(transport.peer, reason))
@@ -347,7 +371,7 @@ class Worker(WorkerCalls):
     # --- the end of a turn
 
     def conclude(self, now: float) -> None:
-        """Tell the table and others what the turn brought about, and set the timer."""
+        """Send the turn's output to the table and others, and set the timer."""
         router = self.router
         changes = router.take_changes()
         if changes is not None:
@@ -389,6 +413,18 @@ class Worker(WorkerCalls):
             self._core_keeper.look()
         self._loop.call_later(BEAT_S, self._beat, now + BEAT_S)
 
+    def _topics_begun(self) -> None:
+        self._loop.call_later(TICK_S, self._tick_topics)
+
+    def _tick_topics(self) -> None:
+        now = self.turn.begin()
+        self.topics.tick(now)
+        self.turn.due(now)
+        self._topics_begun()
+
+    def _end_subscription(self, topic: str, container: str, link: str) -> bool:
+        return self.topics.end_subscription(topic, container, link, self.router.now)
+
     def _set_timer(self, deadline: float, now: float) -> None:
         if self._timer is not None:
             self._timer.cancel()
@@ -399,13 +435,13 @@ class Worker(WorkerCalls):
         after_reading(self._loop, self._judge)
 
     def _judge(self) -> None:
-        """Have connections do what is due, now that what their peers have sent is known."""
+        """Let connections do their due work, now that the input of their peers has been read."""
         now = self.turn.begin()
         self._timer = None
         self._deadline = NEVER
         for transport in self._deadlines.due(now):
             if transport.is_choked:
-                # It cannot be heard, as nothing is read from it.
+                # It cannot be heard, as its socket is not read.
                 transport.connection.receive_data(b"", now)
             transport.connection.tick(now)
             if transport.connection.is_finished:
@@ -416,7 +452,7 @@ class Worker(WorkerCalls):
         self.turn.due()
 
     def take_outputs(self, news: Sequence[NetworkNews], controls: Controls) -> None:
-        """Take what comes of the routing engine; in the loop."""
+        """Take the output of the routing engine; in the loop."""
         self.turn.begin()
         for one in news:
             self.router.apply_network(one)
@@ -428,6 +464,25 @@ class Worker(WorkerCalls):
         network = self.router.network
         return NetworkView(network.version, network.checkpoint, network.mapping(), tuple(self.router.open_trunks()))
 
+    @property
+    def has_started(self) -> bool:
+        """Whether it listens, and the other workers know of it."""
+        return self._is_listening and self._has_joined
+
+    def _note_joined(self) -> None:
+        self._has_joined = True
+
+    def lacks(self) -> list[str]:
+        """Return why it is not ready for clients, in one sentence each."""
+        if not self.has_started:
+            return ["The router has not started yet."]
+        found = ["The router is draining."] if self._is_draining else []
+        others = self.config.workers - 1
+        joined = sum(neighbour.peer is not None for neighbour in self.router.neighbours.values())
+        if joined < others:
+            found.append(f"{joined} of {others} other connection actors are joined to this one.")
+        return found
+
     # --- siblings
 
     def _apply(self, delta: Delta) -> tuple[int, int]:
@@ -438,8 +493,12 @@ class Worker(WorkerCalls):
     # --- the end
 
     async def _drain(self, grace_s: float) -> None:
+        self._is_draining = True
         self.connectors.retire()
         self.listeners.close_all()
+        for peer in list(self.router.peers.values()):
+            if isinstance(peer.shell, Transport):
+                peer.shell.retire()
         now = self.turn.begin()
         end = now + grace_s
         self.router.drain()
@@ -451,11 +510,21 @@ class Worker(WorkerCalls):
         self.router.close_all()
         self.turn.due()
         end = time.monotonic() + CLOSE_WAIT_S
-        while any(peer.is_external for peer in self.router.peers.values()) and time.monotonic() < end:
+        while any(map(_is_waited_for, self.router.peers.values())) and time.monotonic() < end:
             await asyncio.sleep(DRAIN_STEP_S)
+        await self._complete_records()
+
+    async def _complete_records(self) -> None:
         self.recording.close(time.monotonic())
+        # In another thread: a worker whose loop stands still is taken for dead, and ended with what is not written.
+        await asyncio.to_thread(self.recording.wait)
+
+
+def _is_waited_for(peer: Peer) -> bool:
+    """Whether a peer may still answer our close; a peer over HTTP does not."""
+    return peer.is_external and getattr(peer.shell, "carries_amqp", True)
 
 
 def _token() -> str:
-    # 15 characters are what other routers make of it; 88 bits cannot be guessed.
+    # Other routers use 15 characters as well; 88 bits cannot be guessed.
     return secrets.token_urlsafe(11)

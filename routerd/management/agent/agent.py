@@ -3,7 +3,7 @@
 import logging
 from typing import Any
 
-from routerd.config import CHANGES, ChangeForbidden, ChangeRefused
+from routerd.config import CHANGES, ChangeForbidden, ChangeRefused, PolicyRefused
 from routerd.management.agent.call import Call, call_of
 from routerd.management.agent.entity_index import EntityIndex
 from routerd.management.agent.general import GeneralView
@@ -43,6 +43,8 @@ class Agent:
             return _failure(call, refusal.status, str(refusal))
         except ChangeForbidden as forbidden:
             return _failure(call, 403, str(forbidden))
+        except PolicyRefused as refused:
+            return _failure(call, 500, str(refused))
         except ChangeRefused as refused:
             return _failure(call, 400, str(refused))
         except Unanswered as unanswered:

@@ -41,6 +41,10 @@ def _priority(entity: ConfiguredEntity) -> int:
     return whole(_NO_PRIORITY if priority is None else priority)
 
 
+def _whole_of_topic(attribute: str) -> Getter:
+    return lambda entity: whole(entity.values[attribute])
+
+
 CONFIG_ADDRESS_COLUMNS: Columns = {
     "name": shown_name,
     "identity": attrgetter("identity"),
@@ -54,6 +58,8 @@ CONFIG_ADDRESS_COLUMNS: Columns = {
     "priority": _priority,
     "fallback": lambda entity: entity.values["enableFallback"],
     "resendReleased": lambda entity: entity.values["resendReleased"],
+    "delivery": lambda entity: entity.values["delivery"],
+    **{name: _whole_of_topic(name) for name in ("maxUnsettled", "maxUnsettledOctets", "subscriptionTimeout")},
 }
 
 def _configured(entity_type: EntityType, column: str) -> Getter:

@@ -4,21 +4,26 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from routerd.config import ConfiguredEntity
+from routerd.config import ConfiguredEntity, configurable
 from routerd.config.kinds import AUTO_LINK, CONNECTOR, LINK_ROUTE, POLICY, RECORD, ROUTER, VHOST
 from routerd.config.schema import (
     ALLOCATOR,
+    CERTIFICATE,
     CONNECTION_ACTOR,
+    DELIVERY_TOPIC,
     FABRIC_LINK,
     LOG_LEVELS,
     LOG_MODULES,
     LOG_STATS,
     MANAGEMENT,
+    PUBLISHER,
     ROUTER_NODE,
+    SUBSCRIPTION,
     VHOST_STATS,
     EntityType,
 )
 from routerd.management.agent.container_uses import use_rows
+from routerd.management.agent.entity import Entity, entity_of
 from routerd.management.agent.general_creation import SELF
 from routerd.management.agent.naming import general_identity, shown_name
 from routerd.management.agent.network import NODE_COLUMNS, UNKNOWN_STATE, connector_states
@@ -27,36 +32,30 @@ from routerd.management.agent.own_columns import ACTOR_COLUMNS, FABRIC_LINK_COLU
 from routerd.management.agent.policy_columns import policy_values, vhost_values
 from routerd.management.agent.recording_columns import recording_values
 from routerd.management.agent.router_columns import AREA, ROUTER_COLUMNS, router_row
+from routerd.management.agent.topics import (
+    PUBLISHER_PREFIX,
+    SUBSCRIPTION_PREFIX,
+    TOPIC_PREFIX,
+    end_subscription,
+    publisher_entities,
+    subscription_entities,
+    topic_entities,
+)
 from routerd.management.backing import Backing
+from routerd.management.certificates import first_to_expire
 from routerd.management.rows import PoolRow
 
-
-@dataclass(frozen=True, slots=True)
-class Entity:
-    """An entity of the general view."""
-
-    type: EntityType
-    values: Mapping[str, Any]
-    """Name, identity and type too."""
-    configured: ConfiguredEntity | None = None
-
-    @property
-    def as_map(self) -> dict[str, Any]:
-        """All that it has a value of."""
-        return {name: value for name, value in self.values.items() if value is not None}
-
-
-def entity_of(entity_type: EntityType, identity: str, name: str, values: Mapping[str, Any]) -> Entity:
-    """Return an entity that nobody configured."""
-    return Entity(entity_type, {**values, "name": name, "identity": identity, "type": entity_type.full_name})
-
+CERTIFICATE_PREFIX = "certificate/"
+"""What the names and identities of certificates begin with."""
 
 NODE = entity_of(MANAGEMENT, SELF, SELF, {})
 
 
 def configured_entity(configured: ConfiguredEntity) -> Entity:
     """Return an entity that was configured, and is one of the general view."""
-    shown = {name: as_general(value) for name, value in configured.values.items()}
+    kind = configurable(configured.type)
+    values = configured.values if kind is None else kind.shown(configured.values)
+    shown = {name: as_general(value) for name, value in values.items()}
     for name, attribute in configured.type.attributes.items():
         if attribute.is_hidden:
             shown[name] = None
@@ -208,6 +207,15 @@ async def _fabric_links(backing: Backing) -> list[Entity]:
     return found
 
 
+async def _certificates(backing: Backing) -> list[Entity]:
+    found = []
+    for profile, certificate in first_to_expire(await backing.certificates()).items():
+        identity = CERTIFICATE_PREFIX + profile
+        values = {"profile": profile, "subject": certificate.subject, "expiry": whole(certificate.expires_at)}
+        found.append(entity_of(CERTIFICATE, identity, identity, values))
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
     """Where entities of one type come from that are not configured."""
@@ -216,6 +224,8 @@ class Source:
     entities: Callable[[Backing], Awaitable[list[Entity]]]
     name_prefix: str = ""
     """What all their names and identities begin with."""
+    end: Callable[[Entity, Backing], Awaitable[None]] | None = None
+    """Ends one of them, if that can be done; raises NotFound."""
 
 
 SOURCES = (
@@ -226,4 +236,8 @@ SOURCES = (
     Source(VHOST_STATS, _vhost_stats, "vhostStats/"),
     Source(CONNECTION_ACTOR, _actors),
     Source(FABRIC_LINK, _fabric_links, "fabricLink/"),
+    Source(CERTIFICATE, _certificates, CERTIFICATE_PREFIX),
+    Source(DELIVERY_TOPIC, topic_entities, TOPIC_PREFIX),
+    Source(PUBLISHER, publisher_entities, PUBLISHER_PREFIX),
+    Source(SUBSCRIPTION, subscription_entities, SUBSCRIPTION_PREFIX, end_subscription),
 )

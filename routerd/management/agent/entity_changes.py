@@ -39,12 +39,14 @@ def _changes(body: object, kind: Configurable[Any], entity: ConfiguredEntity) ->
     if not isinstance(body, Mapping):
         raise BadRequest(NO_MAP)
     given: dict[str, Any] = {}
+    shown = kind.shown(entity.values)
     for name, value in body.items():
         check_attribute_is_known(entity.type, name)
         attribute = attribute_named(entity.type, name)
         assert attribute is not None, "it is known"
         if Rights.UPDATE in attribute.rights:
-            given[name] = value
+            # Tools give back what they have read.
+            given[name] = entity.values[attribute.name] if value == shown[attribute.name] else value
         elif value is not None and value not in _as_it_is(attribute.name, kind, entity):
             raise BadRequest(f"Cannot update attribute '{name}' in UPDATE")
     checked = check_entity(entity.type, {**given, **{name: entity.values[name] for name in kind.fixed}})

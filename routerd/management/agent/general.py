@@ -1,17 +1,21 @@
 """The general view: entities with names, each with all the attributes of its type (3.3, 3.5)."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from routerd.config import ALL_TYPES, configurable
-from routerd.config.schema import MANAGEMENT, EntityType, shown
+from routerd.config.kinds import ROUTER
+from routerd.config.schema import MANAGEMENT, OWN_PREFIX, EntityType, shown
 from routerd.management.agent.call import Call
-from routerd.management.agent.entities import NODE, SOURCES, Entity, configured_entity, with_live_attributes
+from routerd.management.agent.entities import NODE, SOURCES, configured_entity, with_live_attributes
+from routerd.management.agent.entity import Entity
 from routerd.management.agent.entity_changes import update
 from routerd.management.agent.entity_index import IDENTITY, NAME, EntityIndex
 from routerd.management.agent.general_creation import SELF, create_entity
 from routerd.management.agent.naming import general_identity
 from routerd.management.agent.node_operations import NodeOperations
+from routerd.management.agent.numbers import whole
 from routerd.management.agent.query import Pages, result
 from routerd.management.agent.refusals import BadRequest, NotFound, not_implemented
 from routerd.management.agent.removal import delete
@@ -34,6 +38,7 @@ class GeneralView:
             "READ": self._read,
             "UPDATE": self._update,
             "DELETE": self._delete,
+            "CALLME": _repeat,
         }
 
     async def answer(self, call: Call) -> Answer:
@@ -78,20 +83,26 @@ class GeneralView:
         changed = await update(call, kind, target.configured, self._backing, self._index)
         return Answer(200, "OK", configured_entity(changed).as_map)
 
-    async def _delete(self, _call: Call, target: Entity) -> Answer:
-        assert target.configured is not None, "what nobody makes has no DELETE"
-        await delete(target.configured, self._backing, self._index)
+    async def _delete(self, call: Call, target: Entity) -> Answer:
+        if target.configured is not None:
+            await delete(target.configured, self._backing, self._index)
+            return Answer(204, "No Content", {})
+        end = next((source.end for source in SOURCES if source.type is target.type), None)
+        if end is None:
+            raise not_implemented(call.operation, target.type)
+        await end(target, self._backing)
         return Answer(204, "No Content", {})
 
     async def _entities(self, wanted: EntityType | None) -> list[Entity]:
-        """Return all entities of a type and of those built on it."""
+        """Return all entities of a type and of those built on it; without one, of the types that all routers have."""
         found = []
         for source in SOURCES:
-            if _is_a(source.type, wanted):
+            if _is_asked_for(source.type, wanted):
                 found += await source.entities(self._backing)
-        wanted_here = (one for one in self._backing.entities if _is_a(one.type, wanted))
+        wanted_here = (one for one in self._backing.entities if _is_asked_for(one.type, wanted))
         configured = [configured_entity(one) for one in wanted_here if general_identity(one) is not None]
-        return found + await with_live_attributes(configured, self._backing)
+        shown = await with_live_attributes(configured, self._backing)
+        return found + (list(map(_counting_what_is_listed, shown)) if wanted is None else shown)
 
     async def _target(self, call: Call) -> Entity:
         """Return the entity that a request is about; the management node if it names none."""
@@ -132,10 +143,27 @@ class GeneralView:
         return None
 
 
+def _counting_what_is_listed(entity: Entity) -> Entity:
+    """Return an entity as it is in the list of all types. A router counts no links and addresses: there are none."""
+    if entity.type is not ROUTER:
+        return entity
+    return replace(entity, values={**entity.values, "linkCount": whole(0), "addrCount": whole(0)})
+
+
+async def _repeat(call: Call, _target: Entity) -> Answer:
+    """Answer with what the request says, for those who try a tool."""
+    return Answer(200, "OK", dict(call.properties))
+
+
 def _is_a(entity_type: EntityType | None, wanted: EntityType | None) -> bool:
     while wanted is not None and entity_type is not None and entity_type is not wanted:
         entity_type = entity_type.base
     return entity_type is not None
+
+
+def _is_asked_for(entity_type: EntityType, wanted: EntityType | None) -> bool:
+    """Whether a query finds entities of a type. Tools may not know those that only this router has."""
+    return entity_type.prefix != OWN_PREFIX if wanted is None else _is_a(entity_type, wanted)
 
 
 def _in_words(given: Mapping[str, str | None]) -> str:

@@ -80,7 +80,8 @@ async def _router(backing: Backing, names: Collection[Any]) -> Sequence[Any]:
 
 
 async def _connections(backing: Backing, _names: Collection[Any]) -> Sequence[Any]:
-    return [row for row in await backing.connections() if is_of_client(row)]
+    # Like qdrouterd: a connection is there once both ends have opened it.
+    return [row for row in await backing.connections() if is_of_client(row) and row.is_open]
 
 
 async def _links(backing: Backing, _names: Collection[Any]) -> Sequence[Any]:

@@ -1,10 +1,11 @@
 """What is asked of the management node itself: the schema in several forms, the nodes of the network, the log (3.5)."""
 
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
-from routerd.config import ALL_TYPES
+from routerd.config import ALL_TYPES, ENTITY_TYPES
+from routerd.config.schema import EntityType
 from routerd.core import RouterMode
 from routerd.management.agent.call import Call
 from routerd.management.agent.network import node_address
@@ -55,9 +56,14 @@ class NodeOperations:
         ]
 
 
+def _asked_for(wanted: EntityType | None) -> Iterable[EntityType]:
+    """Return the types to look at. Tools compare the whole list, so only a filter finds those that others lack."""
+    return ENTITY_TYPES.values() if wanted is None else ALL_TYPES
+
+
 async def _types(call: Call) -> dict[str, list[str]]:
     wanted = call.filter
-    lines = ((one, ancestors(one)) for one in ALL_TYPES)
+    lines = ((one, ancestors(one)) for one in _asked_for(wanted))
     return {
         one.full_name: [base.full_name for base in bases]
         for one, bases in lines
@@ -67,12 +73,12 @@ async def _types(call: Call) -> dict[str, list[str]]:
 
 async def _attributes(call: Call) -> dict[str, list[str]]:
     wanted = call.filter
-    return {one.full_name: list(one.attributes) for one in ALL_TYPES if wanted in (None, one)}
+    return {one.full_name: list(one.attributes) for one in _asked_for(wanted) if wanted in (None, one)}
 
 
 async def _type_operations(call: Call) -> dict[str, list[str]]:
     wanted = call.filter
-    return {one.full_name: list(one.operations) for one in ALL_TYPES if wanted in (None, one)}
+    return {one.full_name: list(one.operations) for one in _asked_for(wanted) if wanted in (None, one)}
 
 
 async def _annotations(_call: Call) -> dict[str, Any]:

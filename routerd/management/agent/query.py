@@ -1,7 +1,7 @@
 """Answers to QUERY: rows with the columns that are asked for, a page at a time (3.5).
 
-Tools ask for one page after the other. The rows of the first request are kept for a while. So entities that come and go
-in between move no row from one page to another, and each page costs no more than its own rows.
+Tools ask for one page after the other. The rows of the first request are kept for a while. So no row moves from one
+page to another when entities come and go in between. Each page costs no more than its own rows.
 """
 
 from collections.abc import Awaitable, Callable, Sequence

@@ -31,6 +31,8 @@ class RouterRow:
     other_routers: int
     link_routes: int = 0
     auto_links: int = 0
+    worker_threads: int = 0
+    """As it is configured. It has no effect."""
 
     @property
     def memory_octets(self) -> int:
@@ -48,9 +50,10 @@ async def router_row(backing: Backing, names: Collection[str]) -> RouterRow:
     nodes = await backing.nodes() if NODE_COUNT in names else []
     others = sum(not one.is_own for one in nodes)
     uses = Counter(one.type.name for one in backing.entities)
+    configured = next(one.values for one in backing.entities if one.type is ROUTER)
     return RouterRow(
         *(backing.settings, backing.uptime_s(), workers, addresses, others),
-        *(uses[LINK_ROUTE.name], uses[AUTO_LINK.name]),
+        *(uses[LINK_ROUTE.name], uses[AUTO_LINK.name], configured["workerThreads"]),
     )
 
 
@@ -58,8 +61,13 @@ def _sum_of(attribute: str) -> Getter:
     return lambda row: ulong(sum(getattr(one, attribute) for one in row.workers))
 
 
-def _ingress(counter: str) -> Getter:
-    return lambda row: ulong(sum(one.ingress[counter] for one in row.workers))
+def _came_in(counter: str) -> Getter:
+    return lambda row: ulong(sum(one.came_in(counter) for one in row.workers))
+
+
+def _settled_ingress(row: RouterRow) -> object:
+    """Return the deliveries that arrived settled: those that were dropped have, too."""
+    return ulong(sum(one.entered("presettled") + one.entered("dropped_presettled") for one in row.workers))
 
 
 _NONE = Always(ulong(0))
@@ -79,17 +87,17 @@ ROUTER_COLUMNS: Columns = {
     "linkRouteCount": lambda row: ulong(row.link_routes),
     "autoLinkCount": lambda row: ulong(row.auto_links),
     "connectionCount": _sum_of("connections"),
-    "presettledDeliveries": _ingress("presettled"),
+    "presettledDeliveries": _settled_ingress,
     "droppedPresettledDeliveries": _sum_of("dropped_presettled"),
-    "acceptedDeliveries": _ingress("accepted"),
-    "rejectedDeliveries": _ingress("rejected"),
-    "releasedDeliveries": _ingress("released"),
-    "modifiedDeliveries": _ingress("modified"),
-    "deliveriesDelayed1Sec": _ingress("delayed_1s"),
-    "deliveriesDelayed10Sec": _ingress("delayed_10s"),
+    "acceptedDeliveries": _came_in("accepted"),
+    "rejectedDeliveries": _came_in("rejected"),
+    "releasedDeliveries": _came_in("released"),
+    "modifiedDeliveries": _came_in("modified"),
+    "deliveriesDelayed1Sec": _came_in("delayed_1s"),
+    "deliveriesDelayed10Sec": _came_in("delayed_10s"),
     "deliveriesStuck": _sum_of("stuck"),
-    "deliveriesIngress": _ingress("deliveries"),
-    "deliveriesEgress": lambda row: ulong(sum(one.egress["deliveries"] for one in row.workers)),
+    "deliveriesIngress": lambda row: ulong(sum(one.entered("deliveries") for one in row.workers)),
+    "deliveriesEgress": lambda row: ulong(sum(one.left("deliveries") for one in row.workers)),
     "deliveriesTransit": _sum_of("transit"),
     "deliveriesIngressRouteContainer": _sum_of("container_in"),
     "deliveriesEgressRouteContainer": _sum_of("container_out"),
@@ -97,5 +105,5 @@ ROUTER_COLUMNS: Columns = {
     "linksBlocked": lambda row: uint(sum(one.links_blocked for one in row.workers)),
     "uptimeSeconds": lambda row: uint(row.uptime_s),
     "memoryUsage": lambda row: ulong(row.memory_octets),
-    "workerThreads": lambda row: whole(len(row.workers)),
+    "workerThreads": lambda row: whole(row.worker_threads),
 }

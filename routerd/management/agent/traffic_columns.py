@@ -11,7 +11,8 @@ from routerd.management.rows import AddressRow, ConnectionRow, LinkRow
 
 FABRIC, INNER = ("fabric", "inner")
 """Roles of what is the router's own, and is not shown among what clients have."""
-_ANONYMOUS = "ANONYMOUS"
+_NOBODY = "anonymous"
+_WITHOUT_USER = (None, "ANONYMOUS")
 _ENDPOINT = "endpoint"
 _HISTOGRAM_SIZE = 128
 _OTHER_ROUTERS = [ulong(0)] * (_HISTOGRAM_SIZE - 1)
@@ -41,7 +42,8 @@ def halves_joined(rows: Sequence[LinkRow]) -> list[LinkRow]:
 
 
 def _user(row: ConnectionRow) -> str | None:
-    return "anonymous" if row.user is None and row.mechanism == _ANONYMOUS else row.user
+    is_nobody = row.user is None and row.is_incoming and row.mechanism in _WITHOUT_USER
+    return _NOBODY if is_nobody else row.user
 
 
 def _plain(properties: Mapping[Any, Any]) -> dict[Any, Any]:
@@ -113,7 +115,7 @@ LINK_COLUMNS: Columns = {
     "connectionId": Steps(_CONNECTION, str),
     "adminStatus": Always("enabled"),
     "operStatus": Steps(attrgetter("is_up"), _UP_OR_DOWN),
-    "presettledCount": ulong_of("presettled"),
+    "presettledCount": lambda row: ulong(row.presettled + row.dropped_presettled),
     "droppedPresettledCount": ulong_of("dropped_presettled"),
     "acceptedCount": ulong_of("accepted"),
     "rejectedCount": ulong_of("rejected"),

@@ -1,7 +1,7 @@
 """The client's role in SASL on behalf of another client.
 
 A router uses it when a service authenticates its clients. The router is the client of the service. The choice and the
-responses of its own client go to `choose` and `respond`. Both return frames for `Connection.send_sasl`.
+responses of the router's client go to `choose` and `respond`. Both return frames for `Connection.send_sasl`.
 """
 
 from typing import Protocol

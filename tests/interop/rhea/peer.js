@@ -4,6 +4,7 @@
 
 const fs = require('fs');
 const rhea = require('rhea');
+const { WebSocket } = require('ws');
 const { OUTCOMES, Receiving, Sending, errorFact } = require('./links.js');
 const { ResumedReceiving, ResumedSending } = require('./recovery.js');
 const { HASHES, ScramClient, ScramServer } = require('./scram.js');
@@ -17,6 +18,7 @@ const DEFAULTS = {
     suspend: false, remembered: {}, refuse_error: null,
     max_frame_size: null, idle_timeout_ms: null, hold_ms: 0, silent: false,
     mechanism: null, user: null, password: null, mechanisms: [], users: {}, ca: null, cert: null, key: null,
+    websocket: false,
     detach_error: null, end_error: null, close_error: null,
 };
 
@@ -55,10 +57,11 @@ class Peer {
         this.listenToEvents();
         if (this.isClient) {
             const options = { ...this.ownOpen, port: this.options.port };
-            if (this.options.ca) Object.assign(options, this.tls());
+            if (this.options.websocket) options.connection_details = this.webSocket();
+            else if (this.options.ca) Object.assign(options, this.tls());
             if (this.options.mechanism) options.sasl_mechanisms = this.clientMechanisms();
             this.adopt(this.container.connect(options));
-            this.connection.socket.on('close', () => this.finish());
+            if (!this.options.websocket) this.connection.socket.on('close', () => this.finish());
         } else {
             this.offerMechanisms();
             const server = this.container.listen({ ...this.ownOpen, port: this.options.port });
@@ -71,8 +74,29 @@ class Peer {
     }
 
     tls() {
+        return { transport: 'tls', servername: 'localhost', ...this.files() };
+    }
+
+    files() {
         const read = (name) => this.options[name] && fs.readFileSync(this.options[name]);
-        return { transport: 'tls', servername: 'localhost', ca: read('ca'), cert: read('cert'), key: read('key') };
+        return { ca: read('ca'), cert: read('cert'), key: read('key') };
+    }
+
+    webSocket() {
+        // rhea has no event for the end of a WebSocket that it has not opened, so this is told by the socket itself.
+        const finish = () => setImmediate(() => this.finish());
+        class Watched extends WebSocket {
+            constructor(...given) {
+                super(...given);
+                this.once('close', (code) => {
+                    report('websocket_closed', { code });
+                    finish();
+                });
+            }
+        }
+        const scheme = this.options.ca ? 'wss' : 'ws';
+        const url = `${scheme}://localhost:${this.options.port}`;
+        return this.container.websocket_connect(Watched)(url, ['amqp'], { family: 4, ...this.files() });
     }
 
     clientMechanisms() {

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -13,6 +12,7 @@ from actors.peers import TableNews
 from actors.process import ProcessConfig
 from actors.pulse import Pulse
 from routerd.core import Changes, Delta, Interest, JoinRequired, Router, RouterSettings, Sibling, UnknownMember
+from tests.waiting import eventually_beside
 
 PROCESS = ProcessConfig(router_id="A", role="table", folder="nowhere")
 NOTHING = Changes(0, ())
@@ -104,19 +104,13 @@ async def _of(test: Callable[[], Awaitable[None]]) -> None:
     await test()
 
 
-async def turns(condition: Callable[[], Any]) -> None:
-    """Let the others run until something holds."""
-    while not condition():
-        await asyncio.sleep(0)
-
-
 def test_an_update_returns_once_every_worker_knows_it() -> None:
     async def test() -> None:
         system = System()
         await system.join(0, 1, 2)
         system.workers[2].may_answer.clear()
         update = asyncio.ensure_future(system.update(0, 1, M0queue=1))
-        await turns(lambda: system.workers[1].known.get(0) == {"M0queue": 1})
+        await eventually_beside(lambda: system.workers[1].known.get(0) == {"M0queue": 1}, "it is told")
         assert not update.done()
         system.workers[2].may_answer.set()
         version = await update
@@ -134,10 +128,10 @@ def test_what_comes_up_while_a_worker_is_told_is_told_together() -> None:
         slow.may_answer.clear()
         before = len(slow.deltas)
         updates = [asyncio.ensure_future(system.update(0, 1, M01=1))]
-        await turns(lambda: len(slow.deltas) == before + 1)
+        await eventually_beside(lambda: len(slow.deltas) == before + 1, "the slow one is told")
         for sequence, key in ((2, "M02"), (3, "M03")):
             updates.append(asyncio.ensure_future(system.update(0, sequence, **{key: 1})))
-            await turns(lambda key=key: key in system.workers[1].known[0])
+            await eventually_beside(lambda key=key: key in system.workers[1].known[0], "all is known")
         assert len(slow.deltas) == before + 1
         slow.may_answer.set()
         await asyncio.gather(*updates)
@@ -161,7 +155,7 @@ def test_nobody_waits_for_a_worker_that_has_gone() -> None:
             (system.workers[0].sibling, system.workers[1].sibling),
         )
         assert system.workers[1].known == {0: {"M0other": 1}}
-        await turns(lambda: gone.invitations)
+        await eventually_beside(lambda: gone.invitations, "the one that is gone is asked to join")
 
     run(test)
 
@@ -188,9 +182,9 @@ def test_a_worker_that_did_not_answer_is_told_everything_anew() -> None:
         late.may_answer.clear()
         late.failure = NoAnswer("A.connection.1", "no answer")
         update = asyncio.ensure_future(system.update(0, 1, M0queue=1))
-        await turns(lambda: not late.deltas[-1].is_full)
+        await eventually_beside(lambda: not late.deltas[-1].is_full, "it gets what has changed")
         late.may_answer.set()
-        await turns(lambda: late.deltas[-1].is_full)
+        await eventually_beside(lambda: late.deltas[-1].is_full, "it gets everything again")
         late.failure = None
         await update
         assert late.known[0] == {"M0queue": 1}
@@ -231,7 +225,7 @@ def test_a_routing_engine_learns_all_from_a_table_that_replaces_another(began: C
     async def test() -> None:
         system = began(is_restart=True)
         await asyncio.gather(*(system.join(number) for number in range(3)))
-        await turns(lambda: system.engine.learned)
+        await eventually_beside(lambda: system.engine.learned, "the engine is told")
         assert (len(system.engine.learned), system.engine.is_full) == (3, True)
 
     run(test)

@@ -27,6 +27,11 @@ def test_nothing_is_needed() -> None:
     assert parse([]).config == DEFAULT_CONFIG
 
 
+def test_the_file_to_explain_may_be_named_either_way() -> None:
+    assert parse(["--check", "--explain", "F"]).config == parse(["-c", "F", "--check", "--explain"]).config == "F"
+    assert (parse(["--check"]).explain, parse(["--check", "--explain"]).config) == (None, DEFAULT_CONFIG)
+
+
 @pytest.mark.parametrize("flag", ["-h", "--help"])
 def test_help_is_on_standard_output(capsys: pytest.CaptureFixture[str], flag: str) -> None:
     out, err = check_end(capsys, [flag], 0)
@@ -43,6 +48,7 @@ def test_help_is_on_standard_output(capsys: pytest.CaptureFixture[str], flag: st
         (["-x"], "unknown option: -x"),
         (["foo", "bar"], "Unexpected arguments: foo bar"),
         (["-c"], "argument -c/--config: expected one argument"),
+        (["--explain", "F"], "--explain goes with --check"),
     ],
 )
 def test_a_wrong_command_line_is_answered_with_usage_and_status_1(

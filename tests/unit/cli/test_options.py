@@ -22,6 +22,7 @@ DEFAULTS = Options(
     log_format="text",
     log_level=None,
     in_process=False,
+    drop_in=False,
     detach=False,
     user_file=None,
     runtime_directory=None,

@@ -6,15 +6,15 @@ CONF = "r.conf"
 JSON = "r.json"
 
 
-def read(text: str, name: str = CONF) -> RouterConfig:
+def read(text: str, name: str = CONF, *, is_strict: bool = False) -> RouterConfig:
     """Return what a text says, with the same made-up id every time."""
-    return parse_config(text, name, new_suffix=lambda: "x" * 15)
+    return parse_config(text, name, new_suffix=lambda: "x" * 15, is_strict=is_strict)
 
 
 def errors_in(text: str, name: str = CONF) -> list[str]:
-    """Return the lines about what is wrong, without what all begin with."""
+    """Return the lines about what is wrong, strictly seen, without what all begin with."""
     try:
-        read(text, name)
+        read(text, name, is_strict=True)
     except ConfigErrors as errors:
         return [line.removeprefix(f"Cannot load configuration file {name}: ") for line in str(errors).splitlines()]
     return []

@@ -113,16 +113,21 @@ def test_an_empty_prefix_is_told() -> None:
 
 
 @pytest.mark.parametrize("second", ["pattern: a.b.#", "prefix: a.b", "prefix: /a/b/"])
-def test_a_second_section_for_a_pattern_is_told(second: str) -> None:
-    errors = errors_in(section("address", "prefix: a/b") + section("address", second))
-    attribute, _, text = second.partition(": ")
-    pattern = text if attribute == "pattern" else f"{text.rstrip('/')}/#"
-    got = "" if text == pattern or text in pattern.split() else f" (got '{text}')"
-    assert errors == [
-        f"line 5: address.{attribute}: Already exists: Duplicate pattern '{pattern}', the same as in line 1{got};"
-        " allowed: one section for each pattern"
-    ]
+def test_the_first_section_for_a_pattern_counts(second: str) -> None:
+    config = read(section("address", "prefix: a/b", "distribution: multicast") + section("address", second))
+    assert [one.distribution for one in config.router.addresses] == [Distribution.MULTICAST]
+    assert [name for name, _ in config.sections if name == "router.config.address"] == ["router.config.address"]
+    [warning] = config.warnings
+    attribute = second.partition(":")[0]
+    reason = "Already exists: Duplicate pattern 'a.b.#'; the section of line 1 counts"
+    assert warning.endswith(f"line 6: address.{attribute}: {reason}"), warning
 
 
-def test_a_third_section_for_a_pattern_is_told_as_well() -> None:
-    assert len(errors_in(section("address", "prefix: a") * 3)) == 2
+def test_a_third_section_for_a_pattern_is_passed_over_as_well() -> None:
+    config = read(section("address", "prefix: a") * 3)
+    assert (len(config.router.addresses), len(config.warnings)) == (1, 2)
+
+
+def test_what_else_is_wrong_with_a_second_section_is_told() -> None:
+    [error] = errors_in(section("address", "pattern: a") + section("address", "pattern: a", "prefix: b"))
+    assert "Cannot set both 'prefix' and 'pattern'" in error

@@ -52,6 +52,8 @@ def test_all_attributes_arrive() -> None:
         "saslPassword: pass:hunter2",
         "messageLoggingComponents: to, subject",
         "dedicatedActor: yes",
+        "websockets: yes",
+        "webSocketPath: /amqp?to=b",
         before=INTERIOR,
     ) == ConnectorConfig(
         name="b",
@@ -74,6 +76,8 @@ def test_all_attributes_arrive() -> None:
         sasl_password="hunter2",
         message_log_components=("to", "subject"),
         dedicated_actor=True,
+        websockets=True,
+        websocket_path="/amqp?to=b",
     )
 
 
@@ -90,9 +94,16 @@ def test_a_connector_is_called_by_host_port_and_name_as_they_were_given() -> Non
 def test_what_is_set_by_the_router_is_warned_of() -> None:
     config = read(section("connector", "failoverUrls: a"))
     assert config.warnings == (
-        "r.conf: line 2: Attribute 'failoverUrls' of entity 'org.apache.qpid.dispatch.connector' is set by the router."
+        "r.conf: line 2: Attribute 'failoverUrls' of entity 'connector' is set by the router."
         " What is given has no effect",
     )
+
+
+def test_a_path_without_websockets_is_warned_of() -> None:
+    assert read(section("connector", "webSocketPath: /amqp")).warnings == (
+        "r.conf: line 2: connector.webSocketPath: it is of use with websockets: yes only",
+    )
+    assert read(section("connector", "webSocketPath: /amqp", "websockets: yes")).warnings == ()
 
 
 WRONG = [
@@ -136,6 +147,8 @@ WRONG = [
         "messageLoggingComponents: 'zzz' is not a part of a message;"
         f" allowed: all, none, {', '.join(MESSAGE_COMPONENTS)}",
     ),
+    ("webSocketPath: amqp", "webSocketPath: a path begins with / and has no blanks (got 'amqp'); allowed: /, /amqp"),
+    ("webSocketPath: /a b", "webSocketPath: a path begins with / and has no blanks (got '/a b'); allowed: /, /amqp"),
     ('openProperties: {"é": 1}', "openProperties: the key 'é' is not ASCII; allowed: a map"),
     (
         "saslPassword: env:NO_SUCH",
@@ -143,7 +156,7 @@ WRONG = [
     ),
     (
         "saslPassword: file:/no/such",
-        f"saslPassword: Unable to open password file '/no/such': No such file or directory; {PASSWORDS}",
+        f"saslPassword: Unable to open password file '/no/such', error: No such file or directory; {PASSWORDS}",
     ),
 ]
 
@@ -266,8 +279,21 @@ def test_a_password_is_shown_nowhere() -> None:
     config = read_in({"SECRET": "hunter2"}, "saslUsername: ann", "saslPassword: env:SECRET")
     assert "hunter2" not in repr(config)
     with pytest.raises(ConfigErrors) as rejected:
-        read(section("connector", "saslPassword: file:hunter2.txt", "verifyHostname: 2x"))
+        read(section("connector", "saslPassword: env:hunter2", "verifyHostname: 2x"))
     assert [error.value for error in rejected.value.errors] == [None, "2x"]
+
+
+def test_a_router_starts_without_the_file_of_a_password() -> None:
+    text = section("connector", "saslUsername: ann", "saslPassword: file:/nowhere/secret")
+    config = read(text)
+    assert config.connectors[0].sasl_password is None
+    assert config.warnings == (
+        "r.conf: line 3: connector.saslPassword:"
+        " Unable to open password file '/nowhere/secret', error: No such file or directory",
+    )
+    assert config.faults == set(config.warnings)
+    with pytest.raises(ConfigErrors, match="Unable to open password file"):
+        parse_config(text, "r.conf", is_strict=True)
 
 
 def test_a_user_without_a_password_may_be_whose_ticket_it_is() -> None:

@@ -57,7 +57,7 @@ def test_an_auto_link_has_the_phase_of_its_direction() -> None:
 
 def test_old_names_are_warned_of() -> None:
     config = read(section("autoLink", "addr: a", "dir: in", "externalAddr: b"))
-    start = "of entity 'org.apache.qpid.dispatch.router.config.autoLink' has been deprecated."
+    start = "of entity 'autoLink' has been deprecated."
     assert config.warnings == (
         f"r.conf: line 2: Attribute 'addr' {start} Use 'address' instead",
         f"r.conf: line 3: Attribute 'dir' {start} Use 'direction' instead",

@@ -37,7 +37,7 @@ def test_an_entity_has_the_effect_of_its_section(given: ConfiguredEntity, effect
 
 
 def test_what_a_file_cannot_say_is_refused() -> None:
-    with pytest.raises(ChangeRefused, match=r"^role: role='standalone' not allowed to connect"):
+    with pytest.raises(ChangeRefused, match=r"^role='standalone' not allowed to connect"):
         effect_of(entity("connector", role="inter-router"), RouterMode.STANDALONE)
     with pytest.raises(ChangeRefused, match=r"^Must set either 'prefix' or 'pattern'$"):
         effect_of(entity("address"), RouterMode.STANDALONE)

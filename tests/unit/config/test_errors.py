@@ -35,6 +35,21 @@ def test_many_choices_are_not_listed_when_one_was_meant() -> None:
 
 
 def test_errors_can_be_sent_to_another_process() -> None:
-    errors = ConfigErrors([ConfigError("f", 1, "router", "id", "x", "why", ("a",), "a")])
+    errors = ConfigErrors([ConfigError("f", 1, "router", "id", "x", "why", ("a",), "a")], ["beware"])
     copy = pickle.loads(pickle.dumps(errors))
+    assert copy.warnings == ("beware",)
     assert (str(copy), str(copy.errors[0])) == (str(errors), str(errors))
+
+
+def test_scripts_find_the_sentence_of_qdrouterd() -> None:
+    direction = ConfigError("f", 1, "linkRoute", "direction", "up", "why", type_name="org.x.router.config.linkRoute")
+    assert direction.old_sentence == (
+        "Python: Exception: Cannot load configuration file f: org.x.router.config.linkRoute: why"
+    )
+    both = "Both 'dir' and 'direction' cannot be specified for entity 'org.x.linkRoute'"
+    twice = ConfigError("f", 1, "linkRoute", "direction", "in", both, type_name="org.x.linkRoute")
+    assert twice.old_sentence.endswith(
+        "f: org.x.linkRoute: Both 'dir' and 'direction' cannot be specified for entity 'linkRoute'"
+    )
+    late = ConfigError("f", 1, "listener", "openProperties", None, "Reserved key 'qd.x' not allowed in openProperties")
+    assert late.old_sentence == "Python: ValidationError: Reserved key 'qd.x' not allowed in openProperties"

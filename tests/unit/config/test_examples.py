@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from routerd.config import ListenerConfig, LogConfig, LogModuleConfig, RouterConfig, load_config
-from routerd.core import AddressSettings, Distribution, RouterSettings
+from routerd.core import AddressSettings, Distribution, RouterSettings, TopicRules
 
 CONFIGS = Path(__file__).resolve().parents[3] / "configs"
 FILES = sorted(path.name for path in CONFIGS.iterdir() if path.suffix in (".conf", ".json"))
@@ -14,14 +14,28 @@ FILES = sorted(path.name for path in CONFIGS.iterdir() if path.suffix in (".conf
 STANDALONE = RouterConfig(
     router=RouterSettings(
         id="Standalone.A",
+        topic_grace_s=0,
         addresses=(
             AddressSettings(pattern="multicast/#", distribution=Distribution.MULTICAST),
+            AddressSettings(
+                pattern="topics/#",
+                distribution=Distribution.MULTICAST,
+                topic=TopicRules(
+                    is_exactly_once=True,
+                    unsettled_max=10_000,
+                    unsettled_octets_max=256 << 20,
+                    subscription_timeout_s=3600,
+                ),
+            ),
             AddressSettings(pattern="closest/#", distribution=Distribution.CLOSEST),
             AddressSettings(pattern="orders.*.new/#", distribution=Distribution.BALANCED, priority=6),
             AddressSettings(pattern="closed/#", distribution=Distribution.UNAVAILABLE),
         ),
     ),
-    listeners=(ListenerConfig(name="clients", host="127.0.0.1", port=5672, sasl_mechanisms=("ANONYMOUS",)),),
+    listeners=(
+        ListenerConfig(name="clients", host="127.0.0.1", port=5672, sasl_mechanisms=("ANONYMOUS",)),
+        ListenerConfig(name="web", host="127.0.0.1", port=8672, sasl_mechanisms=("ANONYMOUS",), takes_http=True),
+    ),
     logs=LogConfig(
         modules=(
             LogModuleConfig(module="DEFAULT", enable="info+", output_file="stderr"),
@@ -34,9 +48,17 @@ STANDALONE = RouterConfig(
 MESH = {"mesh-a.conf": "A", "mesh-b.conf": "B", "mesh-c.conf": "C", "mesh-d.conf": "D"}
 
 
-@pytest.mark.parametrize("name", FILES)
+OF_THE_OLD_ROUTER = "qdrouterd-a.conf"
+
+
+@pytest.mark.parametrize("name", [one for one in FILES if one != OF_THE_OLD_ROUTER])
 def test_a_file_is_loaded_without_a_warning(name: str) -> None:
     assert load_config(CONFIGS / name).warnings == ()
+
+
+def test_what_is_skipped_of_a_file_of_the_old_router_is_warned_of() -> None:
+    [warning] = load_config(CONFIGS / OF_THE_OLD_ROUTER).warnings
+    assert "console: the section is skipped" in warning
 
 
 @pytest.mark.parametrize("name", ["standalone.conf", "standalone.json"])

@@ -124,9 +124,9 @@ def test_no_two_exchanges_have_one_address() -> None:
     other = section("exchange", "name: f", "address: /topic")
     assert errors_in(EXCHANGE + other) == [
         "line 7: exchange.address: duplicate exchange address: the exchange of line 1 has it too (got '/topic');"
-        " allowed: one exchange for each address and phase"
+        " allowed: one exchange for each address"
     ]
-    assert errors_in(EXCHANGE + section("exchange", "name: f", "address: topic", "phase: 1")) == []
+    assert len(errors_in(EXCHANGE + section("exchange", "name: f", "address: topic", "phase: 1"))) == 1
 
 
 def test_no_two_bindings_say_the_same() -> None:

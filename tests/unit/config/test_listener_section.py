@@ -1,6 +1,7 @@
 """`listener` sections: everything that one says arrives, and what it can't say is told."""
 
 import os
+from pathlib import Path
 
 import pytest
 
@@ -70,6 +71,7 @@ def test_all_attributes_arrive() -> None:
         message_log_components=("to", "subject"),
         open_properties={"a": {"b": [1, 2.5, True]}},
         dedicated_actor=True,
+        healthz=False,
     )
 
 
@@ -156,7 +158,16 @@ WRONG = [
     ),
     ("sslProfile: p", "sslProfile: there is no sslProfile with the name 'p'; allowed: add a section sslProfile"),
     ("requireSsl: yes", "requireSsl: TLS needs an 'sslProfile' (got 'yes'); allowed: sslProfile as well, no"),
-    ("http: yes", "http: 'http' is not supported yet (got 'yes'); allowed: leave it out, or no"),
+    (
+        "httpRootDir: /no/such/folder",
+        "httpRootDir: there is no folder /no/such/folder;"
+        " allowed: a folder with files to serve",
+    ),
+    (
+        "webSocketOrigins: http://a, b",
+        "webSocketOrigins: 'b' is no origin (got 'http://a, b');"
+        " allowed: scheme://host[:port], with commas between several, *",
+    ),
     (
         "saslMechanisms: PLAIN,EXTERNAL",
         "saslMechanisms: 'PLAIN,EXTERNAL' is not the name of a SASL mechanism;"
@@ -194,6 +205,23 @@ WRONG = [
 @pytest.mark.parametrize(("line", "error"), WRONG)
 def test_a_wrong_attribute_is_told(line: str, error: str) -> None:
     assert errors_in(section("listener", line))[:1] == [f"line 2: listener.{error}"]
+
+
+def test_a_listener_for_http_says_what_it_serves(tmp_path: Path) -> None:
+    found = listener("http: yes", "websockets: no", "metrics: no", "webSocketOrigins: HTTPS://A:1, *")
+    assert (found.takes_http, found.http_root, found.websockets, found.metrics, found.healthz) == (
+        *(True, None, False, False, True),
+    )
+    assert found.websocket_origins == ("https://a:1", "*")
+    rooted = listener(f"httpRootDir: {os.path.relpath(tmp_path)}")
+    assert (rooted.takes_http, rooted.http_root) == (True, str(tmp_path))
+    assert not listener().takes_http
+
+
+def test_routers_may_connect_over_websocket() -> None:
+    text = section("router", "mode: interior", "id: A") + section("listener", "role: inter-router", "http: yes")
+    [found] = read(text).listeners
+    assert (found.role, found.takes_http) == (Role.INTER_ROUTER, True)
 
 
 def test_every_wrong_part_of_a_list_is_told() -> None:

@@ -1,14 +1,12 @@
-"""Whole files: all errors of one are told, both forms say the same, and what is not supported yet is refused."""
+"""Whole files: all errors of one are told, both forms say the same, and what this router does not do is skipped."""
 
 from pathlib import Path
 
 import pytest
 
 from routerd.config import ConfigError, ConfigErrors, load_config, parse_config
-from routerd.management import SECTIONS
+from routerd.config.entities import OUTSIDE
 from tests.unit.config.reading import JSON, errors_in, read, section
-
-SUPPORTED = f"allowed: {', '.join(name for name, one in SECTIONS.items() if one.is_supported)}"
 
 
 def test_every_error_of_a_file_is_told_in_the_order_of_its_lines() -> None:
@@ -18,7 +16,7 @@ def test_every_error_of_a_file_is_told_in_the_order_of_its_lines() -> None:
         "line 3: address: Must set either 'prefix' or 'pattern'",
         "line 4: address.priority: 10 is too large",
         "line 7: router.bogus: Unknown attribute 'bogus' for 'org.apache.qpid.dispatch.router'",
-        "line 8: router.id: Router id attribute containing character ' ' in id 'a b' is disallowed.",
+        "line 8: router.id: AttributeError: Router id attribute containing character ' ' in id 'a b' is disallowed.",
     ]
 
 
@@ -60,8 +58,8 @@ def test_an_unknown_section_is_told(name: str, error: str) -> None:
 def test_a_section_like_no_other_is_told_with_all_there_are() -> None:
     assert errors_in(section("zzz")) == [
         "line 1: zzz: No such entity type 'org.apache.qpid.dispatch.zzz'; allowed: router, sslProfile,"
-        " authServicePlugin, listener, connector, log, address, linkRoute, autoLink, exchange, binding, console,"
-        " policy, vhost, record"
+        " authServicePlugin, listener, connector, log, address, linkRoute, autoLink, exchange, binding,"
+        " policy, vhost, dummy, record"
     ]
 
 
@@ -88,14 +86,14 @@ def test_an_old_name_is_warned_of() -> None:
     config = read(section("router", "helloInterval: 2"))
     assert config.router.hello_interval_s == 2
     assert config.warnings == (
-        "r.conf: line 2: Attribute 'helloInterval' of entity 'org.apache.qpid.dispatch.router' has been deprecated."
+        "r.conf: line 2: Attribute 'helloInterval' of entity 'router' has been deprecated."
         " Use 'helloIntervalSeconds' instead",
     )
 
 
 def test_what_the_router_sets_itself_is_warned_of() -> None:
     assert read(section("router", "version: 9", "hostName: x", "area: 7")).warnings == tuple(
-        f"r.conf: line {line}: Attribute '{name}' of entity 'org.apache.qpid.dispatch.router' is set by the router."
+        f"r.conf: line {line}: Attribute '{name}' of entity 'router' is set by the router."
         " What is given has no effect"
         for line, name in ((2, "version"), (3, "hostName"), (4, "area"))
     )
@@ -107,28 +105,20 @@ def test_a_repeated_attribute_is_warned_of() -> None:
     assert config.warnings == ("r.conf: line 3: Attribute 'id' was given in line 2 already. This one counts",)
 
 
-REQUIRED = {
-    "vhost": ["hostname: a"],
-    "console": ["proxy: a", "home: b"],
-}
-LATER = [name for name, one in SECTIONS.items() if one.is_configurable and not one.is_supported]
+@pytest.mark.parametrize("name", sorted(OUTSIDE))
+def test_a_section_for_what_the_router_does_not_do_is_skipped_with_a_warning(name: str) -> None:
+    config = read(section("router", "id: A") + section(name, "anything: goes", "port: none"))
+    assert config.router.id == "A"
+    reason = f"this router has no '{name}': {OUTSIDE[name]}"
+    assert config.warnings == (f"r.conf: line 4: {name}: the section is skipped: {reason}",)
+    assert errors_in(section(name)) == [f"line 1: {name}: {reason}"]
 
 
-@pytest.mark.parametrize("name", LATER)
-def test_a_section_that_is_not_supported_yet_is_refused(name: str) -> None:
-    assert errors_in(section(name, *REQUIRED.get(name, []))) == [
-        f"line 1: {name}: '{name}' is not supported yet; {SUPPORTED}"
-    ]
-
-
-def test_a_section_that_is_not_supported_yet_is_checked() -> None:
-    assert errors_in(section("console", "wsport: up", "prox: a", "home: b")) == [
-        "line 1: console.proxy: Missing required attribute 'proxy'",
-        f"line 1: console: 'console' is not supported yet; {SUPPORTED}",
-        "line 2: console.wsport: 'up' is not a whole number; allowed: 0 to 65535",
-        "line 3: console.prox: Unknown attribute 'prox' for 'org.apache.qpid.dispatch.console';"
-        " did you mean 'proxy'?; allowed: proxy, home, name, type",
-    ]
+def test_what_qdrouterd_lets_pass_is_an_error_only_for_who_is_strict() -> None:
+    text = section("listener", "port: 0", "sslProfile: p")
+    reason = "listener.sslProfile: there is no sslProfile with the name 'p'"
+    assert read(text).warnings == (f"r.conf: line 3: {reason}",)
+    assert errors_in(text) == [f"line 3: {reason}; allowed: add a section sslProfile"]
 
 
 def test_names_are_told_apart_by_type() -> None:

@@ -51,6 +51,7 @@ def test_without_a_section_nothing_is_recorded() -> None:
         ("level: much", "level"),
         ("sample: 0", "1 to 1000000"),
         ('directory: ""', "directory"),
+        ("reportUrl: javascript:alert(1)", "record.reportUrl: is not the address of a page"),
         ("rotateSeconds: 0", "1 to 3600"),
     ],
 )

@@ -108,15 +108,18 @@ WRONG = [
     ),
     (
         ["id: a b"],
-        f"line 2: router.id: Router id attribute containing character ' ' in id 'a b' is disallowed.; {ALLOWED}",
+        f"line 2: router.id: AttributeError: "
+        f"Router id attribute containing character ' ' in id 'a b' is disallowed.; {ALLOWED}",
     ),
     (
         [r"id: a\u0007"],
-        rf"line 2: router.id: Router id attribute containing character '\x07' in id 'a\x07' is disallowed.; {ALLOWED}",
+        rf"line 2: router.id: AttributeError: "
+        rf"Router id attribute containing character '\x07' in id 'a\x07' is disallowed.; {ALLOWED}",
     ),
     (
         ["id: a/b"],
-        f"line 2: router.id: Router id attribute containing character '/' in id 'a/b' is disallowed.; {ALLOWED}",
+        f"line 2: router.id: AttributeError: "
+        f"Router id attribute containing character '/' in id 'a/b' is disallowed.; {ALLOWED}",
     ),
     (
         [f"id: {'a' * 128}"],

@@ -94,12 +94,12 @@ WRONG = [
     ),
     (
         ("name: p", "protocols: TLSv1.2 TLSv12"),
-        "line 3: sslProfile.protocols: 'TLSv12' is not a version of TLS (got 'TLSv1.2 TLSv12');"
-        " did you mean 'TLSv1.2'?; allowed: TLSv1, TLSv1.1, TLSv1.2, TLSv1.3",
+        "line 3: sslProfile.protocols: 'TLSv12' is not a version of TLS: no connection can be made with the profile"
+        " (got 'TLSv1.2 TLSv12'); did you mean 'TLSv1.2'?; allowed: TLSv1, TLSv1.1, TLSv1.2, TLSv1.3",
     ),
     (
         ("name: p", "passwordFile: /nowhere"),
-        "line 3: sslProfile.passwordFile: Unable to open password file '/nowhere': No such file or directory;"
+        "line 3: sslProfile.passwordFile: Unable to open password file '/nowhere', error: No such file or directory;"
         " allowed: env:NAME, file:PATH, pass:TEXT, the password itself, literal:TEXT",
     ),
 ]
@@ -110,12 +110,26 @@ def test_what_is_wrong_is_told(lines: tuple[str, ...], complaint: str) -> None:
     assert errors_in(section("sslProfile", *lines)) == [complaint]
 
 
+def test_a_profile_that_cannot_be_used_is_warned_of_and_stops_no_start() -> None:
+    lines = ("protocols: TLSv1.2 TLSv7", "passwordFile: /nowhere", "certFile: /c")
+    config = read(section("sslProfile", "name: p", *lines))
+    [found] = config.ssl_profiles
+    assert (found.protocols, found.unknown_protocols, found.password) == (("TLSv1.2",), ("TLSv7",), None)
+    assert config.warnings == (
+        "r.conf: line 3: sslProfile.protocols: 'TLSv7' is not a version of TLS: no connection can be made with the"
+        " profile",
+        "r.conf: line 4: Attribute 'passwordFile' of entity 'sslProfile' has been deprecated",
+        "r.conf: line 4: sslProfile.passwordFile:"
+        " Unable to open password file '/nowhere', error: No such file or directory",
+    )
+
+
 def test_what_is_odd_is_warned_of() -> None:
     lines = ("name: p", "protocols: TLSv1.1 TLSv1.3", "uidFormat: nx", "password: pass:x")
     assert read(section("sslProfile", *lines)).warnings == (
         "r.conf: line 3: sslProfile.protocols: TLSv1.1 is not safe any more, and systems may be set to refuse it",
         "r.conf: line 4: sslProfile.uidFormat: 'nx' is not up to 7 of c, s, l, o, n, u, 1, 2, 5:"
-        " no connection gets a user from it",
+        " the user is the whole subject",
         "r.conf: line 5: sslProfile.password: It is unsafe to provide plain text passwords in the config file",
     )
 

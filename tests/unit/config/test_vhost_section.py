@@ -277,7 +277,8 @@ def test_a_user_named_twice_in_one_group_is_in_it() -> None:
         ([section("vhost", "aliases: a")], "line 1: vhost.hostname: Missing required attribute 'hostname'"),
         (
             [section("policy", "enableVhostNamePatterns: yes"), vhost(None, "aliases: a.*, a/*")],
-            "line 7: vhost.aliases: Policy 'h' is invalid: the pattern 'a/*' is that of another vhost "
+            "line 7: vhost.aliases: Policy 'h' is invalid: the optimized pattern conflicts with existing pattern 'a/*'"
+            " of another vhost "
             "(got 'a.*, a/*'); allowed: names that no other vhost has",
         ),
         (
@@ -294,7 +295,14 @@ def test_a_wrong_vhost_is_told(sections: list[str], error: str) -> None:
 def test_without_patterns_names_that_would_be_the_same_are_two() -> None:
     assert len(read(vhost(None, "aliases: a.b, a/b")).vhosts) == 1
     assert VhostNames(False).add({"hostname": "a", "aliases": None}, "here") is None
-    assert VhostNames(True).add({"hostname": "", "aliases": None}, "here") == ("hostname", "a vhost without a name")
+
+
+@pytest.mark.parametrize("uses_patterns", [False, True])
+def test_one_vhost_may_have_no_name(uses_patterns: bool) -> None:
+    names = VhostNames(uses_patterns)
+    assert names.add({"hostname": "", "aliases": None}, "here") is None
+    clash = names.add({"hostname": "", "aliases": None}, "there")
+    assert clash == ("hostname", "the name '' is used in here already")
 
 
 class TestFolders:
@@ -330,7 +338,7 @@ def test_a_vhost_of_run_time_comes_to_the_same() -> None:
     assert found == VhostSettings(
         hostname="a", groups=(GroupSettings(name="g", remote_hosts=(HostRange(4, 0x0A000007, 0x0A000007),)),)
     )
-    with pytest.raises(ChangeRefused, match=r"^groups: Policy vhost 'a' user group 'g' option 'remoteHosts'"):
+    with pytest.raises(ChangeRefused, match="PolicyError: Policy 'a' is invalid: Policy vhost 'a' user group 'g'"):
         effect_of(entity("vhost", hostname="a", groups={"g": {"remoteHosts": "two.example"}}), RouterMode.STANDALONE,
                   resolve=resolve)  # fmt: skip
 

@@ -41,7 +41,7 @@ class Watcher(Observer):
     def message_size_denied(self, peer: Any, link: int) -> None:
         self.seen.append(("message size denied", link))
 
-    def policy_summary(self, peer: Any, grant: Any) -> None:
+    def policy_summary(self, peer: Any, grant: Any, counters: Any) -> None:
         self.seen.append(("summary", grant.user, grant.denials))
 
 

@@ -15,6 +15,7 @@ class Container(Client):
 
     def __init__(self, workers: Workers) -> None:
         super().__init__(workers)
+        self.returns_credit = False
         self.answers_links = True
         self.answer_with: dict[str, Any] = {}
         """What its answers say other than the attach that they answer."""
@@ -50,6 +51,8 @@ class Routed:
     def __init__(self, workers: int = 1, *, client: int = 0, at: int = 0, **options: Any) -> None:
         self.workers = Workers(workers, **options)
         self.client = self.workers.client(client, container_id="c1")
+        # Tests of drains look at both ends, and answer for the sender.
+        self.client.returns_credit = False
         self.container = self.workers.client(at, container_id="broker", kind=Container)
         self.add("in", "lr/#", IN)
         self.add("out", "lr/#", OUT)

@@ -1,20 +1,51 @@
 """Routes to other routers come and go: who gets credit, what waits, what is released, and what is lost on the way."""
 
+from itertools import combinations_with_replacement
+
 import pytest
 
 from routerd.core import MappedAddresses, NetworkNews
-from routerd.wire import ACCEPTED, RELEASED, Header, Modified, Rejected, Source, Symbol, Target
+from routerd.wire import (
+    ACCEPTED,
+    RELEASED,
+    Described,
+    Error,
+    Header,
+    Modified,
+    Received,
+    Rejected,
+    Source,
+    Symbol,
+    Target,
+    ULong,
+)
 from tests.routers import message, message_to, outcome
 from tests.unit.core.joined_routers import Mesh, mapped, marked, neighbour, routes, to_router
 
 MAYBE_SEEN = Modified(delivery_failed=True)
 CAPACITY = 250
 ADDRESSES = ["orders", "closest", "multicast"]
+REFUSED = Error(condition=Symbol("x:refused"), description="a reason", info={Symbol("key"): "value"})
+OUTCOMES = [
+    RELEASED,
+    Modified(delivery_failed=True, undeliverable_here=True, message_annotations={Symbol("x-opt-why"): 7}),
+    ACCEPTED,
+    Rejected(error=REFUSED),
+]
+"""Of those of several copies, the last one here prevails."""
 
 
 @pytest.fixture
 def router():
     return Mesh("R")["R"]
+
+
+def line(workers=1):
+    """The routers A, B and C, joined in a line."""
+    mesh = Mesh("A", "B", "C", workers=workers)
+    mesh.join("A", "B")
+    mesh.join("B", "C")
+    return mesh
 
 
 class Ends:
@@ -240,14 +271,14 @@ class TestWaiting:
         router.pump()
         assert sorted(ends.arrived) == [b"0", b"1"]
 
-    def test_a_copy_whose_producer_is_gone_is_not_sent(self, router):
+    def test_a_copy_is_sent_though_its_producer_is_gone(self, router):
         ends = Ends(router, "multicast")
         near = router.client()
         near.consumer("multicast")
         ends.send()
         ends.client.leave()
         ends.grant(9)
-        assert ends.arrived == []
+        assert len(ends.arrived) == 1
 
     def test_a_settled_copy_is_sent_though_its_producer_is_gone(self, router):
         ends = Ends(router, "multicast")
@@ -333,48 +364,158 @@ class TestWaiting:
 
 
 class TestOutcomes:
-    @pytest.mark.parametrize("what", ["accept", "release", "reject"])
+    @pytest.mark.parametrize("state", OUTCOMES, ids=lambda state: type(state).__name__)
     @pytest.mark.parametrize("address", ADDRESSES)
-    def test_a_consumers_outcome_comes_back_over_all_routers(self, what, address):
-        mesh = Mesh("A", "B", "C")
-        mesh.join("A", "B")
-        mesh.join("B", "C")
-        consumer, producer = mesh["C"].client(), mesh["A"].client()
+    @pytest.mark.parametrize("workers", [1, 2])
+    def test_a_consumers_outcome_comes_back_over_all_routers(self, state, address, workers):
+        mesh = line(workers)
+        # The trunks are at the first workers.
+        consumer, producer = (mesh[id].client(workers - 1) for id in "CA")
         receiver = consumer.consumer(address, credit=9)
         delivery = producer.send(producer.producer(address), message())
         assert outcome(delivery) == (None, False)
-        getattr(consumer.latest(receiver), what)()
+        consumer.latest(receiver).decide(state)
         mesh.pump()
-        expected = {"accept": ACCEPTED, "release": RELEASED, "reject": Rejected()}[what]
-        assert outcome(delivery) == (expected, True)
-        routes = [route for id in "AB" for one in mesh[id].router.addresses.values() for route in one.routes]
-        assert [route.outstanding for route in routes] == [0, 0]
+        assert outcome(delivery) == (state, True)
+        places = [worker.router for id in "AB" for worker in mesh[id].workers.values()]
+        routes = [route for router in places for one in router.addresses.values() for route in one.routes]
+        assert {route.outstanding for route in routes} == {0}
 
-    def test_second_settlement_is_answered_by_the_routers_at_both_ends(self):
+    @pytest.mark.parametrize("states", [*combinations_with_replacement(OUTCOMES, 2)])
+    def test_the_outcomes_of_copies_at_several_routers_become_one(self, states):
+        mesh = line()
+        consumers = [mesh[id].client() for id in "BC"]
+        receivers = [client.consumer("multicast", credit=9) for client in consumers]
+        producer = mesh["A"].client()
+        delivery = producer.send(producer.producer("multicast"), message())
+        for client, receiver, state in zip(consumers, receivers, states, strict=True):
+            assert outcome(delivery) == (None, False)
+            client.latest(receiver).decide(state)
+            mesh.pump()
+        assert outcome(delivery) == (states[-1], True)
+
+    @pytest.mark.parametrize("consuming", [0, 1])
+    @pytest.mark.parametrize("producing", [0, 1])
+    @pytest.mark.parametrize("address", ADDRESSES)
+    def test_the_producers_settlement_passes_from_end_to_end(self, address, producing, consuming):
+        mesh = line()
+        consumer, producer = mesh["C"].client(), mesh["A"].client()
+        receiver = consumer.consumer(address, credit=9, rcv_settle_mode=consuming)
+        delivery = producer.send(producer.producer(address, rcv_settle_mode=producing), message())
+        arrived = consumer.latest(receiver)
+        arrived.update(ACCEPTED, False)
+        mesh.pump()
+        assert (outcome(delivery), arrived.remote_settled) == ((ACCEPTED, False), False)
+        delivery.settle()
+        mesh.pump()
+        assert arrived.remote_settled
+        producer.leave()
+        consumer.leave()
+        assert mesh.left_over() == {}
+
+    @pytest.mark.parametrize("address", ADDRESSES)
+    def test_a_consumers_settlement_passes_behind_its_outcome(self, address):
         mesh = Mesh("A", "B")
         mesh.join("A", "B")
         consumer, producer = mesh["B"].client(), mesh["A"].client()
-        receiver = consumer.consumer("orders", credit=9, rcv_settle_mode=1)
-        delivery = producer.send(producer.producer("orders", rcv_settle_mode=1), message())
+        receiver = consumer.consumer(address, credit=9)
+        delivery = producer.send(producer.producer(address), message())
+        arrived = consumer.latest(receiver)
+        arrived.update(RELEASED, False)
+        mesh.pump()
+        assert outcome(delivery) == (RELEASED, False)
+        arrived.settle()
+        mesh.pump()
+        assert outcome(delivery) == (RELEASED, True)
+        producer.leave()
+        consumer.leave()
+        assert mesh.left_over() == {}
+
+    @pytest.mark.parametrize("address", ADDRESSES)
+    def test_a_trunk_that_is_lost_settles_what_is_decided_at_both_ends(self, address):
+        mesh = Mesh("A", "B")
+        trunk = mesh.join("A", "B")
+        consumer, producer = mesh["B"].client(), mesh["A"].client()
+        receiver = consumer.consumer(address, credit=9)
+        delivery = producer.send(producer.producer(address), message())
+        arrived = consumer.latest(receiver)
+        arrived.update(ACCEPTED, False)
+        mesh.pump()
+        assert (outcome(delivery), arrived.remote_settled) == ((ACCEPTED, False), False)
+        trunk.cut()
+        assert (outcome(delivery), arrived.remote_settled) == ((ACCEPTED, True), True)
+        producer.leave()
+        consumer.leave()
+        assert mesh.left_over() == {}
+
+    @pytest.mark.parametrize("address", ADDRESSES)
+    @pytest.mark.parametrize("how", ["detach", "vanish"])
+    def test_a_lost_producer_settles_with_a_consumer_at_another_router(self, how, address):
+        mesh = Mesh("A", "B")
+        mesh.join("A", "B")
+        consumer, producer = mesh["B"].client(), mesh["A"].client()
+        receiver = consumer.consumer(address, credit=9)
+        sender = producer.producer(address)
+        producer.send(sender, message())
+        arrived = consumer.latest(receiver)
+        arrived.update(ACCEPTED, False)
+        mesh.pump()
+        producer.detach(sender) if how == "detach" else producer.vanish()
+        mesh.pump()
+        assert arrived.remote_settled
+        producer.vanish()
+        consumer.leave()
+        assert mesh.left_over() == {}
+
+    @pytest.mark.parametrize("address", ADDRESSES)
+    def test_an_outcome_is_settled_if_its_consumer_is_lost_before_the_producer_settles(self, address):
+        mesh = Mesh("A", "B")
+        mesh.join("A", "B")
+        consumer, producer = mesh["B"].client(), mesh["A"].client()
+        receiver = consumer.consumer(address, credit=9)
+        delivery = producer.send(producer.producer(address), message())
         consumer.latest(receiver).update(ACCEPTED, False)
         mesh.pump()
-        # Links between routers settle first, so each end has its own settlement.
-        assert (outcome(delivery), consumer.latest(receiver).remote_settled) == ((ACCEPTED, True), True)
+        consumer.vanish()
+        mesh.pump()
+        assert outcome(delivery) == (ACCEPTED, True)
+        producer.leave()
+        assert mesh.left_over() == {}
+
+    def test_states_that_are_no_outcomes_pass_over_trunks_unsettled(self):
+        mesh = Mesh("A", "B")
+        mesh.join("A", "B")
+        consumer, producer = mesh["B"].client(), mesh["A"].client()
+        receiver = consumer.consumer("orders", credit=9)
+        sender = producer.producer("orders")
+        delivery = sender.begin(state=Described(ULong(0x34), [b"posted"]))
+        sender.write(delivery, message(), 0, len(message()), False)
+        mesh.pump()
+        arrived = consumer.latest(receiver)
+        assert arrived.remote_state == Described(ULong(0x34), [b"posted"])
+        for state in (Received(section_number=1, section_offset=9), Described(ULong(0x99), ["half"])):
+            arrived.update(state, False)
+            mesh.pump()
+            assert (outcome(delivery), arrived.remote_settled) == ((state, False), False)
+        delivery.update(Described(ULong(0x98), ["go on"]), False)
+        mesh.pump()
+        assert arrived.remote_state == Described(ULong(0x98), ["go on"])
+        arrived.update(Described(ULong(0x97), ["done"]), True)
+        mesh.pump()
+        assert outcome(delivery) == (Described(ULong(0x97), ["done"]), True)
         producer.leave()
         consumer.leave()
         assert mesh.left_over() == {}
 
     def test_transit_is_counted_where_messages_pass(self):
-        mesh = Mesh("A", "B", "C")
-        mesh.join("A", "B")
-        mesh.join("B", "C")
+        mesh = line()
         consumer, producer = mesh["C"].client(), mesh["A"].client()
         consumer.consumer("orders", credit=9)
         sender = producer.producer("orders")
         for _ in range(3):
             producer.send(sender, message())
         passed = [mesh[id].router.addresses["M0orders"] for id in "ABC"]
-        assert [(one.ingress, one.egress, one.transit) for one in passed] == [(3, 0, 0), (0, 0, 3), (0, 3, 0)]
+        assert [(one.ingress, one.egress, one.transit) for one in passed] == [(3, 0, 3), (0, 0, 3), (0, 3, 0)]
 
     def test_a_message_larger_than_a_neighbour_takes_is_rejected(self, router):
         ends = Ends(router)
@@ -403,6 +544,27 @@ class TestLoss:
         router.pump()
         assert outcome(deliveries[2]) == (RELEASED, True)
         assert router.router.addresses[f"M0{address}"].routes == []
+
+    @pytest.mark.parametrize("address", ADDRESSES)
+    def test_what_a_lost_consumer_of_another_router_may_have_seen_is_modified(self, address):
+        mesh = line()
+        consumer, producer = mesh["C"].client(), mesh["A"].client()
+        receiver = consumer.consumer(address, credit=5)
+        sender = producer.producer(address)
+        deliveries = [producer.send(sender, message(str(number))) for number in range(8)]
+        assert len(consumer.received(receiver)) == 5
+        staying = mesh["C"].client()
+        other = staying.consumer(address)
+        consumer.vanish()
+        assert [outcome(one) for one in deliveries[:5]] == [(MAYBE_SEEN, True)] * 5
+        other.grant(9)
+        mesh.pump()
+        # Copies for the one that was lost are no one else's.
+        waited = [] if address == "multicast" else [message(str(number)) for number in (5, 6, 7)]
+        assert staying.received(other) == waited
+        staying.vanish()
+        producer.leave()
+        assert mesh.left_over() == {}
 
     def test_the_same_goes_for_a_link_that_is_lost(self, router):
         ends = Ends(router, credit=2)
@@ -478,9 +640,7 @@ class TestLoss:
 
 class TestEnd:
     def test_neighbours_know_at_once_that_a_router_ends(self):
-        mesh = Mesh("A", "B", "C")
-        mesh.join("A", "B")
-        mesh.join("B", "C")
+        mesh = line()
         client = mesh["A"].client()
         consumer = mesh["C"].client()
         consumer.consumer("orders", credit=9)

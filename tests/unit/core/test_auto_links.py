@@ -95,7 +95,7 @@ class TestWaypoint:
     def test_a_message_passes_through_the_container(self, workers):
         add(workers, OUT, IN)
         broker = container(workers)
-        client, other = workers.client(), workers.client(len(workers.workers) - 1)
+        client, other = workers.client(), workers.client(workers.last)
         receiver = other.consumer(QUEUE, credit=5)
         sender = client.producer(QUEUE)
         sent = client.send(sender, message("a"))

@@ -23,7 +23,7 @@ def workers(request):
 @pytest.fixture
 def client(workers):
     """A client at the last worker."""
-    return workers.client(len(workers.workers) - 1)
+    return workers.client(workers.last)
 
 
 def refusals(client):
@@ -117,7 +117,7 @@ def test_what_is_sent_to_an_echo_is_ignored(workers, client):
     workers.pump()
     assert client.received(mirror) == []
     client.vanish()
-    peers = workers[len(workers.workers) - 1].router.peers.values()
+    peers = workers[workers.last].router.peers.values()
     assert [peer for peer in peers if peer.is_external] == []
 
 

@@ -92,8 +92,10 @@ class TestBalanced:
         [came] = two.neighbours[0].unsettled[two.neighbours[0].data_in[0].name]
         came.update(ACCEPTED, False)
         router.pump()
-        assert (outcome(delivery), two.routes) == ((ACCEPTED, True), {"N": 0, "M": 0})
-        assert came.remote_settled
+        assert (outcome(delivery), two.routes) == ((ACCEPTED, False), {"N": 0, "M": 0})
+        delivery.settle()
+        router.pump()
+        assert (came.remote_settled, two.routes) == (True, {"N": 0, "M": 0})
 
     def test_what_the_producer_settles_is_no_load(self, router):
         two = Two(router)
@@ -483,7 +485,7 @@ class TestArrivals:
         receiver = client.consumer("orders", credit=1)
         far.pass_on(to_router(annotations={"to": "orders", "ingress": "0/N", "trace": ["0/N"]}), priority=0)
         [octets] = client.received(receiver)
-        assert marked(octets) == ({} if strips else {"to": "orders", "ingress": "0/N", "trace": ["0/N"]})
+        assert marked(octets) == ({} if strips else {"to": "orders", "ingress": "0/N", "trace": ["0/N", "0/R"]})
 
 
 class TestPriorities:

@@ -12,6 +12,7 @@ from routerd.wire import (
     Message,
     Modified,
     Properties,
+    Rejected,
     Source,
     Symbol,
     Target,
@@ -188,6 +189,15 @@ class TestSilence:
         assert far.peer.is_open
         router.pump(1)
         router.router.look_after_edges(router.now)
+        router.pump()
+        assert router.router.peers == {}
+
+    def test_a_client_that_attaches_it_has_to_send_heartbeats_too(self, router):
+        client = router.client()
+        client.producer(HEARTBEAT)
+        for seconds in (0, 4, 4, 1):
+            router.pump(seconds)
+            router.router.look_after_edges(router.now)
         router.pump()
         assert router.router.peers == {}
 
@@ -634,7 +644,8 @@ class TestRefusals:
         far = far_edge(router)
         is_down = address == TRACKING
         wrong = {"source": None, "target": address} if is_down else {"source": address, "target": None}
-        assert self.refused(far, **wrong, is_sender=is_down) == [("link", True, "amqp:not-allowed")]
+        reason = "amqp:not-allowed" if is_down else None
+        assert self.refused(far, **wrong, is_sender=is_down) == [("link", True, reason)]
         right = {"source": address, "target": None} if is_down else {"source": None, "target": address}
         assert self.refused(far, **right, is_sender=not is_down) == []
 
@@ -646,9 +657,10 @@ class TestRefusals:
         else:
             found = self.refused(client, target=address, is_sender=True)
         # A heartbeat is nobody's secret.
-        assert [reason for _, _, reason in found] == ([] if address == HEARTBEAT else ["qd:forbidden"])
+        reasons = {TRACKING: ["qd:forbidden"], HEARTBEAT: [], LOOKUP: [None]}
+        assert [reason for _, _, reason in found] == reasons[address]
 
-    @pytest.mark.parametrize("address", [TRACKING, LOOKUP])
+    @pytest.mark.parametrize("address", [TRACKING, HEARTBEAT, LOOKUP])
     def test_neither_can_a_client_in_the_wrong_direction(self, router, address):
         client = router.client()
         is_sender = address == TRACKING
@@ -747,19 +759,31 @@ class TestLookups:
             self.replies.grant(1)
         assert len(self.far.received(self.replies)) == 2 * CAPACITY + 1
 
+    def rejected(self, router, octets):
+        """Ask, and check that there is no answer but a rejection."""
+        assert self.asked(router, self.question) != []
+        delivery = self.far.send(self.far.producer(LOOKUP), octets(self.reply_to))
+        assert self.far.received(self.replies)[1:] == []
+        assert (type(delivery.remote_state), delivery.remote_settled) == (Rejected, True)
+        assert delivery.remote_state.error.condition == "amqp:decode-error"
+
     @pytest.mark.parametrize("body", [None, 5, [], ["orders"], [5, 5], {"a": 1}], ids=repr)
-    def test_it_is_the_same_whatever_is_asked(self, router, body):
+    def test_a_body_without_address_and_direction_is_rejected(self, router, body):
         def octets(reply_to):
             properties = Properties(reply_to=reply_to, correlation_id="x")
-            return bytes(Message(properties=properties, body=AmqpValue(body)).encode())
+            about = {"version": UInt(1), "opcode": UInt(1)}
+            return bytes(Message(properties=properties, application_properties=about, body=AmqpValue(body)).encode())
 
-        [answer] = self.asked(router, octets)
-        assert answer.application_properties["status"] == 3
+        self.rejected(router, octets)
 
-    @pytest.mark.parametrize("opcode", [5, "text", None, True, -1.5, b"x"], ids=repr)
-    def test_an_opcode_of_any_type_is_answered(self, router, opcode):
-        [answer] = self.asked(router, lambda reply_to: self.question(reply_to, opcode=opcode))
-        assert answer.application_properties["status"] == 3
+    @pytest.mark.parametrize("name", ["version", "opcode"])
+    @pytest.mark.parametrize("value", [5, "text", None, -1.5, b"x"], ids=repr)
+    def test_another_version_or_opcode_is_rejected(self, router, name, value):
+        self.rejected(router, lambda reply_to: self.question(reply_to, **{name: value}))
+
+    @pytest.mark.parametrize("octets", [message(), message(properties=Properties(correlation_id="x"))])
+    def test_what_is_no_request_is_rejected(self, router, octets):
+        self.rejected(router, lambda reply_to: octets)
 
     def test_an_opcode_that_is_no_value_of_a_property_does_no_harm(self, router):
         # application-properties {"opcode": []}

@@ -401,15 +401,27 @@ class TestPhases:
             ("sender", None, "orders", (), ("qd.waypoint.3",)),
         ]
 
-    def test_messages_pass_a_waypoint_at_an_edge_router(self):
+    def test_the_last_phase_has_no_words_for_consumers_and_is_left_to_the_interior_router(self):
+        edge = edge_router(addresses=(AddressSettings(pattern="orders", ingress_phase=9, egress_phase=9),))
+        far = far_interior(edge)
+        client = edge.client()
+        client.consumer("orders")
+        client.producer("orders")
+        assert far.ends()[len(LINKS) :] == [
+            ("receiver", "orders", None, (), ()),
+            ("sender", None, "orders", (), ("qd.waypoint.9",)),
+        ]
+
+    @pytest.mark.parametrize("start", ["E", "F", "I"])
+    def test_messages_pass_a_waypoint_at_an_edge_router(self, start):
         mesh = EdgeMesh("I")
         mesh.hang("E", "I")
         mesh.hang("F", "I")
-        middle, start, end = mesh["E"].client(), mesh["F"].client(), mesh["I"].client()
+        middle, client, end = mesh["E"].client(), mesh[start].client(), mesh["I"].client()
         taken = middle.consumer(None, source=Source(address=WAYPOINT_NAME, capabilities=waypoint()), credit=10)
         given = middle.producer(None, target=Target(address=WAYPOINT_NAME, capabilities=waypoint()))
         last = end.consumer(WAYPOINT_NAME, credit=10)
-        start.send(start.producer(WAYPOINT_NAME), message("one"), settled=True)
+        client.send(client.producer(WAYPOINT_NAME), message("one"), settled=True)
         assert (middle.received(taken), end.received(last)) == ([message("one")], [])
         middle.send(given, message("two"), settled=True)
         assert (middle.received(taken), end.received(last)) == ([message("one")], [message("two")])

@@ -280,7 +280,7 @@ class TestUpward:
         client.send(client.producer("orders"), message(message_annotations={USER: 5}), settled=True)
         client.send(client.producer(None), message_to("orders"), settled=True)
         found = [marked(octets) for octets in there.received(consumer)]
-        passed = {"ingress": "0/I", "trace": ["0/I", "0/M"]}
+        passed = {"ingress": "0/I", "trace": ["0/I", "0/M", "0/P"]}
         assert found == [{"x-user": 5, "to": "orders"} | passed, passed]
 
     @pytest.mark.parametrize("said", [{}, {"ingress": "0/X", "trace": ["0/X"]}, {"trace": []}])

@@ -168,6 +168,24 @@ class TestLinks:
         another.stream(another.producer("orders"), PARTS[0], ends=False)
         assert len(streaming.far.partial) == 2
 
+    def test_with_test_hooks_few_are_kept(self):
+        router = interior_router(has_test_hooks=True)
+        streaming = Streaming(router)
+        clients = [router.client() for _ in range(4)]
+        begun = [client.stream(client.producer("orders"), PARTS[0], ends=False) for client in clients]
+        for client, delivery in zip(clients, begun, strict=True):
+            client.go_on(delivery, PARTS[1], more=False)
+        for link in streaming.far.streams:
+            streaming.far.latest(link).accept()
+        router.pump()
+        trunk = streaming.far.peer.trunk
+        assert len(trunk.streams) == 4
+        for _ in range(4):
+            # They are looked at when one of them ends.
+            trunk.wanting[trunk] = None
+            streaming.send_small()
+        assert len(trunk.streams) == 2
+
     def test_replies_to_an_edge_router_pass_one_that_is_large(self, router):
         far = far_edge(router).attach()
         client, other = router.client(), router.client()

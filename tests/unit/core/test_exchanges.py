@@ -12,6 +12,7 @@ from tests.routers import Workers, message, message_to
 from tests.unit.core.exchanges import Exchanging, about, subject_of
 
 NO = Rejected(error=Error(condition="amqp:decode-error"))
+FALLBACK = (Symbol("qd.fallback"),)
 MAYBE_SEEN = Modified(delivery_failed=True)
 
 
@@ -27,13 +28,13 @@ def exchanging(request: Any) -> Exchanging:
 
 def producer(exchanging: Exchanging, address: str = "topic", **options: Any) -> tuple[Any, Any]:
     """A client of the last worker, with a link for the exchange."""
-    client = exchanging.workers.client(len(exchanging.workers.workers) - 1)
+    client = exchanging.workers.client(exchanging.workers.last)
     return client, client.producer(address, **options)
 
 
 def consumer(exchanging: Exchanging, address: str, credit: int = 10, **options: Any) -> tuple[Any, Any]:
     """A client of the last worker that takes what comes to an address."""
-    client = exchanging.workers.client(len(exchanging.workers.workers) - 1)
+    client = exchanging.workers.client(exchanging.workers.last)
     return client, client.consumer(address, credit=credit, **options)
 
 
@@ -82,6 +83,16 @@ class TestWhere:
         consumer(exchanging, "x")
         client, link = producer(exchanging)
         assert outcome(client.send(link, b"\x00\x53\x73\xc0\x09\x04\x40\x40\x40\x54\x01")) == RELEASED
+
+    def test_a_fallback_destination_gets_nothing_that_the_exchange_has_taken(self):
+        settings = AddressSettings(pattern="topic", has_fallback=True)
+        exchanging = Exchanging(Workers(1, addresses=(settings,)))
+        exchanging.add()
+        exchanging.bind("a", "x")
+        taker, end = consumer(exchanging, "topic", source=Source(address="topic", capabilities=FALLBACK))
+        client, link = producer(exchanging)
+        assert outcome(client.send(link, about("b"))) == RELEASED
+        assert taker.received(end) == []
 
     def test_what_nobody_takes_goes_to_the_alternate_address(self, exchanging):
         exchanging.add(alternate="rest")
@@ -441,7 +452,7 @@ class TestCredit:
         exchanging.add()
         exchanging.bind("a", "x")
         exchanging.bind("a", "y")
-        slow = exchanging.workers.client(len(exchanging.workers.workers) - 1, incoming_window=4)
+        slow = exchanging.workers.client(exchanging.workers.last, incoming_window=4)
         slow_end = slow.consumer("x", credit=10)
         other, other_end = consumer(exchanging, "y")
         client, link = producer(exchanging)

@@ -73,7 +73,8 @@ def test_the_way_of_a_message_begins_anew_at_the_exchange(mesh):
     [octets] = there.received(consumer)
     annotations = Message.decode(octets).message_annotations
     assert annotations[Symbol("x-opt-qd.ingress")] == "0/P"
-    assert annotations[Symbol("x-opt-qd.trace")] == ["0/P"]
+    assert annotations[Symbol("x-opt-qd.trace")][0] == "0/P"
+    assert annotations[Symbol("x-opt-qd.trace")][-1] == "0/I"
 
 
 def test_a_next_hop_elsewhere_is_none_once_its_consumers_have_left(mesh):

@@ -67,11 +67,6 @@ def test_messages_leave_from_any_place() -> None:
 # At an endpoint inside the router
 
 
-@pytest.fixture(params=[1, 2], ids=["one worker", "two workers"])
-def workers(request: pytest.FixtureRequest) -> Workers:
-    return Workers(request.param)
-
-
 def standing(workers: Workers, capacity: int = 1) -> list[tuple[bytes, Any]]:
     """An endpoint at the first worker whose senders take turns; what it has taken, unanswered."""
     loop = LoopBack(workers[0].router, workers.now, is_fair=True)

@@ -38,7 +38,7 @@ class Ends:
         return self.client.send(self.sender, message(body), **options)
 
     def come(self, credit: int = 10) -> tuple[Client, Any]:
-        client = self.workers.client(len(self.workers.workers) - 1)
+        client = self.workers.client(self.workers.last)
         return client, client.consumer(self.address, credit=credit)
 
     @property

@@ -12,11 +12,6 @@ OURS = Symbol("x-opt-qd.trace")
 THEIRS = Symbol("x-opt-mine")
 
 
-@pytest.fixture(params=[1, 2], ids=["one worker", "two workers"])
-def workers(request):
-    return Workers(request.param)
-
-
 def annotated(*keys, **sections):
     return message("hello", message_annotations=dict.fromkeys(keys, "value"), **sections)
 
@@ -24,7 +19,7 @@ def annotated(*keys, **sections):
 def passed(workers, octets, *, strips_in=True, strips_out=True, settled=False, cuts=(), address="orders"):
     """What becomes of a message on its way, sent in one frame or cut at some offsets."""
     producer = workers.client(0, peer={"strips_in": strips_in})
-    consumer = workers.client(len(workers.workers) - 1, peer={"strips_out": strips_out})
+    consumer = workers.client(workers.last, peer={"strips_out": strips_out})
     receiver = consumer.consumer(address, credit=1)
     sender = producer.producer(address)
     places = [0, *cuts, len(octets)]
@@ -43,19 +38,50 @@ BEFORE_AND_AFTER = [
 
 
 @pytest.mark.parametrize("address", ["orders", "multicast"])
-@pytest.mark.parametrize(("strips_in", "strips_out"), [(True, True), (True, False), (False, True)])
+@pytest.mark.parametrize("strips_in", [True, False])
 @pytest.mark.parametrize(("before", "after"), BEFORE_AND_AFTER)
-def test_annotations_of_routers_are_taken_out(workers, before, after, strips_in, strips_out, address):
+def test_annotations_of_routers_are_taken_out(workers, before, after, strips_in, address):
     sections = {"header": Header(durable=True), "properties": Properties(subject="s")}
-    octets = passed(
-        workers, annotated(*before, **sections), strips_in=strips_in, strips_out=strips_out, address=address
-    )
+    octets = passed(workers, annotated(*before, **sections), strips_in=strips_in, address=address)
     expected = annotated(*after, **sections) if after else message(**sections)
     assert octets == expected
 
 
-def test_they_are_let_through_where_listeners_say_so(workers):
-    assert passed(workers, annotated(OURS, THEIRS), strips_in=False, strips_out=False) == annotated(OURS, THEIRS)
+ENTERED = {"x-opt-qd.ingress": "0/R", "x-opt-qd.trace": ["0/R"]}
+
+
+def said(octets):
+    return {str(key): value for key, value in Message.decode(octets).message_annotations.items()}
+
+
+@pytest.mark.parametrize("address", ["orders", "multicast"])
+@pytest.mark.parametrize("strips_in", [True, False])
+@pytest.mark.parametrize("keys", [(), (THEIRS,)])
+def test_a_consumer_of_a_listener_that_strips_nothing_is_told_the_path(workers, keys, strips_in, address):
+    octets = annotated(*keys) if keys else message()
+    received = passed(workers, octets, strips_in=strips_in, strips_out=False, address=address)
+    assert said(received) == dict.fromkeys(map(str, keys), "value") | {"x-opt-qd.to": address} | ENTERED
+    assert Message.decode(received).body == Message.decode(octets).body
+
+
+def test_a_consumer_is_told_of_the_path_of_a_message_that_names_its_address_itself(workers):
+    consumer = workers.client(workers.last, peer={"strips_out": False})
+    receiver = consumer.consumer("orders", credit=1)
+    producer = workers.client(0)
+    producer.send(producer.producer(None), message(properties=Properties(to="orders")))
+    [octets] = consumer.received(receiver)
+    assert said(octets).items() >= ENTERED.items()
+
+
+@pytest.mark.parametrize(("strips_in", "path"), [(True, ["0/R"]), (False, ["0/X", "0/R"])])
+def test_the_path_that_a_client_claims_counts_where_its_listener_strips_nothing(workers, strips_in, path):
+    claimed = {Symbol("x-opt-qd.ingress"): "0/X", Symbol("x-opt-qd.trace"): ["0/X"]}
+    received = passed(workers, message(message_annotations=claimed), strips_in=strips_in, strips_out=False)
+    assert said(received) == {
+        "x-opt-qd.to": "orders",
+        "x-opt-qd.ingress": path[0],
+        "x-opt-qd.trace": path,
+    }
 
 
 @pytest.mark.parametrize("settled", [False, True])
@@ -121,7 +147,7 @@ def test_a_message_of_any_other_kind_is_passed_on_by_a_listener_that_strips_noth
 
 
 def test_outcomes_of_stripped_messages_reach_their_producer(workers):
-    producer, consumer = workers.client(0), workers.client(len(workers.workers) - 1)
+    producer, consumer = workers.ends()
     receiver = consumer.consumer("orders", credit=1)
     delivery = producer.send(producer.producer("orders"), annotated(OURS))
     consumer.latest(receiver).accept()

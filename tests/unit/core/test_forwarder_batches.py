@@ -1,111 +1,16 @@
 """Unsettled messages that come many at a time: what becomes of each is told as if it had gone alone."""
 
 from collections import Counter
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from routerd.wire import ACCEPTED, RELEASED, Modified, Receiver, Rejected
-from tests.routers import Workers, message, outcome
-from tests.unit.core.recorder_rows import decision_rows, flow_rows, record, take
+from routerd.wire import ACCEPTED, RELEASED, Modified, Rejected
+from tests.routers import message
+from tests.unit.core.stories import TURNS, Scene, actions, play, step
 
 MAYBE_SEEN = Modified(delivery_failed=True)
-
-
-class Scene:
-    """Producers and consumers of one address; watched, each message takes the usual way."""
-
-    def __init__(
-        self, workers: int = 1, *, is_watched: bool = False, credit: int = 200, every: int | None = None, rows: int = 64
-    ) -> None:
-        """If one message in `every` is recorded, it is in sets of so many rows."""
-        self.workers = Workers(workers)
-        for worker in self.workers.workers.values() if every is not None else ():
-            record(worker.router, every, rows=rows)
-        self.is_watched = is_watched
-        self.last = workers - 1
-        self.consumers: list[tuple[Any, Any]] = []
-        self.sent: list[Any] = []
-        self.seen: list[Any] = []
-        self.come(credit)
-        self.producers = [(client, client.producer("orders")) for client in (self.client(0), self.client(0))]
-
-    def client(self, worker: int) -> Any:
-        client = self.workers.client(worker)
-        self.workers[worker].router.watch(client.peer, self.is_watched)
-        return client
-
-    def come(self, credit: int) -> None:
-        """Have another consumer."""
-        client = self.client(self.last)
-        self.consumers.append((client, client.consumer("orders", credit=credit)))
-
-    def send(self, count: int, *, producer: int = 0, settled: bool = False, tag: bytes = b"") -> list[Any]:
-        """Send as many messages as there is credit for, at once."""
-        _, link = self.producers[producer]
-        made: list[Any] = []
-        while len(made) < count and self.may_send(producer) > 0:
-            number = len(self.sent) + len(made)
-            own = tag + b"%d" % number if tag else None
-            made.append(link.send(message(f"{number:04}" + "." * 60), own, settled))
-        self.sent += made
-        self.workers.pump()
-        return made
-
-    def may_send(self, producer: int) -> int:
-        """How many messages a producer has credit for."""
-        _, link = self.producers[producer]
-        return link.credit if link.is_attached else 0
-
-    def unsettled(self) -> list[Any]:
-        """What consumers have, and nobody has settled."""
-        found = [one for client, link in self.consumers for one in client.unsettled.get(link.name, ())]
-        return [one for one in found if not (one.settled or one.remote_settled)]
-
-    def decide(self, first: int, count: int, state: Any) -> None:
-        """Have consumers decide about some of what they have."""
-        for one in self.unsettled()[first : first + count]:
-            if one.link.is_attached:
-                one.update(state, True)
-        self.workers.pump()
-
-    @property
-    def told(self) -> list[Any]:
-        """What producers know."""
-        return [outcome(one) for one in self.sent]
-
-    def counters(self) -> list[Any]:
-        """All counters of the address, worker by worker, and how much is under way."""
-        found: list[Any] = []
-        names = ("deliveries", "presettled", "dropped_presettled", "accepted", "rejected", "released", "modified")
-        for worker in self.workers.workers.values():
-            for peer in worker.router.peers.values():
-                for end in (*peer.inlets, *peer.outlets):
-                    link = end.link
-                    found.append([getattr(end, name) for name in (*names, "delayed_1s", "delayed_10s")])
-                    # When producers are granted again may depend on how much is settled at a time.
-                    found.append([0 if isinstance(link, Receiver) else link.credit, link.unsettled_count])
-                for session in peer.connection.sessions():
-                    found.append([session.incoming.count, session.outgoing.count])
-        return found
-
-    def recorded(self) -> list[Any]:
-        """What each worker has recorded until now."""
-        found = []
-        for worker in self.workers.workers.values():
-            recorder = worker.router.recorder
-            if recorder is not None:
-                records = take(worker.router)
-                events = [(event.kind, event.number, event.detail) for event in records.events]
-                lost = recorder.lost_flows, recorder.lost_decisions
-                found.append([sorted(map(repr, decision_rows(records))), flow_rows(records), events, lost])
-        return found
-
-    def received(self) -> list[Any]:
-        """What each consumer got."""
-        return [client.received(link) for client, link in self.consumers]
 
 
 @pytest.fixture(params=[1, 2], ids=["one worker", "two workers"])
@@ -217,67 +122,6 @@ def test_settled_ones_between_them_keep_their_place(scene):
     assert scene.consumers[0][1].unsettled_count == link.unsettled_count == 0
 
 
-actions = st.one_of(
-    st.tuples(st.just("send"), st.integers(1, 60), st.integers(0, 1), st.sampled_from([b"", b"", b"t"])),
-    st.tuples(
-        st.just("decide"),
-        st.one_of(st.just(0), st.integers(0, 60)),
-        st.integers(1, 80),
-        st.sampled_from([ACCEPTED, ACCEPTED, ACCEPTED, RELEASED, Modified(), None]),
-    ),
-    st.tuples(st.just("grant"), st.integers(0, 1), st.integers(1, 100)),
-    st.tuples(st.just("give up"), st.integers(0, 200), st.integers(1, 30)),
-    st.tuples(st.just("come"), st.integers(0, 100)),
-    st.tuples(st.just("detach"), st.integers(0, 4), st.booleans()),
-    st.tuples(st.just("vanish"), st.integers(0, 4)),
-    st.tuples(st.just("wait"), st.integers(0, 12)),
-    st.tuples(st.just("record")),
-)
-
-
-def step(scene: Scene, kind: str, values: list[Any]) -> list[Any]:
-    """Have something happen; return what is seen of it."""
-    seen: list[Any] = []
-    if kind == "send":
-        scene.send(values[0], producer=values[1], tag=values[2])
-    elif kind == "decide":
-        scene.decide(*values)
-    elif kind == "grant":
-        _, link = scene.consumers[values[0] % len(scene.consumers)]
-        if link.is_attached:
-            link.grant(values[1])
-    elif kind == "give up":
-        for one in scene.sent[values[0] : values[0] + values[1]]:
-            if one.link.is_attached and not (one.settled or one.remote_settled):
-                one.update(None, True)
-    elif kind == "come" and len(scene.consumers) < 3 and not any(link.is_attached for _, link in scene.consumers):
-        # Which of several consumers gets a message does depend on what came with it.
-        scene.come(values[0])
-    elif kind == "detach":
-        everybody = [*scene.consumers, *scene.producers]
-        client, link = everybody[values[0] % len(everybody)]
-        if link.is_attached:
-            client.detach(link, closed=values[1])
-    elif kind == "vanish":
-        everybody = [*scene.consumers, *scene.producers]
-        client, _ = everybody[values[0] % len(everybody)]
-        if not client.line.is_cut:
-            client.vanish()
-    elif kind == "record":
-        seen = scene.recorded()
-    scene.workers.pump(float(values[0]) if kind == "wait" else 0.0)
-    return [scene.told, scene.received(), scene.counters(), *seen]
-
-
-def play(together: Scene, alone: Scene, steps: list[Any]) -> None:
-    """Have a story happen twice, and nobody see a difference."""
-    for kind, *values in steps:
-        if kind == "send":
-            values[0] = min(values[0], together.may_send(values[1]), alone.may_send(values[1]))
-        seen, expected = step(together, kind, values), step(alone, kind, values)
-        assert seen == expected, (kind, values)
-
-
 @pytest.mark.parametrize("workers", [1, 2])
 @pytest.mark.parametrize("credit", [200, 7], ids=["most go at once", "most wait"])
 @settings(max_examples=60)
@@ -295,25 +139,6 @@ def test_records_do_not_tell_whether_messages_went_together(workers, credit, ste
     together = Scene(workers, credit=credit, every=every, rows=rows)
     alone = Scene(workers, is_watched=True, credit=credit, every=every, rows=rows)
     play(together, alone, [*steps, ("record",)])
-
-
-TURNS: list[Any] = [
-    ("send", 60, 0, b""),
-    ("decide", 0, 25, ACCEPTED),
-    ("send", 60, 1, b"t"),
-    ("record",),
-    ("decide", 0, 30, ACCEPTED),
-    ("send", 60, 0, b""),
-    ("decide", 7, 3, RELEASED),
-    ("grant", 0, 40),
-    ("decide", 0, 20, ACCEPTED),
-    ("record",),
-    ("wait", 3),
-    ("decide", 0, 80, ACCEPTED),
-    ("grant", 0, 60),
-    ("vanish", 0),
-    ("record",),
-]
 
 
 @pytest.mark.parametrize("workers", [1, 2])

@@ -3,7 +3,7 @@
 import pytest
 
 from routerd.core import REACH_OCTETS
-from routerd.wire import RELEASED, Source, Target
+from routerd.wire import ACCEPTED, RELEASED, Source, Target
 from tests.routers import Workers, message, outcome
 
 CAPACITY, FABRIC_CAPACITY = 250, 1000
@@ -13,18 +13,8 @@ def addresses(workers, index=0):
     return workers[index].router.addresses
 
 
-@pytest.fixture(params=[1, 2], ids=["one worker", "two workers"])
-def workers(request):
-    return Workers(request.param)
-
-
-def clients(workers):
-    """A client for producers at the first worker, and one for consumers at the last."""
-    return workers.client(0), workers.client(len(workers.workers) - 1)
-
-
 def test_a_producer_gets_credit_when_a_consumer_comes_and_none_before(workers):
-    one, other = clients(workers)
+    one, other = workers.ends()
     sender = one.producer("orders")
     assert sender.credit == 0
     other.consumer("orders")
@@ -32,7 +22,7 @@ def test_a_producer_gets_credit_when_a_consumer_comes_and_none_before(workers):
 
 
 def test_a_producer_gets_credit_at_once_where_a_consumer_is(workers):
-    one, other = clients(workers)
+    one, other = workers.ends()
     other.consumer("orders")
     assert one.producer("orders").credit == CAPACITY
 
@@ -45,7 +35,7 @@ def test_the_capacity_of_a_link_is_what_its_listener_says():
 
 
 def test_a_consumer_of_another_address_gives_no_credit(workers):
-    one, other = clients(workers)
+    one, other = workers.ends()
     sender = one.producer("orders")
     other.consumer("offers", credit=10)
     assert sender.credit == 0
@@ -54,7 +44,7 @@ def test_a_consumer_of_another_address_gives_no_credit(workers):
 def test_all_producers_get_credit_when_two_consumers_come_at_once():
     # Both attaches wait for the siblings to know, so neither is the only one when it is answered.
     workers = Workers(2)
-    one, other = clients(workers)
+    one, other = workers.ends()
     sender, remote = one.producer("orders"), other.producer("orders")
     workers.holds_confirmations = True
     first, second = other.consumer("orders"), other.consumer("orders")
@@ -66,7 +56,7 @@ def test_all_producers_get_credit_when_two_consumers_come_at_once():
 
 
 def test_credit_is_renewed_as_deliveries_are_settled(workers):
-    one, other = clients(workers)
+    one, other = workers.ends()
     receiver = other.consumer("orders", credit=10_000)
     sender = one.producer("orders")
     for number in range(3 * CAPACITY):
@@ -77,8 +67,22 @@ def test_credit_is_renewed_as_deliveries_are_settled(workers):
     assert CAPACITY // 2 <= sender.credit <= CAPACITY
 
 
+def test_all_credit_comes_back_once_all_is_settled(workers):
+    one, other = workers.ends()
+    receiver = other.consumer("orders", credit=10_000)
+    sender = one.producer("orders")
+    sent = [one.send(sender, message(str(number))) for number in range(CAPACITY)]
+    assert sender.credit == 0
+    for delivery in other.unsettled[receiver.name]:
+        delivery.accept()
+    workers.pump()
+    assert [outcome(each) for each in sent] == [(ACCEPTED, True)] * CAPACITY
+    # What is less than a quarter comes with the next step.
+    assert CAPACITY - CAPACITY // 4 <= sender.credit <= CAPACITY
+
+
 def test_credit_is_renewed_as_settled_messages_leave(workers):
-    one, other = clients(workers)
+    one, other = workers.ends()
     receiver = other.consumer("orders", credit=10_000)
     sender = one.producer("orders")
     for number in range(3 * CAPACITY):
@@ -89,7 +93,7 @@ def test_credit_is_renewed_as_settled_messages_leave(workers):
 
 def test_credit_and_unsettled_deliveries_never_exceed_the_capacity():
     workers = Workers()
-    one, other = clients(workers)
+    one, other = workers.ends()
     other.consumer("orders", credit=10_000)
     sender = one.producer("orders")
     sent = []
@@ -101,7 +105,7 @@ def test_credit_and_unsettled_deliveries_never_exceed_the_capacity():
 
 @pytest.mark.parametrize("settled", [False, True])
 def test_what_waits_for_a_consumer_without_credit_uses_the_capacity_up(workers, settled):
-    one, other = clients(workers)
+    one, other = workers.ends()
     receiver = other.consumer("orders")
     sender = one.producer("orders")
     sent = []
@@ -118,7 +122,7 @@ def test_what_waits_for_a_consumer_without_credit_uses_the_capacity_up(workers, 
 
 def test_who_sends_settled_messages_keeps_step_with_its_consumers():
     workers = Workers()
-    one, other = clients(workers)
+    one, other = workers.ends()
     receivers = [other.consumer("orders", name, credit=CAPACITY >> 1) for name in ("a", "b")]
     sender = one.producer("orders")
     for number in range(CAPACITY):
@@ -137,7 +141,7 @@ def test_who_sends_settled_messages_keeps_step_with_its_consumers():
 def test_who_has_one_consumer_is_ahead_of_it_by_its_capacity(settled):
     # What waits for a single consumer waits together, which costs little.
     workers = Workers()
-    one, other = clients(workers)
+    one, other = workers.ends()
     receiver = other.consumer("orders", credit=70)
     sender = one.producer("orders")
     sent = []
@@ -155,7 +159,7 @@ def test_who_has_one_consumer_is_ahead_of_it_by_its_capacity(settled):
 
 def test_and_it_goes_on_whatever_its_consumers_do():
     workers = Workers()
-    one, other = clients(workers)
+    one, other = workers.ends()
     receiver = other.consumer("orders", credit=3 * CAPACITY)
     sender = one.producer("orders")
     # It has sent, is held to the step of a consumer that leaves, and then there is another.
@@ -193,7 +197,7 @@ def test_a_producer_of_one_message_at_a_time_may_always_have_one_that_waits():
 
 def test_a_consumer_that_grants_one_by_one_gets_all_that_is_settled():
     workers = Workers()
-    one, other = clients(workers)
+    one, other = workers.ends()
     receiver = other.consumer("orders", credit=1)
     sender = one.producer("orders")
     sent = []
@@ -209,7 +213,7 @@ def test_a_consumer_that_grants_one_by_one_gets_all_that_is_settled():
 
 
 def test_the_credit_is_taken_back_when_the_last_consumer_leaves(workers):
-    one, other = clients(workers)
+    one, other = workers.ends()
     first, second = other.consumer("orders", credit=1), other.consumer("orders", credit=1)
     sender = one.producer("orders")
     other.detach(first)
@@ -220,8 +224,78 @@ def test_the_credit_is_taken_back_when_the_last_consumer_leaves(workers):
     assert sender.credit == CAPACITY
 
 
+def test_what_a_producer_has_queued_gets_its_outcome_when_the_last_consumer_leaves(workers):
+    one, other = workers.ends()
+    receiver = other.consumer("orders", credit=10)
+    sender = one.producer("orders")
+    for _ in range(10):
+        one.send(sender, message())
+        other.latest(receiver).accept()
+        workers.pump()
+    assert sender.credit == CAPACITY - 10
+    one.returns_credit = False
+    other.detach(receiver)
+    assert (sender.credit, sender.drain) == (CAPACITY, True)
+    queued = [one.send(sender, message()) for _ in range(3)]
+    sender.drained()
+    workers.pump()
+    assert [outcome(each) for each in queued] == [(RELEASED, True)] * 3
+    [inlet] = addresses(workers)["M0orders"].inlets
+    assert inlet.link.credit == 0
+
+
+def test_a_producer_keeps_its_credit_if_a_consumer_comes_before_it_was_returned(workers):
+    one, other = workers.ends()
+    sender = one.producer("orders")
+    one.returns_credit = False
+    other.detach(other.consumer("orders", credit=10))
+    assert sender.drain
+    receiver = other.consumer("orders", credit=1)
+    assert (sender.credit, sender.drain) == (CAPACITY, False)
+    # Or it returns its credit while the flow is under way that lets it keep it.
+    other.detach(receiver)
+    one.line.holds.add(one.server)
+    sender.drained()
+    other.consumer("orders", credit=1)
+    one.line.holds.clear()
+    workers.pump()
+    assert sender.credit == CAPACITY
+
+
+def test_credit_that_a_producer_does_not_return_is_taken_back(workers):
+    one, other = workers.ends()
+    receiver = other.consumer("orders", credit=10)
+    sender = one.producer("orders")
+    one.returns_credit = False
+    other.detach(receiver)
+    pass_time(workers, 0.5)
+    assert (sender.credit, sender.drain) == (CAPACITY, True)
+    pass_time(workers, 1.5)
+    assert (sender.credit, sender.drain) == (0, False)
+    other.consumer("orders", credit=10)
+    assert sender.credit == CAPACITY
+    pass_time(workers, 2.0)
+    assert sender.credit == CAPACITY
+
+
+def pass_time(workers, seconds):
+    workers.pump(seconds)
+    for worker in workers.workers.values():
+        worker.router.each_second(workers.now)
+    workers.pump()
+
+
+def test_a_producer_of_settled_messages_waits_without_credit(workers):
+    one, other = workers.ends()
+    receiver = other.consumer("orders", credit=10)
+    sender = one.producer("orders", snd_settle_mode=1)
+    one.returns_credit = False
+    other.detach(receiver)
+    assert (sender.credit, sender.drain) == (0, False)
+
+
 def test_a_consumer_that_loses_its_connection_takes_the_credit_back(workers):
-    one, other = clients(workers)
+    one, other = workers.ends()
     other.consumer("orders", credit=1)
     sender = one.producer("orders")
     other.vanish()
@@ -230,7 +304,7 @@ def test_a_consumer_that_loses_its_connection_takes_the_credit_back(workers):
 
 @pytest.mark.parametrize("settled", [False, True])
 def test_what_arrives_on_earlier_credit_is_released_at_once(workers, settled):
-    one, other = clients(workers)
+    one, other = workers.ends()
     receiver = other.consumer("orders", credit=10)
     sender = one.producer("orders")
     one.line.holds.add(one.server)
@@ -247,7 +321,7 @@ def test_what_arrives_on_earlier_credit_is_released_at_once(workers, settled):
 
 @pytest.mark.parametrize("settled", [False, True])
 def test_what_waits_is_released_when_the_last_consumer_leaves(workers, settled):
-    one, other = clients(workers)
+    one, other = workers.ends()
     receiver = other.consumer("orders")
     sender = one.producer("orders")
     deliveries = [one.send(sender, message(), settled=settled) for _ in range(3)]
@@ -263,7 +337,7 @@ def test_what_waits_is_released_when_the_last_consumer_leaves(workers, settled):
 
 def test_what_waits_goes_to_the_consumers_that_stay():
     workers = Workers()
-    one, other = clients(workers)
+    one, other = workers.ends()
     leaving = other.consumer("orders")
     sender = one.producer("orders")
     one.send(sender, message())
@@ -276,7 +350,7 @@ def test_what_waits_goes_to_the_consumers_that_stay():
 
 def test_what_waits_for_a_consumer_that_leaves_goes_to_one_at_another_worker():
     workers = Workers(2)
-    one, other = clients(workers)
+    one, other = workers.ends()
     leaving = other.consumer("orders")
     sender = one.producer("orders")
     delivery = one.send(sender, message())
@@ -290,7 +364,7 @@ def test_what_waits_for_a_consumer_that_leaves_goes_to_one_at_another_worker():
 
 def test_a_consumer_with_credit_is_not_held_up_by_one_without_at_another_worker():
     workers = Workers(2)
-    one, other = clients(workers)
+    one, other = workers.ends()
     other.consumer("orders")
     ready = one.consumer("orders", credit=10)
     sender = one.producer("orders")
@@ -301,7 +375,7 @@ def test_a_consumer_with_credit_is_not_held_up_by_one_without_at_another_worker(
 
 def test_siblings_get_no_more_credit_than_consumers_have():
     workers = Workers(2)
-    one, other = clients(workers)
+    one, other = workers.ends()
     receiver = other.consumer("orders", credit=5)
     one.producer("orders")
     [inlet] = workers[1].router.addresses["M0orders"].fabric_inlets
@@ -317,7 +391,7 @@ def test_siblings_get_no_more_credit_than_consumers_have():
 
 def test_credit_that_a_producer_gives_back_is_granted_anew():
     workers = Workers()
-    one, other = clients(workers)
+    one, other = workers.ends()
     receiver = other.consumer("orders", credit=1000)
     sender = one.producer("orders")
     [inlet] = addresses(workers)["M0orders"].inlets
@@ -333,7 +407,7 @@ def test_credit_that_a_producer_gives_back_is_granted_anew():
 
 @pytest.mark.parametrize("waiting", [0, 2, 5])
 def test_a_drain_is_answered_when_what_waits_has_been_sent(workers, waiting):
-    one, other = clients(workers)
+    one, other = workers.ends()
     receiver = other.consumer("orders")
     sender = one.producer("orders")
     for _ in range(waiting):
@@ -345,7 +419,7 @@ def test_a_drain_is_answered_when_what_waits_has_been_sent(workers, waiting):
 
 
 def test_a_drain_that_comes_before_the_attach_is_answered_is_answered_after_it(workers):
-    _one, other = clients(workers)
+    _one, other = workers.ends()
     receiver = other.session.receiver("r")
     receiver.set_credit(5, drain=True)
     workers.holds_confirmations = True
@@ -358,7 +432,7 @@ def test_a_drain_that_comes_before_the_attach_is_answered_is_answered_after_it(w
 
 def test_a_drain_waits_for_the_room_that_messages_need():
     workers = Workers()
-    one, other = clients(workers)
+    one, other = workers.ends()
     receiver = other.consumer("orders")
     sender = one.producer("orders")
     workers[0].router.set_blocked(other.peer, True)
@@ -373,7 +447,7 @@ def test_a_drain_waits_for_the_room_that_messages_need():
 
 def test_credit_of_a_consumer_can_be_taken_back():
     workers = Workers()
-    one, other = clients(workers)
+    one, other = workers.ends()
     receiver = other.consumer("orders", credit=5)
     sender = one.producer("orders")
     receiver.set_credit(0)
@@ -386,7 +460,7 @@ def test_credit_of_a_consumer_can_be_taken_back():
 
 
 def test_waiting_messages_keep_their_order(workers):
-    one, other = clients(workers)
+    one, other = workers.ends()
     receiver = other.consumer("orders", credit=1)
     sender = one.producer("orders")
     for number in range(20):
@@ -399,7 +473,7 @@ def test_waiting_messages_keep_their_order(workers):
 
 def test_messages_of_siblings_take_turns_with_those_that_wait_here():
     workers = Workers(2)
-    one, other = clients(workers)
+    one, other = workers.ends()
     receiver = other.consumer("orders")
     far, near = one.producer("orders"), other.producer("orders")
     for number in range(6):
@@ -433,7 +507,7 @@ def send_as_long_as_there_is_credit(client, sender, octets, count, settled=False
 @pytest.mark.parametrize("settled", [False, True])
 def test_a_producer_of_large_messages_has_credit_for_few(settled):
     workers = Workers()
-    one, other = clients(workers)
+    one, other = workers.ends()
     receiver = other.consumer("orders", credit=10_000)
     sender = one.producer("orders")
     credits = []
@@ -450,7 +524,7 @@ def test_a_producer_of_large_messages_has_credit_for_few(settled):
 
 def test_a_producer_whose_messages_are_small_again_has_credit_for_many():
     workers = Workers()
-    one, other = clients(workers)
+    one, other = workers.ends()
     other.consumer("orders", credit=10_000)
     sender = one.producer("orders")
     for octets in (LARGE, message()):
@@ -461,7 +535,7 @@ def test_a_producer_whose_messages_are_small_again_has_credit_for_many():
 
 def test_a_producer_far_away_has_credit_for_more_large_messages():
     workers = Workers()
-    one, other = clients(workers)
+    one, other = workers.ends()
     one.peer.reach_octets = 4 * REACH_OCTETS
     other.consumer("orders", credit=10_000)
     sender = one.producer("orders")
@@ -471,7 +545,7 @@ def test_a_producer_far_away_has_credit_for_more_large_messages():
 
 def test_a_consumer_may_settle_as_late_whether_messages_are_large_or_not():
     workers = Workers()
-    one, other = clients(workers)
+    one, other = workers.ends()
     receiver = other.consumer("orders", credit=10_000)
     sender = one.producer("orders")
     for _ in range(3):
@@ -485,7 +559,7 @@ def test_a_consumer_may_settle_as_late_whether_messages_are_large_or_not():
 
 def test_few_large_messages_wait_and_their_producer_goes_on_when_they_have_left():
     workers = Workers()
-    one, other = clients(workers)
+    one, other = workers.ends()
     receiver = other.consumer("orders", credit=CAPACITY)
     sender = one.producer("orders")
     sent = len(send_as_long_as_there_is_credit(one, sender, LARGE, CAPACITY, settled=True))
@@ -517,7 +591,7 @@ def test_a_producer_of_the_largest_messages_sends_ahead_all_the_same():
 
 def test_a_large_message_that_has_come_in_part_says_nothing_of_their_size():
     workers = Workers()
-    one, other = clients(workers)
+    one, other = workers.ends()
     receiver = other.consumer("orders", credit=10_000)
     sender = one.producer("orders")
     for _ in range(2 * CAPACITY):
@@ -546,7 +620,7 @@ def send_together(client, sender, other, receiver, octets, count, is_accepted=Tr
 
 def test_messages_in_one_frame_that_come_together_count_as_well():
     workers = Workers()
-    one, other = clients(workers)
+    one, other = workers.ends()
     receiver = other.consumer("orders", credit=10_000)
     sender = one.producer("orders")
     octets = message("x" * 15_000)
@@ -568,7 +642,7 @@ def test_messages_in_one_frame_that_come_together_count_as_well():
 
 def test_who_sends_large_messages_to_two_is_ahead_of_them_by_less():
     workers = Workers()
-    one, other = clients(workers)
+    one, other = workers.ends()
     for name in "ab":
         other.consumer("orders", name, credit=CAPACITY)
     sender = one.producer("orders")
@@ -579,7 +653,7 @@ def test_who_sends_large_messages_to_two_is_ahead_of_them_by_less():
 
 def test_a_small_message_between_large_ones_changes_little():
     workers = Workers()
-    one, other = clients(workers)
+    one, other = workers.ends()
     other.consumer("orders", credit=CAPACITY)
     sender = one.producer("orders")
     waiting = -CAPACITY

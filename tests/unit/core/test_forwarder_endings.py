@@ -1,16 +1,19 @@
 """Links, sessions and connections that end while messages are under way."""
 
+import gc
+
 import pytest
 
-from routerd.wire import ACCEPTED, RELEASED, Error, Modified, Received, Symbol
+from routerd.core.delivery.settlement import LEFT_MAX
+from routerd.wire import ACCEPTED, RELEASED, Error, Modified, Received, Sender, Symbol
 from tests.routers import Workers, message, outcome
 
 MAYBE_SEEN = Modified(delivery_failed=True)
 
 
 @pytest.fixture(params=[1, 2], ids=["one worker", "two workers"])
-def workers(request):
-    return Workers(request.param)
+def forgetful(request):
+    return Workers(request.param, forgets_of_lost_producers=True)
 
 
 class Ends:
@@ -19,7 +22,7 @@ class Ends:
     def __init__(self, workers, *, credit=10, producing=None, consuming=None):
         self.workers = workers
         self.producer = workers.client(0)
-        self.consumer = workers.client(len(workers.workers) - 1)
+        self.consumer = workers.client(workers.last)
         self.receiver = self.consumer.consumer("orders", credit=credit, **consuming or {})
         self.sender = self.producer.producer("orders", **producing or {})
 
@@ -78,9 +81,12 @@ def check_nothing_is_under_way(workers):
 def test_what_a_lost_consumer_may_have_seen_is_modified(workers, end):
     ends = Ends(workers)
     delivery = ends.send()
+    other = workers.client(0)
+    staying = other.consumer("orders", credit=10)
     end(ends.consumer, ends.receiver)
     workers.pump()
     assert outcome(delivery) == (MAYBE_SEEN, True)
+    assert other.received(staying) == []
     check_nothing_is_under_way(workers)
 
 
@@ -164,32 +170,98 @@ def test_a_consumer_that_settles_second_is_answered_for_a_lost_producer(workers,
 
 @ending
 def test_a_consumer_that_has_decided_is_answered_when_the_producer_that_was_to_settle_is_lost(workers, end):
-    ends = Ends(workers, producing={"rcv_settle_mode": 1}, consuming={"rcv_settle_mode": 1})
+    ends = Ends(workers)
     ends.send()
-    ends.consumer.latest(ends.receiver).accept()
+    ends.consumer.latest(ends.receiver).update(ACCEPTED, False)
     workers.pump()
     end(ends.producer, ends.sender)
     workers.pump()
     assert ends.consumer.latest(ends.receiver).remote_settled
-
-
-@ending
-def test_a_producer_in_second_mode_settles_what_its_lost_consumer_decided(end):
-    workers = Workers()
-    ends = Ends(workers, producing={"rcv_settle_mode": 1}, consuming={"rcv_settle_mode": 1})
-    delivery = ends.send()
-    ends.consumer.latest(ends.receiver).accept()
-    workers.pump()
-    end(ends.consumer, ends.receiver)
-    workers.pump()
-    assert outcome(delivery) == (ACCEPTED, False)
-    delivery.settle()
-    workers.pump()
     check_nothing_is_under_way(workers)
 
 
 @ending
-def test_what_waits_for_a_lost_producer_is_forgotten(workers, end):
+@pytest.mark.parametrize("mode", [0, 1])
+def test_what_a_lost_consumer_has_decided_is_settled_as_it_said(workers, mode, end):
+    ends = Ends(workers, producing={"rcv_settle_mode": mode}, consuming={"rcv_settle_mode": mode})
+    delivery = ends.send()
+    ends.consumer.latest(ends.receiver).update(ACCEPTED, False)
+    workers.pump()
+    assert outcome(delivery) == (ACCEPTED, False)
+    end(ends.consumer, ends.receiver)
+    workers.pump()
+    assert outcome(delivery) == (ACCEPTED, True)
+    check_nothing_is_under_way(workers)
+
+
+@ending
+@pytest.mark.parametrize("who", ["producer", "consumer"])
+def test_nothing_is_left_of_what_is_decided_and_not_settled(workers, who, end):
+    ends = Ends(workers)
+    ends.send()
+    ends.consumer.latest(ends.receiver).update(ACCEPTED, False)
+    workers.pump()
+    end(ends.producer, ends.sender) if who == "producer" else end(ends.consumer, ends.receiver)
+    workers.pump()
+    ends.producer.vanish()
+    ends.consumer.vanish()
+    assert workers.left_over() == {}
+
+
+@pytest.mark.parametrize("who", ["producer", "consumer"])
+def test_a_lost_worker_settles_what_is_decided(who):
+    workers = Workers(2)
+    ends = Ends(workers)
+    delivery = ends.send()
+    arrived = ends.consumer.latest(ends.receiver)
+    arrived.update(ACCEPTED, False)
+    workers.pump()
+    assert outcome(delivery) == (ACCEPTED, False)
+    workers.kill(0 if who == "producer" else 1)
+    workers.pump()
+    assert (arrived.remote_settled, delivery.remote_settled) == (who == "producer", who == "consumer")
+    (ends.consumer if who == "producer" else ends.producer).leave()
+    assert workers.left_over() == {}
+
+
+def test_what_waits_for_a_lost_producer_in_second_mode_is_sent_and_its_consumer_does_not_wait(workers):
+    ends = Ends(workers, credit=0, producing={"rcv_settle_mode": 1}, consuming={"rcv_settle_mode": 1})
+    ends.send()
+    ends.producer.detach(ends.sender)
+    ends.receiver.grant(10)
+    workers.pump()
+    assert ends.consumer.received(ends.receiver) == [message()]
+    ends.consumer.latest(ends.receiver).accept()
+    workers.pump()
+    assert ends.consumer.latest(ends.receiver).remote_settled
+    check_nothing_is_under_way(workers)
+
+
+def test_what_waits_when_its_producer_closes_the_link_is_delivered_and_its_outcome_goes_nowhere(workers):
+    ends = Ends(workers, credit=0)
+    for _ in range(3):
+        ends.send()
+    ends.producer.detach(ends.sender)
+    ends.receiver.grant(10)
+    workers.pump()
+    assert ends.consumer.received(ends.receiver) == [message()] * 3
+    for delivery in ends.consumer.unsettled[ends.receiver.name]:
+        delivery.accept()
+    workers.pump()
+    check_nothing_is_under_way(workers)
+
+
+def test_what_waits_for_a_lost_producer_is_released_when_its_consumer_leaves_too(workers):
+    ends = Ends(workers, credit=0)
+    ends.send()
+    ends.producer.leave()
+    ends.consumer.leave()
+    assert workers.left_over() == {}
+
+
+@ending
+def test_what_waits_for_a_lost_producer_is_forgotten_where_the_router_is_told_so(forgetful, end):
+    workers = forgetful
     ends = Ends(workers, credit=0)
     for _ in range(3):
         ends.send()
@@ -301,3 +373,40 @@ def test_frames_for_links_that_are_gone_are_ignored():
     workers.pump()
     assert ends.consumer.received(ends.receiver) == []
     assert workers[0].router.addresses["M0orders"].inlets == {}
+
+
+def test_no_garbage_is_left_of_consumers_whose_connection_is_lost():
+    workers = Workers()
+    consumer, producer = workers.client(), workers.client()
+    for _ in range(5):
+        consumer.consumer("orders", credit=1)
+    sender = producer.producer("orders")
+    for _ in range(5):
+        producer.send(sender, message())
+    lost = consumer.line.server
+    gc.collect()
+    gc.disable()
+    try:
+        consumer.vanish()
+        left = [one for one in gc.get_objects() if isinstance(one, Sender)]
+        assert [one.name for one in left if one.session.connection is lost] == []
+    finally:
+        gc.enable()
+
+
+def test_what_lost_producers_leave_waiting_has_a_limit():
+    workers = Workers()
+    consumer = workers.client()
+    receiver = consumer.consumer("orders")
+    for _ in range(41):
+        client = workers.client()
+        sender = client.producer("orders")
+        for _ in range(250):
+            sender.send(message())
+        workers.pump()
+        client.vanish()
+    [address] = workers[0].router.addresses.values()
+    assert address.waiting == LEFT_MAX
+    receiver.grant(2 * LEFT_MAX)
+    workers.pump()
+    assert (len(consumer.received(receiver)), address.waiting) == (LEFT_MAX, 0)

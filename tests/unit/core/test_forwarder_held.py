@@ -21,7 +21,7 @@ class Stop:
     """A router whose consumer takes a few, and what waits there."""
 
     def __init__(self, workers: int = 1, *, taken: int = 5, settled: bool = False) -> None:
-        self.workers = Workers(workers)
+        self.workers = Workers(workers, forgets_of_lost_producers=True)
         self.consumer = self.workers.client(workers - 1)
         self.receiver = self.consumer.consumer("orders", credit=taken)
         self.client = self.workers.client(0)
@@ -253,7 +253,7 @@ def play(workers: Workers, steps: list[Any], is_watched: bool) -> list[Any]:
         workers[index].router.watch(made.peer, is_watched)
         return made
 
-    last = len(workers.workers) - 1
+    last = workers.last
     consumers = [(one, one.consumer("orders", credit=3)) for one in [client(last)]]
     producers = [(one, one.producer("orders")) for one in (client(0), client(last))]
     number = 0

@@ -72,6 +72,9 @@ def test_the_producer_is_told_once_all_have_decided(workers):
 
 
 COMBINATIONS = [
+    ((ACCEPTED, ACCEPTED), ACCEPTED),
+    ((MODIFIED, MODIFIED), MODIFIED),
+    ((REJECTED, REJECTED), REJECTED),
     ((ACCEPTED, RELEASED), ACCEPTED),
     ((RELEASED, RELEASED), RELEASED),
     ((REJECTED, ACCEPTED), REJECTED),
@@ -107,6 +110,23 @@ def test_a_state_that_is_no_outcome_is_kept_from_the_producer():
     assert outcome(delivery) == (None, False)
 
 
+def test_the_state_of_a_transfer_reaches_all_consumers(workers):
+    group = Group(workers)
+    delivery = group.sender.begin(state=Described(ULong(0x34), [b"posted"]))
+    group.sender.write(delivery, message(), 0, len(message()), False)
+    workers.pump()
+    assert [group.latest(number).remote_state for number in range(2)] == [delivery.state] * 2
+
+
+def test_a_settlement_without_an_outcome_gives_way_to_an_acceptance():
+    group = Group(Workers())
+    delivery = group.send()
+    group.latest(0).update(Described(ULong(0x99), ["done"]), True)
+    group.decide(1, ACCEPTED)
+    assert outcome(delivery) == (ACCEPTED, True)
+    group.check_nothing_is_unsettled()
+
+
 def test_without_consumers_a_message_is_released(workers):
     group = Group(workers, 1)
     group.client.line.holds.add(group.client.server)
@@ -124,11 +144,173 @@ def test_all_end_settled_whoever_settles_second(workers, producing, consuming):
     delivery = group.send()
     for number in range(2):
         group.decide(number, ACCEPTED)
-        if consuming:
-            assert group.latest(number).remote_settled
-    # Nobody waits for the settlement of all copies: the producer is answered first.
-    assert outcome(delivery) == (ACCEPTED, True)
+    assert outcome(delivery) == (ACCEPTED, not consuming)
+    if consuming:
+        assert [group.latest(number).remote_settled for number in range(2)] == [False, False]
+        delivery.settle()
+        workers.pump()
+        assert [group.latest(number).remote_settled for number in range(2)] == [True, True]
     group.check_nothing_is_unsettled()
+
+
+class TestUnsettledOutcomes:
+    """Copies whose consumers wait for the producer, or do not."""
+
+    def decide(self, group, *numbers, settled=False, decided=ACCEPTED):
+        for number in numbers:
+            group.latest(number).update(decided, settled)
+        group.workers.pump()
+
+    def settled(self, group):
+        return [group.latest(number).remote_settled for number in range(len(group.consumers))]
+
+    @pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0)])
+    def test_one_that_waits_leaves_the_outcome_unsettled(self, workers, order):
+        group = Group(workers, 3)
+        delivery = group.send()
+        for number in order:
+            assert outcome(delivery) == (None, False)
+            self.decide(group, number, settled=number != 1)
+        assert (outcome(delivery), self.settled(group)[1]) == ((ACCEPTED, False), False)
+        delivery.settle()
+        workers.pump()
+        assert self.settled(group)[1]
+        group.check_nothing_is_unsettled()
+
+    def test_the_outcome_is_settled_once_all_consumers_have_settled(self, workers):
+        group = Group(workers, 3)
+        delivery = group.send()
+        self.decide(group, 0, 1, 2, decided=RELEASED)
+        for number in range(3):
+            assert outcome(delivery) == (RELEASED, False)
+            group.latest(number).settle()
+            workers.pump()
+        assert outcome(delivery) == (RELEASED, True)
+        group.check_nothing_is_unsettled()
+
+    def test_a_consumer_may_settle_before_others_decide(self, workers):
+        group = Group(workers, 2)
+        delivery = group.send()
+        self.decide(group, 0, decided=REJECTED)
+        group.latest(0).settle()
+        self.decide(group, 1)
+        assert outcome(delivery) == (REJECTED, False)
+        group.latest(1).settle()
+        workers.pump()
+        assert outcome(delivery) == (REJECTED, True)
+        group.check_nothing_is_unsettled()
+
+    def test_an_outcome_said_twice_counts_once(self, workers):
+        group = Group(workers, 2)
+        delivery = group.send()
+        self.decide(group, 0)
+        self.decide(group, 0)
+        assert outcome(delivery) == (None, False)
+        self.decide(group, 1, settled=True)
+        assert outcome(delivery) == (ACCEPTED, False)
+
+    def test_a_producer_that_settles_first_settles_with_those_that_wait(self, workers):
+        group = Group(workers, 3)
+        delivery = group.send()
+        self.decide(group, 0, 1)
+        delivery.settle()
+        workers.pump()
+        # A consumer of a sibling hears of it as well, as that has a delivery of its own.
+        assert self.settled(group)[:2] == [True, True]
+        self.decide(group, 2)
+        assert self.settled(group) == [True] * 3
+        group.check_nothing_is_unsettled()
+
+    @pytest.mark.parametrize("how", ["detach", "leave", "vanish"])
+    def test_a_lost_consumer_does_not_keep_the_producer_waiting(self, workers, how):
+        group = Group(workers, 3)
+        delivery = group.send()
+        self.decide(group, 0, 1, 2)
+        assert outcome(delivery) == (ACCEPTED, False)
+        for client, receiver in group.consumers:
+            assert outcome(delivery) == (ACCEPTED, False)
+            client.detach(receiver) if how == "detach" else getattr(client, how)()
+            workers.pump()
+        assert outcome(delivery) == (ACCEPTED, True)
+        group.check_nothing_is_unsettled()
+
+    def test_what_a_lost_consumer_decided_still_counts(self, workers):
+        group = Group(workers, 2)
+        delivery = group.send()
+        self.decide(group, 0, decided=REJECTED)
+        group.consumers[0][0].vanish()
+        workers.pump()
+        self.decide(group, 1, settled=True)
+        assert outcome(delivery) == (REJECTED, True)
+        group.check_nothing_is_unsettled()
+
+    @pytest.mark.parametrize("how", ["detach", "leave", "vanish"])
+    @pytest.mark.parametrize("decided", [(0, 1, 2), (0, 1)])
+    def test_a_lost_producer_keeps_no_consumer_waiting(self, workers, decided, how):
+        group = Group(workers, 3)
+        group.send()
+        self.decide(group, *decided)
+        group.client.detach(group.sender) if how == "detach" else getattr(group.client, how)()
+        workers.pump()
+        if len(decided) < 3:
+            self.decide(group, 2)
+        assert self.settled(group) == [True] * 3
+        group.client.vanish()
+        for client, _ in group.consumers:
+            client.vanish()
+        assert workers.left_over() == {}
+
+    def test_a_large_message_whose_producer_settles_with_its_end(self):
+        group = Group(Workers(), 2)
+        octets = message(b"y" * 3000)
+        delivery = group.client.stream(group.sender, octets[:1000], ends=False)
+        for client, _ in group.consumers:
+            client.partial[0].update(ACCEPTED, False)
+        group.workers.pump()
+        assert outcome(delivery) == (None, False)
+        delivery.settle()
+        group.client.go_on(delivery, octets[1000:], more=False)
+        assert (self.settled(group), group.received()) == ([True, True], [[octets], [octets]])
+        group.check_nothing_is_unsettled()
+
+    def test_a_large_message_that_is_decided_early_is_told_at_its_end(self):
+        group = Group(Workers(), 2)
+        octets = message(b"y" * 3000)
+        delivery = group.client.stream(group.sender, octets[:1000], ends=False)
+        for client, _ in group.consumers:
+            client.partial[0].update(ACCEPTED, False)
+        group.workers.pump()
+        group.client.go_on(delivery, octets[1000:], more=False)
+        assert (outcome(delivery), self.settled(group)) == ((ACCEPTED, False), [False, False])
+        delivery.settle()
+        group.workers.pump()
+        assert self.settled(group) == [True, True]
+        group.check_nothing_is_unsettled()
+
+    def test_a_large_message_that_is_aborted_leaves_no_consumer_waiting(self):
+        group = Group(Workers(), 2)
+        delivery = group.client.stream(group.sender, message(b"y" * 3000)[:1000], ends=False)
+        group.consumers[0][0].partial[0].update(ACCEPTED, False)
+        group.workers.pump()
+        delivery.link.abort(delivery)
+        group.workers.pump()
+        group.check_nothing_is_unsettled()
+        for client in (group.client, *(client for client, _ in group.consumers)):
+            client.leave()
+        assert group.workers.left_over() == {}
+
+    def test_a_copy_that_is_decided_before_it_proves_too_large_keeps_its_outcome(self):
+        group = Group(Workers(), 1)
+        client = group.workers.client()
+        group.consumers.append((client, client.consumer(ADDRESS, credit=10, max_message_size=2000)))
+        octets = message(b"y" * 3000)
+        delivery = group.client.stream(group.sender, octets[:1000], ends=False)
+        client.partial[0].update(RELEASED, False)
+        group.workers.pump()
+        group.client.go_on(delivery, octets[1000:], more=False)
+        self.decide(group, 0, settled=True)
+        assert outcome(delivery) == (ACCEPTED, True)
+        group.check_nothing_is_unsettled()
 
 
 def test_a_producer_may_settle_before_the_consumers_decide(workers):
@@ -236,6 +418,21 @@ class TestConsumersWithoutCredit:
             group.send()
         assert group.sender.unsettled_count == DEFAULT_LINK_CAPACITY
 
+    @pytest.mark.parametrize("vanishes", [False, True])
+    def test_copies_that_wait_outlive_their_producer(self, workers, vanishes):
+        group = Group(workers, credit=1)
+        for body in ("1", "2", "3"):
+            group.send(body)
+        if vanishes:
+            group.client.vanish()
+        else:
+            group.sender.detach()
+            workers.pump()
+        for _, receiver in group.consumers:
+            receiver.grant(10)
+        workers.pump()
+        assert group.received() == [[message(body) for body in ("1", "2", "3")]] * 2
+
     def test_a_copy_that_waits_is_released_when_its_consumer_leaves(self, workers):
         group = Group(workers, 2, credit=0)
         delivery = group.send()
@@ -246,7 +443,9 @@ class TestConsumersWithoutCredit:
         assert outcome(delivery) == (RELEASED, True)
         group.check_nothing_is_unsettled()
 
-    def test_a_copy_that_waits_is_not_sent_when_its_producer_is_gone(self, workers):
+    @pytest.mark.parametrize("number_of_workers", [1, 3])
+    def test_a_copy_that_waits_goes_with_its_producer_if_that_is_wanted(self, number_of_workers):
+        workers = Workers(number_of_workers, forgets_of_lost_producers=True)
         group = Group(workers, 2, credit=0)
         group.send()
         group.client.leave()

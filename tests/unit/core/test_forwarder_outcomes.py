@@ -13,25 +13,20 @@ OUTCOMES = [
     RELEASED,
     Rejected(),
     Rejected(error=Error(condition=Symbol("x:bad"), description="no good", info={Symbol("line"): 7})),
-    Modified(),
     Modified(delivery_failed=True, undeliverable_here=True, message_annotations={Symbol("x-opt-tries"): 2}),
-    Modified(delivery_failed=False, undeliverable_here=False),
+    Modified(delivery_failed=False, undeliverable_here=True),
+    Modified(message_annotations={Symbol("x-opt-tries"): 2}),
     Described(ULong(0x34), [b"transaction", Described(ULong(0x24), [])]),
 ]
-
-
-@pytest.fixture(params=[1, 2], ids=["one worker", "two workers"])
-def workers(request):
-    return Workers(request.param)
 
 
 class Ends:
     """A producer at the first worker and a consumer at the last one."""
 
-    def __init__(self, workers, *, producing=None, consuming=None, credit=10):
+    def __init__(self, workers, *, producing=None, consuming=None, credit=10, capacity=0):
         self.workers = workers
-        self.producer = workers.client(0)
-        self.consumer = workers.client(len(workers.workers) - 1)
+        self.producer = workers.client(0, peer={"capacity": capacity} if capacity else None)
+        self.consumer = workers.client(workers.last)
         self.receiver = self.consumer.consumer("orders", credit=credit, **consuming or {})
         self.sender = self.producer.producer("orders", **producing or {})
 
@@ -63,6 +58,16 @@ def test_an_outcome_reaches_the_producer_as_the_consumer_said_it(workers, decide
     ends.arrived.decide(decided)
     ends.pump()
     assert outcome(delivery) == (decided, True)
+    ends.check_nothing_is_unsettled()
+
+
+@pytest.mark.parametrize("decided", [Modified(), Modified(delivery_failed=False, undeliverable_here=False)], ids=repr)
+def test_modified_without_a_word_of_how_counts_as_failed(workers, decided):
+    ends = Ends(workers)
+    delivery = ends.send()
+    ends.arrived.decide(decided)
+    ends.pump()
+    assert outcome(delivery) == (Modified(delivery_failed=True), True)
     ends.check_nothing_is_unsettled()
 
 
@@ -118,39 +123,166 @@ def test_many_outcomes_reach_their_own_deliveries(workers):
 
 @pytest.mark.parametrize("consuming", [FIRST, SECOND])
 @pytest.mark.parametrize("producing", [FIRST, SECOND])
-def test_all_end_settled_whoever_settles_second(workers, producing, consuming):
-    ends = Ends(workers, producing={"rcv_settle_mode": producing}, consuming={"rcv_settle_mode": consuming})
-    delivery = ends.send()
-    ends.arrived.accept()
-    ends.pump()
-    takes_part = producing == consuming == SECOND and len(workers.workers) == 1
-    assert outcome(delivery) == (ACCEPTED, not takes_part)
-    if takes_part:
+class TestUnsettledOutcomes:
+    """Outcomes that their consumer has not settled, in all receiver settle modes."""
+
+    def start(self, workers, producing, consuming):
+        ends = Ends(workers, producing={"rcv_settle_mode": producing}, consuming={"rcv_settle_mode": consuming})
+        return ends, ends.send()
+
+    @pytest.mark.parametrize("decided", [ACCEPTED, RELEASED, Rejected(), Modified(undeliverable_here=True)], ids=repr)
+    def test_the_consumer_waits_for_the_producer(self, workers, producing, consuming, decided):
+        ends, delivery = self.start(workers, producing, consuming)
+        ends.arrived.update(decided, False)
+        ends.pump()
+        assert (outcome(delivery), ends.arrived.remote_settled) == ((decided, False), False)
         delivery.settle()
         ends.pump()
-    if consuming == SECOND:
         assert ends.arrived.remote_settled
-        ends.arrived.settle() if not ends.arrived.settled else None
+        ends.check_nothing_is_unsettled()
+
+    def test_the_consumer_may_settle_what_it_has_decided(self, workers, producing, consuming):
+        ends, delivery = self.start(workers, producing, consuming)
+        ends.arrived.update(RELEASED, False)
         ends.pump()
+        assert outcome(delivery) == (RELEASED, False)
+        ends.arrived.settle()
+        ends.pump()
+        assert outcome(delivery) == (RELEASED, True)
+        ends.check_nothing_is_unsettled()
+
+    def test_an_outcome_that_is_settled_at_once_is_settled(self, workers, producing, consuming):
+        ends, delivery = self.start(workers, producing, consuming)
+        ends.arrived.update(ACCEPTED, True)
+        ends.pump()
+        assert outcome(delivery) == (ACCEPTED, True)
+        ends.check_nothing_is_unsettled()
+
+    def test_the_producer_gets_the_mode_that_it_asked_for(self, workers, producing, consuming):
+        ends, _ = self.start(workers, producing, consuming)
+        assert ends.sender.rcv_settle_mode == producing
+
+    def test_states_of_both_ends_pass(self, workers, producing, consuming):
+        ends, delivery = self.start(workers, producing, consuming)
+        ends.arrived.update(ACCEPTED, False)
+        ends.pump()
+        delivery.update(ACCEPTED, True)
+        ends.pump()
+        assert (ends.arrived.remote_state, ends.arrived.remote_settled) == (ACCEPTED, True)
+        ends.check_nothing_is_unsettled()
+
+
+def test_capacity_is_taken_until_the_producer_or_the_consumer_settles():
+    workers = Workers()
+    ends = Ends(workers, credit=100, capacity=4)
+    deliveries = [ends.send() for _ in range(4)]
+    arrived = list(ends.consumer.unsettled[ends.receiver.name])
+    for one in arrived:
+        one.update(ACCEPTED, False)
+    ends.pump()
+    assert ([outcome(one) for one in deliveries], ends.sender.credit) == ([(ACCEPTED, False)] * 4, 0)
+    deliveries[0].settle()
+    ends.pump()
+    assert ends.sender.credit == 1
+    arrived[1].settle()
+    ends.pump()
+    assert ends.sender.credit == 2
+    for one in arrived[2:]:
+        one.settle()
+    ends.pump()
+    assert ends.sender.credit == 4
     ends.check_nothing_is_unsettled()
 
 
-def test_where_both_settle_second_the_consumer_waits_for_the_producer():
-    workers = Workers()
-    ends = Ends(workers, producing={"rcv_settle_mode": SECOND}, consuming={"rcv_settle_mode": SECOND})
-    delivery = ends.send()
-    ends.arrived.accept()
+def test_messages_that_went_together_wait_for_their_producer_one_by_one(workers):
+    ends = Ends(workers, credit=100)
+    deliveries = [ends.sender.send(message(str(number))) for number in range(20)]
     ends.pump()
-    assert (outcome(delivery), ends.arrived.remote_settled) == ((ACCEPTED, False), False)
-    delivery.settle()
+    arrived = list(ends.consumer.unsettled[ends.receiver.name])
+    for one in arrived[5:15]:
+        one.update(ACCEPTED, False)
     ends.pump()
-    assert ends.arrived.remote_settled
+    expected = [(ACCEPTED, False) if 5 <= number < 15 else (None, False) for number in range(20)]
+    assert [outcome(one) for one in deliveries] == expected
+    for one in deliveries[5:15]:
+        one.settle()
+    for one in (*arrived[:5], *arrived[15:]):
+        one.accept()
+    ends.pump()
+    assert all(one.remote_settled for one in arrived[5:15])
     ends.check_nothing_is_unsettled()
 
 
-def test_where_both_settle_second_an_outcome_follows_a_state_that_is_none():
+class TestLargeMessages:
+    """Messages whose consumer decides, and does not settle, before the last of them has come."""
+
+    OCTETS = message(b"y" * 3000)
+
+    def begin(self, workers, **consuming):
+        ends = Ends(workers, consuming=consuming)
+        delivery = ends.producer.stream(ends.sender, self.OCTETS[:1000], ends=False)
+        ends.consumer.partial[0].update(RELEASED, False)
+        ends.pump()
+        assert outcome(delivery) == (RELEASED, False)
+        return ends, delivery
+
+    def end(self, ends, delivery):
+        ends.producer.go_on(delivery, self.OCTETS[1000:], more=False)
+
+    def test_the_consumer_waits_until_the_producer_settles(self, workers):
+        ends, delivery = self.begin(workers)
+        self.end(ends, delivery)
+        assert (outcome(delivery), ends.arrived.remote_settled) == ((RELEASED, False), False)
+        delivery.settle()
+        ends.pump()
+        assert ends.arrived.remote_settled
+        ends.check_nothing_is_unsettled()
+
+    def test_the_producer_may_settle_before_the_end(self, workers):
+        ends, delivery = self.begin(workers)
+        delivery.settle()
+        ends.pump()
+        self.end(ends, delivery)
+        assert ends.arrived.remote_settled
+        ends.check_nothing_is_unsettled()
+        [inlet] = [one for one in workers[0].router.addresses["M0orders"].inlets if not one.is_fabric]
+        assert (inlet.released, inlet.presettled) == (1, 0)
+
+    def test_the_consumer_may_settle_before_the_end(self, workers):
+        ends, delivery = self.begin(workers)
+        ends.consumer.partial[0].settle()
+        ends.pump()
+        assert outcome(delivery) == (RELEASED, True)
+        self.end(ends, delivery)
+        ends.check_nothing_is_unsettled()
+
+    def test_a_consumer_that_is_lost_leaves_its_outcome(self, workers):
+        ends, delivery = self.begin(workers)
+        ends.consumer.vanish()
+        ends.pump()
+        assert outcome(delivery) == (RELEASED, True)
+        self.end(ends, delivery)
+        ends.producer.leave()
+        assert workers.left_over() == {}
+
+    def test_a_producer_that_is_lost_aborts_the_message(self, workers):
+        ends, _ = self.begin(workers)
+        ends.producer.vanish()
+        ends.pump()
+        ends.check_nothing_is_unsettled()
+        ends.consumer.leave()
+        assert workers.left_over() == {}
+
+    def test_one_that_proves_too_large_keeps_its_outcome(self, workers):
+        ends, delivery = self.begin(workers, max_message_size=2000)
+        self.end(ends, delivery)
+        assert outcome(delivery) == (RELEASED, True)
+        ends.check_nothing_is_unsettled()
+
+
+def test_an_outcome_follows_a_state_that_is_none():
     workers = Workers()
-    ends = Ends(workers, producing={"rcv_settle_mode": SECOND}, consuming={"rcv_settle_mode": SECOND})
+    ends = Ends(workers, consuming={"rcv_settle_mode": SECOND})
     delivery = ends.send()
     ends.arrived.update(Received(section_number=1, section_offset=0), False)
     ends.pump()
@@ -159,34 +291,11 @@ def test_where_both_settle_second_an_outcome_follows_a_state_that_is_none():
     assert outcome(delivery) == (ACCEPTED, False)
 
 
-def test_where_both_settle_second_the_consumer_may_settle_all_the_same():
-    workers = Workers()
-    ends = Ends(workers, producing={"rcv_settle_mode": SECOND}, consuming={"rcv_settle_mode": SECOND})
-    delivery = ends.send()
-    ends.arrived.update(RELEASED, True)
-    ends.pump()
-    assert outcome(delivery) == (RELEASED, True)
-    ends.check_nothing_is_unsettled()
-
-
-def test_where_both_settle_second_the_consumer_may_settle_what_it_has_decided():
-    workers = Workers()
-    ends = Ends(workers, producing={"rcv_settle_mode": SECOND}, consuming={"rcv_settle_mode": SECOND})
-    delivery = ends.send()
-    ends.arrived.update(ACCEPTED, False)
-    ends.pump()
-    assert outcome(delivery) == (ACCEPTED, False)
-    ends.arrived.update(ACCEPTED, True)
-    ends.pump()
-    assert outcome(delivery) == (ACCEPTED, True)
-    ends.check_nothing_is_unsettled()
-
-
 def test_an_outcome_that_is_said_twice_is_told_once():
     workers = Workers()
-    ends = Ends(workers, producing={"rcv_settle_mode": SECOND}, consuming={"rcv_settle_mode": SECOND})
+    ends = Ends(workers)
     ends.send()
-    ends.arrived.accept()
+    ends.arrived.update(ACCEPTED, False)
     ends.pump()
     ends.producer.take()
     ends.arrived.update(ACCEPTED, False)
@@ -283,3 +392,85 @@ def test_links_count_outcomes_that_were_long_in_coming(seconds, counted):
     workers.pump()
     for end in (inlet, outlet):
         assert (end.delayed_1s, end.delayed_10s) == counted
+
+
+POSTED = Described(ULong(0x34), [b"transaction"])
+HALF = Described(ULong(0x99), ["half"])
+
+
+class TestStatesThatAreNoOutcomes:
+    def send(self, ends, state=POSTED, **options):
+        delivery = ends.sender.begin(state=state, **options)
+        ends.sender.write(delivery, message(), 0, len(message()), False)
+        ends.pump()
+        return delivery
+
+    @pytest.mark.parametrize("settled", [False, True])
+    def test_the_state_of_a_transfer_reaches_the_consumer(self, workers, settled):
+        ends = Ends(workers)
+        self.send(ends, settled=settled)
+        assert ends.consumer.received(ends.receiver) == [message()]
+        assert (ends.arrived.remote_state, ends.arrived.remote_settled) == (POSTED, settled)
+
+    def test_so_does_that_of_a_message_that_has_waited(self, workers):
+        ends = Ends(workers, credit=0)
+        self.send(ends)
+        ends.receiver.grant(1)
+        ends.pump()
+        assert ends.arrived.remote_state == POSTED
+
+    def test_they_pass_in_both_directions_and_settle_nothing(self, workers):
+        ends = Ends(workers)
+        delivery = ends.send()
+        for state in (HALF, Received(section_number=1, section_offset=9), POSTED):
+            ends.arrived.update(state, False)
+            ends.pump()
+            assert (outcome(delivery), ends.arrived.remote_settled) == ((state, False), False)
+        for state in (POSTED, HALF):
+            delivery.update(state, False)
+            ends.pump()
+            assert (ends.arrived.remote_state, ends.arrived.remote_settled) == (state, False)
+        ends.arrived.accept()
+        ends.pump()
+        assert outcome(delivery) == (ACCEPTED, True)
+        ends.check_nothing_is_unsettled()
+
+    def test_the_producers_last_state_comes_with_its_settlement(self, workers):
+        ends = Ends(workers)
+        delivery = ends.send()
+        delivery.update(HALF, True)
+        ends.pump()
+        assert (ends.arrived.remote_state, ends.arrived.remote_settled) == (HALF, True)
+        ends.check_nothing_is_unsettled()
+
+    def test_a_consumer_that_is_lost_after_one_counts_as_undecided(self, workers):
+        ends = Ends(workers)
+        delivery = ends.send()
+        ends.arrived.update(HALF, False)
+        ends.pump()
+        ends.consumer.vanish()
+        ends.pump()
+        assert outcome(delivery) == (Modified(delivery_failed=True), True)
+
+    def test_a_message_with_one_too_long_for_the_consumers_frames_is_rejected(self):
+        workers = Workers()
+        consumer, producer = workers.client(max_frame_size=512), workers.client()
+        receiver, sender = consumer.consumer("orders", credit=9), producer.producer("orders")
+        delivery = sender.begin(state=Described(ULong(0x99), ["x" * 600]))
+        sender.write(delivery, message(), 0, len(message()), False)
+        workers.pump()
+        told, is_settled = outcome(delivery)
+        assert (told.error.condition, is_settled) == ("amqp:frame-size-too-small", True)
+        assert consumer.received(receiver) == []
+
+    def test_one_too_long_for_the_producers_frames_is_not_passed_on(self):
+        workers = Workers()
+        producer, consumer = workers.client(max_frame_size=512), workers.client()
+        receiver, sender = consumer.consumer("orders", credit=9), producer.producer("orders")
+        delivery = producer.send(sender, message())
+        consumer.latest(receiver).update(Described(ULong(0x99), ["x" * 600]), False)
+        workers.pump()
+        assert outcome(delivery) == (None, False)
+        consumer.latest(receiver).accept()
+        workers.pump()
+        assert outcome(delivery) == (ACCEPTED, True)

@@ -25,11 +25,6 @@ from tests.routers import Workers, message, message_to, outcome
 MAYBE_SEEN = Modified(delivery_failed=True)
 
 
-@pytest.fixture(params=[1, 2], ids=["one worker", "two workers"])
-def workers(request):
-    return Workers(request.param)
-
-
 def inside(workers):
     """The inside of the first worker."""
     loop = LoopBack(workers[0].router, workers.now)
@@ -52,13 +47,8 @@ def producing(workers, address=None):
     return producer
 
 
-def client(workers):
-    """A client at the last worker."""
-    return workers.client(len(workers.workers) - 1)
-
-
 def sender(workers, address="orders", **options):
-    producer = client(workers)
+    producer = workers.client(workers.last)
     return producer, producer.producer(address, **options)
 
 
@@ -182,7 +172,7 @@ def test_an_endpoint_that_is_closed_leaves_its_address(workers):
 
 def test_an_endpoint_shares_an_address_with_clients(workers):
     _, taken = consuming(workers)
-    other = client(workers)
+    other = workers.client(workers.last)
     consumer = other.consumer("orders", credit=10)
     producer, link = sender(workers)
     for body in "1234":
@@ -200,7 +190,7 @@ def test_a_message_waits_inside_until_there_is_a_consumer(workers):
     producer.send(message("2"), settled=True)
     workers.pump()
     assert (producer.is_attached, producer.credit, told) == (True, 0, [])
-    consumer = client(workers)
+    consumer = workers.client(workers.last)
     link = consumer.consumer("orders", credit=10)
     assert consumer.received(link) == [message("1"), message("2")]
     consumer.unsettled[link.name][0].release()
@@ -209,7 +199,7 @@ def test_a_message_waits_inside_until_there_is_a_consumer(workers):
 
 
 def test_a_large_message_goes_in_pieces_one_in_a_turn_and_others_behind_it(workers):
-    consumer = client(workers)
+    consumer = workers.client(workers.last)
     link = consumer.consumer("orders", credit=5)
     loop = inside(workers)
     producer = loop.produce("orders")
@@ -234,7 +224,7 @@ def test_a_large_message_goes_in_pieces_one_in_a_turn_and_others_behind_it(worke
 
 
 def test_of_a_large_message_that_is_cut_off_nobody_can_tell(workers):
-    consumer = client(workers)
+    consumer = workers.client(workers.last)
     link = consumer.consumer("orders", credit=5)
     loop = inside(workers)
     producer = loop.produce("orders")
@@ -255,7 +245,7 @@ def test_of_a_large_message_that_is_cut_off_nobody_can_tell(workers):
 
 
 def test_messages_go_where_their_to_says(workers):
-    consumer = client(workers)
+    consumer = workers.client(workers.last)
     orders, offers = consumer.consumer("orders", credit=5), consumer.consumer("offers", credit=5)
     producer = producing(workers)
     told = []
@@ -276,7 +266,7 @@ def test_no_more_messages_wait_than_may(workers, monkeypatch):
 
 
 def test_what_becomes_of_messages_is_said_when_the_link_ends(workers):
-    consumer = client(workers)
+    consumer = workers.client(workers.last)
     consumer.consumer("orders", credit=1)
     producer = producing(workers, "orders")
     told = []
@@ -293,7 +283,7 @@ def test_what_becomes_of_messages_is_said_when_the_link_ends(workers):
 
 
 def test_of_what_is_under_way_when_all_ends_nobody_can_tell(workers):
-    consumer = client(workers)
+    consumer = workers.client(workers.last)
     consumer.consumer("orders", credit=1)
     loop = inside(workers)
     producer = loop.produce("orders")
@@ -324,7 +314,7 @@ def test_who_makes_messages_as_they_are_wanted_is_told_of_credit(workers):
             producer.send(message(str(len(sent))))
 
     inside(workers).produce("orders", use)
-    consumer = client(workers)
+    consumer = workers.client(workers.last)
     assert sent == []
     link = consumer.consumer("orders", credit=10)
     assert consumer.received(link) == [message("1"), message("2"), message("3")]
@@ -360,7 +350,7 @@ def test_an_endpoint_gets_the_reply_to_its_request(workers):
     producer = loop.produce("requests")
     workers.pump()
     assert consumer.address.startswith("amqp:/_topo/0/R/temp.")
-    responder = client(workers)
+    responder = workers.client(workers.last)
     requests = responder.consumer("requests", credit=1)
     anonymous = responder.producer(None)
     request = message("request", properties=Properties(reply_to=consumer.address))
@@ -388,7 +378,7 @@ def test_it_is_counted_apart_from_clients(workers):
 
 
 def test_when_the_router_drains_endpoints_may_answer_and_nothing_else(workers):
-    consumer = client(workers)
+    consumer = workers.client(workers.last)
     link = consumer.consumer("orders", credit=10)
     loop = inside(workers)
     orders, answers = loop.produce("orders"), loop.produce()

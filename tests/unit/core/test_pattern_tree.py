@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from routerd.core.directory.pattern_tree import PatternTree
+from routerd.core.directory.pattern_tree import PatternTree, simplest, tokens_of
 from routerd.core.errors import DuplicatePattern, InvalidPattern, UnknownPattern
 
 
@@ -85,7 +85,7 @@ def test_a_pattern_matches_by_whole_tokens(pattern, address, does_match):
         ("a", "a.#", ["a.#", "*", "#.a"]),
         ("a.b.c", "a.#.c", ["a.#.c", "a.#", "#.c"]),
         ("b.a", "#.b.a", ["#.b.a", "#.a", "#"]),
-        ("x.a", "#.a", ["#.a", "#.*", "#.a.#"]),
+        ("x.a", "#.*", ["#.a", "#.*", "#.a.#"]),
         ("a.b", "#.a.#", ["#.a.#", "#.b.#"]),
         ("b.a", "#.a.#", ["#.a.#", "#.b.#"]),
     ],
@@ -99,6 +99,18 @@ def test_the_most_specific_pattern_wins_whatever_the_order(address, best, patter
 def test_a_pattern_needs_a_token(pattern):
     with pytest.raises(InvalidPattern):
         PatternTree().add(pattern, 1)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "simple"),
+    [("#", "#"), ("#.#", "#"), ("#.*", "*.#"), ("a.#.*.#.*.b", "a.*.*.#.b"), ("#.a.#", "#.a.#"), ("a#.#", "a#.#")],
+)
+def test_patterns_that_say_the_same_are_the_same(tokens, simple):
+    assert simplest(tokens_of(tokens)) == tokens_of(simple)
+    tree = tree_of(simple)
+    with pytest.raises(DuplicatePattern):
+        tree.add(tokens, "again")
+    assert tree.remove(tokens) == simple
 
 
 @pytest.mark.parametrize("again", ["a/#", "a.#", "/a/#/"])
@@ -151,7 +163,7 @@ def goes_before(pattern, other):
 
 
 tokens = st.lists(st.sampled_from("abc"), max_size=7)
-patterns = st.lists(st.sampled_from(["a", "b", "*", "#"]), min_size=1, max_size=6)
+patterns = st.lists(st.sampled_from(["a", "b", "*", "#"]), min_size=1, max_size=6).map(simplest)
 
 
 @given(st.lists(patterns, max_size=12, unique_by=tuple), tokens)

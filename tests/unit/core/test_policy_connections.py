@@ -432,3 +432,12 @@ def test_of_two_vhosts_with_one_pattern_the_first_has_it() -> None:
     assert book.names == ("a.b", "a/b")
     book.forget("a/b")
     assert book.vhost_for("x.y") is None
+
+
+@pytest.mark.parametrize("uses_patterns", [False, True])
+def test_connections_that_name_no_host_have_a_vhost_of_their_own(uses_patterns: bool) -> None:
+    settings = PolicySettings(uses_name_patterns=uses_patterns, default_vhost="rest")
+    book = Rulebook(settings, [vhost("rest"), vhost("")])
+    assert [book.vhost_for(one).settings.hostname for one in ("", "a")] == ["", "rest"]
+    book.forget("")
+    assert book.vhost_for("").settings.hostname == "rest"

@@ -185,7 +185,9 @@ def test_what_waits_when_the_last_consumer_leaves_goes_nowhere(workers, settled,
     }
 
 
-def test_what_waits_when_its_producer_leaves_is_forgotten(workers):
+def test_what_waits_when_its_producer_leaves_is_forgotten_where_that_is_configured():
+    workers = Workers(forgets_of_lost_producers=True)
+    record(workers[0].router)
     client, other = workers.client(), workers.client()
     other.consumer("orders", "sink")
     client.send(client.producer("orders"), message())

@@ -83,7 +83,9 @@ def test_a_consumer_that_takes_no_message_as_large_is_passed_over():
     assert (ends.counts, client.received(narrow), outcome(delivery)) == ([1, 1], [], (RELEASED, True))
 
 
-@pytest.mark.parametrize("state", [ACCEPTED, Rejected(), Modified(), Modified(undeliverable_here=True)], ids=repr)
+@pytest.mark.parametrize(
+    "state", [ACCEPTED, Rejected(), Modified(delivery_failed=True), Modified(undeliverable_here=True)], ids=repr
+)
 def test_all_other_outcomes_are_passed_on_at_once(state):
     ends = Ends(0, 0, 0)
     delivery = ends.send()
@@ -151,16 +153,33 @@ def test_a_message_waits_for_the_credit_of_those_that_have_not_had_it():
     assert nothing_is_kept(ends)
 
 
-def test_what_waits_for_a_consumer_that_leaves_is_released():
-    ends = Ends(0, 0, credit=0)
+@pytest.mark.parametrize("at", [(0, 0), (0, 1)])
+def test_what_waits_for_a_consumer_that_leaves_is_released(at):
+    ends = Ends(*at, credit=0)
     (first, link), (second, other) = ends.consumers
     link.grant(1)
     delivery = ends.send()
     decide(first, link)
+    assert outcome(delivery) == (None, False)
     second.detach(other)
-    ends.workers[0].router.each_second(ends.workers.now + 1)
     ends.workers.pump()
     assert outcome(delivery) == (RELEASED, True)
+    assert nothing_is_kept(ends)
+
+
+def test_a_sibling_that_has_had_a_message_does_not_get_it_over_its_next_connection():
+    ends = Ends(0, 1, credit=0)
+    (first, link), (second, other) = ends.consumers
+    other.grant(5)
+    ends.workers.pump()
+    delivery = ends.send()
+    decide(second, other)
+    ends.workers[0].line_to(1).cut()
+    ends.workers.pump()
+    assert (ends.counts, outcome(delivery)) == ([0, 1], (None, False))
+    first.detach(link)
+    ends.workers.pump()
+    assert (ends.counts, outcome(delivery)) == ([0, 1], (RELEASED, True))
     assert nothing_is_kept(ends)
 
 
@@ -249,3 +268,22 @@ def test_other_routers_get_what_the_consumers_here_release():
     assert [len(client.received(link)) for client, link in consumers] == [1, 1, 1, 1]
     assert outcome(delivery) == (RELEASED, True)
     assert all(marked(client.received(link)[0]) == {} for client, link in consumers)
+
+
+def test_a_released_message_without_another_destination_leaves_nothing_at_the_routers_between():
+    mesh = Mesh("A", "B", "C", addresses=SETTINGS)
+    mesh.join("A", "B")
+    mesh.join("B", "C")
+    consumer, producer = mesh["C"].client(), mesh["A"].client()
+    receiver = consumer.consumer("again", credit=9, rcv_settle_mode=1)
+    delivery = producer.send(producer.producer("again"), message())
+    arrived = consumer.latest(receiver)
+    arrived.update(RELEASED, False)
+    mesh.pump()
+    assert (outcome(delivery), arrived.remote_settled) == ((RELEASED, False), False)
+    delivery.settle()
+    mesh.pump()
+    assert arrived.remote_settled
+    producer.leave()
+    consumer.leave()
+    assert mesh.left_over() == {}

@@ -79,6 +79,33 @@ class TestDetach:
         assert routed.end_of(routed.container, far)[0]
         routed.check_nothing_left()
 
+    def test_by_a_client_for_now_while_the_container_closes(self, kind):
+        """The link is attached once more, to be closed (2.6.6); nothing is left of its session."""
+        routed = with_silent()
+        link, far = attached(routed, kind)
+        routed.container.fall_silent()
+        far.detach()
+        routed.client.detach(link, closed=False)
+        routed.container.speak()
+        assert routed.end_of(routed.client, link)[0]
+        assert {attach.name for attach in routed.container.attaches} == {far.name}
+        routed.check_nothing_left()
+
+    def test_by_the_container_before_it_has_got_all_that_came_before_the_client_s(self, routed):
+        sender, receiver = routed.producer(credit=3)
+        routed.client.line.holds.add(routed.client.server)
+        receiver.set_credit(0)
+        routed.pump()
+        sender.send(message(), settled=True)
+        sender.detach()
+        routed.client.line.holds.clear()
+        routed.pump()
+        receiver.detach(error=GONE)
+        routed.pump()
+        assert routed.end_of(routed.client, sender)[0]
+        assert routed.end_of(routed.container, receiver)[0]
+        routed.check_nothing_left()
+
     def test_the_client_is_answered_when_the_container_was(self, kind):
         routed = with_silent()
         link, _ = attached(routed, kind)

@@ -3,13 +3,8 @@
 import pytest
 
 from routerd.core import Distribution, Observer
-from routerd.wire import Coordinator, Source, Symbol, Target
-from tests.routers import Workers, message, message_to
-
-
-@pytest.fixture(params=[1, 2], ids=["one worker", "two workers"])
-def workers(request):
-    return Workers(request.param)
+from routerd.wire import RELEASED, Coordinator, Source, Symbol, Target
+from tests.routers import Workers, message, message_to, outcome
 
 
 def refusal(client, link):
@@ -61,7 +56,7 @@ class TestRefused:
         assert refusal(client, client.producer("x" * 5000)) == (True, "amqp:invalid-field")
         assert refusal(client, client.consumer("x" * 5000)) == (True, "amqp:invalid-field")
         assert client.consumer("é" * 4000).is_attached
-        other = workers.client(len(workers.workers) - 1)
+        other = workers.client(workers.last)
         assert other.producer("é" * 4000).credit == 250
 
     def test_an_unavailable_address(self):
@@ -88,7 +83,7 @@ class TestRefused:
         assert workers.left_over() == {}
 
     def test_a_consumer_that_does_not_say_all_that_it_has_not_settled(self, workers):
-        client, other = workers.client(0), workers.client(len(workers.workers) - 1)
+        client, other = workers.ends()
         link = client.consumer("orders", unsettled={b"a": None}, incomplete_unsettled=True)
         assert refusal(client, link) == (True, "amqp:precondition-failed")
         link.grant(5)
@@ -171,15 +166,15 @@ def test_a_producers_termini_are_told_back(workers):
 
 @pytest.mark.parametrize("written", ["orders", "/orders", "orders/", "orders.", "amqp:/orders", "amqps://host/orders"])
 def test_an_address_may_be_written_in_several_ways(workers, written):
-    client, other = workers.client(0), workers.client(len(workers.workers) - 1)
+    client, other = workers.ends()
     receiver = other.consumer("orders", credit=1)
     assert goes(workers, client, client.producer(written), other, receiver, message())
 
 
 class TestDynamic:
     def test_a_source_gets_an_address_that_reaches_it_from_everywhere(self, workers):
-        client, other = workers.client(len(workers.workers) - 1), workers.client(0)
-        receivers = [client.consumer(None, source=Source(dynamic=True), credit=2) for _ in range(2)]
+        client, other = workers.client(workers.last), workers.client(0)
+        receivers = [client.consumer(None, source=Source(dynamic=True), credit=3) for _ in range(2)]
         addresses = [attach.source.address for attach in client.attaches]
         assert addresses == ["amqp:/_topo/0/R/temp.token1", "amqp:/_topo/0/R/temp.token2"]
         assert [attach.source.dynamic for attach in client.attaches] == [True, True]
@@ -188,9 +183,12 @@ class TestDynamic:
             assert goes(workers, other, other.producer(address), client, receiver, message())
             other.send(anonymous, message_to(address))
             assert client.received(receiver) == [message(), message_to(address)]
+        client.detach(receivers[0])
+        late = [other.send(anonymous, message_to(address)) for address in addresses]
+        assert [outcome(each) for each in late] == [(RELEASED, True), (None, False)]
 
     def test_a_target_gets_an_address_from_which_others_receive(self, workers):
-        client, other = workers.client(0), workers.client(len(workers.workers) - 1)
+        client, other = workers.ends()
         sender = client.producer(None, target=Target(dynamic=True))
         [answer] = client.attaches
         assert (answer.target.address, answer.target.dynamic) == ("amqp:/_$temp.token1", True)
@@ -199,11 +197,16 @@ class TestDynamic:
 
 
 class TestPlaces:
-    @pytest.mark.parametrize("written", ["_local/x", "_topo/0/R/x", "amqp:/_topo/0/R/x"])
-    def test_this_router_has_several_names(self, workers, written):
-        client, other = workers.client(0), workers.client(len(workers.workers) - 1)
-        receiver = other.consumer("_local/x", credit=1)
-        assert goes(workers, client, client.producer(written), other, receiver, message())
+    @pytest.mark.parametrize("consuming", ["_local/x", "_topo/0/R/x"])
+    @pytest.mark.parametrize("producing", ["_local/x", "_topo/0/R/x", "amqp:/_topo/0/R/x"])
+    def test_this_router_has_several_names(self, workers, producing, consuming):
+        client, other = workers.ends()
+        receiver = other.consumer(consuming, credit=2)
+        assert goes(workers, client, client.producer(producing), other, receiver, message())
+        anonymous = client.producer(None)
+        client.send(anonymous, message_to(producing))
+        assert other.received(receiver) == [message(), message_to(producing)]
+        assert outcome(client.send(anonymous, message_to("x"))) == (RELEASED, True)
 
     def test_another_router_can_be_named_and_gives_no_credit(self, workers):
         client = workers.client(0)
@@ -226,7 +229,7 @@ class TestWaypoints:
         assert sorted(workers[0].router.addresses) == ["M0waypoint/x", "M1waypoint/x"]
 
     def test_one_that_claims_to_be_a_waypoint_is_in_between(self, workers):
-        client, waypoint = workers.client(0), workers.client(len(workers.workers) - 1)
+        client, waypoint = workers.ends()
         capable = (Symbol("qd.waypoint"),)
         inward = waypoint.consumer(None, source=Source(address="waypoint/x", capabilities=capable), credit=1)
         outward = waypoint.producer(None, target=Target(address="waypoint/x", capabilities=capable))
@@ -263,7 +266,7 @@ class TestTenants:
         for hostname in ("a", "b", None):
             client = workers.client(0, peer={"is_multi_tenant": True}, hostname=hostname)
             other = workers.client(
-                len(workers.workers) - 1, peer={"is_multi_tenant": True}, hostname=hostname
+                workers.last, peer={"is_multi_tenant": True}, hostname=hostname
             )
             ends.append((client, other, other.consumer("orders", credit=2)))
         for number, (client, other, receiver) in enumerate(ends):
@@ -273,7 +276,7 @@ class TestTenants:
 
     def test_they_share_the_places_of_the_router(self, workers):
         client = workers.client(0, peer={"is_multi_tenant": True}, hostname="a")
-        other = workers.client(len(workers.workers) - 1)
+        other = workers.client(workers.last)
         receiver = other.consumer("_local/x", credit=1)
         assert goes(workers, client, client.producer("_local/x"), other, receiver, message())
 

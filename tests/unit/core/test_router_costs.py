@@ -89,7 +89,7 @@ Prepared = Callable[[], object]
 
 def waiting(count: int, messages: int) -> tuple[Raw, Raw]:
     """Producers of one address with so many messages each that wait, and the consumer that gives no credit."""
-    router = router_of()
+    router = router_of(forgets_of_lost_producers=True)
     consumer, producers = Raw(router), Raw(router)
     consumer.take(receiver(0))
     producers.take(*map(sender, range(count)))

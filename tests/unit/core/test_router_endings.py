@@ -14,11 +14,6 @@ def detaches(client):
     return [(event[1], event[3]) for event in client.events if event[0] == "link detached"]
 
 
-@pytest.fixture(params=[1, 2], ids=["one worker", "two workers"])
-def workers(request):
-    return Workers(request.param)
-
-
 class TestDrain:
     def test_no_link_is_taken_any_more(self):
         workers = Workers()
@@ -43,7 +38,7 @@ class TestDrain:
         assert (outcome(delivery), sender.credit) == ((ACCEPTED, True), 0)
 
     def test_it_is_over_once_all_is_settled(self, workers):
-        producer, consumer = workers.client(0), workers.client(len(workers.workers) - 1)
+        producer, consumer = workers.ends()
         receiver = consumer.consumer("orders", credit=10)
         sender = producer.producer("orders", "p")
         idle = producer.producer("orders", "idle")

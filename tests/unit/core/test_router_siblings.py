@@ -212,6 +212,25 @@ class TestLinks:
         workers.pump()
         assert outcome(delivery) == (ACCEPTED, True)
 
+    def test_copies_wait_for_consumers_that_return_before_it_has_gone(self, workers):
+        client, consumer = workers.client(0), workers.client(1)
+        here, there = client.consumer("multicast", credit=9), consumer.consumer("multicast", credit=1)
+        sender = client.producer(None)
+        client.send(sender, message_to("multicast"))
+        consumer.latest(there).accept()
+        workers.pump()
+        line = workers[0].line_to(1)
+        line.holds = {line.client, line.server}
+        consumer.detach(there)
+        again = consumer.consumer("multicast", credit=1)
+        delivery = client.send(sender, message_to("multicast"))
+        client.latest(here).accept()
+        workers.pump()
+        assert outcome(delivery) == (None, False)
+        line.holds = set()
+        workers.pump()
+        assert len(consumer.received(again)) == 1
+
     def test_it_is_used_by_consumers_that_come_before_it_is_known_that_others_left(self, workers):
         producer, consumer = workers.client(0), workers.client(1)
         receiver = consumer.consumer("orders")
@@ -512,6 +531,22 @@ class TestMulticast:
         client.latest(near).accept()
         workers.pump()
         assert outcome(delivery) == (ACCEPTED, True)
+
+
+def test_a_consumer_that_comes_elsewhere_does_not_leave_a_drain_without_its_answer():
+    workers = Workers(2)
+    producer, consumer = workers.client(0), workers.client(1)
+    receiver = consumer.consumer("orders", credit=5)
+    producer.producer("orders")
+    line = workers[1].line_to(0)
+    line.holds = {line.client, line.server}
+    receiver.set_credit(5, drain=True)
+    workers.pump()
+    assert receiver.credit == 5
+    producer.consumer("orders")
+    line.holds = set()
+    workers.pump()
+    assert receiver.credit == 0
 
 
 def test_credit_is_shared_with_a_sibling_once_a_consumers_connection_has_room():

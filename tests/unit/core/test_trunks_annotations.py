@@ -78,6 +78,13 @@ class TestTargets:
         leaving.send("orders", message(message_annotations=lies))
         assert leaving.left() == {"to": "orders"} | ENTERED
 
+    @pytest.mark.parametrize(("strips_in", "path"), [(True, ["0/R"]), (False, ["0/X", "0/R"])])
+    def test_the_path_that_a_client_claims_counts_where_its_listener_strips_nothing(self, strips_in, path):
+        leaving = Leaving("M0orders", peer={"strips_in": strips_in})
+        claimed = {Symbol(k): v for k, v in routers_keys({"ingress": "0/X", "trace": ["0/X"]}).items()}
+        leaving.send("orders", message(message_annotations=claimed))
+        assert leaving.left() == {"to": "orders", "ingress": path[0], "trace": path}
+
     @pytest.mark.parametrize("strips_in", [True, False])
     def test_annotations_that_are_no_annotations_do_not_leave(self, strips_in):
         leaving = Leaving("M0orders", peer={"strips_in": strips_in})
@@ -165,17 +172,18 @@ class TestPhases:
         leaving.send("orders", target=Target(address="orders", capabilities=(Symbol("qd.waypoint.2"),)))
         assert leaving.left() == {"phase": 2, "to": "orders"} | ENTERED
 
-    def test_a_message_passes_a_waypoint_at_another_router(self):
+    @pytest.mark.parametrize(("at", "end"), [("A", "C"), ("B", "C"), ("C", "C"), ("C", "A")])
+    def test_a_message_passes_a_waypoint_at_any_router(self, at, end):
         mesh = Mesh("A", "B", "C")
         mesh.join("A", "B")
         mesh.join("B", "C")
-        consumer, worker, producer = mesh["A"].client(), mesh["C"].client(), mesh["A"].client()
+        consumer, worker, producer = mesh[end].client(), mesh[at].client(), mesh["A"].client()
         last = consumer.consumer("waypoint", credit=1)
         capability = {"capabilities": (Symbol("qd.waypoint"),)}
         taken = worker.consumer(None, credit=1, source=Source(address="waypoint", **capability))
         given = worker.producer(None, target=Target(address="waypoint", **capability))
         producer.send(producer.producer("waypoint"), message("raw"))
-        assert worker.received(taken) == [message("raw")]
+        assert (worker.received(taken), consumer.received(last)) == ([message("raw")], [])
         worker.send(given, message("done"))
         assert consumer.received(last) == [message("done")]
 
@@ -215,6 +223,11 @@ class TestTenants:
         producer.send(producer.producer(None), message_to("orders", "b"))
         assert consumer.received(receiver) == [message("a"), message_to("orders", "b")]
         assert stranger.received(other) == []
+        # Who is nobody's tenant writes addresses out.
+        outside = mesh["A"].client()
+        outside.send(outside.producer("vhost/orders"), message("c"))
+        outside.send(outside.producer("orders"), message("d"))
+        assert (consumer.received(receiver)[2:], stranger.received(other)) == ([message("c")], [message("d")])
 
 
 class TestAcross:
@@ -249,7 +262,7 @@ class TestAcross:
         receiver = consumer.consumer("orders", credit=9)
         client.send(client.producer("orders"), message())
         assert [marked(octets) for octets in consumer.received(receiver)] == [
-            {"to": "orders", "ingress": "0/A", "trace": ["0/A", "0/B"]}
+            {"to": "orders", "ingress": "0/A", "trace": ["0/A", "0/B", "0/C"]}
         ]
         assert far.arrived() == []
 
@@ -266,8 +279,24 @@ class TestAcross:
         mesh.pump()
         assert outcome(delivery) == (ACCEPTED, True)
         requester.leave()
-        late = server.send(server.producer(None), message_to(address))
-        assert outcome(late) == (RELEASED, True)
+        late = server.send(server.producer(None), message_to(address)), server.send(server.producer(address), message())
+        assert [outcome(one) for one in late] == [(RELEASED, True)] * 2
+
+    @pytest.mark.parametrize("form", ["_topo/0/{}/{}", "amqp:/_topo/0/{}/{}"])
+    @pytest.mark.parametrize("start", ["A", "B", "C"])
+    def test_an_address_of_a_certain_router_is_reached_from_all(self, mesh, start, form):
+        consumers = {id: mesh[id].client() for id in "ABC"}
+        receivers = {id: client.consumer("_local/orders", credit=9) for id, client in consumers.items()}
+        client = mesh[start].client()
+        anonymous = client.producer(None)
+        for id, receiver in receivers.items():
+            to = form.format(id, "orders")
+            client.send(client.producer(to), message(id))
+            client.send(anonymous, message_to(to, id))
+            assert consumers[id].received(receiver) == [message(id), message_to(to, id)]
+        lost = [(id, "nobody") for id in "ABC"] + [("Q", "orders")]
+        outcomes = [outcome(client.send(anonymous, message_to(form.format(*to)))) for to in lost]
+        assert outcomes == [(RELEASED, True)] * 4
 
     def test_nothing_is_left_behind(self, mesh):
         consumer, producer = mesh["C"].client(), mesh["A"].client()

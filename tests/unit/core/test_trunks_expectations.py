@@ -97,6 +97,16 @@ def test_when_no_news_comes_they_are_released_though_nothing_else_has_come_since
     assert outcome(waiting) == (RELEASED, True)
 
 
+def test_those_that_come_behind_one_do_not_make_it_wait_longer(router, far):
+    waiting = come(far)
+    router.pump(1.1)
+    behind = come(far)
+    assert outcome(waiting) == (None, False)
+    router.router.each_second(router.router.now + 0.5)
+    router.pump()
+    assert [outcome(one) for one in (waiting, behind)] == [(RELEASED, True)] * 2
+
+
 def test_the_look_after_edge_routers_sets_the_clock(router):
     router.router.look_after_edges(router.now + 5)
     assert router.router.now == router.now + 5

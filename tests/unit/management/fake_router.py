@@ -6,12 +6,14 @@ from typing import Any, TypeVar
 
 from routerd.core import ManagementAccess, RouterSettings
 from routerd.management import (
+    CENTRAL_ACTORS,
     PREFIX,
     AddressRow,
     Agent,
     Answer,
     AutoLinkRow,
     BindingRow,
+    Certificate,
     ConfiguredEntity,
     ConnectionRow,
     ConnectorRow,
@@ -22,7 +24,13 @@ from routerd.management import (
     NodeRow,
     PolicyRow,
     PoolRow,
+    PublisherRow,
     Request,
+    RouterFigures,
+    SubscriptionRow,
+    Tally,
+    TopicRow,
+    WorkerFigures,
     WorkerRow,
     file_entities,
     find_entity_type,
@@ -172,6 +180,24 @@ def worker(number: int, **values: Any) -> WorkerRow:
     return replace(row, **values)
 
 
+def topic(name: str, **values: Any) -> TopicRow:
+    """Return a topic at which nothing passes."""
+    row = TopicRow(0, name, 0, 0, 0, 0, 0, 0, 0.0, (), 0, 0, 0, 0, 0)
+    return row._replace(**values)
+
+
+def publisher(topic: str, container: str, **values: Any) -> PublisherRow:
+    """Return a publisher that is attached, and waits for nothing."""
+    row = PublisherRow(0, topic, container, "out", True, 0, 0, 0.0, (), 250, 0, 0, 0)
+    return row._replace(**values)
+
+
+def subscription(topic: str, container: str, **values: Any) -> SubscriptionRow:
+    """Return a durable subscription that is attached here, and that nobody waits for."""
+    row = SubscriptionRow(0, topic, container, "in", "R1", True, True, 3600.0, 0.0, 0, 0, 0, 0, 0.0)
+    return row._replace(**values)
+
+
 def node(index: int, name: str, **values: Any) -> NodeRow:
     """Return a router of the network; that with index 0 is the one that is asked."""
     return replace(NodeRow(id=name, is_own=index == 0, instance=1_795_176_000 + index, index=index), **values)
@@ -202,11 +228,20 @@ class FakeRouter:
         self.auto_link_rows: list[AutoLinkRow] = []
         self.exchange_rows: list[ExchangeRow] = []
         self.binding_rows: list[BindingRow] = []
+        self.topic_rows: list[TopicRow] = []
+        self.publisher_rows: list[PublisherRow] = []
+        self.subscription_rows: list[SubscriptionRow] = []
         self.node_rows: list[NodeRow] = []
         self.log_rows: list[LogRow] = []
         self.counts: dict[str, dict[str, int]] = {}
         self.pool_rows: list[PoolRow] = []
         self.policy_rows: list[PolicyRow] = [PolicyRow()]
+        self.worker_figures: list[WorkerFigures] = []
+        self.certificate_rows: list[Mapping[str, Certificate]] = []
+        self.restarts = dict.fromkeys(CENTRAL_ACTORS, 0)
+        self.absent: list[int] = []
+        self.tally: Tally | None = None
+        """What the workers keep."""
         self.asked: list[str] = []
         """What was gathered, and what was changed."""
         self.failure: Exception | None = None
@@ -237,6 +272,9 @@ class FakeRouter:
     async def connectors(self) -> list[ConnectorRow]:
         return self._gathered("connectors", self.connector_rows)
 
+    async def certificates(self) -> list[Mapping[str, Certificate]]:
+        return self._gathered("certificates", self.certificate_rows)
+
     async def link_routes(self) -> list[LinkRouteRow]:
         return self._gathered("link_routes", self.link_route_rows)
 
@@ -248,6 +286,15 @@ class FakeRouter:
 
     async def bindings(self) -> list[BindingRow]:
         return self._gathered("bindings", self.binding_rows)
+
+    async def topics(self) -> list[TopicRow]:
+        return self._gathered("topics", self.topic_rows)
+
+    async def publishers(self) -> list[PublisherRow]:
+        return self._gathered("publishers", self.publisher_rows)
+
+    async def subscriptions(self) -> list[SubscriptionRow]:
+        return self._gathered("subscriptions", self.subscription_rows)
 
     async def nodes(self) -> list[NodeRow]:
         return self._gathered("nodes", self.node_rows)
@@ -265,6 +312,19 @@ class FakeRouter:
     async def policy(self) -> list[PolicyRow]:
         return self._gathered("policy", self.policy_rows)
 
+    async def figures(self) -> RouterFigures:
+        workers = self._gathered("figures", self.worker_figures)
+        return RouterFigures(
+            workers=workers, absent=self.absent, addresses=len(self.address_rows), restarts=self.restarts
+        )
+
+    async def keep_tally(self, tally: Tally) -> None:
+        self.tally = tally
+
+    async def kept_tally(self) -> Tally | None:
+        self._gathered("kept tally", [])
+        return self.tally
+
     async def create(self, entity: ConfiguredEntity) -> None:
         await self._begun(f"create {entity.identity}")
         self.entities.append(entity)
@@ -280,6 +340,12 @@ class FakeRouter:
     async def close_connection(self, connection: int) -> bool:
         self._gathered(f"close {connection}", [])
         return self._has(connection)
+
+    async def end_subscription(self, topic: str, container: str, link: str) -> bool:
+        self._gathered(f"end {topic} {container} {link}", [])
+        before = self.subscription_rows
+        self.subscription_rows = [one for one in before if one[1:4] != (topic, container, link)]
+        return len(self.subscription_rows) < len(before)
 
     async def set_trace(self, connection: int, is_on: bool) -> bool:
         self._gathered(f"trace {connection} {is_on}", [])
@@ -326,7 +392,7 @@ class Client:
         node = {"type": "org.amqp.management", "name": "self"}
         return self.ask("QUERY", {"attributeNames": list(names)}, **{**node, **properties})
 
-    def rows(self, entity_type: str, *names: str, **properties: Any) -> list[list[Any]]:
+    def rows(self, entity_type: str | None, *names: str, **properties: Any) -> list[list[Any]]:
         answer = self.query(entity_type, names, **properties)
         assert (answer.status, answer.description) == (200, "OK")
         assert answer.body["attributeNames"] == list(names)

@@ -34,6 +34,8 @@ def test_the_levels_of_a_module_are_changed() -> None:
         ({"output": "stdout", "timestamp": "no"}, {"outputFile": "stdout", "includeTimestamp": False}),
         ({"includeSource": True, "enable": None}, {"includeSource": True}),
         ({"enable": "de, none;crit+"}, {"enable": "de, none;crit+"}),
+        ({"enable": ""}, {"enable": ""}),
+        ({"enable": " ,"}, {"enable": " ,"}),
         ({"module": "SERVER", "enable": "info"}, {"enable": "info"}),
         ({"type": "log", "identity": "log/SERVER", "name": "log/SERVER", "enable": "info"}, {"enable": "info"}),
         ({"type": f"{P}log", "name": None, "enable": ["info", "error"]}, {"enable": "info,error"}),
@@ -69,7 +71,11 @@ _LEVELS = "{none, trace, debug, info, notice, warning, error, critical}"
             f"{P}log: Both 'output' and 'outputFile' cannot be specified for entity '{P}log';"
             " allowed: 'outputFile' alone",
         ),
-        ({"outputFile": ""}, 400, f"{P}log: 'outputFile' is empty; allowed: stderr, stdout, syslog, a file's name"),
+        (
+            {"outputFile": ""},
+            500,
+            "CError: Configuration: Failed to open log file ''; allowed: stderr, stdout, syslog, a file's name",
+        ),
         ([], 400, "Body of request must be a map"),
         (None, 400, "Body of request must be a map"),
         (
@@ -78,7 +84,6 @@ _LEVELS = "{none, trace, debug, info, notice, warning, error, critical}"
             f"CError: Configuration: 'bogus' is not a valid log level. Should be one of {_LEVELS}.",
         ),
         ({"enable": "+"}, 500, f"CError: Configuration: '+' is not a valid log level. Should be one of {_LEVELS}."),
-        ({"enable": " ,"}, 500, f"CError: Configuration: ' ,' is not a valid log level. Should be one of {_LEVELS}."),
     ],
 )
 def test_a_change_of_the_log_that_is_wrong_is_refused(body: Any, status: int, sentence: str) -> None:

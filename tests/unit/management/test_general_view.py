@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from routerd.management import ENTITY_TYPES, LOG_MODULES, ConfiguredEntity, ConnectorRow, LogRow, PoolRow
+from routerd.management import ENTITY_TYPES, LOG_MODULES, Certificate, ConfiguredEntity, ConnectorRow, LogRow, PoolRow
 from routerd.wire import Int
 from tests.unit.management.fake_router import SECTIONS, Client, client_of, connection, link, node, refusal, worker
 
@@ -51,7 +51,38 @@ def test_a_type_that_there_is_not_is_refused(given: str, told: str) -> None:
 def test_entities_with_nothing_to_show_are_left_out() -> None:
     found = client_of(*SECTIONS)
     assert found.rows("P.log", "identity", "enable")[:2] == [["log/SERVER", "debug+"], ["log/ROUTER", None]]
-    assert found.rows("P.log", "enable") == [["debug+"]]
+    assert found.rows("P.log", "enable") == [["debug+"], ["info+"]]
+
+
+def test_the_log_is_shown_as_it_was_given_and_with_what_holds_where_nothing_is_said() -> None:
+    files = (
+        ("log", {"module": "DEFAULT", "enable": "trace+", "outputFile": "/srv/./logs/a.log"}),
+        ("log", {"module": "SERVER", "outputFile": "/srv/b.log"}),
+        ("log", {"module": "AGENT", "outputFile": "stdout"}),
+    )
+    columns = ("module", "enable", "includeTimestamp", "includeSource", "outputFile")
+    found = client_of(*files)
+    assert found.rows("P.log", *columns)[:4] == [
+        ["DEFAULT", "trace+", True, False, "logs/a.log"],
+        ["SERVER", None, None, None, "/srv/b.log"],
+        ["AGENT", None, None, None, "stdout"],
+        ["ROUTER", None, None, None, None],
+    ]
+    # What a tool gives back as it has read it stays as it is.
+    read = found.ask("READ", identity="log/DEFAULT").body
+    answer = found.ask("UPDATE", read | {"enable": "info"}, name="log/DEFAULT")
+    assert (answer.status, answer.body["outputFile"], answer.body["enable"]) == (200, "logs/a.log", "info")
+    changed = next(one.values for one in found.router.entities if one.identity == "log/DEFAULT")
+    assert (changed["outputFile"], changed["includeSource"]) == ("/srv/./logs/a.log", None)
+
+
+def test_a_router_counts_links_and_addresses_in_its_own_list_only() -> None:
+    found = client_of(*SECTIONS)
+    found.router.worker_rows = [worker(0, links=5, addresses=4, connections=2)]
+    columns = ("type", "linkCount", "addrCount", "connectionCount")
+    assert found.rows("router", *columns) == [["org.apache.qpid.dispatch.router", 5, 4, 2]]
+    [row] = [one for one in found.rows(None, *columns) if one[0].endswith(".router")]
+    assert row[1:] == [0, 0, 2]
 
 
 def test_types_stand_for_those_that_are_built_on_them() -> None:
@@ -63,7 +94,7 @@ def test_types_stand_for_those_that_are_built_on_them() -> None:
     assert client_of(*SECTIONS).rows("org.amqp.management", "identity") == [["self"]]
 
 
-def test_a_query_without_a_type_is_for_all_that_has_a_name() -> None:
+def test_a_query_without_a_type_is_for_all_that_has_a_name_in_other_routers_too() -> None:
     found = client_of(*SECTIONS)
     found.router.pool_rows = [PoolRow(name="Delivery", object_octets=8, in_use=1, allocated=2)]
     answer = found.query(None, ["identity"])
@@ -71,7 +102,6 @@ def test_a_query_without_a_type_is_for_all_that_has_a_name() -> None:
     assert [one for one in identities if not one.startswith(("log/", "logStats/"))] == [
         "self",
         "allocator/Delivery",
-        "connectionActor/0",
         "router/R1",
         "listener/127.0.0.1:5672:L1",
         "listener/:amqps",
@@ -79,7 +109,6 @@ def test_a_query_without_a_type_is_for_all_that_has_a_name() -> None:
         "address/1",
         "address/2",
         "policy/None",
-        "record/decisions",
     ]
     names = found.query().body["attributeNames"]
     assert len(names) == len(set(names))
@@ -286,6 +315,22 @@ def test_a_connector_is_shown_with_how_it_fares() -> None:
         ["connector/c:1", "connector/c:1", "INITIALIZING", None, None],
     ]
     assert found.router.asked == ["connectors"]
+
+
+def test_of_each_profile_the_certificate_that_expires_first_is_shown() -> None:
+    found = client_of(("sslProfile", {"name": "tls", "certFile": "/a"}), ("sslProfile", {"name": "none"}))
+    # A worker may have read a newer file than the others.
+    old, new = Certificate(1_800_000_000.0, "CN=old"), Certificate(4_102_444_800.0, "CN=new")
+    found.router.certificate_rows = [{"tls": new}, {"tls": old}]
+    assert found.rows("certificate", "profile", "subject", "expiry") == [["tls", "CN=old", 1_800_000_000]]
+    assert found.ask("READ", name="certificate/tls").body == {
+        "profile": "tls",
+        "subject": "CN=old",
+        "expiry": 1_800_000_000,
+        "name": "certificate/tls",
+        "identity": "certificate/tls",
+        "type": "org.mobula.certificate",
+    }
 
 
 def test_a_connector_is_read_with_how_it_fares() -> None:

@@ -40,7 +40,7 @@ COLUMNS = {
     " deliveriesFromContainer deliveriesEgressRouteContainer deliveriesIngressRouteContainer transitOutstanding"
     " trackedDeliveries priority deliveriesRedirectedToFallback",
     "router.config.address": "name identity type prefix distribution waypoint ingressPhase egressPhase pattern"
-    " priority fallback resendReleased",
+    " priority fallback resendReleased delivery maxUnsettled maxUnsettledOctets subscriptionTimeout",
     "router.config.linkRoute": "name identity type prefix distribution connection containerId direction dir"
     " operStatus pattern addExternalPrefix delExternalPrefix",
     "router.config.autoLink": "name identity type address addr direction dir phase connection containerId"
@@ -148,7 +148,7 @@ def test_the_router_is_shown_with_the_sums_of_its_workers() -> None:
             "linkRouteCount": ULong(0),
             "autoLinkCount": ULong(0),
             "connectionCount": ULong(3),
-            "presettledDeliveries": ULong(1),
+            "presettledDeliveries": ULong(2),
             "droppedPresettledDeliveries": ULong(2),
             "acceptedDeliveries": ULong(3),
             "rejectedDeliveries": ULong(4),
@@ -166,7 +166,7 @@ def test_the_router_is_shown_with_the_sums_of_its_workers() -> None:
             "linksBlocked": UInt(2),
             "uptimeSeconds": UInt(100),
             "memoryUsage": ULong(3000),
-            "workerThreads": Int(2),
+            "workerThreads": Int(4),
         }
     )
 
@@ -254,8 +254,8 @@ def test_a_connection_says_how_its_peer_went_through_sasl() -> None:
     ]
     columns = ("sasl", "isAuthenticated", "user", "dir", "tenant", "lastDlvSeconds")
     assert Client(router).rows("P.connection", *columns) == [
-        [None, False, None, "in", None, None],
-        ["ANONYMOUS", True, "anonymous", "out", None, None],
+        [None, False, "anonymous", "in", None, None],
+        ["ANONYMOUS", True, None, "out", None, None],
         ["ANONYMOUS", True, "anonymous", "in", None, None],
     ]
 
@@ -302,7 +302,7 @@ def test_a_link_is_shown() -> None:
             "connectionId": "7",
             "adminStatus": "enabled",
             "operStatus": "up",
-            "presettledCount": ULong(1),
+            "presettledCount": ULong(3),
             "droppedPresettledCount": ULong(2),
             "acceptedCount": ULong(3),
             "rejectedCount": ULong(4),
@@ -409,8 +409,9 @@ def test_what_goes_to_endpoints_inside_the_router_does_not_leave_it() -> None:
 def test_configured_addresses_are_shown_as_they_run() -> None:
     body = client_of(*SECTIONS).query("P.router.config.address").body
     full_name = ENTITY_TYPES["router.config.address"].full_name
+    of_topics = [None, Int(10_000), Int(256 << 20), Int(3600)]
     assert [list(map(typed_cell, row)) for row in body["results"]] == [
-        list(map(typed_cell, row))
+        list(map(typed_cell, [*row, *of_topics]))
         for row in (
             ["address/0", "1", full_name, "multicast", "multicast", False, Int(0), Int(0), None, Int(-1), False, False],
             ["starry", "2", full_name, None, "balanced", True, Int(0), Int(1), "a.*.b/#", Int(7), False, False],
@@ -571,3 +572,9 @@ def test_a_connection_to_a_router_is_shown_and_kept(role: str) -> None:
 def test_the_mode_is_shown() -> None:
     client = client_of(settings=RouterSettings(id="R1", mode=RouterMode.INTERIOR))
     assert client.rows("P.router", "mode", "metadata") == [["interior", None]]
+
+
+def test_a_connection_is_listed_once_both_ends_have_opened_it() -> None:
+    router = FakeRouter()
+    router.connection_rows = [connection(7, is_open=False, container=""), connection(8)]
+    assert Client(router).rows("P.connection", "identity") == [["8"]]

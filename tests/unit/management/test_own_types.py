@@ -5,8 +5,9 @@ import pytest
 from routerd.management import ALL_TYPES, ENTITY_TYPES, OWN_TYPES, Purpose, find_entity_type
 
 
-def test_there_are_three_beside_those_that_tools_know() -> None:
-    names = {"org.mobula.connectionActor", "org.mobula.fabricLink", "org.mobula.record"}
+def test_there_are_seven_beside_those_that_tools_know() -> None:
+    own = ("connectionActor", "fabricLink", "certificate", "record", "deliveryTopic", "publisher", "subscription")
+    names = {f"org.mobula.{name}" for name in own}
     assert {one.full_name for one in OWN_TYPES.values()} == names
     assert (*ENTITY_TYPES.values(), *OWN_TYPES.values()) == ALL_TYPES
 

@@ -38,6 +38,13 @@ def test_counters_are_those_of_all_workers() -> None:
     assert row == ["all", "/records", "stopped: the disk is full", 12, 1, 0]
 
 
+def test_the_place_of_the_report_is_told_and_changed() -> None:
+    url = "https://reports.example.com/report.html"
+    found = client_of(("record", {"level": "all", "directory": "/records"}))
+    assert found.ask("UPDATE", {"reportUrl": url}, **WHERE).status == 200
+    assert found.rows(RECORD, "reportUrl", "level") == [[url, "all"]]
+
+
 def test_it_is_changed_as_a_whole_or_in_part() -> None:
     found = client_of(("record", {"level": "sampled", "directory": "/records", "sample": 10}))
     told = found.ask("UPDATE", {"level": "all", "sample": None, "retentionHours": 0, "type": RECORD}, **WHERE)

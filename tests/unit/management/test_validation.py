@@ -22,6 +22,10 @@ def test_defaults_stand_for_what_is_not_given() -> None:
         "egressPhase": None,
         "priority": None,
         "resendReleased": False,
+        "delivery": None,
+        "maxUnsettled": 10_000,
+        "maxUnsettledOctets": 256 << 20,
+        "subscriptionTimeout": 3600,
         "enableFallback": False,
         "name": None,
         "identity": None,
@@ -38,7 +42,8 @@ def test_an_unknown_attribute_is_a_problem_that_names_the_close_one() -> None:
         attribute="prefx",
         allowed=(
             *("prefix", "pattern", "distribution", "waypoint", "ingressPhase", "egressPhase", "priority"),
-            *("resendReleased", "enableFallback", "name", "type"),
+            *("resendReleased", "enableFallback", "delivery", "maxUnsettled", "maxUnsettledOctets"),
+            *("subscriptionTimeout", "name", "type"),
         ),
         meant="prefix",
     )
@@ -76,7 +81,7 @@ def test_an_old_name_is_understood_with_a_notice() -> None:
     assert checked.notices == [
         (
             "helloInterval",
-            "Attribute 'helloInterval' of entity 'org.apache.qpid.dispatch.router' has been deprecated."
+            "Attribute 'helloInterval' of entity 'router' has been deprecated."
             " Use 'helloIntervalSeconds' instead",
         )
     ]
@@ -97,7 +102,7 @@ def test_a_deprecated_attribute_is_told_of_where_there_is_no_other() -> None:
     assert check_entity(ROUTER, {"allowUnsettledMulticast": "yes"}).notices == [
         (
             "allowUnsettledMulticast",
-            "Attribute 'allowUnsettledMulticast' of entity 'org.apache.qpid.dispatch.router' has been deprecated",
+            "Attribute 'allowUnsettledMulticast' of entity 'router' has been deprecated",
         )
     ]
 
@@ -108,18 +113,24 @@ def test_what_the_router_sets_itself_is_taken_without_effect() -> None:
     assert checked.notices == [
         (
             "version",
-            "Attribute 'version' of entity 'org.apache.qpid.dispatch.router' is set by the router."
+            "Attribute 'version' of entity 'router' is set by the router."
             " What is given has no effect",
         )
     ]
 
 
+UNSUPPORTED = replace(
+    LISTENER,
+    own_attributes=tuple(replace(LISTENER.attributes[name], is_supported=False) for name in ("http", "httpRootDir")),
+)
+
+
 def test_an_attribute_that_is_not_supported_yet_may_have_its_default() -> None:
-    assert check_entity(LISTENER, {"http": "no", "httpRootDir": None}).problems == []
+    assert check_entity(UNSUPPORTED, {"http": "no", "httpRootDir": None}).problems == []
 
 
 def test_an_attribute_that_is_not_supported_yet_is_refused_otherwise() -> None:
-    assert check_entity(LISTENER, {"http": "yes", "httpRootDir": "p"}).problems == [
+    assert check_entity(UNSUPPORTED, {"http": "yes", "httpRootDir": "p"}).problems == [
         Problem(
             reason="'http' is not supported yet",
             attribute="http",

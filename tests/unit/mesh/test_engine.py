@@ -524,6 +524,21 @@ def test_addresses_are_told_to_all_before_the_advertisement():
     assert sent(fed.until(fed.now + 0.01), "MAU") == [(1, mau(2, (), ("M0a",), hints=()))]
 
 
+def test_a_neighbour_that_was_not_announced_is_told_no_changes_and_may_ask_for_addresses():
+    fed = Fed()
+    fed.adjoin(1, "B")
+    fed.engine.want("M0a", 3, fed.now)
+    fed.until(fed.now + 0.01)
+    fed.open(2)
+    fed.tell(2, Hello("C", 20, ("A",)))
+    commands = fed.until(fed.now + 0.015)
+    assert sent(commands, "MAU") == [(1, mau(1, ("M0a",), (), hints=(3,)))]
+    assert sent(commands, "RA") == [(1, ra(1, 1)), (2, ra(1, 1))]
+    assert sent(fed.until(fed.now + 0.3), "RA") == [(1, ra(2, 1)), (2, ra(2, 1))]
+    fed.engine.unwant("M0a", fed.now)
+    assert [trunk for trunk, _ in sent(fed.until(fed.now + 0.1), "MAU")] == [1, 2]
+
+
 def test_addresses_from_before_we_were_known_are_counted_and_not_told():
     fed = Fed()
     fed.engine.want("M0a", 3, 0.0)

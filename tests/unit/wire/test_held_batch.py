@@ -20,11 +20,16 @@ class Keeping(Recorder):
         self.held_batches: list[Any] = []
         self.alone: list[tuple[Any, bytes]] = []
         self.accepted: list[int] = []
+        self.head: bytes | None = None
+        """What all that are held begin with."""
 
     def on_transfer(self, receiver: Any, delivery: Any, data: Any, start: int, end: int) -> None:
         self.kept.append((delivery, bytes(data[start:end])))
         behind = None if delivery.remote_settled else delivery
-        receiver.session.connection.relay.hold(receiver, behind)
+        relay = receiver.session.connection.relay
+        relay.hold(receiver, behind)
+        if self.head is not None:
+            relay.change(self.head, self.head, True)
 
     def on_held(self, held: Any) -> None:
         self.held_batches.append(held)
@@ -118,6 +123,33 @@ def test_they_leave_in_parts_as_each_would_alone(settled, parts):
         )
     assert results[0] == results[1]
     assert results[0][0] == bodies(1, 40)
+
+
+def test_those_with_the_same_head_leave_with_another_front(settled):
+    head, front = body(0)[:3], b"front"
+    place = Place(largest=len(front) + len(body(0)) - 3)
+    place.handler.head = head
+    held = place.held(40, settled=settled)
+    assert held.head == head
+    first, end = held.first()
+    assert held.octets[first:end] == body(1)
+    assert held.size_of(held.at, 40) == 40 * len(body(1))
+    assert held.leave(place.out, 30, PLENTY, front) == 30
+    assert held.leave(place.out, 30, PLENTY, front + b".") == 0
+    assert held.leave(place.out, 30, PLENTY) == 10
+    place.exit.pump()
+    assert place.bodies == [front + octets[3:] for octets in bodies(1, 30)] + bodies(31, 40)
+
+
+def test_one_with_another_head_is_not_held():
+    place = Place()
+    place.handler.head = body(0)[:8]
+    other = bytes(Message(message_annotations={Symbol("a"): 1}, body=Data([b"." * 60])).encode())
+    for number in range(20):
+        place.sender.send(other if number in (10, 11) else body(number), None, True)
+    place.entrance.pump()
+    assert place.handler.held_batches[0].count == 9
+    assert [octets for _, octets in place.handler.kept[1:3]] == [other, other]
 
 
 def test_no_more_leave_than_there_is_credit_for(settled):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from routerd.wire import ACCEPTED, RELEASED, Data, Message, Modified, Symbol
+from routerd.wire import ACCEPTED, RELEASED, Data, Header, Message, Modified, Symbol
 from routerd.wire.plain_transfer import payload_of
 from routerd.wire.relay import LIMIT
 from routerd.wire.section_scan import read_u32
@@ -264,6 +264,74 @@ def test_annotations_are_for_others_to_look_at():
     way.bring()
     assert (way.handler.asked, way.handler.relayed) == (4, [3])
     assert way.bodies == [body(0, 50), *[annotated] * 3, body(1, 50), body(2, 50), body(3, 50)]
+
+
+def front_of(**sections: Any) -> bytes:
+    """The first sections of a message."""
+    return bytes(Message(body=Data([b""]), **sections).encode()).removesuffix(bytes(Message(body=Data([b""])).encode()))
+
+
+HEADER = front_of(header=Header(priority=7))
+NOTED = front_of(message_annotations={Symbol("x-opt-mine"): 1})
+PATH = front_of(message_annotations={Symbol("x-opt-qd.trace"): ["0/A", "0/B"]})
+
+
+class Changing(Forwarding):
+    """Sends messages with another front, and those behind one with the same front as it had."""
+
+    def __init__(self, most: int, head: bytes, front: bytes, *, has_annotations: bool) -> None:
+        super().__init__(most)
+        self.head = head
+        self.front = front
+        self.has_annotations = has_annotations
+
+    def on_transfer(self, receiver: Any, delivery: Any, data: Any, start: int, end: int) -> None:
+        octets = bytes(data[start:end])
+        is_alike = octets.startswith(self.head)
+        if is_alike and not self.has_annotations:
+            is_alike = octets[len(self.head) + 2] > 0x72
+        if not is_alike:
+            most, self.most = self.most, 0
+            super().on_transfer(receiver, delivery, data, start, end)
+            self.most = most
+            return
+        changed = self.front + octets[len(self.head) :]
+        delivery.size = len(changed)
+        super().on_transfer(receiver, delivery, changed, 0, len(changed))
+        relay = receiver.session.connection.relay
+        if relay.receiver is not None:
+            relay.change(self.head, self.front, self.has_annotations)
+
+
+@pytest.mark.parametrize("settled", [False, True])
+@pytest.mark.parametrize(
+    ("head", "front", "has_annotations"),
+    [(b"", NOTED, False), (HEADER, HEADER + NOTED, False), (PATH, b"", True), (HEADER + PATH, HEADER + NOTED, True)],
+    ids=["marked", "marked behind a header", "stripped", "changed"],
+)
+def test_those_with_the_same_front_leave_with_another_one(settled, head, front, has_annotations):
+    fronts = [head] * 20 + [HEADER, head, PATH, head, NOTED, b"", *[head] * 9]
+    expected, results = [], []
+    for most in (0, PLENTY):
+        way = Way(Changing(most, head, front, has_annotations=has_annotations))
+        for number, one in enumerate(fronts):
+            way.sender.send(one + body(number, 50), None, settled)
+        way.bring()
+        results.append((way.bodies, way.state, bytes(way.exit.to_client)))
+        expected.append(way.handler.relayed)
+    assert results[0] == results[1]
+    assert [one for one in results[1][0] if one.startswith(front)] != []
+    assert expected[0] == []
+    assert sum(expected[1]) >= 19 + 6
+
+
+def test_one_that_is_too_large_with_its_new_front_is_for_others():
+    way = Way(Changing(PLENTY, b"", NOTED, has_annotations=False), largest=len(NOTED) + len(body(0, 50)))
+    for number, size in enumerate([50, 50, 50, 51, 50, 50, 50]):
+        way.sender.send(body(number, size), None, True)
+    way.bring()
+    assert way.bodies == [NOTED + body(number, 50) for number in (0, 1, 2, 4, 5, 6)]
+    assert way.handler.relayed[0] == 2
 
 
 def test_what_is_no_transfer_is_for_others():

@@ -27,6 +27,18 @@ from tests.unit.wire.attached import attached, told
 
 CIRCLE = 2**32
 WRONG = Error(condition=Symbol("x:wrong"), description="it went wrong")
+def test_a_flow_of_a_link_that_opens_the_window_is_one_of_the_session_too():
+    peer = SessionPeer()
+    peer.send(Attach(name="l", handle=0, role=True, source=SOURCE, target=TARGET))
+    peer.events.links[-1].attach(source=SOURCE, target=TARGET)
+    told = []
+    for window in (0, 0, 3, 4, 0):
+        del peer.events.names[:]
+        peer.send(session_flow(window, handle=0, delivery_count=0, link_credit=5))
+        told.append(peer.events.names[:])
+    assert told == [["link flow"]] * 2 + [["link flow", "session flow"]] + [["link flow"]] * 2
+
+
 TOO_LONG = Error(condition=Symbol("x:long"), description="d" * 600)
 
 

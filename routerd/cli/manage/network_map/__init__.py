@@ -1,5 +1,6 @@
 """The network as a picture: `routerstat --map`.
 
-`survey` asks every router that can be reached, `assembly` makes a `graph` of what they tell, `text` draws it with the
-`tracks` of its trunks beside the routers, `svg` where the `forces` between routers put them, for a `file`.
+`survey` asks every router that can be reached, and `assembly` makes a `graph` of their answers. `text` draws it with
+the `tracks` of its trunks beside the routers. `svg` draws it for a `file`, with routers where the `forces` between them
+put them.
 """

@@ -81,7 +81,7 @@ class _Assembly:
             return RouterState.UP
         if name in self._reachable:
             return RouterState.SILENT
-        # A neighbour that only others name is a router of which nothing else is known.
+        # Others name it as their neighbour, but nothing else is known of it: it still counts as a router.
         is_router = name in self._rows or any(name in others for others in self._neighbours.values())
         return RouterState.UNREACHABLE if is_router else RouterState.UNKNOWN
 

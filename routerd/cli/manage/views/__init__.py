@@ -1,5 +1,5 @@
 """The views of `routerstat`: each asks a management node for entities and makes tables and records of them.
 
-What is asked for, what it is called and how it is sorted is that of qdstat (reference section 6), but for `actors` and
-`fabric`, which are ours. A table is made of entities by a function of its own, without any router.
+The views ask for what qdstat asks for, with its names and its order (reference section 6); only `actors` and `fabric`
+are ours. For each table there is a function that makes it of entities, without any router.
 """

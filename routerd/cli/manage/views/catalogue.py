@@ -2,7 +2,7 @@
 
 from routerd.cli.manage.node import Node
 from routerd.cli.manage.table import Block
-from routerd.cli.manage.views import connections, general, links, log, network, picture, policies, workers
+from routerd.cli.manage.views import connections, general, links, log, network, picture, policies, topics, workers
 from routerd.cli.manage.views.view import Ask, View
 
 GENERAL = View(("-g", "--general"), "the router as a whole; the default", general.fetch_general, is_sortable=False)
@@ -38,6 +38,15 @@ LOG = View(("--log",), "the last lines of its log", log.fetch_log, is_headed=Fal
 ACTORS = View(("--actors",), "its connection actors", workers.fetch_actors, workers.ACTOR_COLUMNS)
 FABRIC = View(("--fabric",), "the links between its connection actors", workers.fetch_fabric, workers.FABRIC_COLUMNS)
 RECORDS = View(("--records",), "what it records of its decisions", workers.fetch_records, workers.RECORD_COLUMNS)
+TOPICS = View(
+    ("--topics",), "its topics, and with -v the publishers of these", topics.fetch_topics, topics.TOPIC_COLUMNS
+)
+SUBSCRIPTIONS = View(
+    ("--subscriptions",),
+    "the subscriptions of topics, those first that hold up others",
+    topics.fetch_subscriptions,
+    topics.SUBSCRIPTION_COLUMNS,
+)
 MAP = View(("--map",), "its network as a picture; with FILE as an SVG image", picture.fetch_map, is_sortable=False)
 
 _TOGETHER = (
@@ -59,6 +68,6 @@ ALL = View(
 
 VIEWS = (
     *(GENERAL, CONNECTIONS, LINKS, NODES, EDGE, ADDRESSES, MEMORY, POLICY, AUTO_LINKS, LINK_ROUTES),
-    *(VHOSTS, VHOST_GROUPS, VHOST_STATS, LOG, ALL, ACTORS, FABRIC, RECORDS, MAP),
+    *(VHOSTS, VHOST_GROUPS, VHOST_STATS, LOG, ALL, ACTORS, FABRIC, RECORDS, TOPICS, SUBSCRIPTIONS, MAP),
 )
 """In the order of the help."""

@@ -93,6 +93,7 @@ RECORD_COLUMNS: tuple[Column, ...] = (
     of("rotateMegabytes", "rotate MiB", NUMBER, is_verbose=True),
     of("retentionHours", "keep h", NUMBER, is_verbose=True),
     of("retentionMegabytes", "keep MiB", NUMBER, is_verbose=True),
+    of("reportUrl", "report", is_verbose=True),
 )
 
 
@@ -106,13 +107,18 @@ def workers_table(
     return tabulate(title, (*columns, *others), entities, is_verbose=is_verbose, if_empty=f"No {title}")
 
 
+def not_here(refusal: Refused, entity_type: str, title: str) -> Message:
+    """Return what is said of a router that does not know a type; raises what else was refused."""
+    if refusal.status not in _UNKNOWN_TYPE:
+        raise refusal
+    return Message((f"No {entity_type} here: this is not a Mobula router, or it is an older one",), title)
+
+
 def _fetch(node: Node, ask: Ask, entity_type: str, title: str, columns: Sequence[Column]) -> list[Block]:
     try:
         entities = node.query(entity_type, limit=ask.limit)
     except Refused as refusal:
-        if refusal.status not in _UNKNOWN_TYPE:
-            raise
-        return [Message((f"No {entity_type} here: this is not a Mobula router, or it is an older one",), title)]
+        return [not_here(refusal, entity_type, title)]
     return [workers_table(title, columns, entities, is_verbose=ask.is_verbose)]
 
 

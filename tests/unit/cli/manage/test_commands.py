@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from routerd.cli import routermanage, routerstat
+from routerd.cli.manage.connecting import place_of
 from routerd.cli.manage.views.catalogue import ADDRESSES, GENERAL, LINKS, VIEWS
 
 Capture = pytest.CaptureFixture[str]
@@ -69,6 +70,11 @@ def test_routermanage_does_so_too(capsys: Capture, arguments: list[str], complai
 def test_every_option_is_explained(module: object) -> None:
     parser = module.option_parser()  # type: ignore[attr-defined]
     assert [action.option_strings for action in parser._actions if not action.help] == []
+
+
+def test_an_explanation_is_from_the_router_that_is_named() -> None:
+    options = routerstat.option_parser().parse_args(["--explain", "orders/new", "--from", "QDR.B"])
+    assert (options.view.name, place_of(options).address) == ("explain", "_topo/0/QDR.B/$management")
 
 
 def test_every_view_is_an_option() -> None:

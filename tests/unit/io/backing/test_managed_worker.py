@@ -1,6 +1,7 @@
 """A worker's changes of its configuration: prepared and then made or given up, what is replaced going first."""
 
 import socket
+from concurrent.futures import Future
 from typing import Any
 
 import pytest
@@ -10,8 +11,9 @@ from routerd.core import AddressSettings, BindingSettings
 from routerd.io import bind, configuration_of, endpoints_of
 from routerd.io.backing.managed_worker import StaleConfiguration
 from routerd.io.settings.worker_config import owner_of
-from routerd.management import Change, ChangeRefused, Configuration, ConfiguredEntity
-from tests.unit.io.backing.told_worker import WORKERS, asked, entity, managed
+from routerd.management import Change, ChangeRefused, Configuration, ConfiguredEntity, Tally, WorkerRow
+from tests.unit.io.backing.told_worker import CERTIFICATE, WORKERS, asked, entity, managed
+from tests.unit.management.fake_router import worker as worker_row
 
 TEXT = """
 router {
@@ -85,6 +87,23 @@ def test_connectors_are_asked_for_where_they_are() -> None:
     worker, told = managed(TEXT, owner_of(OLD.identity, WORKERS))
     assert [one.identity for one in asked(worker, ("connectors",))] == [OLD.identity]
     assert told.told == []
+
+
+def test_figures_are_told_and_what_was_counted_before_is_kept() -> None:
+    worker, told = managed(TEXT, owner_of(OLD.identity, WORKERS))
+    counters: Future[WorkerRow] = Future()
+    counters.set_result(worker_row(0))
+    told.reports.counters = lambda: counters
+    assert asked(worker, ("tally",)) is None
+    old, new = Tally(1), Tally(2)
+    found = asked(worker, ("keep_tally", new), ("figures",))
+    assert (found.counters, found.connectors) == (worker_row(0), {OLD.identity: True})
+    assert found.certificates == {"tls": CERTIFICATE}
+    assert set(found.log_lines) >= {"error", "warning"}
+    assert asked(worker, ("certificates",)) == {"tls": CERTIFICATE}
+    # One that was on its way for longer changes nothing.
+    asked(worker, ("keep_tally", old))
+    assert asked(worker, ("tally",)) is new
 
 
 ADDRESS = entity("address", "1", prefix="news")

@@ -22,11 +22,17 @@ from routerd.management import (
     ConnectorRow,
     LogRow,
     NodeRow,
+    PolicyRow,
     PoolRow,
+    Tally,
     Unanswered,
+    WorkerFigures,
     check_entity,
     find_entity_type,
 )
+from tests.unit.io.backing.told_worker import CERTIFICATE
+from tests.unit.management.fake_router import worker
+from tests.waiting import eventually_beside
 
 TEXT = """\
 router {
@@ -91,8 +97,7 @@ def run(act: Callable[[], Awaitable[Any]], until: Callable[[], bool] = lambda: T
 
     async def both() -> Any:
         result = await act()
-        while not until():
-            await asyncio.sleep(0)
+        await eventually_beside(until, "it has come to something")
         return result
 
     return asyncio.run(asyncio.wait_for(both(), 20))
@@ -217,6 +222,54 @@ def test_the_log_and_pools_are_joined() -> None:
     assert router.uptime_s() == 60.0
 
 
+def figures(number: int) -> WorkerFigures:
+    return WorkerFigures(counters=worker(number, addresses=2), policy=PolicyRow())
+
+
+def keys(*known: str) -> list[bytes]:
+    return [pickle.dumps([(one,) for one in known])]
+
+
+def test_figures_are_those_of_workers_that_answer() -> None:
+    members = {number: Kept() for number in range(4)}
+    for number, one in members.items():
+        one.answers = {"figures": figures(number), "address_keys": keys("M0a", f"M0{number}")}
+    for number, failure in ((1, MemberGone("1")), (3, Unanswered("3"))):
+        members[number].failures = {"figures": failure, "address_keys": failure}
+    found = asyncio.run(backing(members).figures())
+    assert [one.counters.worker for one in found.workers] == [0, 2]
+    # One that several workers use is one address.
+    assert (found.absent, found.addresses) == ([1, 3], 3)
+    # All are one process here.
+    assert found.restarts == {"table": 0, "engine": 0, "management": 0}
+
+
+def test_certificates_are_asked_for_where_there_is_a_profile() -> None:
+    member = Kept()
+    member.answers = {"certificates": {"tls": CERTIFICATE}}
+    assert run(interior(member).certificates) == []
+    assert member.asked == []
+    profiled = configuration_of(parse_config("sslProfile {\n    name: tls\n}\n", "test.conf"))
+    assert run(interior(member, profiled).certificates) == [{"tls": CERTIFICATE}]
+
+
+def test_a_single_worker_is_not_asked_for_keys() -> None:
+    member = Kept()
+    member.answers = {"figures": figures(0)}
+    assert asyncio.run(backing({0: member}).figures()).addresses == 2
+    assert member.asked == ["figures"]
+
+
+def test_the_newest_tally_is_the_one_that_counts() -> None:
+    members = {number: Kept() for number in range(4)}
+    old, new = Tally(3), Tally(5)
+    for number, answer in enumerate((None, new, old)):
+        members[number].answers = {"tally": answer}
+    members[3].failures = {"tally": MemberGone("3")}
+    assert asyncio.run(backing(members).kept_tally()) is new
+    assert asyncio.run(backing({0: members[0]}).kept_tally()) is None
+
+
 def test_the_second_copy_is_no_worker() -> None:
     second = Kept()
     router = backing({}, second)
@@ -238,9 +291,9 @@ def test_a_connector_that_does_not_fit_is_refused_before_anybody_is_asked(tmp_pa
     member = Kept()
     router = backing({0: member}, management_file_dir=str(tmp_path))
     for given, reason in (
-        ({"role": "inter-router"}, "role: role='standalone' not allowed to connect to"),
+        ({"role": "inter-router"}, "role='standalone' not allowed to connect to"),
         ({"dedicatedActor": True}, "a connector with an actor of its own can only be in the configuration file"),
-        ({"saslPassword": f"file:{tmp_path}/no"}, f"saslPassword: Unable to open password file '{tmp_path}/no'"),
+        ({"saslPassword": "env:NO_SUCH_NAME"}, "saslPassword: 'env:NO_SUCH_NAME' names a variable"),
     ):
         with pytest.raises(ChangeRefused) as refused:
             run(lambda given=given: router.create(connector("b", **given)))

@@ -9,9 +9,10 @@ from typing import Any
 from routerd.config import RouterConfig, parse_config
 from routerd.io import ManagedWorker, WorkerConfig, configuration_of
 from routerd.io.connections import ConnectorState
-from routerd.management import ConfiguredEntity, check_entity, find_entity_type
+from routerd.management import Certificate, ConfiguredEntity, check_entity, find_entity_type
 
 WORKERS = 2
+CERTIFICATE = Certificate(1.0, "CN=router")
 
 
 class ToldWorker:
@@ -21,10 +22,13 @@ class ToldWorker:
         self.config = WorkerConfig(router=file.router, connectors=file.connectors, index=index, workers=WORKERS)
         self.told: list[tuple[str, Any]] = []
         """What, and of what."""
-        lists = ("connections", "links", "addresses", "link_routes", "auto_links", "exchanges", "bindings")
-        reports = ("counters", "pools", *(f"packed_{one}" for one in lists))
+        lists = (
+            *("connections", "links", "addresses", "link_routes", "auto_links", "exchanges", "bindings"),
+            *("topics", "publishers", "subscriptions"),
+        )
+        reports = ("counters", "pools", "packed_address_keys", *(f"packed_{one}" for one in lists))
         self.reports = SimpleNamespace(**dict.fromkeys(reports))
-        self.set_trace = self.close_connection = None
+        self.set_trace = self.close_connection = self.end_subscription = None
         self.connectors = SimpleNamespace(
             start=lambda connector: self.told.append(("connect", connector.address)), stop=self._noting("stop")
         )
@@ -32,8 +36,14 @@ class ToldWorker:
             serve=lambda listener, sockets: self.told.append(("listen", sockets)), close=self._noting("close")
         )
         self.router = SimpleNamespace(
-            configure_address=self._noting("configure"), forget_pattern=self._noting("forget")
+            configure_address=self._noting("configure"),
+            forget_pattern=self._noting("forget"),
+            gate=None,
+            peers={},
+            now=0.0,
         )
+        self.topics = SimpleNamespace(node=None)
+        self.profiles = SimpleNamespace(certificates=lambda: {"tls": CERTIFICATE})
 
         self.exchanges = SimpleNamespace(
             add=lambda exchange, is_host: self.told.append(("exchange", (exchange.name, is_host))),
@@ -42,11 +52,10 @@ class ToldWorker:
             unbind=self._noting("unbind"),
         )
 
-    def call(self, function: Callable[..., None], *arguments: Any) -> "Future[None]":
+    def call(self, function: Callable[..., Any], *arguments: Any) -> "Future[Any]":
         """Call a function at once."""
-        function(*arguments)
-        done: Future[None] = Future()
-        done.set_result(None)
+        done: Future[Any] = Future()
+        done.set_result(function(*arguments))
         return done
 
     def connector_states(self) -> "Future[list[ConnectorState]]":

@@ -24,13 +24,17 @@ from routerd.io.connections.connectors import (
     ConnectorState,
     client_sasl,
 )
+from routerd.io.tls import TlsProfileBroken
 from routerd.wire import Connection, ConnectionConfig, Error, Handler, Symbol
-from routerd.wire.sasl import GssapiClient
+from routerd.wire.sasl import GssapiClient, SaslFailed
+from routerd.wire.sasl_frames import SaslMechanisms
 
 CONFIG = ConnectorConfig(host="b", port=5673, name="to-b")
 IDENTITY = "connector/b:5673:to-b"
 USER = {"sasl_username": "u", "sasl_password": "p"}
-OPENED = "[C{}] Connection Opened: amqp://{}"
+OPENED = (
+    "[C{}] Connection Opened: dir=out host={} vhost= encrypted=no auth=no user=anonymous container_id=B props={}"
+)
 
 
 class VirtualTime(selectors.BaseSelector):
@@ -90,6 +94,7 @@ class Transport:
         self.ended: list[str] = []
         self.connection = Connection(ConnectionConfig(container_id="R"), Handler(), is_client=True)
         self.connection.open()
+        self.peer.connection, self.peer.is_initiator = self.connection, True
 
     def answer(self, properties: dict[Any, Any] | None = None) -> None:
         """Have the peer answer the open."""
@@ -200,7 +205,7 @@ class TestConnecting:
             await asyncio.sleep(0.5)
             assert made.state == ConnectorState(IDENTITY, "CONNECTING", "", "")
             await made.answered()
-            assert made.state == ConnectorState(IDENTITY, "SUCCESS", OPENED.format(1, "b:5673"), "")
+            assert made.state == ConnectorState(IDENTITY, "SUCCESS", OPENED.format(1, "b:5673", ""), "")
 
         run(loop, scenario())
         assert loop.attempts == [(0.0, "b", 5673)]
@@ -222,7 +227,7 @@ class TestConnecting:
             made.all.start(CONFIG)
             await asyncio.sleep(30.0)
             assert made.state == ConnectorState(
-                IDENTITY, "FAILED", "Connection to b:5673 failed: Connection refused", ""
+                IDENTITY, "CONNECTING", "Connection to b:5673 failed: Connection refused", ""
             )
 
         run(loop, scenario())
@@ -295,6 +300,30 @@ class TestConnecting:
         assert again[1] == again[3]
         assert len(warnings) == 2
 
+    @pytest.mark.parametrize(
+        ("attribute", "part"),
+        [("caCertFile", "CA"), ("certFile", "local certificate"), ("ciphers", "cipher"), ("name", "profile")],
+    )
+    def test_without_a_usable_profile_nothing_is_connected_and_an_error_says_why(
+        self, loop: Loop, warnings: list[str], monkeypatch: pytest.MonkeyPatch, attribute: str, part: str
+    ) -> None:
+        errors: list[str] = []
+        monkeypatch.setattr(connectors._log, "error", lambda text, *arguments: errors.append(text % arguments))
+        fault = TlsProfileBroken("routers", attribute, None, "missing")
+
+        def make(config: ConnectorConfig, host: str) -> Any:
+            raise fault
+
+        async def scenario() -> None:
+            connector = Connector(CONFIG, make)
+            await asyncio.sleep(5 * RETRY_AT_MOST_S)
+            assert connector.state.message == f"Connection to b:5673 failed: {fault}"
+
+        run(loop, scenario())
+        assert loop.attempts == []
+        assert errors == [f"SSL {part} configuration failed for connection to b:5673: {fault}"]
+        assert warnings == [f"Connection to b:5673 failed: {fault} ({IDENTITY})"]
+
     def test_another_reason_is_logged_at_once_and_the_same_after_a_success(
         self, loop: Loop, warnings: list[str]
     ) -> None:
@@ -326,7 +355,7 @@ class TestConnecting:
             assert made.transports[0].ended == []
             await asyncio.sleep(0.02)
             assert made.transports[0].ended == ["aborted"]
-            assert made.state.status == "FAILED"
+            assert made.state.status == "CONNECTING"
             assert made.state.message == "Connection to b:5673 failed: the peer did not answer the open"
 
         run(loop, scenario())
@@ -358,7 +387,7 @@ class TestConnecting:
             before = len(made.transports)
             await made.lost()
             assert made.state == ConnectorState(
-                IDENTITY, "FAILED", "Connection to b:5673 failed: the connection was lost", ""
+                IDENTITY, "CONNECTING", "Connection to b:5673 failed: the connection was lost", ""
             )
             await asyncio.sleep(RETRY_S)
             assert len(made.transports) == before + 1
@@ -401,11 +430,11 @@ class TestFailovers:
             await asyncio.sleep(0.1)
             await made.answered(failovers(("c", "5674"), ("d", 5675)))
             urls = ["amqp://b:5673", "amqp://c:5674", "amqp://d:5675"]
-            assert made.state.failover_urls == ",".join(urls)
+            assert made.state.failover_urls == ", ".join(urls)
             for place in ("b", "c", "d"):
                 loop.errors[place, 5673 + "bcd".index(place)] = OSError("away")
             await made.lost()
-            assert made.state.failover_urls == ",".join([*urls[1:], urls[0]])
+            assert made.state.failover_urls == ", ".join([*urls[1:], urls[0]])
             await asyncio.sleep(5.0)
 
         run(loop, scenario())
@@ -422,11 +451,45 @@ class TestFailovers:
             await asyncio.sleep(0.2)
             assert loop.places()[-1] == ("c", 1)
             await made.answered(failovers(("e", 2)))
-            assert made.state.message == OPENED.format(2, "c:1")
-            assert made.state.failover_urls == "amqp://b:5673,amqp://e:2"
+            assert made.state.message.startswith("[C2] Connection Opened: dir=out host=c:1 ")
+            assert made.state.failover_urls == "amqp://c:1, amqp://e:2, amqp://b:5673"
+            await made.lost()
+            await asyncio.sleep(0.2)
+            assert loop.places()[-1] == ("e", 2)
+
+        run(loop, scenario())
+
+    def test_a_peer_without_a_list_leaves_the_places_as_they_are(self, loop: Loop) -> None:
+        made = Made()
+
+        async def scenario() -> None:
+            made.all.start(CONFIG)
+            await asyncio.sleep(0.1)
+            await made.answered(failovers(("c", 1), ("d", 2)))
             await made.lost()
             await asyncio.sleep(0.2)
             await made.answered()
+            assert made.state.failover_urls == "amqp://c:1, amqp://d:2, amqp://b:5673"
+            await made.lost()
+            await asyncio.sleep(0.2)
+            assert loop.places()[-1] == ("d", 2)
+
+        run(loop, scenario())
+
+    def test_of_an_empty_list_the_place_in_use_and_the_configured_one_are_left(self, loop: Loop) -> None:
+        made = Made()
+
+        async def scenario() -> None:
+            made.all.start(CONFIG)
+            await asyncio.sleep(0.1)
+            await made.answered(failovers(("c", 1), ("d", 2)))
+            await made.lost()
+            await asyncio.sleep(0.2)
+            await made.answered(failovers())
+            assert made.state.failover_urls == "amqp://c:1, amqp://b:5673"
+            await made.lost()
+            await asyncio.sleep(0.2)
+            await made.answered(failovers())
             assert made.state.failover_urls == ""
 
         run(loop, scenario())
@@ -435,11 +498,11 @@ class TestFailovers:
         ("entries", "urls"),
         [
             ([("b", 5673)], ""),
-            ([("c", 1), ("c", 1), ("c", "1")], "amqp://b:5673,amqp://c:1"),
-            ([{Symbol("network-host"): "c"}], "amqp://b:5673,amqp://c:5672"),
-            ([{Symbol("network-host"): "c", Symbol("scheme"): 5}], "amqp://b:5673,amqp://c:5672"),
-            ([{Symbol("network-host"): "c", Symbol("scheme"): ""}], "amqp://b:5673,amqp://c:5672"),
-            ([{"network-host": "c", "port": "7"}], "amqp://b:5673,amqp://c:7"),
+            ([("c", 1), ("c", 1), ("c", "1")], "amqp://b:5673, amqp://c:1"),
+            ([{Symbol("network-host"): "c"}], "amqp://b:5673, amqp://c:5672"),
+            ([{Symbol("network-host"): "c", Symbol("scheme"): 5}], "amqp://b:5673, amqp://c:5672"),
+            ([{Symbol("network-host"): "c", Symbol("scheme"): ""}], "amqp://b:5673, amqp://c:5672"),
+            ([{"network-host": "c", "port": "7"}], "amqp://b:5673, amqp://c:7"),
         ],
     )
     def test_places_are_read_as_peers_write_them(self, loop: Loop, entries: list[Any], urls: str) -> None:
@@ -453,7 +516,7 @@ class TestFailovers:
         ],
     )
     def test_what_is_no_place_is_none(self, loop: Loop, entry: Any) -> None:
-        self.check(loop, failovers(entry, ("d", 2)), "amqp://b:5673,amqp://d:2")
+        self.check(loop, failovers(entry, ("d", 2)), "amqp://b:5673, amqp://d:2")
 
     @pytest.mark.parametrize("value", [None, 5, True, "c:1", {Symbol("a"): 1}, [], b"c"])
     def test_what_is_no_list_is_none(self, loop: Loop, value: Any) -> None:
@@ -461,7 +524,7 @@ class TestFailovers:
 
     def test_there_is_an_end_to_them(self, loop: Loop) -> None:
         urls = ["amqp://b:5673", *(f"amqp://c:{port}" for port in range(1, FAILOVERS_MAX + 1))]
-        self.check(loop, failovers(*(("c", port) for port in range(1, 1000))), ",".join(urls))
+        self.check(loop, failovers(*(("c", port) for port in range(1, 1000))), ", ".join(urls))
 
     def test_a_place_that_needs_tls_is_not_connected_to_without(self, loop: Loop, warnings: list[str]) -> None:
         made = Made()
@@ -471,7 +534,7 @@ class TestFailovers:
             made.all.start(CONFIG)
             await asyncio.sleep(0.1)
             await made.answered(failovers(entry))
-            assert made.state.failover_urls == "amqp://b:5673,amqps://c:5672"
+            assert made.state.failover_urls == "amqp://b:5673, amqps://c:5672"
             await made.lost()
             await asyncio.sleep(5.0)
 
@@ -488,7 +551,7 @@ class TestFailovers:
             await asyncio.sleep(0.1)
             clear = {Symbol("network-host"): "d", Symbol("scheme"): "amqp"}
             await made.answered(failovers(("b", 5673), ("c", 1), clear))
-            assert made.state.failover_urls == "amqps://b:5673,amqps://c:1,amqps://d:5672"
+            assert made.state.failover_urls == "amqps://b:5673, amqps://c:1, amqps://d:5672"
             await made.lost()
             await asyncio.sleep(0.2)
             assert made.hosts == ["b", "c"]
@@ -609,6 +672,8 @@ class TestAuthentication:
             ({"sasl_mechanisms": ("EXTERNAL",)}, ["EXTERNAL"]),
             ({**USER, "sasl_mechanisms": ("ANONYMOUS", "PLAIN")}, ["ANONYMOUS", "PLAIN"]),
             ({"sasl_mechanisms": ("PLAIN", "ANONYMOUS")}, ["ANONYMOUS"]),
+            ({"sasl_username": "u", "sasl_mechanisms": ("CRAM-MD5", "PLAIN")}, ["PLAIN"]),
+            ({"sasl_username": "u", "sasl_password": "\0", "sasl_mechanisms": ("PLAIN",)}, ["PLAIN"]),
             ({"sasl_mechanisms": ("CRAM-MD5", "EXTERNAL", "ANONYMOUS")}, ["EXTERNAL", "ANONYMOUS"]),
             ({**USER, "sasl_mechanisms": ("GSSAPI", "PLAIN")}, ["GSSAPI", "PLAIN"]),
         ],
@@ -623,3 +688,11 @@ class TestAuthentication:
         client_sasl(config, login, GssapiClient(list) if "GSSAPI" in (config.sasl_mechanisms or ()) else None)
         [(chosen, hostname)] = given
         assert ([one.name for one in chosen], hostname) == (names, "b")
+
+    def test_a_connector_without_its_password_sends_nothing_instead(self) -> None:
+        config = ConnectorConfig(host="b", port=1, sasl_username="u", sasl_mechanisms=("PLAIN",))
+        login: Any = None
+        sasl = client_sasl(config, login)
+        with pytest.raises(SaslFailed, match="the connector has no password that can be sent"):
+            sasl.receive(SaslMechanisms(sasl_server_mechanisms=(Symbol("PLAIN"),)))
+        assert (sasl.mechanism, sasl.done) == ("PLAIN", True)

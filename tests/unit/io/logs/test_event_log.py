@@ -1,15 +1,28 @@
 """What the log says of connections: which one, between which ends, and why it is over."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from routerd.config import ConnectorConfig, ListenerConfig
-from routerd.core import LinkDirection, LinkRouteSettings, Peer
+from routerd.core import LinkDirection, LinkRouteSettings, Peer, VhostCounters
 from routerd.io.logs import event_log
 from routerd.io.logs.connection_ends import ends_of
 from routerd.io.logs.event_log import EventLog
-from routerd.wire import Connection, ConnectionConfig, Error, FramingError, Handler, Open, SessionError, Source, Target
+from routerd.wire import (
+    Connection,
+    ConnectionConfig,
+    Error,
+    FramingError,
+    Handler,
+    HttpReceived,
+    Open,
+    SessionError,
+    Source,
+    Target,
+)
+from routerd.wire.sasl import SaslFailed
 from tests.routers import Workers
 from tests.unit.core.containers import NOT_FOUND, add, auto_link, container, remove
 from tests.unit.core.routed import Routed
@@ -17,6 +30,7 @@ from tests.unit.core.routed import Routed
 LISTENER = ListenerConfig(host="127.0.0.1", port=5672, name="main")
 CONNECTOR = ConnectorConfig(host="b", port=5673, name="to-b")
 HOST = "127.0.0.1:40188"
+DENIALS = {"sessions_denied": 0, "senders_denied": 3, "receivers_denied": 0, "message_size_denied": 0}
 
 
 class Shell:
@@ -59,7 +73,7 @@ def lines(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     def write(text: str, *values: Any) -> None:
         written.append(text % values)
 
-    for log in (event_log._server, event_log._core):
+    for log in (event_log._server, event_log._core, event_log._policy):
         monkeypatch.setattr(log, "is_info", True)
         for level in ("info", "warning", "trace"):
             monkeypatch.setattr(log, level, write)
@@ -113,6 +127,28 @@ def test_why_a_connection_failed_is_said_once(lines: list[str]) -> None:
     ]
 
 
+def test_http_is_no_connection_that_failed(lines: list[str]) -> None:
+    peer = peer_at(LISTENER)
+    peer.shell.carries_amqp = False
+    EventLog().connection_closed(peer, None)
+    assert lines == []
+
+
+def test_a_peer_that_speaks_http_is_named_once_a_second(lines: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [7.0]
+    log = EventLog()
+    monkeypatch.setattr(log._probes, "_now", lambda: now[0])
+    monkeypatch.setattr(event_log._server, "log", lambda level, form, *texts: lines.append(form % texts))
+    for step_s in (0.0, 0.5, 0.5):
+        now[0] += step_s
+        log.violation(peer_at(LISTENER), HttpReceived())
+    line = (
+        "[C3] Connection from 127.0.0.1:40188 (to 127.0.0.1:5672) failed: amqp:connection:framing-error:"
+        " HTTP came, and this port takes AMQP"
+    )
+    assert lines == [line, f"{line} (and 1 times more since this was last said)"]
+
+
 def test_what_a_peer_does_wrong_that_the_router_connected_to_is_for_the_connector_to_say(lines: list[str]) -> None:
     peer = peer_at(CONNECTOR)
     EventLog().violation(peer, FramingError("a frame of 9 octets"))
@@ -134,6 +170,40 @@ def test_a_login_that_fails_names_the_ends(lines: list[str]) -> None:
         "[C3] Authentication failed [mech=none] from 127.0.0.1:40188 (to 127.0.0.1:5672):"
         " the exchange was broken off"
     ]
+
+
+def test_a_login_of_a_connector_that_fails_is_one_line_as_in_qdrouterd(lines: list[str]) -> None:
+    start = "[C3] Connection to 127.0.0.1:40188 (connector/b:5673:to-b) failed: amqp:unauthorized-access "
+    log, peer = EventLog(), peer_at(CONNECTOR)
+    log.authentication_failed(peer)
+    log.violation(peer, SaslFailed("no password"))
+    log.authentication_failed(peer)
+    assert lines == [
+        f"{start}Authentication failed [mech=none]: the exchange was broken off",
+        f"{start}Authentication failed [mech=none]: no password",
+    ]
+    assert peer.shell.failure == "amqp:unauthorized-access Authentication failed [mech=none]: no password"
+
+
+@pytest.mark.parametrize(
+    ("counters", "told"),
+    [
+        (VhostCounters(sessions_denied=1, senders_denied=5), "1, senders_denied=5, receivers_denied=0"),
+        (None, "0, senders_denied=3, receivers_denied=0"),
+    ],
+)
+def test_a_connection_that_something_was_denied_to_ends_with_a_line_about_it_and_its_vhost(
+    lines: list[str], counters: VhostCounters | None, told: str
+) -> None:
+    grant: Any = SimpleNamespace(vhost="blue", denials=3, **DENIALS)
+    EventLog().policy_summary(peer_at(LISTENER), grant, counters)
+    assert lines == [
+        f"[C3] Connection closed with sessions_denied={told}, max_message_size_denied=0 in vhost 'blue',"
+        " of these 0, 3, 0, 0 by this connection"
+    ]
+    grant.denials = 0
+    EventLog().policy_summary(peer_at(LISTENER), grant, counters)
+    assert len(lines) == 1
 
 
 class LinkLog(EventLog):
@@ -224,3 +294,10 @@ def test_of_a_routed_link_the_log_has_the_attach_of_the_client_and_the_end_of_bo
         "[C1][L1] Link detached",
         "[C2][L2] Link detached",
     ]
+
+
+def test_the_annotations_of_a_router_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[str] = []
+    monkeypatch.setattr(event_log._router, "debug", lambda text, *values: written.append(text % values))
+    EventLog().connection_opened(Peer(3), Open(container_id="B", properties={"qd.annotations-version": 1}))
+    assert written == ["Remote router annotations version: 1"]

@@ -95,7 +95,7 @@ target=@target(41) [address="orders"]]
 (10) "\\x00Sw\\xa1\\x05hello"
 [C7]:FRAME: 0 -> @disposition(21) [role=true, first=0, settled=true, state=@accepted(36) []]
 [C7]:FRAME: 0 <- @detach(22) [handle=0, closed=true, \
-error=@error(29) [condition=:x:y, description="two\\nlines", info={{:k=3}}]]
+error=@error(29) [condition=:"x:y", description="two\\nlines", info={{:k=3}}]]
 [C7]:FRAME: 0 <- @end(23) []
 [C7]:FRAME: 0 <- @close(24) []
 [C7]:FRAME: 0 -> @detach(22) [handle=0, closed=true]

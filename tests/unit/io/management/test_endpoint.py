@@ -10,7 +10,14 @@ from routerd.core import ManagementAccess
 from routerd.io.logs.log_system import module_log
 from routerd.io.logs.seldom_log import AGAIN_S, CAUSES_MAX, SeldomLog
 from routerd.io.management import answer_lines
-from routerd.io.management.endpoint import CAPACITY, IN_WORK_MAX, IN_WORK_OF_ONE, ManagementAway, ManagementEndpoint
+from routerd.io.management.endpoint import (
+    CAPACITY,
+    IN_WORK_MAX,
+    IN_WORK_OF_ONE,
+    OLD_ADDRESS,
+    ManagementAway,
+    ManagementEndpoint,
+)
 from routerd.management import changes_refused
 from routerd.wire import ACCEPTED, RELEASED, Message, Properties, Source
 from tests.routers import Client, Workers, message, outcome
@@ -136,7 +143,7 @@ def test_others_have_their_turn_while_one_floods(host: Host, settled: bool) -> N
 
 
 def test_many_requesters_are_answered_at_a_time_and_not_all(host: Host) -> None:
-    addresses = ("$management", "_local/$management", "_topo/0/R/$management")
+    addresses = ("$management", "_local/$management", "_topo/0/R/$management", OLD_ADDRESS)
     requesters = [Requester(host, address=address) for address in addresses for _ in range(CAPACITY)]
     for requester in requesters:
         requester.ask("request")

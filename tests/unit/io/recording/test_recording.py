@@ -47,6 +47,10 @@ class Host:
             client.send(sender, message(), settled=True)
         client.leave()
 
+    def close(self) -> None:
+        self.recording.close(self.workers.now)
+        self.recording.wait()
+
     def rows(self, table: str) -> list[dict[str, Any]]:
         paths = sorted((self.directory / table).rglob("*.parquet"))
         return [row for path in paths for row in parquet.ParquetFile(path).read().to_pylist()]
@@ -62,7 +66,7 @@ def test_what_is_sent_is_in_the_files(host: Host) -> None:
     host.send(5)
     host.pass_second()
     host.send(2)
-    host.recording.close(host.workers.now)
+    host.close()
     assert len(host.rows("decisions")) == 7
     seconds = [(round(row["time"].timestamp(), 6), row["messages"]) for row in host.rows("flows")]
     assert seconds == [(1_795_270_000.0, 5), (1_795_270_001.0, 2)]
@@ -75,7 +79,7 @@ def test_nothing_is_recorded_before_it_is_switched_on(host: Host) -> None:
     assert (host.router.recorder, host.recording.status, host.recording.is_on) == (None, "off", False)
     host.recording.close_second(host.workers.now)
     host.recording.hand_over(host.workers.now)
-    host.recording.close(host.workers.now)
+    host.close()
     assert list(host.directory.iterdir()) == []
 
 
@@ -90,7 +94,7 @@ def test_the_level_can_be_changed(host: Host) -> None:
     host.apply("off")
     assert (host.router.recorder, host.recording.status) == (None, "off")
     host.send(1)
-    host.recording.close(host.workers.now)
+    host.close()
     assert [row["weight"] for row in host.rows("decisions")] == [1, 1, 1, 2, 2]
 
 
@@ -99,7 +103,7 @@ def test_the_same_again_changes_nothing(host: Host) -> None:
     recorder = host.router.recorder
     host.apply("all")
     assert host.router.recorder is recorder
-    host.recording.close(host.workers.now)
+    host.close()
 
 
 def test_another_folder_has_what_comes_from_then_on(host: Host, tmp_path: Path) -> None:
@@ -108,7 +112,7 @@ def test_another_folder_has_what_comes_from_then_on(host: Host, tmp_path: Path) 
     host.directory = tmp_path / "other"
     host.apply("all")
     host.send(4)
-    host.recording.close(host.workers.now)
+    host.close()
     assert len(host.rows("decisions")) == 4
     assert len(list(tmp_path.glob("decisions/**/*.parquet"))) == 1
 
@@ -121,7 +125,7 @@ def test_what_is_not_written_quickly_enough_is_lost(host: Host, monkeypatch: pyt
     lost = host.recording.counters.rows_lost
     assert lost > 3
     monkeypatch.undo()
-    host.recording.close(host.workers.now)
+    host.close()
     [told] = [row for row in host.rows("events") if row["kind"] == "rows-lost"]
     assert (told["number"], told["detail"]) == (lost, "files: they are written too slowly")
 
@@ -144,7 +148,7 @@ def test_one_that_falls_behind_is_helped(host: Host) -> None:
     assert host.recording._couriers._helper is None
     helper.join(30.0)
     host.pass_second()
-    host.recording.close(host.workers.now)
+    host.close()
     found = [len(host.rows(table)) for table in ("decisions", "flows", "events")]
     assert (found[0], host.recording.counters.rows_lost) == (5, 0)
     assert host.recording.counters.rows_written == sum(found)
@@ -155,7 +159,7 @@ def test_what_the_recorder_does_not_keep_is_told(host: Host) -> None:
     host.router.recorder.events.lost = 5
     host.pass_second()
     host.pass_second()
-    host.recording.close(host.workers.now)
+    host.close()
     [told] = [row for row in host.rows("events") if row["kind"] == "rows-lost"]
     assert (told["number"], host.recording.counters.rows_lost) == (5, 5)
 

@@ -1,25 +1,30 @@
 """What a worker reports of itself, worked out from the records of the router."""
 
+from collections.abc import Generator
 from dataclasses import asdict, dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from routerd.config import ConnectorConfig, ListenerConfig
-from routerd.core import COUNTERS, LoopBack
+from routerd.core import COUNTERS, LoopBack, Peer, RouterMode
+from routerd.io.reports import reports
+from routerd.io.reports.octets import OctetTotals
 from routerd.io.reports.reports import (
     RATE_S,
     Lag,
     SettleRates,
     TrunkPlaces,
     WorkerHost,
+    address_keys,
     address_rows,
     connection_rows,
     link_rows,
     worker_row,
 )
-from routerd.management import AddressRow, ConnectionRow, LinkRow
-from routerd.wire import Source, Symbol, Target
+from routerd.management import AddressRow, ConnectionRow, LinkRow, WorkerRow
+from routerd.wire import Connection, ConnectionConfig, Source, Symbol, Target
 from tests.routers import Client, Workers, message
 
 UNTOUCHED = {
@@ -47,12 +52,17 @@ def rows(workers: Workers, worker: int = 0) -> dict[str, LinkRow]:
 
 def report(workers: Workers, **options: Any) -> dict[str, Any]:
     host = WorkerHost("connection.0", workers.now - 60.0, restarts=2, pid=4711, name="here")
-    steps = worker_row(workers[0].router, workers.now, host, Lag(0.25, 0.5), **options)
+    return asdict(made(worker_row(workers[0].router, workers.now, host, Lag(0.25, 0.5), **options)))
+
+
+def made(steps: Generator[None, None, WorkerRow]) -> WorkerRow:
+    """What a report says in the end."""
     while True:
         try:
             next(steps)
         except StopIteration as end:
-            return asdict(end.value)
+            row: WorkerRow = end.value
+            return row
 
 
 def attached(workers: Workers, credit: int) -> tuple[Client, Any, Client, Any]:
@@ -128,7 +138,7 @@ def test_what_waits_for_credit_is_undelivered(workers: Workers) -> None:
     for body in "123":
         producer.send(sender, message(body), settled=body == "3")
     found = rows(workers)
-    assert (found["in"].undelivered, found["in"].unsettled, found["out"].undelivered) == (2, 2, 0)
+    assert (found["in"].undelivered, found["in"].unsettled, found["out"].undelivered) == (2, 2, 2)
     receiver.grant(2)
     workers.pump()
     assert rows(workers)["in"].undelivered == 0
@@ -188,7 +198,7 @@ def test_those_that_wait_together_are_stuck_each(workers: Workers, settled: bool
     # The one that was sent is settled, or waits for its outcome.
     assert rows(workers)["in"].stuck == (40 if settled else 41)
     assert report(workers)["stuck"] == (40 if settled else 42)
-    [address] = address_rows(workers[0].router, workers.now)
+    [address, _] = address_rows(workers[0].router, workers.now)
     assert (address.parked, address.oldest_parked_s) == (40, 11.0)
 
 
@@ -264,6 +274,8 @@ def test_the_report_sums_up_what_is_and_was(workers: Workers) -> None:
     consumer.leave()
     found = report(workers)
     sums = {name: found.pop(name) for name in ("ingress", "egress", "fabric_in", "fabric_out", "inner_in", "inner_out")}
+    others = ("trunk_in", "trunk_out", "endpoint_in", "endpoint_out")
+    assert [set(found.pop(name).values()) for name in others] == [{0}] * 4
     assert found.pop("memory_octets") > 0
     assert (found.pop("recording_status"), found.pop("recording")) == ("off", {})
     assert found == {
@@ -277,7 +289,7 @@ def test_the_report_sums_up_what_is_and_was(workers: Workers) -> None:
         "buffered_octets": 0,
         "connections": 1,
         "links": 2,
-        "addresses": 2,
+        "addresses": 3,
         "siblings": 0,
         "event_loop_lag_s": 0.25,
         "event_loop_lag_max_s": 0.5,
@@ -289,6 +301,9 @@ def test_the_report_sums_up_what_is_and_was(workers: Workers) -> None:
         "container_out": 0,
         "redirected": 0,
         "dropped_presettled": 0,
+        "stalls": 0,
+        "octets_in": {"client": 0, "router": 0, "fabric": 0},
+        "octets_out": {"client": 0, "router": 0, "fabric": 0},
     }
     assert {name: (found["deliveries"], found["accepted"], found["modified"]) for name, found in sums.items()} == {
         "ingress": (2, 1, 1),
@@ -311,6 +326,52 @@ def test_the_report_counts_settled_copies_that_were_dropped(workers: Workers) ->
     # Those that waited for it are dropped, too.
     consumer.leave()
     assert report(workers)["dropped_presettled"] == 8
+
+
+def test_the_report_counts_stalls_of_consumers_that_are_gone(workers: Workers) -> None:
+    producer, sender, consumer, _ = attached(workers, 1)
+    producer.send(sender, message())
+    producer.send(sender, message())
+    stalls = sum(row.stalls for row in link_rows(workers[0].router, workers.now))
+    assert stalls > 0
+    assert report(workers)["stalls"] == stalls
+    consumer.leave()
+    assert report(workers)["stalls"] == stalls
+
+
+def test_a_report_of_many_links_pauses_and_counts_each_once(workers: Workers, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reports, "ENDS_AT_ONCE", 3)
+    monkeypatch.setattr(reports, "ADDRESSES_AT_ONCE", 4)
+    producer, consumer = workers.client(), workers.client()
+    senders = [producer.producer(f"a/{number}") for number in range(7)]
+    for number, sender in enumerate(senders):
+        consumer.consumer(f"a/{number}", credit=10)
+        producer.send(sender, message(), settled=True)
+    router, host = workers[0].router, WorkerHost("connection.0", workers.now)
+    # Each connection has seven links, and one pause after these. There are seven addresses.
+    assert len(list(worker_row(router, workers.now, host, Lag()))) == 2 * (3 + 1) + 2
+    steps = worker_row(router, workers.now, host, Lag())
+    next(steps)
+    # Three links of the producer are added up, and all end before the others are.
+    producer.leave()
+    row = made(steps)
+    assert (row.ingress["deliveries"], row.egress["deliveries"], row.links) == (7, 7, 14)
+    after = report(workers)
+    assert (after["ingress"]["deliveries"], after["egress"]["deliveries"], after["links"]) == (7, 7, 7)
+
+
+def test_the_report_counts_octets_by_who_sends_and_takes_them(workers: Workers) -> None:
+    ended = OctetTotals()
+    for number, (role, came, went) in enumerate((("normal", 10, 1), ("edge", 20, 2), ("fabric", 40, 4))):
+        peer = Peer(number, role)
+        peer.shell = SimpleNamespace(octets_in=came, octets_out=went)
+        ended.add(peer)
+    client = workers.client()
+    client.peer.shell = SimpleNamespace(octets_in=100, octets_out=200)
+    for _ in range(2):
+        found = report(workers, ended=ended)
+        assert found["octets_in"] == {"client": 110, "router": 20, "fabric": 40}
+        assert found["octets_out"] == {"client": 201, "router": 2, "fabric": 4}
 
 
 def test_a_row_says_who_is_connected(workers: Workers) -> None:
@@ -351,6 +412,17 @@ def test_a_connection_that_the_router_made_has_the_place_that_was_configured(wor
     client.peer.details = ConnectorConfig(host="b.example.com", port=5672, given_port="amqp", name="b")
     [row] = connection_rows(workers[0].router, workers.now)
     assert (row.host, row.listener) == ("b.example.com:amqp", "connector/b.example.com:amqp:b")
+
+
+def test_http_is_no_connection_of_amqp(workers: Workers) -> None:
+    workers.client()
+    before = report(workers)["connections"], len(list(connection_rows(workers[0].router, workers.now)))
+    peer = workers[0].router.new_peer()
+    peer.connection = Connection(ConnectionConfig(container_id="R"), workers[0].router, is_client=False)
+    for carries_amqp, more in ((False, 0), (True, 1)):
+        peer.shell = SimpleNamespace(carries_amqp=carries_amqp)
+        after = report(workers)["connections"], len(list(connection_rows(workers[0].router, workers.now)))
+        assert after == (before[0] + more, before[1] + more)
 
 
 @dataclass
@@ -435,10 +507,49 @@ def test_a_row_says_how_an_address_is_used() -> None:
     assert list(address_rows(workers[0].router, workers.now)) == [
         AddressRow(**unused | used | waiting | {"key": "M0orders"}),
         AddressRow(**unused | {"key": "M0sink", "inner_consumers": 1}),
+        AddressRow(**unused | {"key": "M0_$qd.edge_heartbeat"}),
     ]
     assert list(address_rows(workers[1].router, workers.now)) == [
         AddressRow(**unused | {"worker": 1, "key": "M0orders", "consumers": 1, "sibling_consumers": 1}),
     ]
+
+
+@pytest.mark.parametrize(
+    ("mode", "services"),
+    [
+        (RouterMode.EDGE, []),
+        (RouterMode.STANDALONE, ["M0_$qd.edge_heartbeat balanced 0"]),
+        (
+            RouterMode.INTERIOR,
+            [
+                "M0_$qd.edge_heartbeat balanced 0",
+                "M0_$qd.addr_lookup balanced 0",
+                "M0_$qd.edge_addr_tracking balanced 0",
+                "Lqdhello flood 1",
+                "Lqdrouter flood 1",
+                "Tqdrouter flood 1",
+                "Lqdrouter.ma multicast 1",
+                "Tqdrouter.ma multicast 1",
+            ],
+        ),
+    ],
+)
+def test_where_a_router_serves_others_is_listed_and_counted_once(mode: RouterMode, services: list[str]) -> None:
+    workers = Workers(mode=mode)
+    router = workers[0].router
+    assert [
+        f"{row.key} {row.distribution} {row.inner_consumers}" for row in address_rows(router, workers.now)
+    ] == services
+    workers.client().consumer("_local/qdhello")
+    keys = {"Lqdhello", *(one.split()[0] for one in services)}
+    assert {key for (key,) in address_keys(router)} == keys
+    assert report(workers)["addresses"] == len(keys)
+
+
+def test_of_several_workers_one_lists_where_the_router_serves_others() -> None:
+    workers = Workers(2)
+    assert list(address_keys(workers[0].router)) == [("M0_$qd.edge_heartbeat",)]
+    assert list(address_keys(workers[1].router)) == []
 
 
 def test_links_between_workers_have_rows_of_their_own() -> None:

@@ -124,9 +124,9 @@ def test_halves_at_two_workers_are_each_others_peers() -> None:
 
 
 def containers(workers: Workers) -> dict[str, tuple[str, int]]:
-    """Of each link route, what the rows of its address say."""
+    """Of each direction of link routes, what the rows of its addresses say."""
     found = [row for worker in workers.workers for row in address_rows(workers[worker].router, workers.now)]
-    return {row.key: (row.distribution, row.containers) for row in address_sums(found)}
+    return {row.key: (row.distribution, row.containers) for row in address_sums(found) if row.key[0] in "CD"}
 
 
 def test_a_link_route_has_the_row_of_an_address_with_its_containers() -> None:

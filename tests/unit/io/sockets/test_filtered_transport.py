@@ -22,6 +22,7 @@ from routerd.io.tls.session import TlsSession
 from routerd.wire import Connection, ConnectionConfig
 from tests.fuzz.targets.tls import contexts
 from tests.interop.certificates import absence
+from tests.waiting import eventually_beside
 
 pytestmark = pytest.mark.skipif(absence() is not None, reason=str(absence()))
 WITHIN_S = 20.0
@@ -167,11 +168,7 @@ class Line:
         self.run(in_loop())
 
     def until(self, claim: Callable[[], bool]) -> None:
-        async def wait() -> None:
-            while not claim():
-                await asyncio.sleep(0)
-
-        self.run(wait())
+        self.run(eventually_beside(claim, "it comes to hold", WITHIN_S))
 
     def write(self, octets: bytes) -> None:
         """Have the engine send octets."""
@@ -290,6 +287,76 @@ def test_each_filter_tells_its_peer_of_the_end_from_the_engine_down(make_line: A
     assert (line.told, line.transport.failure) == (["connected", "disconnected"], "")
 
 
+class Answered(Framed):
+    """Waits for its peer to answer the end."""
+
+    is_told = is_answered = False
+
+    def close(self) -> None:
+        if not self.is_told:
+            self.is_told = True
+            super().close()
+
+    @property
+    def is_awaiting_end(self) -> bool:
+        return self.is_told and not self.is_answered
+
+    def hand_on(self, octets: Any) -> None:
+        if octets:
+            super().hand_on(octets)
+        else:
+            self.is_answered = True
+            self.stack.finish()
+
+
+def closing(make_line: Any) -> tuple[Line, Peer]:
+    """Return a connection whose end the peer has been told of."""
+    line = make_line(lambda handshakes: [Masked(), tls(handshakes), Answered()])
+    peer = Peer(line)
+    peer.shake_hands()
+    peer.send(HELLO)
+    line.until(lambda: line.transport.is_ready)
+    peer.read(4 + len(HELLO))
+    line.do(line.transport.finish)
+    line.do(line.transport.finish)
+    assert peer.read(4) == framed(b"")
+    return line, peer
+
+
+def test_the_answer_to_the_end_comes_before_that_of_the_filters_below(make_line: Any) -> None:
+    line, peer = closing(make_line)
+    assert (line.transport.is_open, peer.session.is_ended) == (True, False)
+    peer.send(b"")
+    while peer.take_some():
+        pass
+    assert peer.session.is_ended
+    line.until(lambda: line.transport.is_over)
+
+
+def test_a_peer_that_ends_instead_is_not_waited_for(make_line: Any) -> None:
+    line, _ = closing(make_line)
+    line.far.shutdown(socket.SHUT_WR)
+    line.until(lambda: line.transport.is_over)
+
+
+def test_a_peer_that_answers_nothing_is_cut_off(make_line: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("routerd.io.sockets.transport.LINGER_S", 0.0)
+    line, _ = closing(make_line)
+    line.until(lambda: line.transport.is_over)
+
+
+def test_filters_are_told_that_the_router_drains(make_line: Any) -> None:
+    told: list[Filter] = []
+
+    class Told(Filter):
+        def retire(self) -> None:
+            told.append(self)
+
+    line = make_line(lambda handshakes: [Told(), Filter(), Told()])
+    line.do(line.transport.retire)
+    assert told == [line.filters[0], line.filters[2]]
+
+
 def test_a_filter_that_is_not_needed_leaves_its_place_to_the_one_above(make_line: Any) -> None:
     line = make_line(lambda handshakes: [Masked(), tls(handshakes, requires_tls=False), Framed()])
     line.send(masked(framed(HELLO) + framed(b"first")))
@@ -301,6 +368,40 @@ def test_a_filter_that_is_not_needed_leaves_its_place_to_the_one_above(make_line
     while len(received) < len(expected):
         received += line.read()
     assert received == expected
+
+
+class Leaving(Filter):
+    """Leaves when a line has come, and carries no AMQP until then."""
+
+    carries_amqp = False
+
+    def begin(self) -> None:
+        """Wait."""
+
+    def receive(self, octets: memoryview) -> None:
+        _, _, rest = bytes(octets).partition(b"\n")
+        self.stack.remove(self, rest)
+
+
+class Cut(Filter):
+    """Hands on three octets at a time, by the neighbour that it had when it began."""
+
+    def receive(self, octets: memoryview) -> None:
+        room, deliver = self.room, self.deliver
+        for at in range(0, len(octets), 3):
+            piece = octets[at : at + 3]
+            room[: len(piece)] = piece
+            deliver(len(piece))
+
+
+@pytest.mark.parametrize("above", [(), (Masked,)], ids=["the engine", "a filter"])
+def test_who_is_above_one_that_leaves_has_what_is_handed_on_in_the_same_turn(make_line: Any, above: Any) -> None:
+    line = make_line(lambda handshakes: [Cut(), Leaving(), *(one() for one in above)])
+    assert not line.transport.carries_amqp
+    code = masked if above else bytes
+    line.send(b"a\n" + code(b"the rest of it"))
+    line.until(lambda: line.engine.taken == b"the rest of it")
+    assert (line.told, line.transport.carries_amqp) == (["connected"], True)
 
 
 def test_without_the_filter_that_leaves_octets_are_read_where_those_of_plain_sockets_are(make_line: Any) -> None:

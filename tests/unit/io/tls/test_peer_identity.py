@@ -1,13 +1,20 @@
 """Users by certificates: the letters of uidFormat, the whole subject as OpenSSL writes it, and other names."""
 
 import hashlib
+import ssl
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from routerd.io.tls.peer_identity import CertificateMalformed, is_uid_format, subject_text, user_of_certificate
+from routerd.io.tls.peer_identity import (
+    CertificateMalformed,
+    expiry_of_certificate,
+    is_uid_format,
+    subject_text,
+    user_of_certificate,
+)
 from tests.interop.certificates import CLIENT_SUBJECT, Authority, absence, openssl
 
 pytestmark = pytest.mark.skipif(absence() is not None, reason=str(absence()))
@@ -52,9 +59,46 @@ def test_each_letter_is_a_part_of_the_certificate_in_its_order(ca: Authority) ->
     assert [user_of_certificate(few, one, {}) for one in ("cslonu", "c", "su")] == ["Org;few", "", ""]
 
 
+def test_the_end_of_a_certificate_is_what_openssl_says(ca: Authority) -> None:
+    found = ca.issue()
+    told = openssl("x509", "-in", str(found.certificate), "-noout", "-enddate").decode()
+    assert expiry_of_certificate(found.der) == ssl.cert_time_to_seconds(told.strip().removeprefix("notAfter="))
+
+
+@pytest.mark.parametrize(
+    ("time", "expected"),
+    [
+        (b"\x17\x0d491231235959Z", "Dec 31 23:59:59 2049 GMT"),
+        (b"\x17\x0d500101000000Z", "Jan  1 00:00:00 1950 GMT"),
+        (b"\x18\x0f20500101000000Z", "Jan  1 00:00:00 2050 GMT"),
+    ],
+)
+def test_the_end_of_a_certificate_has_two_forms(time: bytes, expected: str) -> None:
+    assert expiry_of_certificate(certificate_until(time)) == ssl.cert_time_to_seconds(expected)
+
+
+@pytest.mark.parametrize("time", [b"\x17\x0dtomorrow, 9 ", b"\x17\x00", b""])
+def test_a_certificate_without_an_end_is_malformed(time: bytes) -> None:
+    with pytest.raises(CertificateMalformed):
+        expiry_of_certificate(certificate_until(time))
+
+
+def certificate_until(time: bytes) -> bytes:
+    """Return the beginning of a certificate that ends then."""
+    validity = sequence(b"\x17\x0d200101000000Z" + time)
+    return sequence(sequence(b"\x02\x01\x01" + sequence(b"") + sequence(b"") + validity + sequence(b"")))
+
+
+def sequence(octets: bytes) -> bytes:
+    return bytes((0x30, len(octets))) + octets
+
+
 @pytest.mark.parametrize("uid_format", ["x", "nX", "cslonu12", " n"])
-def test_a_format_with_another_letter_or_too_many_gives_no_user(ca: Authority, uid_format: str) -> None:
-    assert (is_uid_format(uid_format), user_of_certificate(ca.issue().der, uid_format, {})) == (False, "")
+def test_with_a_format_of_another_letter_or_of_too_many_the_user_is_the_whole_subject(
+    ca: Authority, uid_format: str
+) -> None:
+    der = ca.issue().der
+    assert (is_uid_format(uid_format), user_of_certificate(der, uid_format, {})) == (False, subject_text(der))
 
 
 def test_names_replace_users_that_they_have(ca: Authority) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from routerd.config import ConnectorConfig, ListenerConfig, SslProfileConfig
 from routerd.io import Level, log_counts
+from routerd.io.tls.peer_identity import expiry_of_certificate, subject_text
 from routerd.io.tls.profile import TlsProfile, TlsProfileBroken
 from routerd.io.tls.profiles import TlsProfiles, check_profiles, check_use, server_context
 from tests.interop.certificates import CLIENT_SUBJECT, Authority, Identity, absence
@@ -86,6 +87,17 @@ def test_a_listener_needs_a_certificate_and_somebody_to_trust(ca: Authority, own
     assert not check_profiles([no_certificate], [ConnectorConfig(host="localhost", port=5671, ssl_profile="tls")])
 
 
+@pytest.mark.parametrize(("http", "authenticates"), [(True, True), (True, False), (False, True)])
+def test_a_listener_for_http_that_authenticates_peers_asks_for_their_certificates(
+    ca: Authority, own: Identity, http: bool, authenticates: bool
+) -> None:
+    listener = ListenerConfig(
+        host="", port=5671, ssl_profile="tls", takes_http=http, authenticate_peer=authenticates
+    )
+    is_asked = server_context(TlsProfile(config(ca, own)), listener).verify_mode is ssl.CERT_REQUIRED
+    assert is_asked is (http and authenticates)
+
+
 def test_of_several_profiles_each_that_cannot_be_used_is_told(ca: Authority, own: Identity) -> None:
     broken = [config(ca, own, name=name, cert_file=f"/nowhere/{name}") for name in ("a", "b")]
     listener = ListenerConfig(host="", port=5671, ssl_profile="a")
@@ -107,6 +119,19 @@ def test_contexts_are_as_the_profile_says(ca: Authority, own: Identity) -> None:
     assert (client.verify_mode, client.check_hostname) == (ssl.CERT_REQUIRED, True)
     client = profile.client_context(verifies_name=False)
     assert (client.verify_mode, client.check_hostname) == (ssl.CERT_REQUIRED, False)
+
+
+def test_the_first_of_its_certificates_to_expire_is_known(ca: Authority, own: Identity, tmp_path: Path) -> None:
+    both = tmp_path / "chain.pem"
+    both.write_text(own.certificate.read_text() + ca.certificate.read_text())
+    texts = [one.read_text() for one in (own.certificate, ca.certificate)]
+    octets = [ssl.PEM_cert_to_DER_cert(text) for text in texts]
+    ends = [(expiry_of_certificate(one), subject_text(one)) for one in octets]
+    unused = replace(config(ca, own), name="unused")
+    profiles = TlsProfiles([config(ca, own, cert_file=both), SslProfileConfig(name="none"), unused])
+    profiles.get("tls")
+    profiles.get("none")
+    assert profiles.certificates() == {"tls": min(ends)}
 
 
 def test_protocols_may_leave_one_out(ca: Authority, own: Identity) -> None:
@@ -142,8 +167,9 @@ def test_files_that_change_are_used_and_those_that_cannot_be_are_not(
     assert (profile.refresh(), profile.user_of(client)) == (False, "somebody else")
 
 
-def test_a_format_that_is_none_gives_nobody_a_user(ca: Authority, own: Identity) -> None:
-    assert TlsProfile(config(ca, own, uid_format="nx")).user_of(own.der) is None
+def test_a_format_without_a_field_gives_nobody_a_user(ca: Authority, own: Identity) -> None:
+    without = TlsProfile(config(ca, own, uid_format=None))
+    assert TlsProfile(config(ca, own, uid_format="nx")).user_of(own.der) == without.user_of(own.der)
     assert TlsProfile(config(ca, own, uid_format="c")).user_of(own.der) is None
     assert TlsProfile(config(ca, own)).user_of(b"no certificate") is None
 

@@ -1,0 +1,1 @@
+"""Programs that show the client at work. Each takes the URL of a router."""

@@ -1,0 +1,1 @@
+"""The asyncio face: sockets, clocks and randomness come in here."""

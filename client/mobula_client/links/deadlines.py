@@ -1,0 +1,5 @@
+"""Times at which something is due."""
+
+from typing import Final
+
+NEVER: Final = float("inf")
