@@ -7,7 +7,7 @@ what these settle second. Rates at one router are those of a lone one, which wai
 import statistics
 from contextlib import ExitStack
 
-from bench.demo_mesh.layout import free_ports
+from bench.free_ports import free_ports
 from bench.life import ONE_ACTOR
 from bench.load_runs import routerbench
 from bench.report import Row

@@ -3,7 +3,6 @@
 import argparse
 import os
 import signal
-import socket
 import statistics
 import subprocess
 import sys
@@ -14,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from actors.processes import Process, condition_of
+from bench.free_ports import free_port
 from bench.load_runs import LoadFailed, routerbench
 from bench.report import Row
 from bench.router_process import RouterProcess, family_cpu_s
@@ -175,8 +175,7 @@ def _empty_ray(actors: int) -> Iterator[Callable[[], float]]:
 @contextmanager
 def _ray() -> Iterator[str]:
     """Run a Ray for routers to join: its address."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     with tempfile.TemporaryDirectory(prefix="bench-ray-", dir="/tmp") as folder, open(f"{folder}/log", "w+") as log:
         command = ["-m", "ray.scripts.scripts", "start", "--head", "--block", "--node-ip-address=127.0.0.1"]
         limits = ["--num-cpus=1", "--include-dashboard=false", "--disable-usage-stats"]

@@ -2,13 +2,14 @@
 
 import json
 import re
-import socket
 import subprocess
 import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from bench.free_ports import free_port
 
 WITHIN_S = 120.0
 _LISTENS_AFTER_S = 0.3
@@ -93,7 +94,7 @@ class Loadgen:
         passive_arguments: tuple[str, ...] = (),
         address: str = "bench",
     ) -> dict[str, dict[str, str]]:
-        own = f"127.0.0.1:{_free_port()}"
+        own = f"127.0.0.1:{free_port()}"
         listening = ["listen=1"] if places[0] is None else []
         first, second = (
             [self.program, mode, *(place or own).rsplit(":", 1), address, f"n={count}", *arguments]
@@ -115,9 +116,3 @@ class Loadgen:
         if "bad=0" not in (passive_text or active_text):
             raise LoadFailed(f"loadgen: {passive_text}{active_text}")
         return {mode: dict(re.findall(r"(\w+)=([\d.]+)", text)) for mode, text in zip(modes, texts, strict=True)}
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        port: int = listening.getsockname()[1]
-        return port

@@ -17,6 +17,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from bench.free_ports import free_ports
+
 SERVER = Path("/usr/lib/rabbitmq/bin/rabbitmq-server")
 CONTROL = Path("/usr/lib/rabbitmq/bin/rabbitmqctl")
 READY_WITHIN_S = 120.0
@@ -44,7 +46,7 @@ class RabbitMq:
         """Start it and wait until it listens; `port` 0 is any that is free."""
         # Short: names of sockets are made of it.
         self._folder = Path(tempfile.mkdtemp(prefix="rabbit-", dir="/tmp"))
-        free, distribution, names = _free_ports(3)
+        free, distribution, names = free_ports(3)
         self.port = port or free
         self._config = self._folder / "rabbitmq.conf"
         self._config.write_text(
@@ -102,7 +104,7 @@ class RabbitMq:
                 # Somebody took the port for its own processes after it was found to be free.
                 self._attempts += 1
                 (self._folder / "output").unlink()
-                self._environment["RABBITMQ_DIST_PORT"] = str(*_free_ports(1))
+                self._environment["RABBITMQ_DIST_PORT"] = str(*free_ports(1))
                 server = self._server = self._start([str(SERVER)])
             elif server.poll() is not None or time.monotonic() > give_up_at:
                 raise BrokerFailed(f"RabbitMQ did not start: {self.log()}")
@@ -157,14 +159,6 @@ class RabbitMq:
                 return connection.recv(8) == b"AMQP\x00\x01\x00\x00"
         except OSError:
             return False
-
-
-def _free_ports(count: int) -> list[int]:
-    held = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [one.getsockname()[1] for one in held]
-    for one in held:
-        one.close()
-    return ports
 
 
 def main() -> int:

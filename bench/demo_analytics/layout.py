@@ -1,8 +1,9 @@
 """Three routers in a line, A - B - C. Each records all its decisions; one trunk passes through a proxy."""
 
-import socket
 from dataclasses import dataclass
 from pathlib import Path
+
+from bench.free_ports import free_ports
 
 ROUTERS = ("A", "B", "C")
 ADDRESS = "orders"
@@ -23,7 +24,7 @@ class Layout:
 
 def layout(proxy_port: int, records: Path) -> Layout:
     """Choose ports, and write what each router is told."""
-    ports = _free_ports(2 * len(ROUTERS))
+    ports = free_ports(2 * len(ROUTERS))
     clients, trunks = dict(zip(ROUTERS, ports, strict=False)), dict(zip(ROUTERS, ports[len(ROUTERS) :], strict=True))
     texts = {name: _router(name, clients[name], trunks[name], records) for name in ROUTERS}
     texts["B"] += _section("connector", name="A", role="inter-router", host="127.0.0.1", port=proxy_port)
@@ -45,11 +46,3 @@ def _router(name: str, client_port: int, trunk_port: int, records: Path) -> str:
 def _section(kind: str, **attributes: object) -> str:
     lines = "".join(f"    {name}: {value}\n" for name, value in attributes.items())
     return f"{kind} {{\n{lines}}}\n"
-
-
-def _free_ports(count: int) -> list[int]:
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [int(one.getsockname()[1]) for one in sockets]
-    for one in sockets:
-        one.close()
-    return ports

@@ -9,8 +9,8 @@ from pathlib import Path
 from bench.demo_brokers.browser import Browser
 from bench.demo_brokers.layout import ARCHIVE, BROKERS, QUEUE, ROUTERS, configurations
 from bench.demo_brokers.load import Account, Consumer, Producer
-from bench.demo_mesh.layout import free_ports
 from bench.demo_mesh.parts import Router, await_that
+from bench.free_ports import free_ports
 from bench.rabbitmq import RabbitMq
 from routerd.cli.manage.bus import Bus
 from routerd.cli.manage.connecting import Place, open_client

@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Protocol
 
-from bench.demo_mesh.layout import free_ports
+from bench.free_ports import free_ports
 from bench.namespaces import inside, ip
 
 CLIENTS, TRUNKS = "clients", "trunks"

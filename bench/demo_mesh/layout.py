@@ -1,9 +1,10 @@
 """The layout of the demo: the files in configs/, with a proxy in one trunk, and with other ports on request."""
 
 import re
-import socket
 from dataclasses import dataclass
 from pathlib import Path
+
+from bench.free_ports import free_ports
 
 CONFIGS = Path(__file__).resolve().parents[2] / "configs"
 ROUTERS = ("A", "B", "C", "D")
@@ -47,12 +48,3 @@ def layout(proxy_port: int, *, has_free_ports: bool) -> Layout:
 
 def _sections(text: str, kind: str) -> list[str]:
     return [found[0] for found in _SECTION.finditer(text) if found[1] == kind]
-
-
-def free_ports(count: int) -> list[int]:
-    """Return ports that nobody listens on now."""
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [int(one.getsockname()[1]) for one in sockets]
-    for one in sockets:
-        one.close()
-    return ports

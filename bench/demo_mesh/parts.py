@@ -4,7 +4,6 @@ import contextlib
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -15,6 +14,7 @@ from pathlib import Path
 
 from actors.processes import Process, descendants, kill
 from actors.pulse import read_sign
+from bench.free_ports import free_port
 
 READY_WITHIN_S = 60.0
 END_WITHIN_S = 15.0
@@ -44,8 +44,7 @@ class Ray:
     def __init__(self) -> None:
         # Short: it becomes a part of the names of sockets.
         self._folder = tempfile.mkdtemp(prefix="demo-ray-", dir="/tmp")
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            port = free.getsockname()[1]
+        port = free_port()
         self.address = f"127.0.0.1:{port}"
         self._log = Path(self._folder, "log")
         with self._log.open("w") as log:

@@ -12,7 +12,8 @@ from bench.load_runs import LoadFailed
 
 ROOT = Path(__file__).resolve().parents[2]
 LOAD = ROOT / "bench/oslo/load.py"
-BROKER = ROOT / "driver/tests/functional/broker.py"
+BROKER = "tests.functional.broker"
+"""A module of the driver."""
 END_WITHIN_S = 60.0
 
 
@@ -59,7 +60,8 @@ class BrokerProcess:
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, str(BROKER)],
+            [sys.executable, "-m", BROKER],
+            cwd=ROOT / "driver",
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -1,5 +1,7 @@
 """Mobula routers as processes, joined to a mesh, for the examples and the functional tests."""
 
+import contextlib
+import itertools
 import os
 import shutil
 import socket
@@ -14,6 +16,10 @@ TREE = Path(__file__).resolve().parents[2]
 READY_WITHIN_S = 60.0
 END_WITHIN_S = 15.0
 _POLL_S = 0.02
+# Above those that Ray gives its workers, and below those that Linux gives connections.
+_FIRST_PORT, _PORTS = 20_000, 12_768
+# Processes that choose at a time start far from each other.
+_port_numbers = itertools.count(os.getpid() * 64)
 _ENDS_WITH_US = ("setpriv", "--pdeathsig", "TERM") if shutil.which("setpriv") else ()
 
 
@@ -31,11 +37,13 @@ def await_that(claim: Callable[[], object], what: str, within_s: float = READY_W
 
 
 def free_ports(count: int) -> list[int]:
-    """Return numbers of ports that nobody listens on."""
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [int(one.getsockname()[1]) for one in sockets]
-    for one in sockets:
-        one.close()
+    """Return numbers of ports that nobody listens on, and that no connection is given meanwhile."""
+    ports: list[int] = []
+    while len(ports) < count:
+        port = _FIRST_PORT + next(_port_numbers) % _PORTS
+        with contextlib.suppress(OSError):
+            socket.create_server(("127.0.0.1", port)).close()
+            ports.append(port)
     return ports
 
 

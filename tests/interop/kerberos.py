@@ -6,6 +6,7 @@ import socket
 import subprocess
 from pathlib import Path
 
+from bench.free_ports import free_port
 from tests.waiting import eventually
 
 REALM = "MOBULA.TEST"
@@ -51,8 +52,7 @@ class Realm:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        with socket.create_server(("127.0.0.1", 0)) as bound:
-            self._port: int = bound.getsockname()[1]
+        self._port = free_port()
         about = {"realm": REALM, "port": self._port, "folder": folder}
         (folder / "krb5.conf").write_text(CLIENT_FILE.format(**about))
         (folder / "kdc.conf").write_text(SERVER_FILE.format(**about))

@@ -1,11 +1,11 @@
 """A router that asks a service who its clients are (authServicePlugin)."""
 
-import socket
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from bench.free_ports import free_port
 from routerd.wire import Array
 from tests.conformance.raw_peer import SASL_HEADER
 from tests.interop.authenticating_router import (
@@ -175,15 +175,14 @@ def test_a_service_comes_and_goes_at_run_time(
     with running(tmp_path, router("managementAccess: change") + listener("open")) as started, ManagementClient(
         started.port_of("open")
     ) as client:
-        with socket.create_server(("127.0.0.1", 0)) as bound:
-            free_port = bound.getsockname()[1]
-        named = {"host": "127.0.0.1", "port": str(free_port), "saslPlugin": "late", "authenticatePeer": True}
+        port = free_port()
+        named = {"host": "127.0.0.1", "port": str(port), "saslPlugin": "late", "authenticatePeer": True}
         refused = client.create("listener", "served", **named)
         assert (refused.status, "no authServicePlugin with the name 'late'" in refused.description) == (400, True)
         made = client.create("authServicePlugin", "late", host="127.0.0.1", port=str(service.port))
         assert (made.status, made.body["host"]) == (201, "127.0.0.1")
         assert client.create("listener", "served", **named).status == 201
-        assert attempt(start_peer, "proton", free_port, "PLAIN", "alice", "secret") == {"mechanism": "PLAIN"}
+        assert attempt(start_peer, "proton", port, "PLAIN", "alice", "secret") == {"mechanism": "PLAIN"}
         refused = client.delete("authServicePlugin", "late")
         assert (refused.status, "is in use by listener/" in refused.description) == (400, True)
         assert client.delete("listener", "served").status == 204

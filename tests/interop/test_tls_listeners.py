@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from bench.free_ports import free_port
 from tests.interop.certificates import CLIENT_SUBJECT, Authority, Identity, absence
 from tests.interop.tls_routers import (
     AMQP_HEADER,
@@ -468,11 +469,6 @@ def test_the_password_of_a_key_is_found_in_each_form(ca: Authority, tmp_path: Pa
     )
     assert (done.returncode, done.stdout) == (0, f"{conf}: no errors\n"), done.stderr
     assert done.stderr.count("It is unsafe to provide plain text passwords in the config file") == 3
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return int(free.getsockname()[1])
 
 
 def end_of(certificate: Path) -> int:

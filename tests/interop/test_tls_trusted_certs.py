@@ -1,13 +1,13 @@
 """`trustedCertsFile` of a listener: of those whom the profile trusts, some sign the certificates of its clients."""
 
 import shutil
-import socket
 import ssl
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from bench.free_ports import free_port
 from tests.interop.certificates import CLIENT_SUBJECT, Authority, Identity, absence
 from tests.interop.tls_routers import SASL_HEADER, client_context, profile, running, secured
 from tests.system.management_client import ManagementClient
@@ -104,8 +104,7 @@ def test_a_client_is_revoked_by_another_file_and_keeps_the_connection_that_it_ha
 def test_a_listener_with_such_a_file_comes_at_run_time(
     router: RunningRouter, ca: Authority, partner: Authority, trusted: Path
 ) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     place = {"host": "127.0.0.1", "port": str(port), **ASKS, "requireSsl": True}
     with ManagementClient(router.port_of("plain")) as management:
         told = management.create("listener", "late", trustedCertsFile="/nowhere", **place)

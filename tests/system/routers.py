@@ -3,7 +3,6 @@
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -11,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from actors.pulse import read_sign
+from bench.free_ports import free_port
 from tests.system.launched import COMMAND, environment
 from tests.system.processes import Process, end_all, family_of, process
 from tests.waiting import WITHIN_S, eventually
@@ -171,8 +171,7 @@ class RayHead:
     def __init__(self, **variables: str) -> None:
         """`variables` are for the environment of all that Ray starts."""
         self._folder = Path(tempfile.mkdtemp(prefix="ray-test-", dir="/tmp"))
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            port = free.getsockname()[1]
+        port = free_port()
         self.address = f"127.0.0.1:{port}"
         log = self._folder / "log"
         command = [*RAY_START, f"--port={port}", f"--temp-dir={self._folder}"]

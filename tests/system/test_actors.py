@@ -4,7 +4,6 @@ import contextlib
 import re
 import shutil
 import signal
-import socket
 import stat
 import subprocess
 import tempfile
@@ -20,6 +19,7 @@ from ray.exceptions import GetTimeoutError, RayError
 
 from actors.cluster import HINT
 from actors.start import Router, RouterOptions
+from bench.free_ports import free_port
 from routerd.config import ListenerConfig, RouterConfig
 from routerd.core import AddressSettings, Distribution, RouterSettings
 from routerd.io import ListenFailed, reserve
@@ -513,8 +513,7 @@ def guarded_ray(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str,
     token = tmp_path_factory.mktemp("token") / "token"
     token.write_text("0123456789abcdef" * 4)
     folder = Path(tempfile.mkdtemp(prefix="ray-test-", dir="/tmp"))
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     log = folder / "log"
     with log.open("w") as output:
         head = subprocess.Popen(

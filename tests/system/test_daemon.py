@@ -11,16 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from bench.free_ports import free_port
 from tests.system.launched import answers_amqp, router_conf, run
 from tests.waiting import eventually
 
 NOBODY = "nobody"
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def is_running(pid: int) -> bool:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from proton.utils import SendException
 
+from bench.free_ports import free_port
 from tests.interop.peer_process import HERE, absence
 from tests.system.conftest import Connect, Manage, Start, in_forms, in_process, running
 from tests.system.management_client import NODE, PREFIX, ManagementClient
@@ -18,12 +19,6 @@ from tests.waiting import WITHIN_S, eventually
 CLIENTS = 6
 RHEA = HERE / "rhea"
 ADDRESS = "router.config.address"
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as found:
-        port: int = found.getsockname()[1]
-        return port
 
 
 def is_taken(port: int) -> bool:

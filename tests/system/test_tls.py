@@ -2,11 +2,11 @@
 
 import shutil
 import signal
-import socket
 from pathlib import Path
 
 import pytest
 
+from bench.free_ports import free_port
 from tests.interop.certificates import Authority, absence
 from tests.interop.tls_routers import profile, proton_domain
 from tests.system.conftest import Connect, Manage, Start
@@ -17,11 +17,6 @@ pytestmark = [
     pytest.mark.skipif(absence() is not None, reason=str(absence())),
     pytest.mark.parametrize("form", [THREE_ACTORS], indirect=True, ids=["ray-3"], scope="session"),
 ]
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return int(free.getsockname()[1])
 
 
 def test_all_actors_have_the_profiles(

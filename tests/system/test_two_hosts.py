@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from bench.free_ports import free_port
 from tests.system.launched import environment, run
 from tests.system.namespaces import Cable, why_not
 from tests.system.open_sockets import TcpSocket, tcp_sockets
@@ -129,8 +130,7 @@ def test_an_answered_consumer_is_seen_from_the_other_host(
 
 def test_a_listener_of_the_launchers_address_is_at_the_address_of_each_node(spanning: SpanningRouter) -> None:
     with spanning.manage() as management:
-        with socket.create_server(("", 0)) as free:
-            port = free.getsockname()[1]
+        port = free_port()
         told = management.create("listener", "outside", host=Cable.ADDRESSES[HOME], port=str(port))
         assert told.status == 201, told
         for host in (HOME, AWAY):

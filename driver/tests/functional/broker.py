@@ -1,18 +1,19 @@
 """A RabbitMQ with its AMQP 1.0 plugin, for as long as it is needed: its own node, folders and ports.
 
-`python broker.py` starts one, prints its port as a line, and ends it with its own input; it uses the standard library
-alone. Both AMQP 0-9-1 and 1.0 are spoken at that port, to the user guest with the password guest.
+`python -m tests.functional.broker` starts one, prints its port as a line, and ends it with its own input; it uses the
+standard library alone. Both AMQP 0-9-1 and 1.0 are spoken at that port, to the user guest with the password guest.
 """
 
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
+
+from examples.routers import free_ports
 
 READY_WITHIN_S = 90.0
 END_WITHIN_S = 20.0
@@ -55,7 +56,7 @@ class Broker:
         if reason := why_no_broker():
             raise BrokerFailed(reason)
         self._folder = Path(tempfile.mkdtemp(prefix="rabbitmq-"))
-        self.port, distribution, directory = _free_ports(3)
+        self.port, distribution, directory = free_ports(3)
         self._log = self._folder / "log"
         environment = self._environment(distribution, directory)
         self._processes: list[subprocess.Popen[bytes]] = []
@@ -125,14 +126,6 @@ class Broker:
             if time.monotonic() > deadline or any(process.poll() is not None for process in self._processes):
                 raise BrokerFailed(f"RabbitMQ did not start:\n{self._log.read_text()[-2000:]}")
             time.sleep(_POLL_S)
-
-
-def _free_ports(count: int) -> list[int]:
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [int(one.getsockname()[1]) for one in sockets]
-    for one in sockets:
-        one.close()
-    return ports
 
 
 def main() -> int:

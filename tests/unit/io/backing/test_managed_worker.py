@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from bench.free_ports import free_port
 from routerd.config import parse_config
 from routerd.core import AddressSettings, BindingSettings
 from routerd.io import bind, configuration_of, endpoints_of
@@ -112,13 +113,6 @@ TREATED = AddressSettings(pattern="news/#")
 
 def listener(port: int, **given: Any) -> ConfiguredEntity:
     return entity("listener", f"listener/127.0.0.1:{port}", host="127.0.0.1", port=str(port), **given)
-
-
-def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        port: int = one.getsockname()[1]
-        return port
 
 
 def bound(port: int) -> socket.socket:
