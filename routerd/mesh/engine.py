@@ -283,6 +283,7 @@ class RoutingEngine:
         for node in self._knowledge.states.clear_old(now):
             self._outbox.remark("info", f"router {node.id} has not been heard of for long: its links are void")
         self._knowledge.forget_stale()
+        self._knowledge.ask_silent(now)
 
     def _announce_links(self, now: float) -> None:
         own = self._knowledge.own

@@ -154,6 +154,7 @@ class Exchange:
             # What was asked with it may have been lost with it; who has no news of addresses says nothing.
             self._questions.ask_addresses(node, now)
         node.ls_question.answered(now)
+        node.last_seen = now
         if told.ls_seq <= node.ls_seq:
             return
         for router in told.peers:

@@ -104,6 +104,12 @@ class Knowledge:
             self.questions.ask_links(node, at)
             self.questions.ask_addresses(node, at)
 
+    def ask_silent(self, now: float) -> None:
+        """Ask the routers whose announcements may have been lost; an answer shows that they are there."""
+        for node in self.states.silent(now):
+            if not node.ls_question.is_owed:
+                self.questions.ask_links(node, now)
+
     def map(self, router: str, added: dict[str, int], removed: tuple[str, ...]) -> None:
         """Report the addresses of a router that came and went."""
         if added or removed:

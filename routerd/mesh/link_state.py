@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from math import inf
 
 from routerd.mesh.node import Node
-from routerd.mesh.settings import ANNOUNCE_BURST, ANNOUNCE_GAP_S, ANNOUNCE_WAIT_S, STALE_TICKS, MeshConfig
+from routerd.mesh.settings import ANNOUNCE_BURST, ANNOUNCE_GAP_S, ANNOUNCE_WAIT_S, ASK_AT_AGE, STALE_TICKS, MeshConfig
 from routerd.mesh.topology import Topology
 
 
@@ -49,8 +49,13 @@ class LinkStates:
         self._topology.forget(node.id)
         self._topology.changed(now)
 
+    def silent(self, now: float) -> list[Node]:
+        """Return the routers whose links will be void unless they are heard of soon."""
+        age = self._config.remote_ls_max_age_s * ASK_AT_AGE
+        return [node for node in self.nodes.values() if node.peers and now >= node.last_seen + age]
+
     def clear_old(self, now: float) -> list[Node]:
-        """Forget the link states of routers that did not announce themselves for too long, and return the routers."""
+        """Forget the link states of routers that were not heard of for too long, and return the routers."""
         age = self._config.remote_ls_max_age_s
         old = [node for node in self.nodes.values() if node.peers and now >= node.last_seen + age]
         for node in old:

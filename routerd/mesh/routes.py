@@ -55,4 +55,4 @@ class NodeState:
     last_topology_change: float
     """When its links were last known to change."""
     last_seen: float | None
-    """When it last announced itself; nothing for ourselves."""
+    """When it last announced itself, or told its links; nothing for ourselves."""

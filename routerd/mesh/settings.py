@@ -36,6 +36,11 @@ DOUBT_S = 3.0
 """For how long a router must tell to have come less far than it is known before it is believed."""
 TICK_S = 1.0
 """The time between two looks at what grows old."""
+ASK_AT_AGE = 0.75
+"""A router that has been silent for this part of the age at which its links are void is asked for them.
+
+Two announcements in a row may have been lost on their way, and then it would be cut off until the next one.
+"""
 STALE_TICKS = 3
 """A router that nothing is known of is forgotten at so many looks."""
 FLOOD_MEMORY_S = 0.5

@@ -50,3 +50,28 @@ def test_who_answers_late_may_have_missed_the_other_question_too(answered_s, ask
     # B has no news of addresses, so it says nothing to a question for them, and nobody knows whether one has come.
     told += fed.until(fed.now + 1.5)
     assert [trunk for trunk, _ in sent(told, "MAR")] == asked
+
+
+def test_a_router_whose_announcements_were_lost_is_asked_and_its_answer_keeps_its_links():
+    fed = Fed(hello_max_age_s=999.0)
+    fed.adjoin(1, "B")
+    fed.learn(1, "B", {"A": 1, "C": 1})
+    fed.learn(1, "C", {"B": 1})
+    told = fed.until(fed.now + 44.0)
+    assert sent(told, "LSR") == []
+    told = fed.until(fed.now + 3.0)
+    asked = {message.to for _, message in sent(told, "LSR")}
+    assert asked == {TO["LSR"].replace("/A/", f"/{router}/") for router in "BC"}
+    fed.tell(1, LinkStateUpdate("C", 20, 1, {"B": 1}))
+    fed.until(fed.now + 30.0)
+    # B has not answered.
+    peers = {node.id: dict(node.peers) for node in fed.engine.nodes() if not node.is_self}
+    assert peers == {"B": {}, "C": {"B": 1}}
+
+
+def test_a_router_that_is_away_is_asked_a_few_times_before_its_links_are_void():
+    fed = Fed(hello_max_age_s=999.0)
+    fed.adjoin(1, "B")
+    fed.learn(1, "B", {"A": 1})
+    told = fed.until(fed.now + 59.0)
+    assert 2 <= len(sent(told, "LSR")) <= 6
