@@ -117,7 +117,7 @@ class _ConfReader:
         self._open[-1].give(name, value, self._next)
 
     def _read_json_map(self) -> None:
-        """Read a map that is JSON, in any layout, or else lines like those of a section."""
+        """Read a map that is JSON, in any layout; groups may be lines like those of a section instead."""
         first = self._next
         found = _JSON_MAP.match(self._text.lines[first - 1])
         assert found is not None
@@ -125,7 +125,7 @@ class _ConfReader:
         is_on_next_line = not rest or rest[0] == "#"
         start = self._text.starts[first] if is_on_next_line else self._text.starts[first - 1] + found.end()
         reader = JsonReader(self._text, start, is_lenient=True)
-        if is_on_next_line and reader.peek() not in ('"', "}", ""):
+        if found[1] == "groups" and is_on_next_line and reader.peek() not in ('"', "}", ""):
             self._open_map(found[1])
             return
         value = {key: member for key, member, _ in reader.members()}

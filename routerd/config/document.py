@@ -41,6 +41,7 @@ listener {
   values; these end at the first blank.
 * A backslash is written as two, a `"` as `\\"`; `\\t` and `\\u0041` are as in JSON.
 * `groups` and `openProperties` are maps in JSON, in any layout. A comma behind the last member does no harm.
+  `groups` may be lines like those of a section instead.
 
 ## The JSON form
 

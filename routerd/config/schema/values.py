@@ -90,10 +90,10 @@ def _enumeration(attribute: Attribute, value: object) -> str:
 
 def _properties(_attribute: Attribute, value: object) -> Mapping[str, object]:
     if not isinstance(value, dict):
-        raise ValueRefused(f"{_kind_of(value)} is not a map")
+        raise ValueRefused(f"Properties must be a map: {_kind_of(value)} is not")
     for key in value:
         if not (isinstance(key, str) and key.isascii()):
-            raise ValueRefused(f"the key {shown(key)} is not ASCII")
+            raise ValueRefused(f"Property keys must be ASCII encoded: {shown(key)} is not")
     return value
 
 

@@ -171,6 +171,12 @@ FAULTS = [
         "Expecting property name enclosed in double quotes: line 2 column 12 (char 15)",
         None,
     ),
+    (
+        "s {\n  openProperties: {\n    a: b\n  }\n}\n",
+        3,
+        "Expecting property name enclosed in double quotes: line 3 column 5 (char 28)",
+        None,
+    ),
     ('s {\n  groups: {"a": x}\n}\n', 2, "Expecting value: line 2 column 17 (char 20)", None),
 ]
 

@@ -149,7 +149,7 @@ WRONG = [
     ),
     ("webSocketPath: amqp", "webSocketPath: a path begins with / and has no blanks (got 'amqp'); allowed: /, /amqp"),
     ("webSocketPath: /a b", "webSocketPath: a path begins with / and has no blanks (got '/a b'); allowed: /, /amqp"),
-    ('openProperties: {"é": 1}', "openProperties: the key 'é' is not ASCII; allowed: a map"),
+    ('openProperties: {"é": 1}', "openProperties: Property keys must be ASCII encoded: 'é' is not; allowed: a map"),
     (
         "saslPassword: env:NO_SUCH",
         f"saslPassword: Failed to find a password in the environment variable 'NO_SUCH'; {PASSWORDS}",

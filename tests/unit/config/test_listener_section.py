@@ -190,7 +190,7 @@ WRONG = [
         "messageLoggingComponents: 'all' is not a part of a message (got 'all, zzz');"
         f" allowed: all, none, {', '.join(MESSAGE_COMPONENTS)}",
     ),
-    ('openProperties: {"é": 1}', "openProperties: the key 'é' is not ASCII; allowed: a map"),
+    ('openProperties: {"é": 1}', "openProperties: Property keys must be ASCII encoded: 'é' is not; allowed: a map"),
     ('openProperties: {"product": 1}', f"openProperties: Reserved key 'product' not allowed in openProperties; {KEYS}"),
     ('openProperties: {"qd.x": 1}', f"openProperties: Reserved key 'qd.x' not allowed in openProperties; {KEYS}"),
     (
