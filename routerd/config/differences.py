@@ -201,6 +201,8 @@ NOT_OF_A_FILE = (
     "a message that waits is sent, though its producer has left",
     "a delivery that was accepted and not settled becomes `modified` if its consumer is lost",
     "octets that are no AMQP message are carried between routers",
+    "a message with a delivery tag of more than 32 octets is rejected",
+    "a routed link that was detached, and closed in answer, is over",
     "two links of one name in one connection both work",
     "a message beyond an interior router's `maxMessageSize` closes the connection of the edge router that it comes by",
     "a line of level debug tells of each connection that is over what policy denied to its vhost",
