@@ -72,8 +72,8 @@ REFUSED = [
     (MODE, "2", "Invalid value for enum['standalone', 'interior']: '2'"),
     (MODE, -1, "Invalid value for enum['standalone', 'interior']: -1"),
     (MODE, ["interior"], "Invalid value for enum['standalone', 'interior']: a list"),
-    (PROPERTIES, "a", "'a' is not a map"),
-    (PROPERTIES, {"é": 1}, "the key 'é' is not ASCII"),
+    (PROPERTIES, "a", "Properties must be a map: 'a' is not"),
+    (PROPERTIES, {"é": 1}, "Property keys must be ASCII encoded: 'é' is not"),
     (MAP, [1], "a list is not a map"),
     (LIST, "a", "'a' is not a list"),
 ]
