@@ -369,17 +369,23 @@ class SubscriberClient(Client):
         self.network.hook()
 
     def _accept(self, tag: bytes) -> None:
-        if tag not in self.map or not self.is_up:
+        if tag not in self.map:
+            # Its sender has settled it meanwhile, and may have sent it again.
+            self._grant()
+        elif self.is_up:
+            self._decide(tag, Outcome.ACCEPTED)
+        else:
             # What it has not decided when it crashes, it decides when it is back.
-            if tag in self.map:
-                self.world.later(1.0, self._accept, tag)
-            return
-        self._decide(tag, Outcome.ACCEPTED)
+            self.world.later(1.0, self._accept, tag)
 
     def _decide(self, tag: bytes, outcome: Outcome) -> None:
         self.map[tag] = outcome
         if self.connection is not None and self.is_attached:
             self.connection.to_router("decide", tag, outcome)
+        self._grant()
+
+    def _grant(self) -> None:
+        if self.connection is not None and self.is_attached:
             self.connection.to_router("grant", 1)
 
     def unsubscribe(self) -> None:

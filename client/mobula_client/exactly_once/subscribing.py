@@ -37,7 +37,7 @@ from mobula_client.exactly_once.store import Store
 from mobula_client.links.receiving import Incoming, ReceivingLink
 
 _DURABLE = 2
-_ATTACH_OCTETS = 2048
+_ATTACH_OCTETS = 1152
 """More than an attach has beside its map."""
 _ENTRY_OCTETS = 38
 """Of a map: the longest tag, and that it was accepted."""
@@ -225,6 +225,8 @@ class SubscribingLink(AbsentLink, LastingLink):
                 self._note_settled(tag)
             else:
                 tell_unsettled(delivery, self.decided_by_tag[tag])
+            # It has used credit, and no decision will follow that gives credit anew.
+            self.replenish()
         elif known is not None:
             known.delivery = delivery
             self._undecided.add(tag)

@@ -150,6 +150,26 @@ def test_the_window_is_for_what_is_not_decided() -> None:
     assert len(world.reader.store.decided("news")) == 2
 
 
+def test_what_is_resumed_leaves_credit_for_what_is_new() -> None:
+    world = World(window=2)
+    world.publish(1, 2, 3, 4, 5)
+    world.at_writer.cut()
+    # Others have not decided: nothing is settled, and the map has as much as the window, and more.
+    for count in (2, 4):
+        for incoming in world.reader.given[:count]:
+            incoming.decide(ACCEPTED)
+        world.reconnect()
+    assert len(world.reader.store.decided("news")) == 4
+    assert world.reader.bodies == [1, 2, 3, 4, 5]
+
+
+def test_the_map_of_all_publishers_together_fits_an_attach() -> None:
+    frame_size, together = 16_384, 400
+    # That is a router's default, and what publishers of a topic may have unsettled together. A subscriber may have to
+    # hold all of it while it waits for others.
+    assert (frame_size - subscribing._ATTACH_OCTETS) // subscribing._ENTRY_OCTETS >= together
+
+
 def test_the_map_stays_so_small_that_an_attach_has_room_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(subscribing, "_map_room", lambda engine: 3)
     world = World(window=2)
