@@ -1,5 +1,6 @@
 import cython
 from routerd.topics.port cimport Port
+from routerd.topics.ranges cimport Ranges
 from routerd.topics.records cimport Entry
 
 cdef Py_ssize_t _TOGETHER
@@ -13,7 +14,9 @@ cdef class Copies:
     cdef dict _routers
     cdef object _name
     cdef object _claim
-    cdef list _deliveries
+    cdef Ranges _numbers
+    cdef list _tags
+    cdef list _ages_ms
     cdef list _payloads
     cdef Py_ssize_t _octets
 

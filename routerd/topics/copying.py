@@ -9,6 +9,7 @@ from routerd.topics.messages import CopyHead
 from routerd.topics.names import ClientName
 from routerd.topics.octets import encode_copies
 from routerd.topics.port import Port
+from routerd.topics.ranges import Ranges
 from routerd.topics.records import Entry
 from routerd.topics.settings import COPIES_OCTETS, COPIES_TOGETHER
 
@@ -25,7 +26,9 @@ class Copies:
         self._routers = port.routers.known
         self._name = ClientName("", "")
         self._claim = NO_CLAIM
-        self._deliveries: list[tuple[int, bytes, int]] = []
+        self._numbers = Ranges()
+        self._tags: list[bytes] = []
+        self._ages_ms: list[int] = []
         self._payloads: list[Any] = []
         self._octets = 0
 
@@ -61,7 +64,9 @@ class Copies:
         return max(0, int((self._port.now - entry.sent_at) * 1000))
 
     def _add(self, entry: Entry) -> None:
-        self._deliveries.append((entry.number, entry.tag, self.age_ms(entry)))
+        self._numbers.add(entry.number)
+        self._tags.append(entry.tag)
+        self._ages_ms.append(self.age_ms(entry))
         self._payloads.append(entry.payload)
         self._octets += entry.size
 
@@ -69,9 +74,11 @@ class Copies:
         return len(self._payloads) >= _TOGETHER or self._octets >= _OCTETS
 
     def _emit(self, routers: list[str]) -> None:
-        deliveries, self._deliveries = self._deliveries, []
+        numbers = self._numbers.take()
+        tags, self._tags = self._tags, []
+        ages_ms, self._ages_ms = self._ages_ms, []
         payloads, self._payloads = self._payloads, []
         self._octets = 0
         if payloads and routers:
-            head = CopyHead(self._port.topic, self._port.me, self._name, self._claim, deliveries)
+            head = CopyHead(self._port.topic, self._port.me, self._name, self._claim, numbers, tags, ages_ms)
             self._port.emit(SendCopies(routers, encode_copies(head), payloads))

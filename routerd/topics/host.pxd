@@ -25,6 +25,20 @@ cdef class Host:
     cpdef Upstream upstream(self, object place)
     @cython.locals(upstream=Upstream)
     cpdef void offer(self, object place, Copy copy)
+    @cython.locals(
+        upstream=Upstream,
+        stream=ReceiveStream,
+        now=double,
+        most=Py_ssize_t,
+        at=Py_ssize_t,
+        number="long long",
+        tag=bytes,
+        sent_at=double,
+        copy=Copy,
+    )
+    cpdef void take_copies(
+        self, object place, object claim, list numbers, list tags, list ages_ms, list payloads, list sizes
+    )
     @cython.locals(upstream=Upstream, stream=ReceiveStream, copy=Copy, key=bytes)
     cpdef void drain(self, object place)
     @cython.locals(publication=Publication, record=Record, each=Record)
@@ -49,8 +63,8 @@ cdef class Host:
     @cython.locals(upstream=Upstream, record=Record, is_mine=bint)
     cpdef void settle(self, object place, Ranges numbers)
     @cython.locals(copy=Copy, record=Record)
-    cpdef void cancel(self, Upstream upstream, long long number)
-    @cython.locals(upstream=Upstream, gone=list, record=Record, is_mine=bint)
+    cdef void _cancel(self, Upstream upstream, Ranges numbers)
+    @cython.locals(upstream=Upstream, gone=list, missed=Ranges, record=Record, is_mine=bint, copy=Copy)
     cpdef void finish(self, object place, Ranges numbers)
     cpdef void drop(self, Record record)
     cdef void _remove(self, Record record)

@@ -71,6 +71,33 @@ class Host:
         if self.is_hosting:
             self.upstream(place).stream.offer(copy)
 
+    def take_copies(
+        self,
+        place: Place,
+        claim: Claim,
+        numbers: list[int],
+        tags: list[bytes],
+        ages_ms: list[int],
+        payloads: list[object],
+        sizes: list[int],
+    ) -> None:
+        """Make records of messages, or keep them until those before them have come."""
+        if not self.is_hosting:
+            return
+        upstream = self.upstream(place)
+        stream = upstream.stream
+        now, most = self._port.now, self._port.settings.records_max
+        for at in range(len(numbers)):
+            number, tag = numbers[at], tags[at]
+            sent_at = now - ages_ms[at] / 1000
+            if self.held < most and stream.pass_by(number):
+                self.take(upstream, key_of(tag), claim, number, tag, sent_at, payloads[at], sizes[at])
+            else:
+                copy = Copy(number, claim, tag, sent_at)
+                copy.put(payloads[at], sizes[at])
+                stream.offer(copy)
+        self.drain(place)
+
     def drain(self, place: Place) -> None:
         """Make records of all copies that are next."""
         if not self.is_hosting:
@@ -183,9 +210,8 @@ class Host:
             record = upstream.numbered.get(number)
             if record is not None:
                 record.is_settled = True
-            if not is_mine:
-                self.cancel(upstream, number)
         if not is_mine:
+            self._cancel(upstream, numbers)
             upstream.knows.update(numbers)
 
     def settle_unnumbered(self, place: Place, claim: Claim, tag: bytes, number: int) -> None:
@@ -198,24 +224,27 @@ class Host:
             record.is_settled = True
             upstream.numbered[number] = record
 
-    def cancel(self, upstream: Upstream, number: int) -> None:
-        """Have a copy that has not been taken become no record."""
-        copy = upstream.stream.cancel(number)
-        if copy is not None and (record := self._older(copy)) is not None:
-            record.is_settled = True
+    def _cancel(self, upstream: Upstream, numbers: Ranges) -> None:
+        """Have copies that have not been taken become no records."""
+        for copy in upstream.stream.cancel(numbers):
+            if (record := self._older(copy)) is not None:
+                record.is_settled = True
 
     def finish(self, place: Place, numbers: Ranges) -> None:
         """All routers know that these are settled: settle them with the subscribers."""
         upstream = self.upstream(place)
         is_mine = place == self._port.me
         gone = []
+        missed = Ranges()
         for number in numbers.numbers():
             record = upstream.numbered.get(number)
             if record is not None:
                 self._remove(record)
                 gone.append(record)
             elif not is_mine:
-                self._finish_copy(upstream.stream.cancel(number))
+                missed.add(number)
+        for copy in upstream.stream.cancel(missed):
+            self._finish_copy(copy)
         self._subscribers.settle(gone)
 
     def learn(self, place: Place, base: int, next: int) -> None:
@@ -229,15 +258,13 @@ class Host:
                 self._finish_copy(copy)
         self.drain(place)
 
-    def _finish_copy(self, copy: Copy | None) -> None:
-        if copy is not None and (record := self._older(copy)) is not None:
+    def _finish_copy(self, copy: Copy) -> None:
+        if (record := self._older(copy)) is not None:
             self.drop(record)
 
     def void(self, place: Place, numbers: Ranges) -> None:
         """These will not come: they were settled, or have other numbers now."""
-        stream = self.upstream(place).stream
-        for number in numbers:
-            stream.cancel(number)
+        self.upstream(place).stream.cancel(numbers)
         self.drain(place)
 
     def _older(self, copy: Copy) -> Record | None:
@@ -330,8 +357,7 @@ class Host:
             for number, copy in upstream.stream.waiting.items()
             if key_of(copy.tag) == key and self._is_void(copy, told, unsettled)
         ]
-        for number in waiting:
-            self.cancel(upstream, number)
+        self._cancel(upstream, Ranges(sorted(waiting)))
 
     @staticmethod
     def _is_void(copy: Copy, told: PublisherSet, unsettled: dict[bytes, int]) -> bool:

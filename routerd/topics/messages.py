@@ -241,5 +241,7 @@ class CopyHead(NamedTuple):
     ingress: Place
     publisher: ClientName
     claim: Claim
-    deliveries: list[tuple[int, bytes, int]]
-    """The number, the delivery-tag and the age in milliseconds of each."""
+    numbers: Ranges
+    tags: list[bytes]
+    ages_ms: list[int]
+    """The delivery-tag of each, and how long ago its publisher sent it first."""

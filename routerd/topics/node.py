@@ -305,8 +305,8 @@ class TopicNode:
         """Take messages of a topic; raises MalformedTopicMessage, and has then taken nothing."""
         self._begin(now)
         head = decode_copies(header)
-        if len(head.deliveries) != len(payloads):
-            raise MalformedTopicMessage(f"{len(payloads)} messages, and names of {len(head.deliveries)}")
+        if len(head.tags) != len(payloads):
+            raise MalformedTopicMessage(f"{len(payloads)} messages, and names of {len(head.tags)}")
         if head.ingress == self.routers.me or not self.routers.is_up(head.ingress):
             return
         topic = self.topics.get(head.topic)

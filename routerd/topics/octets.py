@@ -5,6 +5,7 @@ behind its name. What is read is checked completely before anything of it is use
 """
 
 from collections.abc import Callable, Iterable
+from itertools import groupby
 from typing import Any
 
 from routerd.topics.claims import Claim, Stamp
@@ -45,7 +46,7 @@ from routerd.topics.names import ClientName, Place
 from routerd.topics.ranges import NUMBER_MAX, Ranges
 from routerd.wire import DecodeError, decode, encode
 
-VERSION = 2
+VERSION = 3
 NUMBERS_MAX = 1 << 20
 """Numbers in one operation: far above what any ingress has unsettled."""
 
@@ -234,20 +235,30 @@ def _operation(value: Any, topic: str) -> Operation:
 
 def encode_copies(head: CopyHead) -> bytes:
     """Return the octets that go with messages."""
-    flat = [part for delivery in head.deliveries for part in delivery]
-    return encode([VERSION, *(_plain(field) for field in head[:4]), flat])
+    return encode([VERSION, *(_plain(field) for field in head[:6]), _runs(head.ages_ms)])
 
 
 def decode_copies(data: bytes) -> CopyHead:
     """Return what came with messages; raises MalformedTopicMessage."""
-    topic, ingress, publisher, claim, flat = _decoded(data, 6)[1:]
-    return CopyHead(_text(topic), _place(ingress), _name(publisher), _claim(claim), _deliveries(flat))
+    topic, ingress, publisher, claim, spans, tags, runs = _decoded(data, 8)[1:]
+    numbers, tags = _ranges(spans), [_octets(tag) for tag in _list_of(tags)]
+    if len(numbers) != len(tags):
+        raise MalformedTopicMessage(f"{len(numbers)} numbers, and {len(tags)} delivery-tags")
+    ages_ms = _expanded(runs, len(tags))
+    return CopyHead(_text(topic), _place(ingress), _name(publisher), _claim(claim), numbers, tags, ages_ms)
 
 
-def _deliveries(value: Any) -> list[tuple[int, bytes, int]]:
-    flat = _list_of(value)
-    if len(flat) % 3:
-        raise _fail("a list of numbers, tags and ages")
-    return [
-        (_number(flat[at]), _octets(flat[at + 1]), _number(flat[at + 2])) for at in range(0, len(flat), 3)
-    ]
+def _runs(values: list[int]) -> list[int]:
+    """Return values that are mostly alike: each that differs from the one before, and how often it stands there."""
+    flat: list[int] = []
+    for value, equal in groupby(values):
+        flat += (value, len(list(equal)))
+    return flat
+
+
+def _expanded(value: Any, length: int) -> list[int]:
+    """Return the values that runs stand for, which must be as many as `length` says."""
+    flat = [_number(each) for each in _list_of(value)]
+    if len(flat) % 2 or sum(flat[1::2]) != length:
+        raise _fail(f"{length} ages")
+    return [age_ms for at in range(0, len(flat), 2) for age_ms in [flat[at]] * flat[at + 1]]

@@ -77,6 +77,11 @@ class Ranges:
         """The lowest number; there must be one."""
         return self._firsts[0]
 
+    @property
+    def highest(self) -> int:
+        """The highest number; there must be one."""
+        return self._lasts[-1]
+
     def add(self, number: int) -> None:
         """Add a number."""
         if self._lasts:

@@ -29,7 +29,9 @@ cdef class ReceiveStream:
     cpdef list learn(self, long long base, long long next)
     @cython.locals(known=Copy)
     cpdef bint offer(self, Copy copy) except -1
-    cpdef Copy cancel(self, long long number)
+    cpdef bint pass_by(self, long long number) except -1
+    @cython.locals(number="long long")
+    cpdef list cancel(self, Ranges numbers)
     cpdef Copy first(self)
     cpdef void step(self)
     @cython.locals(found=Ranges, left=Py_ssize_t, number="long long", end="long long", copy=Copy)

@@ -79,16 +79,33 @@ class ReceiveStream:
         self.waiting[copy.number] = copy
         return True
 
-    def cancel(self, number: int) -> Copy | None:
-        """Have a number become no record if it has not yet; return the copy that waits."""
-        if number >= self.base:
-            self.next = max(self.next, number + 1)
-            self._void.add(number)
-        return self.waiting.pop(number, None)
+    def pass_by(self, number: int) -> bool:
+        """Go on to the next number if this one comes next, and return whether it did; its copy need not wait."""
+        while self._void and self._void.has(self.expected):
+            self.expected += 1
+        if number != self.expected:
+            return False
+        if self.waiting:
+            # It may be known by name.
+            self.waiting.pop(number, None)
+        self.expected += 1
+        self.next = max(self.next, self.expected)
+        return True
+
+    def cancel(self, numbers: Ranges) -> list[Copy]:
+        """Have numbers become no records if they have not yet; return the copies that wait."""
+        if not numbers:
+            return []
+        self._void.update(numbers)
+        self._void.discard_range(0, self.base - 1)
+        self.next = max(self.next, numbers.highest + 1)
+        if not self.waiting:
+            return []
+        return [self.waiting.pop(number) for number in numbers.numbers() if number in self.waiting]
 
     def first(self) -> Copy | None:
         """Return the copy that comes next, if it is here; skip what is void."""
-        while self._void.has(self.expected):
+        while self._void and self._void.has(self.expected):
             self.expected += 1
         return self.waiting.get(self.expected)
 

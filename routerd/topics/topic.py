@@ -1,6 +1,6 @@
 """One topic of a router: its directory, its subscribers and records, its publishers, and what routers tell about it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from routerd.topics import messages as told
@@ -160,14 +160,11 @@ class Topic:
         """Take what a router in reach tells."""
         self._take[type(operation)](place, operation)
 
-    def take_copies(self, head: CopyHead, payloads: Sequence[object], sizes: Sequence[int]) -> None:
+    def take_copies(self, head: CopyHead, payloads: list[object], sizes: list[int]) -> None:
         """Take messages from their ingress."""
-        now = self._port.now
-        for (number, tag, age_ms), payload, size in zip(head.deliveries, payloads, sizes, strict=True):
-            copy = Copy(number, head.claim, tag, now - age_ms / 1000)
-            copy.put(payload, size)
-            self.host.offer(head.ingress, copy)
-        self.host.drain(head.ingress)
+        self.host.take_copies(
+            head.ingress, head.claim, head.numbers.numbers(), head.tags, head.ages_ms, payloads, sizes
+        )
 
     def sync(self, router: str) -> None:
         """Tell a router everything that it may have missed."""

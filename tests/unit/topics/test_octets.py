@@ -56,7 +56,7 @@ OPERATIONS = [
     ("news", told.RecordAsked(1, b"tag", CLAIM)),
     ("news", told.RecordAnswered(1, True)),
 ]
-HEAD = CopyHead("news", PLACE, NAME, CLAIM, [(5, b"tag", 30), (7, b"other", 0)])
+HEAD = CopyHead("news", PLACE, NAME, CLAIM, Ranges([5, 7, 8]), [b"tag", b"other", b"last"], [30, 0, 0])
 
 
 def frame(operations):
@@ -88,9 +88,22 @@ def test_what_goes_with_messages_is_read_as_it_was_written():
     assert decode_copies(encode_copies(HEAD)) == HEAD
 
 
-def test_names_of_messages_that_are_not_whole_are_refused():
+@pytest.mark.parametrize(
+    "named",
+    [
+        ([5, 1], [b"tag"]),
+        ([5, 1], [], []),
+        ([5], [b"tag"], [0, 1]),
+        ([5, 1], [b"tag"], [0]),
+        ([5, 1], [b"tag"], [0, 2]),
+        ([5, 1], [b"tag"], [0, 1 << 60]),
+        ([5, 1], ["tag"], [0, 1]),
+        ([5, 2], [b"tag"], [0, 1]),
+    ],
+)
+def test_names_of_messages_that_are_not_whole_are_refused(named):
     with pytest.raises(MalformedTopicMessage):
-        decode_copies(encode([VERSION, "news", list(PLACE), list(NAME), list(CLAIM), [5, b"tag"]]))
+        decode_copies(encode([VERSION, "news", list(PLACE), list(NAME), list(CLAIM), *named]))
 
 
 @pytest.mark.parametrize(

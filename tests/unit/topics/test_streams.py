@@ -51,6 +51,23 @@ def test_copies_are_taken_in_order():
     assert (taken(stream), missing(stream)) == ([3, 4], [])
 
 
+def test_a_copy_that_comes_next_need_not_wait():
+    stream = ReceiveStream()
+    stream.cancel(Ranges([2]))
+    assert [stream.pass_by(number) for number in (1, 2, 3, 3, 5)] == [True, False, True, False, False]
+    assert (stream.expected, stream.next, missing(stream)) == (4, 4, [])
+    stream.offer(copy(3))
+    assert taken(stream) == []
+
+
+def test_a_copy_that_comes_next_takes_the_place_of_its_name():
+    stream = ReceiveStream()
+    stream.offer(copy(1, None))
+    stream.offer(copy(2))
+    assert stream.pass_by(1)
+    assert (taken(stream), stream.waiting) == ([2], {})
+
+
 def test_an_idle_stream_is_known_to_be_further():
     stream = ReceiveStream()
     stream.learn(1, 3)
@@ -71,7 +88,7 @@ def test_a_cancelled_number_becomes_no_record_even_if_its_copy_comes_later():
     stream = ReceiveStream()
     waiting = copy(3)
     stream.offer(waiting)
-    assert (stream.cancel(3), stream.cancel(1)) == (waiting, None)
+    assert (stream.cancel(Ranges([3])), stream.cancel(Ranges([1]))) == ([waiting], [])
     stream.offer(copy(1))
     stream.offer(copy(2))
     assert (taken(stream), stream.expected, missing(stream)) == ([2], 4, [])
@@ -81,7 +98,7 @@ def test_a_number_that_was_settled_stays_void_if_all_are_expected_anew():
     stream = ReceiveStream()
     stream.offer(copy(1))
     assert taken(stream) == [1]
-    stream.cancel(1)
+    stream.cancel(Ranges([1]))
     stream.begin_anew()
     stream.offer(copy(1))
     assert (taken(stream), stream.expected) == ([], 2)
