@@ -23,8 +23,11 @@ _AGAIN_S = 1.0
 _PULSE = ".pulse"
 _LOG = ".log"
 _NODE_LETTERS = 8
-_RESTART_BITS = 40
-"""Room between the numbers of two starts; clocks of hosts differ, so that time alone does not order them."""
+_RESTART_BITS = 24
+"""Room between the numbers of two starts; clocks of hosts differ, so that time alone does not order them.
+
+It stands for 17 ms. A start takes longer, so a router that is started anew has higher numbers than its life before.
+"""
 
 _log = module_log("ROUTER")
 
@@ -65,7 +68,7 @@ class ProcessConfig:
         return replace(self, folder=folder, log_socket=log_socket, is_away=True)
 
     def number_of(self, restarts: int) -> int:
-        """Return a number for a start of the actor, higher than those of the starts before by more than 2^32."""
+        """Return a number for a start of the actor, higher than those before, also of earlier lives of the router."""
         return self.began_ns + (restarts << _RESTART_BITS)
 
 

@@ -636,8 +636,7 @@ class Router(Handler):
 
     def confirm(self, sequence: int) -> None:
         """Answer the attaches whose changes every worker knows now."""
-        for outlet in self._siblings.confirmed(sequence):
-            self._clients.answer(outlet)
+        self._clients.confirm(sequence)
 
     def apply(self, delta: "Delta") -> None:
         """Apply the table's delta of siblings and their interests; raises FullDeltaMissing."""

@@ -253,7 +253,10 @@ class TopicNode:
         self._begin(now)
         frame = decode_frame(data)
         known = self.routers.known.get(router)
-        if known is None or not known.is_in_reach or frame.incarnation < known.incarnation:
+        if known is None or not known.is_in_reach:
+            return
+        if frame.incarnation < known.incarnation:
+            self._note_older_life(router, known, now)
             return
         if frame.to_incarnation not in (0, self._config.incarnation):
             return
@@ -263,7 +266,16 @@ class TopicNode:
                 self._converse(router)
                 known.has_restarted = True
             known.place = Place(router, frame.incarnation)
+            known.is_older_noted = False
         self._take(router, known, frame)
+
+    def _note_older_life(self, router: str, known: Router, now: float) -> None:
+        """Say once that a router is ignored, unless these are the last frames of the life before its present one."""
+        if known.is_older_noted or now - known.heard_at <= self._config.hello_max_age_s:
+            return
+        known.is_older_noted = True
+        text = f"router {router} has the number of an earlier life, and is ignored: was its clock set back?"
+        self._turn.effects.append(Remark("warning", text))
 
     def _take(self, router: str, known: Router, frame: Frame) -> None:
         conversation = self._conversations[router]

@@ -16,7 +16,7 @@ class Router:
 
     __slots__ = (
         *("contact_until", "echoed_at", "has_restarted", "heard_at", "heard_hello", "hellos", "is_in_reach"),
-        *("is_up", "place", "sent_hello"),
+        *("is_older_noted", "is_up", "place", "sent_hello"),
     )
 
     def __init__(self, router: str, heard_at: float) -> None:
@@ -26,6 +26,8 @@ class Router:
         """The network has a path to it."""
         self.is_up = False
         """It is in reach and was heard."""
+        self.is_older_noted = False
+        """It was remarked that frames of an earlier life come."""
         self.heard_at = heard_at
         self.echoed_at = float("-inf")
         self.contact_until = float("-inf")

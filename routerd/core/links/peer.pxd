@@ -45,6 +45,7 @@ cdef class Peer:
     cdef readonly dict outlets
     cdef readonly dict routed
     cdef readonly dict stuck
+    cdef public Py_ssize_t unconfirmed
     cdef public Py_ssize_t routed_out
     cdef public Py_ssize_t routed_in
     cdef public object connection

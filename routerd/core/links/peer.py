@@ -113,7 +113,9 @@ class Peer:
         # The halves of routed links here, and those of them that wait for room, credit or what is sent before a detach.
         self.routed: dict[RoutedEnd, None] = {}
         self.stuck: dict[RoutedEnd, None] = {}
-        # How many of them this peer has attached to receive, and to send.
+        # Consumers that are not answered, since not every worker knows them.
+        self.unconfirmed = 0
+        # How many routed links this peer has attached to receive, and to send.
         self.routed_out = 0
         self.routed_in = 0
         self.shell = None

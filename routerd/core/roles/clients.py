@@ -1,6 +1,6 @@
 """The links of clients, edge routers and endpoints inside the router, which are for addresses."""
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from routerd.core.annotations.router_annotations import section
 from routerd.core.directory.naming import FALLBACK_LINK, FOR_ROUTERS, is_for_topics, phase_of
@@ -11,6 +11,7 @@ from routerd.core.links.outlet import Outlet
 from routerd.core.links.role import ConnectionRole, LinkRole
 from routerd.core.policy.message_guard import own_request_guard, read_only_guard
 from routerd.core.roles.claims import Claimant
+from routerd.core.roles.siblings import HeldAttach
 from routerd.core.roles.uplinks import DOWNLINK
 from routerd.core.settings import Distribution
 from routerd.wire import Attach, Coordinator, Error, LinkState, Source, Target
@@ -153,6 +154,16 @@ class Clients(Claimant):
             if self._journal.recorder is not None and address.remote_count == 0:
                 self._journal.recorder.events.address_added(address.key, self._clock.now)
 
+    def confirm(self, sequence: int) -> None:
+        """Answer the attaches that waited until every worker knows the changes up to this one."""
+        for one in self._siblings.confirmed(sequence):
+            if isinstance(one, Outlet):
+                self.answer(one)
+            elif one.link.state is _ATTACH_RCVD and one.link.session.is_open:
+                answer = self._take_producer(one.peer, one.link, one.performative)
+                if isinstance(answer, Error):
+                    self._attaching.refuse(one.link, answer)
+
     def answer(self, outlet: Outlet) -> None:
         """Answer a consumer that all workers know, unless it has left."""
         link = outlet.link
@@ -200,7 +211,17 @@ class Clients(Claimant):
     # --- producers
 
     def _producer_attached(self, peer: "Peer", link: Receiver, performative: Attach) -> "bool | Error":
-        """Answer a producer, and grant credit if its address has consumers."""
+        """Answer a producer, and grant credit if its address has consumers.
+
+        Clients count on answers in the order of their attaches. One that gets credit may ask at once, and names the
+        dynamic source of a receiver that it has attached before.
+        """
+        if peer.unconfirmed and peer.is_external:
+            self._siblings.await_those_before(HeldAttach(peer, link, performative))
+            return True
+        return self._take_producer(peer, link, performative)
+
+    def _take_producer(self, peer: "Peer", link: Receiver, performative: Attach) -> "Literal[True] | Error":
         target = performative.target
         if isinstance(target, Coordinator):
             return _NO_COORDINATOR

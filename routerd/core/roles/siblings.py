@@ -6,6 +6,7 @@ one sibling, so credit and settlement work from end to end.
 """
 
 from collections import deque
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from routerd.core.directory.link_routes import is_link_route
@@ -36,10 +37,20 @@ if TYPE_CHECKING:
     from routerd.core.roles.link_routing import LinkRouting
     from routerd.wire.delivery import Delivery
     from routerd.wire.link import Link
+    from routerd.wire.receiver import Receiver
 
 _NO_ADDRESS = Error(condition="amqp:invalid-field", description="a link between workers is for an address")
 _ATTACHED = LinkState.ATTACHED
 _OPENED = ConnectionState.OPENED
+
+
+@dataclass(frozen=True, slots=True)
+class HeldAttach:
+    """The attach of a producer that is answered behind those that came before it on its connection."""
+
+    peer: "Peer"
+    link: "Receiver"
+    performative: Attach
 
 
 class Siblings:
@@ -68,7 +79,7 @@ class Siblings:
         self._worker = worker
         self.version = (0, 0)
         self._sequence = 0
-        self._awaiting: deque[tuple[int, Outlet]] = deque()
+        self._awaiting: deque[tuple[int, Outlet | HeldAttach]] = deque()
 
     # --- the address table
 
@@ -96,14 +107,22 @@ class Siblings:
 
     def await_workers(self, outlet: Outlet) -> None:
         """Answer a consumer once the table has confirmed the next changes."""
+        outlet.peer.unconfirmed += 1
         self._awaiting.append((self._sequence + 1, outlet))
 
-    def confirmed(self, sequence: int) -> list[Outlet]:
-        """Return the consumers whose changes every worker knows now."""
+    def await_those_before(self, held: "HeldAttach") -> None:
+        """Have a producer be answered behind the consumers of its connection that came before it."""
+        self._awaiting.append((self._awaiting[-1][0], held))
+
+    def confirmed(self, sequence: int) -> "list[Outlet | HeldAttach]":
+        """Return the links that can be answered now, since every worker knows the changes of the consumers."""
         known = []
         awaiting = self._awaiting
         while awaiting and awaiting[0][0] <= sequence:
-            known.append(awaiting.popleft()[1])
+            one = awaiting.popleft()[1]
+            if isinstance(one, Outlet):
+                one.peer.unconfirmed -= 1
+            known.append(one)
         return known
 
     def apply(self, delta: Delta) -> None:

@@ -83,8 +83,15 @@ def test_on_another_node_there_is_nothing_of_the_launchers_files() -> None:
 def test_numbers_of_starts_grow_whatever_the_clocks_say_and_fit_into_a_long() -> None:
     numbers = [HOME.number_of(restarts) for restarts in (0, 1, 2, 1_000_000)]
     assert numbers == sorted(numbers)
-    assert min(later - earlier for earlier, later in pairwise(numbers)) > 1 << 32
+    # An actor counts on from its number whenever it has to join again.
+    assert min(later - earlier for earlier, later in pairwise(numbers)) > 1_000_000
     assert numbers[-1] < 1 << 63
+
+
+def test_a_router_that_is_started_anew_has_higher_numbers_than_its_restarted_actors_had() -> None:
+    began_ns = 1_700_000_000_000_000_000
+    before = replace(HOME, began_ns=began_ns).number_of(50)
+    assert replace(HOME, began_ns=began_ns + 50 * 20_000_000).number_of(0) > before + 1_000_000
 
 
 @pytest.mark.parametrize(

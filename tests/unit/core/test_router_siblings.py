@@ -4,7 +4,7 @@ import pytest
 
 from routerd.core import Changes, Delta, Interest, Router
 from routerd.core.errors import FullDeltaMissing
-from routerd.wire import ACCEPTED, RELEASED, Connection, ConnectionConfig, Modified, Source, Target
+from routerd.wire import ACCEPTED, RELEASED, Connection, ConnectionConfig, LinkState, Modified, Source, Target
 from tests.endpoints import Recorder
 from tests.routers import Workers, message, message_to, outcome, settings
 
@@ -125,6 +125,40 @@ class TestBarrier:
         client = workers.client(0)
         workers.holds_deltas = {1, 2}
         assert client.producer("orders").is_attached
+
+    def test_a_producer_is_answered_behind_the_consumers_of_its_connection_that_came_before(self):
+        workers = Workers(2)
+        client, other = workers.client(0), workers.client(0)
+        workers.holds_confirmations = True
+        replies = client.session.receiver("replies")
+        replies.attach(source=Source(dynamic=True), target=Target())
+        requests = client.producer("service")
+        refused = client.producer("x" * 40_000)
+        unconcerned = other.producer("service")
+        assert [link.is_attached for link in (replies, requests, unconcerned)] == [False, False, True]
+        workers.holds_confirmations = False
+        workers.pump()
+        assert [link.is_attached for link in (replies, requests, refused)] == [True, True, False]
+        assert refused.state in (LinkState.DETACH_RCVD, LinkState.DETACHED)
+        late = client.producer("service")
+        assert late.is_attached
+
+    def test_a_producer_may_be_gone_when_it_could_be_answered(self):
+        workers = Workers(2)
+        client, other = workers.client(0), workers.client(0)
+        workers.holds_confirmations = True
+        for each in (client, other):
+            each.consumer("replies")
+            each.producer("service")
+        client.vanish()
+        gone = other.producer("elsewhere")
+        gone.detach(closed=True)
+        workers.pump()
+        workers.holds_confirmations = False
+        workers.pump()
+        other.vanish()
+        workers.pump()
+        assert workers.left_over() == {}
 
     def test_attaches_are_answered_in_order_as_far_as_is_known(self):
         workers = Workers(2)

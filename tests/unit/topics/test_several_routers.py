@@ -311,3 +311,21 @@ def test_what_an_ingress_leaves_behind_with_its_role_is_not_done():
     topic.take(gone, Numbered(second, tag, 2, 0))
     topic.take(gone, StreamAt(4, 4, 0))
     assert nodes.records("B") == [tag]
+
+
+def test_a_router_whose_clock_was_set_back_is_ignored_and_remarked_on_once():
+    nodes = Nodes("AB")
+    nodes.crash("A")
+    nodes.start("A", incarnation=nodes.lives + 1)
+    nodes.crash("A")
+    nodes.start("A", incarnation=1, is_first_start=False)
+    assert not any("clock" in text for text in nodes.remarks)
+    for _ in range(8):
+        nodes.passes(1.0)
+    remarks = [text for text in nodes.remarks if "was its clock set back?" in text]
+    assert len(remarks) == 1
+    assert remarks[0].startswith("router A has the number of an earlier life")
+    nodes.crash("A")
+    nodes.start("A", incarnation=nodes.lives + 1)
+    nodes.passes(1.0)
+    assert nodes.nodes["B"].routers.up() == ["A"]
