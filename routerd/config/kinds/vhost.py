@@ -212,6 +212,6 @@ def _invalid(values: Mapping[str, Any], reason: str) -> str:
 
 
 def policy_error(values: Mapping[str, Any], reason: str) -> str:
-    """Return what a client is told of a vhost that is refused."""
+    """Return the error that a client gets when its vhost is refused."""
     start = _invalid(values, "")
     return f"PolicyError: {reason if reason.startswith(start) else start + reason}"

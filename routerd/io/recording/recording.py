@@ -102,7 +102,7 @@ class Recording:
             recorder.events.rows_lost(records.rows, "files: they are written too slowly", now)
 
     def close(self, now: float) -> None:
-        """Record no more. What was recorded is still to be written."""
+        """Record no more. The records that are left are still written."""
         self.close_second(now)
         self._router.recorder = None
         self._couriers.close()
