@@ -97,9 +97,9 @@ def _time_a_message(
 def _end_second(routers: Routers, kept: list[Decisions] | None) -> None:
     """Take what was recorded, as the shell does each second."""
     for router in routers.routers:
-        if router.recorder is not None:
-            router.recorder.tick(router.now, time.time(), SECOND_US)
-            taken = router.recorder.take()
+        if router.journal.recorder is not None:
+            router.journal.recorder.tick(router.now, time.time(), SECOND_US)
+            taken = router.journal.recorder.take()
             if kept is not None:
                 kept += [Decisions(columns, router.router_id, taken.weight) for columns in taken.decisions]
 
@@ -107,7 +107,7 @@ def _end_second(routers: Routers, kept: list[Decisions] | None) -> None:
 def recording(every: int, routers: Routers) -> Routers:
     """Have routers record every so manieth decision."""
     for router in routers.routers:
-        router.recorder = Recorder(router.router_id, every, time.time())
+        router.journal.recorder = Recorder(router.router_id, every, time.time())
     return routers
 
 
@@ -115,7 +115,7 @@ def writing(consumers: int = 1) -> float:
     """Return the seconds that the writer of records takes for a decision with `consumers` candidates."""
     routers = single_router()
     router = routers.routers[0]
-    router.recorder = Recorder(router.router_id, 1, time.time(), rows=WRITTEN)
+    router.journal.recorder = Recorder(router.router_id, 1, time.time(), rows=WRITTEN)
     kept: list[Decisions] = []
     forwarding(routers, "q", consumers=consumers, messages=WRITTEN, kept=kept)
     # The first call of all looks for a library.
@@ -134,7 +134,7 @@ def guarded() -> float:
     router = routers.routers[0]
     group = GroupSettings(name="g", users=("*",), from_any_host=True, sources=("*",), targets=("*",))
     vhost = VhostSettings(hostname="$default", groups=(group,))
-    router.gate = Gate(PolicySettings(is_enforced=True), [vhost], Observer(), router.go_on)
+    router.policy.gate = Gate(PolicySettings(is_enforced=True), [vhost], Observer(), router.connections.go_on)
     return forwarding(routers, "q")
 
 

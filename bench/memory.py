@@ -96,7 +96,7 @@ class Pair(Line):
 
     def __init__(self, router: Router, capacity: int = 0) -> None:
         client = Connection(ConnectionConfig(container_id="client"), Client(), is_client=True)
-        Line.__init__(self, client, router_end(router, router.new_peer(capacity=capacity)))
+        Line.__init__(self, client, router_end(router, router.connections.new_peer(capacity=capacity)))
         self._settle_down()
         self.session = self.client.session()
         self.session.begin()
@@ -224,7 +224,7 @@ class TwoRouters(Routers):
         names = count(1)
         settings = [_settings(id, mode=RouterMode.INTERIOR) for id in ("A", "B")]
         Routers.__init__(self, *(Router(one, lambda: f"token{next(names)}") for one in settings))
-        peers = [router.new_peer(INTER_ROUTER, capacity=CREDIT) for router in self.routers]
+        peers = [router.connections.new_peer(INTER_ROUTER, capacity=CREDIT) for router in self.routers]
         for index, peer in enumerate(peers):
             peer.cost, peer.is_initiator = TRUNK_COST, index == 0
         self.lines.append(Line(*(self._trunk_end(index, peer) for index, peer in enumerate(peers))))
@@ -232,7 +232,7 @@ class TwoRouters(Routers):
         for router, peer, other in zip(self.routers, peers, ("B", "A"), strict=True):
             mapped = (MappedAddresses("B", {f"M0{address}": -1}),) if other == "B" else ()
             routes = {other: RouteTo(other, peer.number, TRUNK_COST)}
-            router.apply_network(NetworkNews((1, 1), routes=routes, radius=1, through={}, mapped=mapped))
+            router.routes.apply_network(NetworkNews((1, 1), routes=routes, radius=1, through={}, mapped=mapped))
         self.settle_down()
 
     def _trunk_end(self, index: int, peer: Peer) -> Connection:

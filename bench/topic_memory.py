@@ -97,7 +97,7 @@ def subscription_octets(topics: int = TOPICS, subscriptions: int = SUBSCRIPTIONS
     """Return the octets of a subscription at a router that it is not attached to, without its names in one text."""
     pair = Pair(TopicSettings(subscription_timeout_s=TIMEOUT_S))
     for number in range(topics):
-        # The other router has the topics, each with a subscription of its own.
+        # The other router has the topics, each with one subscription.
         _subscribe(pair.second, f"topic.{number}", number, ClientName("own", "s"))
     names = [ClientName(f"container-{number}", f"link-{number}") for number in range(subscriptions)]
     for number, name in enumerate(names):

@@ -118,6 +118,8 @@ MODULES = (
     "routerd/core/roles/refusals.py",
     "routerd/core/roles/keeping.py",
     "routerd/core/roles/clients.py",
+    "routerd/core/roles/configured_addresses.py",
+    "routerd/core/roles/connections.py",
     "routerd/core/roles/containers.py",
     "routerd/core/roles/link_route_uses.py",
     "routerd/core/roles/auto_links.py",

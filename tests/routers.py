@@ -104,7 +104,7 @@ class Worker:
 
     def connection(self, config: ConnectionConfig, **options: Any) -> Connection:
         """This worker's end of a new connection from a client."""
-        return self.end(self.router.new_peer(**options), config, is_client=False)
+        return self.end(self.router.connections.new_peer(**options), config, is_client=False)
 
     def end(self, peer: Peer, config: ConnectionConfig, *, is_client: bool) -> Connection:
         """An end of a connection of a peer."""
@@ -183,7 +183,7 @@ class Workers:
 
     def join(self, worker: Worker) -> None:
         """Have a worker join the table with all that it has."""
-        everything = worker.router.all_interests()
+        everything = worker.router.siblings.all_interests()
         worker.awaited.append((everything.sequence, self.table.join(worker.sibling, everything)))
 
     def kill(self, index: int, *, is_noticed: bool = True) -> None:
@@ -234,11 +234,11 @@ class Workers:
     def connect_siblings(self) -> None:
         """Make the connections of the fabric that are missing; of two siblings the one with the higher number does."""
         for worker in self.workers.values():
-            for other, neighbour in worker.router.neighbours.items():
+            for other, neighbour in worker.router.directory.neighbours.items():
                 host = self.workers.get(other)
                 if other < worker.index and neighbour.peer is None and not self._is_connecting(worker, other):
                     if host is None or host.sibling != neighbour.sibling or not self.connects:
-                        worker.router.connect_failed(other)
+                        worker.router.siblings.connect_failed(other)
                     else:
                         self._connect(worker, host)
 
@@ -248,7 +248,7 @@ class Workers:
     def _connect(self, worker: Worker, other: Worker) -> None:
         ends = [
             host.end(
-                host.router.new_peer(FABRIC),
+                host.router.connections.new_peer(FABRIC),
                 ConnectionConfig(
                     **{
                         "container_id": f"{self.settings.id}#{host.index}",
@@ -284,7 +284,7 @@ class Workers:
     def _tell(self) -> bool:
         has_moved = False
         for worker in [] if self.holds_changes or self._is_alone else self.workers.values():
-            changes = worker.router.take_changes()
+            changes = worker.router.siblings.take_changes()
             if changes is not None:
                 has_moved = True
                 version = self.table.update(worker.index, worker.sibling.incarnation, changes)
@@ -293,7 +293,7 @@ class Workers:
             delta = None if index in self.holds_deltas else self.table.delta_for(index)
             if delta is not None:
                 has_moved = True
-                worker.router.apply(delta)
+                worker.router.siblings.apply(delta)
                 self.connect_siblings()
                 self.table.acknowledge(index, worker.sibling.incarnation, delta.version)
         return self._confirm() or has_moved
@@ -304,7 +304,7 @@ class Workers:
         for worker in [] if self.holds_confirmations else self.workers.values():
             while worker.awaited and worker.awaited[0][1] <= known:
                 has_moved = True
-                worker.router.confirm(worker.awaited.popleft()[0])
+                worker.router.clients.confirm(worker.awaited.popleft()[0])
         return has_moved
 
     def _token(self) -> str:
@@ -323,7 +323,7 @@ class Workers:
                 found |= {f"{index} {name} of {number}": value for name, value in ends.items() if value}
             found |= {
                 f"{index} outlets to {other}": neighbour.outlets
-                for other, neighbour in router.neighbours.items()
+                for other, neighbour in router.directory.neighbours.items()
                 if neighbour.outlets
             }
         return found

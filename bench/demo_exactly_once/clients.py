@@ -1,6 +1,7 @@
 """A client of the demo: `python -m bench.demo_exactly_once.clients KIND GUARANTEE NAME DATABASE URL...`.
 
-Each writes its work into a table of its own, in the transaction that also says that a message is kept, or processed.
+Each client writes its work into a table that no other client uses. The same transaction keeps a message that is to be
+published, or notes that a message was processed.
 With at-least-once, a message is accepted after that transaction: a client that dies in between gets it again.
 """
 

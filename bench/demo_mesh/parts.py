@@ -88,7 +88,7 @@ class Router:
         """Start it, and do not wait."""
         self._runtime = tempfile.mkdtemp(prefix="demo-", dir="/tmp")
         files = ("-c", str(self._config), "--runtime-directory", self._runtime)
-        # What it has logged in earlier lives is worth keeping, and says nothing of this one.
+        # The log of an earlier start is kept under another name, so that this log is about this start only.
         if self.log.exists():
             self.log.rename(self.log.with_suffix(f".{next(self._lives)}.log"))
         with self.log.open("w") as log:

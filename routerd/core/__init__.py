@@ -15,6 +15,7 @@ from routerd.core.directory.membership import Changes, Delta, Interest, Sibling
 from routerd.core.directory.naming import TOPICS_ADDRESS
 from routerd.core.directory.network import MappedAddresses, Network, NetworkNews, RouteTo
 from routerd.core.directory.pattern_tree import PatternTree
+from routerd.core.directory.topics import Topics
 from routerd.core.directory.treatment import HINTS, Treatment, Treatments
 from routerd.core.errors import (
     ChangesMissed,
@@ -40,7 +41,6 @@ from routerd.core.inside.exchanges import Exchanges
 from routerd.core.inside.inner_connection import InnerConnection
 from routerd.core.inside.inner_endpoints import InnerConsumer, InnerProducer, LoopBack
 from routerd.core.inside.link_keeper import LinkKeeper
-from routerd.core.inside.topics import Topics
 from routerd.core.links.address import Address
 from routerd.core.links.end import COUNTERS
 from routerd.core.links.fan_out import FanOut

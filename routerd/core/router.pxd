@@ -14,13 +14,13 @@ from routerd.core.delivery.settlement cimport Settlement
 from routerd.core.directory.directory cimport Directory
 from routerd.core.directory.path_rules cimport PathRules
 from routerd.core.links.end cimport End
-from routerd.core.links.outlet cimport Outlet
 from routerd.core.links.peer cimport Peer
-from routerd.core.links.role cimport ConnectionRole
 from routerd.core.recording.journal cimport Journal
 from routerd.core.roles.attaching cimport Attaching
 from routerd.core.roles.auto_links cimport AutoLinks
 from routerd.core.roles.clients cimport Clients
+from routerd.core.roles.configured_addresses cimport ConfiguredAddresses
+from routerd.core.roles.connections cimport Connections
 from routerd.core.roles.containers cimport Containers
 from routerd.core.roles.demand cimport Demand
 from routerd.core.roles.edges cimport Edges
@@ -42,11 +42,6 @@ from routerd.wire.handler cimport Handler
 from routerd.wire.link cimport Link
 from routerd.wire.session cimport Session
 
-cdef object _BEGIN_RCVD
-cdef object _OPEN_RCVD
-cdef object _OPENED
-cdef object _CLOSED_BY_OPERATOR
-
 
 cdef class Router(Handler):
     cdef readonly object settings
@@ -56,16 +51,14 @@ cdef class Router(Handler):
     cdef readonly int workers
     cdef readonly dict peers
     cdef readonly object totals
-    cdef public object topics
     cdef public list awake
-    cdef long long _last_peer
     cdef Clock _clock
     cdef readonly Directory directory
     cdef PathRules _rules
     cdef Marking _marking
-    cdef Journal _journal
-    cdef Settlement _settlement
-    cdef Sending _sending
+    cdef readonly Journal journal
+    cdef readonly Settlement settlement
+    cdef readonly Sending sending
     cdef Copies _copies
     cdef Batches _batches
     cdef Queues _queues
@@ -73,44 +66,38 @@ cdef class Router(Handler):
     cdef Credit _credit
     cdef Endings _endings
     cdef Destinations _destinations
-    cdef Intake _intake
-    cdef Attaching _attaching
+    cdef readonly Intake intake
+    cdef readonly Attaching attaching
     cdef Demand _demand
+    cdef readonly ConfiguredAddresses configured_addresses
     cdef readonly object link_routes
     cdef readonly RoutedLinks routed_links
     cdef RoutedTraffic _routed_traffic
-    cdef AddressRoutes _routes
-    cdef Siblings _siblings
-    cdef Trunks _trunks
-    cdef Uplinks _uplinks
+    cdef readonly AddressRoutes routes
+    cdef readonly Siblings siblings
+    cdef readonly Trunks trunks
+    cdef readonly Uplinks uplinks
     cdef object _requests
     cdef object _proxies
     cdef readonly object connection_routes
     cdef Edges _edges
-    cdef PolicyClaim _policy
-    cdef Keeping _keeping
-    cdef Clients _clients
+    cdef readonly PolicyClaim policy
+    cdef readonly Keeping keeping
+    cdef readonly Clients clients
     cdef Containers _containers
     cdef readonly LinkRouteUses link_route_uses
     cdef readonly AutoLinks auto_links
-    cdef Leaving _leaving
-    cdef ConnectionRole _client_role
-    cdef dict _roles
+    cdef readonly Leaving leaving
+    cdef readonly Connections connections
 
     cpdef void set_clock(self, double now)
     cpdef bint has_news(self) except -1
     cpdef void end_turn(self)
-    @cython.locals(peer=Peer)
     cpdef void on_opened(self, Connection connection, object performative)
-    @cython.locals(connection=Connection)
-    cdef void _open(self, Peer peer, object performative)
-    @cython.locals(peer=Peer)
     cpdef void on_closed(self, Connection connection, object error)
-    @cython.locals(peer=Peer)
     cpdef void on_authenticated(self, Connection connection)
     cpdef void on_authentication_failed(self, Connection connection)
     cpdef void on_violation(self, Connection connection, object error)
-    @cython.locals(peer=Peer)
     cpdef void on_session_begun(self, Session session, object performative)
     cpdef void on_session_ended(self, Session session, object error)
     @cython.locals(peer=Peer)
@@ -118,7 +105,6 @@ cdef class Router(Handler):
     cpdef void on_output(self, Connection connection)
     cpdef void set_blocked(self, Peer peer, bint is_blocked)
     cpdef void written(self, Peer peer)
-    cpdef void retire_consumer(self, Outlet outlet)
 
     @cython.locals(peer=Peer, end=End)
     cpdef void on_link_attached(self, Link link, object performative)

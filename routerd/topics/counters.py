@@ -1,4 +1,4 @@
-"""What management is told of topics, by publisher and by subscription."""
+"""The counters of topics that management shows, by publisher and by subscription."""
 
 from dataclasses import dataclass
 

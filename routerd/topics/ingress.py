@@ -237,7 +237,7 @@ class Ingress:
         self._settle(publisher, entries)
 
     def _settle(self, publisher: Publisher, entries: list[Entry]) -> None:
-        # What is settled is not shown any more, save what came before in this turn.
+        # Settled deliveries are sent to nobody else. Those that came in this turn are sent first.
         self._subscribers.show_news()
         numbers = Ranges()
         for entry in entries:

@@ -1,4 +1,4 @@
-"""The subscriptions of a topic: how they begin, move, and end, and the list that this router tells of its own."""
+"""The subscriptions of a topic: how they begin, move and end, and how this router lists its own ones to others."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -131,7 +131,7 @@ class TopicNode:
         topic.accept(session, deliveries)
 
     def grant(self, link: int, credit: int, now: float) -> None:
-        """A subscriber wants so many more deliveries."""
+        """A subscriber has granted credit for further deliveries."""
         _, session = self._session(link, now)
         if session is not None:
             session.credit += credit

@@ -1,7 +1,7 @@
 """The octets in which messages between routers travel, and what is read of them.
 
 A frame has a head and operations: lists of a code and fields, in the codec of AMQP 1.0. Operations of a topic stand
-behind its name. What is read is checked completely before anything of it is used.
+behind its name. A frame is checked completely before any of it is used.
 """
 
 from collections.abc import Callable, Iterable

@@ -146,7 +146,7 @@ class Ranges:
         return both
 
     def copy(self) -> "Ranges":
-        """Return the same numbers as a set of its own."""
+        """Return a copy that can be changed independently."""
         made = Ranges()
         made._firsts = self._firsts[:]
         made._lasts = self._lasts[:]

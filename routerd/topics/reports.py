@@ -1,4 +1,4 @@
-"""What management is told of a topic: counted when it is asked for, from what there is."""
+"""The counters of a topic that management shows. They are counted when it asks for them."""
 
 from routerd.topics.counters import PublisherCounters, SubscriptionCounters, TopicCounters
 from routerd.topics.names import ClientName

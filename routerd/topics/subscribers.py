@@ -1,7 +1,7 @@
 """The subscribers of a topic at this router: who is attached, what each was given, and what each has decided.
 
-A subscriber is a bit of the masks of records. What is sent to a session, and what it had in its map, is `given`. What
-is final for it is `decided`.
+A subscriber is a bit of the masks of records. `given` has the bits of the sessions to which a delivery was sent, or
+which had it in their maps. `decided` has the bits of those for which it is final.
 """
 
 from collections import deque
@@ -51,7 +51,7 @@ class Session:
         self.again: deque[bytes] = deque()
         # By publisher: the number up to which nothing is sent any more, since it was given or is too old.
         self.progress: dict[bytes, int] = {}
-        # Publishers of which something could not be sent yet.
+        # Publishers with deliveries that could not be sent yet.
         self.behind: dict[bytes, None] = {}
         # Deliveries that came before something that it has, so that they must not come after it.
         self.skipped: dict[bytes, set[bytes]] = {}

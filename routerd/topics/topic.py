@@ -264,7 +264,7 @@ class Topic:
         self.host.drop_all_of(key, claim)
 
     def _on_publisher_seen(self, place: Place, it: told.PublisherSeen) -> None:
-        # What came before in this turn is shown as it was meant.
+        # Deliveries that came before in this turn are sent first, while the old state of the publisher still holds.
         self.subscribers.show_news()
         known = self.directory.publishers.get(it.key)
         if known is not None and known.claim == it.claim and known.ingress == place:

@@ -51,7 +51,7 @@ def check_barrier(simulation: "Simulation", host: "WorkerHost", answered: list[A
         other = simulation.hosts.get(sibling.worker)
         if other is None or other is host or other.sibling != sibling:
             continue
-        neighbour = other.router.neighbours.get(host.index)
+        neighbour = other.router.directory.neighbours.get(host.index)
         if neighbour is None or neighbour.sibling != host.sibling:
             continue  # given up by the table meanwhile
         for outlet in answered:
@@ -154,7 +154,7 @@ def _check_interests(simulation: "Simulation", host: "WorkerHost") -> None:
         if other is host:
             continue
         wanted = {key: one.local_count for key, one in other.router.addresses.items() if one.local_count}
-        neighbour = host.router.neighbours[other.index]
+        neighbour = host.router.directory.neighbours[other.index]
         check(
             neighbour.interests == wanted,
             f"worker {host.index} takes worker {other.index} to want {neighbour.interests}, not {wanted}",
@@ -176,7 +176,7 @@ def _check_empty(host: "WorkerHost") -> None:
         parts = (peer.inlets, peer.outlets, peer.starved, peer.connection.sessions(), len(peer.connection.links))
         if any(parts):
             found[f"on connection {number}"] = parts
-    for other, neighbour in router.neighbours.items():
+    for other, neighbour in router.directory.neighbours.items():
         if neighbour.outlets:
             found[f"outlets to worker {other}"] = neighbour.outlets
     check(not found, f"worker {host.index} has left over {found}")

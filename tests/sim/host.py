@@ -77,7 +77,7 @@ class Host:
 
     def accept(self, config: ConnectionConfig, **options: Any) -> Connection:
         """Return the router's end of a client's connection."""
-        return self.connection(self.router.new_peer(**options), config, is_client=False)
+        return self.connection(self.router.connections.new_peer(**options), config, is_client=False)
 
     def connection(self, peer: Peer, config: ConnectionConfig, *, is_client: bool) -> Connection:
         """Return the router's end of a connection."""
@@ -158,13 +158,13 @@ class Host:
     def drain(self, grace_s: float) -> None:
         """End in order."""
         self.is_draining = True
-        self.router.drain()
+        self.router.leaving.drain()
         self.turn_ends()
         self._drain_step(self.world.now + grace_s)
 
     def _drain_step(self, end: float) -> None:
-        if self.router.is_drained() or self.world.now >= end:
-            self.router.close_all()
+        if self.router.leaving.is_drained() or self.world.now >= end:
+            self.router.leaving.close_all()
             self.turn_ends()
             self.world.later(0.5, self.do, self.ended)
         else:

@@ -130,7 +130,7 @@ def check_network(simulation: "MeshSimulation") -> None:
         _check_addresses(host, trees[host.id], wanted)
     for host in simulation.alive():
         check_router(host)
-        own = {interest.key: interest.consumers for interest in host.router.all_interests().interests}
+        own = {interest.key: interest.consumers for interest in host.router.siblings.all_interests().interests}
         check(own == wanted[host.id], f"{host.id} takes others to want {own}, and not {wanted[host.id]}")
         reached = [] if host.interior is None else [*trees.get(host.interior, ())]
         _check_credit(host, [host.id, *(one for one in _with_edges(simulation, reached) if one != host.id)], consumers)
@@ -178,7 +178,7 @@ def _reply_keys(edge: "MeshRouter") -> list[str]:
 
 
 def _check_routes(simulation: "MeshSimulation", host: "MeshRouter", trees: Trees, links: Links) -> None:
-    network = host.router.network
+    network = host.router.directory.network
     told = {other: (route.next_hop, route.cost, route.trunk) for other, route in network.routes.items()}
     paths = {other: path for other, path in trees[host.id].items() if other != host.id}
     true = {
@@ -210,7 +210,7 @@ def _best_trunk(simulation: "MeshSimulation", host: "MeshRouter", neighbour: str
 
 def _check_addresses(host: "MeshRouter", reached: dict[str, Any], wanted: dict[str, dict[str, int]]) -> None:
     treatments = Treatments(host.settings)
-    mapping = {mapped.router: dict(mapped.added) for mapped in host.router.network.mapping()}
+    mapping = {mapped.router: dict(mapped.added) for mapped in host.router.directory.network.mapping()}
     for other in reached:
         if other == host.id:
             continue
@@ -319,7 +319,7 @@ def check_nothing_is_left(simulation: "MeshSimulation") -> None:
 
 def _is_place(host: "MeshRouter", key: str) -> bool:
     """Whether an address is that of another router, an edge router among them."""
-    return key == UPLINK or (key[:1] in ("R", "H") and host.router.network.reaches(key))
+    return key == UPLINK or (key[:1] in ("R", "H") and host.router.directory.network.reaches(key))
 
 
 def _is_for_clients(end: Any) -> bool:

@@ -26,7 +26,7 @@ class MeshEngine:
         self._wake_at = NEVER
         self._untaken: deque[list[TrunkEvent]] = deque()
         self.is_over = False
-        network = router.router.network
+        network = router.router.directory.network
         checkpoint = network.checkpoint
         self.is_resumed = isinstance(checkpoint, Checkpoint)
         self._host = RoutingHost(
@@ -42,8 +42,8 @@ class MeshEngine:
     def begin(self) -> None:
         """Take what there is in the worker, and tell it all that is known: it may come from another engine."""
         router, now = self._router.router, self._world.now
-        self._host.set_interests(router.all_interests().interests, now)
-        self._host.take_events(router.open_trunks(), now)
+        self._host.set_interests(router.siblings.all_interests().interests, now)
+        self._host.take_events(router.trunks.open_trunks(), now)
         outputs = self._host.outputs(now)
         self._tell([self._host.full_news()], outputs.controls)
         self._schedule()

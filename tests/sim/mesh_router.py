@@ -104,7 +104,7 @@ class MeshRouter(Host):
         """The id of the interior router that it is, or has for its uplink."""
         if not self.is_edge:
             return self.id
-        uplink = self.router.uplink
+        uplink = self.router.uplinks.active
         return None if uplink is None else str(uplink.interior)
 
     def die(self) -> None:
@@ -139,9 +139,9 @@ class MeshRouter(Host):
         """Take what comes of the engine."""
         self.router.set_clock(self.world.now)
         for one in news:
-            self.router.apply_network(one)
+            self.router.routes.apply_network(one)
         for trunk, octets in controls:
-            self.router.send_control(trunk, octets)
+            self.router.trunks.send_control(trunk, octets)
         self.turn_ends()
 
     # --- connections
@@ -150,7 +150,7 @@ class MeshRouter(Host):
         self, *, cost: int, capacity: int, is_initiator: bool, is_to_edge: bool, **options: Any
     ) -> Connection:
         """Return this router's end of a connection to another."""
-        peer = self.router.new_peer(EDGE if is_to_edge else INTER_ROUTER, capacity=capacity)
+        peer = self.router.connections.new_peer(EDGE if is_to_edge else INTER_ROUTER, capacity=capacity)
         peer.cost, peer.is_initiator = cost, is_initiator
         config = ConnectionConfig(
             container_id=self.id,
@@ -176,12 +176,12 @@ class MeshRouter(Host):
 
     def tell(self) -> None:
         """Tell the engine of consumers and of trunks."""
-        changes = self.router.take_changes()
+        changes = self.router.siblings.take_changes()
         if changes is not None and self.engine is not None:
             self.engine.take_changes(changes)
-        if self.router.trunks or self.router.wanting:
-            self.router.open_streams()
-        events = self.router.take_trunk_events()
+        if self.router.directory.trunks or self.router.trunks.wanting:
+            self.router.trunks.open_streams()
+        events = self.router.trunks.take_events()
         if events and self.engine is not None:
             self.engine.take_events(events)
         else:

@@ -123,7 +123,7 @@ class Simulation(Clientele):
             if host.is_hung or host.is_draining:
                 return False
             for other in self.hosts.values():
-                neighbour = host.router.neighbours.get(other.index)
+                neighbour = host.router.directory.neighbours.get(other.index)
                 if other is not host and (
                     neighbour is None or neighbour.sibling != other.sibling or neighbour.peer is None
                 ):

@@ -61,7 +61,7 @@ class WorkerHost(Host):
 
     def tell(self) -> None:
         """Tell the table what consumers there are."""
-        changes = self.router.take_changes()
+        changes = self.router.siblings.take_changes()
         if changes is not None and self._to_table is not None:
             self._to_table.send(self._simulation.table.update, self, changes)
 
@@ -85,7 +85,7 @@ class WorkerHost(Host):
             self._to_table = None
             return
         self._to_table = Channel(self.world)
-        everything: Changes = self.router.all_interests()
+        everything: Changes = self.router.siblings.all_interests()
         self._to_table.send(table.join, self, everything)
 
     @property
@@ -102,7 +102,7 @@ class WorkerHost(Host):
     def apply(self, delta: Delta) -> None:
         """Take news of the siblings."""
         try:
-            self.router.apply(delta)
+            self.router.siblings.apply(delta)
         except FullDeltaMissing:
             self.rejoin()
             return
@@ -114,7 +114,7 @@ class WorkerHost(Host):
     def confirm(self, sequence: int, members: Members) -> None:
         """Answer attaches that waited."""
         self._check_answered()
-        self.router.confirm(sequence)
+        self.router.clients.confirm(sequence)
         answered = [outlet for outlet in self.consumers() if outlet.is_open and outlet not in self._answered]
         self._answered.update(dict.fromkeys(answered))
         self._simulation.check_barrier(self, answered, members)
@@ -132,19 +132,19 @@ class WorkerHost(Host):
     # --- siblings
 
     def _seek_siblings(self) -> None:
-        for other, neighbour in self.router.neighbours.items():
+        for other, neighbour in self.router.directory.neighbours.items():
             if other < self.index and neighbour.peer is None and other not in self._connecting:
                 self._connecting.add(other)
                 self.world.later(self.world.random.uniform(0.0, 0.01), self.do, self._connect, other)
 
     def _connect(self, other: int) -> None:
-        neighbour = self.router.neighbours.get(other)
+        neighbour = self.router.directory.neighbours.get(other)
         if neighbour is None or neighbour.peer is not None:
             self._connecting.discard(other)
             return
         host = self._simulation.hosts.get(other)
         if host is None or host.sibling != neighbour.sibling or self._simulation.is_unreachable(self.index, other):
-            self.router.connect_failed(other)
+            self.router.siblings.connect_failed(other)
             self.turn_ends()
         else:
             self._simulation.join_siblings(self, host)
@@ -158,7 +158,7 @@ class WorkerHost(Host):
             max_frame_size=self._simulation.fabric_frame_size,
             properties={Symbol("worker"): self.index, Symbol("incarnation"): self.sibling.incarnation},
         )
-        connection = self.connection(self.router.new_peer(FABRIC), config, is_client=is_client)
+        connection = self.connection(self.router.connections.new_peer(FABRIC), config, is_client=is_client)
         if is_client:
             connection.open()
         return connection

@@ -1,7 +1,7 @@
 """How long a link has been without its router, over all processes of the program.
 
-Routers forget a link that is away for its time-out, and settle what they have of it. So a link that may be forgotten
-must not go on with what it has kept: it gives that up earlier, by its own clock, before it attaches.
+Routers forget a link that is away for its time-out, and settle its deliveries. A link that may be forgotten must not go
+on with the state that it has kept. So it gives this state up earlier, by its own clock, before it attaches.
 """
 
 from typing import Final
@@ -63,7 +63,7 @@ class Absence:
         try:
             self._keep(engine, sent_upto)
         except ClientError:
-            # What was kept before is true as well: it says less.
+            # The store still has the note from before. That one is true as well, and says less.
             return
 
     def _keep(self, engine: Link, sent_upto: int | None) -> None:

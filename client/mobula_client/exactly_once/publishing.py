@@ -207,7 +207,7 @@ class PublishingLink(AbsentLink, SendingLink):
         super().lost()
 
     def ended(self, error: ClientError) -> None:
-        """Tell everybody who waits; the messages stay in the store, but for those whose outcome nobody knows."""
+        """Tell everybody who waits. The messages stay in the store, except those whose outcome nobody knows."""
         if isinstance(error, OutcomesUnknown):
             self._give_up(str(error))
         self.waiting.clear()

@@ -208,9 +208,9 @@ class SubscribingLink(AbsentLink, LastingLink):
     def room(self) -> int:
         """How many more messages may come, new ones or others.
 
-        Those count that came over this attachment and are not decided. What is decided and unsettled waits for other
-        subscribers, which may wait for this one: it counts only where the map would no longer fit an attach. What is in
-        hands from earlier attachments comes again. It counts only where there is too much of it.
+        Messages that came over this attachment and are not decided count. Decided messages that are still unsettled
+        wait for other subscribers, which may wait for this one. So they count only if the map would no longer fit an
+        attach. Messages in hands from earlier attachments come again. They count only if there are too many of them.
         """
         room = min(self.window - len(self._undecided), 2 * self.window - self.in_hands)
         return room if self.engine is None else min(room, _map_room(self.engine) - len(self._bound))

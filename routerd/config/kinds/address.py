@@ -198,11 +198,11 @@ phases, a fallback destination and `resendReleased`. An edge router leaves topic
 
     def apply(self, router: Router, config: AddressSettings) -> None:
         """Treat addresses that come into use from now on by these settings."""
-        router.configure_address(config)
+        router.configured_addresses.add(config)
 
     def remove(self, router: Router, config: AddressSettings) -> None:
         """Treat addresses that come into use from now on as if the pattern were not configured."""
-        router.forget_pattern(config.pattern)
+        router.configured_addresses.remove(config.pattern)
 
 
 def pattern_of(values: Mapping[str, Any]) -> str:

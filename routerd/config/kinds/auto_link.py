@@ -113,11 +113,11 @@ See [brokers.md](brokers.md)."""
 
     def apply(self, router: Router, config: AutoLinkSettings) -> None:
         """Have the link attached wherever the container is connected."""
-        router.add_auto_link(config)
+        router.auto_links.add(config)
 
     def remove(self, router: Router, config: AutoLinkSettings) -> None:
         """Have the link detached."""
-        router.remove_auto_link(config.name)
+        router.auto_links.remove(config.name)
 
 
 def auto_link_phase(values: Mapping[str, Any]) -> int:

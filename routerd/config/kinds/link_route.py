@@ -98,11 +98,11 @@ neither, links of these addresses are refused unless another router has a contai
 
     def apply(self, router: Router, config: LinkRouteSettings) -> None:
         """Route links by it from now on."""
-        router.add_link_route(config)
+        router.link_route_uses.add(config)
 
     def remove(self, router: Router, config: LinkRouteSettings) -> None:
         """Route no more links by it."""
-        router.remove_link_route(config.name)
+        router.link_route_uses.remove(config.name)
 
 
 def route_pattern_of(values: Mapping[str, Any]) -> str:

@@ -159,13 +159,13 @@ GROUP_ROWS
 
     def apply(self, router: Router, config: VhostSettings) -> None:
         """Hold what begins from now on against the vhost, in the place of one with its name."""
-        assert router.gate is not None, "a worker has one"
-        router.gate.configure(config)
+        assert router.policy.gate is not None, "a worker has one"
+        router.policy.gate.configure(config)
 
     def remove(self, router: Router, config: VhostSettings) -> None:
         """Do without the vhost."""
-        assert router.gate is not None, "a worker has one"
-        router.gate.forget(config.hostname)
+        assert router.policy.gate is not None, "a worker has one"
+        router.policy.gate.forget(config.hostname)
 
 
 def _names(reading: Reading) -> VhostNames:
@@ -212,6 +212,6 @@ def _invalid(values: Mapping[str, Any], reason: str) -> str:
 
 
 def policy_error(values: Mapping[str, Any], reason: str) -> str:
-    """Return what a client is told of a vhost that is refused."""
+    """Return the error that a client gets when its vhost is refused."""
     start = _invalid(values, "")
     return f"PolicyError: {reason if reason.startswith(start) else start + reason}"

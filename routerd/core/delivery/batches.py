@@ -20,8 +20,8 @@ each message. The engine checks the frames (`routerd.wire.relay`). They hold who
 encode them, and settled as the first one was. Their ids and tags follow one another, and they keep within credit,
 windows and sizes.
 
-Messages to and from other routers have annotations. Those that go together have the same header and annotations, octet
-by octet, so that their priority, path and destination are those of the first one. They leave with the header and
+Messages to and from other routers have annotations. They go together only if their header and annotations are the same,
+octet by octet. So their priority, path and destination are those of the first one. They leave with the header and
 annotations that the first one left with.
 """
 

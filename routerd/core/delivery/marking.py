@@ -102,7 +102,7 @@ class Marking:
         return self._splice(arrival, self.reader.diverted(annotations, annotations.to, annotations.phase))
 
     def _tell_of_entry(self, arrival: "Arrival", annotations: "RouterAnnotations") -> int:
-        """Write the path of a message that entered the network here. What a client says of its path is kept."""
+        """Write the path of a message that entered the network here. The path that a client claims is kept."""
         inlet = arrival.inlet
         if annotations.ingress_as_written or annotations.steps:
             to, phase = self._destination(inlet)

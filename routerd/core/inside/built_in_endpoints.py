@@ -29,7 +29,7 @@ def add_built_in_endpoints(router: Router, now: float, *, is_host: bool = True) 
         ("deny", _OneWay("Connectivity to the deny node is forbidden", refuses_consumers=True, refuses_producers=True)),
         ("echo", Echo(router)),
     ):
-        router.keepers[f"M0{PREFIX}{name}"] = keeper
+        router.keeping.keepers[f"M0{PREFIX}{name}"] = keeper
     if is_host:
         inside = LoopBack(router, now)
         inside.consume(f"{PREFIX}sink", lambda message, delivery: delivery.accept())
@@ -110,5 +110,5 @@ class Echo(LinkKeeper):
         mirror: Any = session.receiver(name) if link.is_sender else session.sender(name)
         self._mirrors[link] = mirror
         self._mirrors[mirror] = link
-        self._router.keep(mirror, self)
+        self._router.keeping.keep(mirror, self)
         mirror.attach(source=performative.source, target=performative.target)

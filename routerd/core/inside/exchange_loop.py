@@ -105,7 +105,7 @@ class ExchangeLoop(InnerConnection):
     receiver: "Receiver | None"
 
     def __init__(self, router: "Router", exchange: Exchange, now: float) -> None:
-        peer: Peer = router.new_peer(INNER, CAPACITY)
+        peer: Peer = router.connections.new_peer(INNER, CAPACITY)
         # Messages go in and out here as on links of clients, and their way through the network begins anew.
         peer.is_followed = True
         peer.strips_in = True
@@ -156,7 +156,7 @@ class ExchangeLoop(InnerConnection):
         self._former[receiver] = None
         for outlet in list(self.peer.outlets):
             if outlet.link.name == receiver.name:
-                self._router.retire_consumer(outlet)
+                self._router.clients.retire(outlet)
 
     def open_hop(self, hop: NextHop) -> None:
         """Attach the link for a next hop that has none."""

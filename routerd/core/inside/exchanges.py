@@ -47,7 +47,7 @@ class Exchanges:
         if settings.name in self._settings:
             self.remove(settings.name)
         self._settings[settings.name] = settings
-        self._router.treat_as_exchange(self._key(settings.address, settings.phase), True)
+        self._router.configured_addresses.treat_as_exchange(self._key(settings.address, settings.phase), True)
         if is_host:
             exchange = Exchange(settings, self._key)
             for binding in self._bindings.get(settings.name, {}).values():
@@ -63,7 +63,7 @@ class Exchanges:
         if hosted is not None:
             hosted.loop.retire()
             self._leaving[hosted.loop] = self._router.now + SETTLE_S
-        self._router.treat_as_exchange(self._key(settings.address, settings.phase), False)
+        self._router.configured_addresses.treat_as_exchange(self._key(settings.address, settings.phase), False)
 
     def bind(self, settings: BindingSettings) -> None:
         """Add a binding: messages that match its key are sent on. Another one of the name is replaced."""
@@ -99,7 +99,7 @@ class Exchanges:
         for hosted in self._hosted.values():
             if not hosted.loop.is_over:
                 hosted.loop.tidy()
-            elif not self._router.is_draining:
+            elif not self._router.attaching.is_draining:
                 hosted.loop = self._begun(hosted.exchange)
 
     def _begun(self, exchange: Exchange) -> ExchangeLoop:

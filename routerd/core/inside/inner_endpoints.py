@@ -212,7 +212,7 @@ class LoopBack(InnerConnection):
 
     def __init__(self, router: "Router", now: float, *, capacity: int = 0, is_fair: bool = False) -> None:
         """`capacity` is that of each producer; with `is_fair`, connections that send to the consumers take turns."""
-        peer = router.new_peer(INNER, capacity)
+        peer = router.connections.new_peer(INNER, capacity)
         peer.is_fair = is_fair
         container_id = f"{router.settings.id}#inside"
         super().__init__(router, peer, container_id, now, frame_size=FRAME_SIZE, window=SESSION_FRAMES)

@@ -120,3 +120,10 @@ class Peer:
         self.routed_in = 0
         self.shell = None
         self.details = None
+
+    def watch(self, is_watched: bool) -> None:
+        """Report the messages of the connection to the observer, or stop that."""
+        self.is_watched = is_watched
+        ends: list[Inlet | Outlet | RoutedEnd] = [*self.inlets, *self.outlets, *self.routed]
+        for end in ends:
+            end.is_watched = is_watched

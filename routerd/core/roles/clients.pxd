@@ -3,6 +3,7 @@ from routerd.core.annotations.router_annotations cimport AnnotationReader, secti
 from routerd.core.clock cimport Clock
 from routerd.core.delivery.credit cimport Credit
 from routerd.core.delivery.destinations cimport Destinations
+from routerd.core.delivery.endings cimport Endings
 from routerd.core.delivery.intake cimport Intake
 from routerd.core.delivery.queues cimport Queues
 from routerd.core.directory.directory cimport Directory
@@ -50,6 +51,7 @@ cdef class Clients(Claimant):
     cdef Destinations _destinations
     cdef Queues _queues
     cdef Credit _credit
+    cdef Endings _endings
     cdef Attaching _attaching
     cdef Demand _demand
     cdef Siblings _siblings
@@ -71,7 +73,7 @@ cdef class Clients(Claimant):
     cdef void serve_consumer(self, Outlet outlet)
     @cython.locals(address=Address)
     cdef void consumer_left(self, Outlet outlet)
-    cdef void retire(self, Outlet outlet)
+    cpdef void retire(self, Outlet outlet)
     cdef void _consumers_changed(self, Address address)
     cdef object _producer_attached(self, Peer peer, Receiver link, object performative)
     @cython.locals(address=Address, inlet=Inlet)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from routerd.core.clock import Clock
     from routerd.core.delivery.credit import Credit
     from routerd.core.delivery.destinations import Destinations
+    from routerd.core.delivery.endings import Endings
     from routerd.core.delivery.intake import Intake
     from routerd.core.delivery.queues import Queues
     from routerd.core.directory.directory import Directory
@@ -82,6 +83,7 @@ class Clients(Claimant):
         destinations: "Destinations",
         queues: "Queues",
         credit: "Credit",
+        endings: "Endings",
         attaching: "Attaching",
         demand: "Demand",
         siblings: "Siblings",
@@ -98,6 +100,7 @@ class Clients(Claimant):
         self._destinations = destinations
         self._queues = queues
         self._credit = credit
+        self._endings = endings
         self._attaching = attaching
         self._demand = demand
         self._siblings = siblings
@@ -204,6 +207,7 @@ class Clients(Claimant):
 
     def retire(self, outlet: Outlet) -> None:
         """Send no more messages to a consumer; those under way may settle before its link is over."""
+        self._endings.release_waiting(outlet)
         outlet.role = self.leaving_role
         outlet.address.remove(outlet)
         self.consumer_left(outlet)

@@ -244,7 +244,7 @@ class EdgeClaim(Claimant):
             inlet.is_control = True
             if text == HEARTBEAT:
                 inlet.narrow(HEARTBEAT_WINDOW)
-                # Whoever attaches has to send heartbeats from now on.
+                # The edge router has to send heartbeats from now on.
                 self._edges.heard[peer] = self._clock.now
             inlet.is_open = link.is_attached
             inlet.top_up()

@@ -105,7 +105,7 @@ class Fabric:
         """Check that there is a connection to each sibling."""
         if not self._is_known:
             return
-        for worker, neighbour in self._router.neighbours.items():
+        for worker, neighbour in self._router.directory.neighbours.items():
             if neighbour.peer is not None:
                 continue
             if self._connects_to(neighbour.sibling):
@@ -150,7 +150,7 @@ class Fabric:
         sibling: Sibling | None = None
         late_at = 0.0
         try:
-            while (neighbour := self._router.neighbours.get(worker)) is not None:
+            while (neighbour := self._router.directory.neighbours.get(worker)) is not None:
                 if not self._connects_to(neighbour.sibling):
                     # It is on another node now, and has to connect to us.
                     break
@@ -191,26 +191,27 @@ class Fabric:
         return transport
 
     def _give_up_waiting(self, sibling: Sibling) -> None:
-        neighbour = self._router.neighbours.get(sibling.worker)
+        neighbour = self._router.directory.neighbours.get(sibling.worker)
         if neighbour is not None and neighbour.sibling == sibling and neighbour.peer is None:
             _log.warning("Worker %d, on another node, has not connected in %g s", sibling.worker, FAR_OPEN_S)
             self._fail(sibling.worker)
 
     def _fail(self, worker: int) -> None:
         self._host.turn.begin()
-        self._router.connect_failed(worker)
+        self._router.siblings.connect_failed(worker)
         self._turn_ends()
 
     # --- transports
 
     def _to_near(self) -> Transport:
-        return self._opened(Transport(self._host, self._router.new_peer(FABRIC), self._connection(is_client=True)))
+        peer = self._router.connections.new_peer(FABRIC)
+        return self._opened(Transport(self._host, peer, self._connection(is_client=True)))
 
     def _to_far(self, worker: int) -> Transport:
         tls = self._tls
         assert tls is not None, "it has keys who knows a far endpoint"
         connection = self._connection(is_client=True, idle_timeout_s=FABRIC_IDLE_S)
-        peer = self._router.new_peer(FABRIC)
+        peer = self._router.connections.new_peer(FABRIC)
         filters = [TlsFilter(self._host.handshakes, lambda: tls.connect(worker), is_client=True)]
         return self._opened(FilteredTransport(self._host, peer, connection, filters))
 
@@ -220,14 +221,15 @@ class Fabric:
 
     def _accept_near(self) -> Transport:
         connection = self._connection(is_client=False)
-        return self._checked(Transport(self._host, self._router.new_peer(FABRIC), connection))
+        return self._checked(Transport(self._host, self._router.connections.new_peer(FABRIC), connection))
 
     def _accept_far(self) -> Transport:
         tls = self._tls
         assert tls is not None, "there is a port"
         connection = self._connection(is_client=False, idle_timeout_s=FABRIC_IDLE_S)
         filters = [TlsFilter(self._host.handshakes, tls.accept, is_client=False)]
-        return self._checked(FilteredTransport(self._host, self._router.new_peer(FABRIC), connection, filters))
+        peer = self._router.connections.new_peer(FABRIC)
+        return self._checked(FilteredTransport(self._host, peer, connection, filters))
 
     def _checked(self, transport: Transport) -> Transport:
         transport.expect_open(ANSWER_S)

@@ -98,7 +98,7 @@ class Listeners:
 
     def _accept(self, listener: ListenerConfig, site: Site | None) -> Transport:
         router = self._host.turn.router
-        peer = router.new_peer(
+        peer = router.connections.new_peer(
             listener.role.value,
             capacity=listener.link_capacity,
             strips_in=listener.strip_in,

@@ -68,7 +68,7 @@ class ManagementEndpoint:
         for address in ("$management", "_local/$management", f"_topo/0/{router.settings.id}/$management", OLD_ADDRESS):
             self._stand_at(inside, address)
         self._answers = AnswerLines(router, now, self._seldom)
-        router.answer_forbidden = self._forbid
+        router.intake.answer_forbidden = self._forbid
         router.connection_routes.send = self._answer_own
         settings = router.settings
         self._forbidden = FORBIDDEN if settings.has_policy else str(changes_refused(settings.management_access))

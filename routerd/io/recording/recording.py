@@ -56,15 +56,15 @@ class Recording:
         if not _writes_alike(before, config):
             self._couriers.close()
         if not config.is_on:
-            self._router.recorder = None
+            self._router.journal.recorder = None
             return
         if not self._couriers.is_open:
             self._couriers.open(self._next_task)
-        if self._router.recorder is None or self._router.recorder.every != config.every:
+        if self._router.journal.recorder is None or self._router.journal.recorder.every != config.every:
             self._lost_told = 0
             offset = self._clock() - now
             rows = max(SET_ROWS_LEAST, SET_ROWS // config.every if config.every else 0)
-            self._router.recorder = Recorder(
+            self._router.journal.recorder = Recorder(
                 self._router.router_id,
                 config.every,
                 offset,
@@ -72,15 +72,15 @@ class Recording:
                 rows=rows,
                 memory=shared_memory,
             )
-            self._begin_second(self._router.recorder, now + offset)
+            self._begin_second(self._router.journal.recorder, now + offset)
 
     def close_second(self, now: float) -> None:
         """Sum up the last second, and hand everything over."""
-        recorder = self._router.recorder
+        recorder = self._router.journal.recorder
         if recorder is None:
             return
         offset = self._clock() - now
-        recorder.events.tick(now, list(self._router.peers.values()), self._router.network)
+        recorder.events.tick(now, list(self._router.peers.values()), self._router.directory.network)
         recorder.tick(now, offset, recorder.events.second_us)
         self._begin_second(recorder, now + offset)
         self._tell_lost(recorder, now)
@@ -93,7 +93,7 @@ class Recording:
 
     def hand_over(self, now: float, is_all: bool = True) -> None:
         """Hand the records over to be written; or only the full sets, under pressure."""
-        recorder = self._router.recorder
+        recorder = self._router.journal.recorder
         if recorder is None:
             return
         records = recorder.take(is_all)
@@ -102,9 +102,9 @@ class Recording:
             recorder.events.rows_lost(records.rows, "files: they are written too slowly", now)
 
     def close(self, now: float) -> None:
-        """Record no more. What was recorded is still to be written."""
+        """Record no more. The records that are left are still written."""
         self.close_second(now)
-        self._router.recorder = None
+        self._router.journal.recorder = None
         self._couriers.close()
 
     def wait(self) -> None:

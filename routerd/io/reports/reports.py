@@ -176,7 +176,7 @@ def worker_row(
         connections=connections,
         links=links,
         addresses=len(router.addresses) + sum(key not in router.addresses for key in service_addresses(router)),
-        siblings=sum(neighbour.peer is not None for neighbour in router.neighbours.values()),
+        siblings=sum(neighbour.peer is not None for neighbour in router.directory.neighbours.values()),
         event_loop_lag_s=lag.last_s,
         event_loop_lag_max_s=lag.longest_s,
         buffered_octets=buffered,
@@ -189,8 +189,8 @@ def worker_row(
         fabric_out=totals.fabric_out,
         inner_in=totals.inner_in,
         inner_out=totals.inner_out,
-        transit=router.transit + totals.routed_on["deliveries"],
-        redirected=router.redirected,
+        transit=router.sending.transit + totals.routed_on["deliveries"],
+        redirected=router.intake.redirected,
         container_in=totals.container_in["deliveries"],
         container_out=totals.container_out["deliveries"],
         dropped_presettled=totals.dropped(),
@@ -231,7 +231,7 @@ def connection_rows(router: Router, now: float) -> Iterator[ConnectionRow]:
     """Yield a row for each connection, except those that only wait for the peer's close."""
     for peer in list(router.peers.values()):
         if _carries_amqp(peer) and peer.connection.state not in _CLOSING:
-            yield connection_row(peer, router.worker, now, router.is_in_reserve(peer))
+            yield connection_row(peer, router.worker, now, router.uplinks.is_in_reserve(peer))
 
 
 def _carries_amqp(peer: Peer) -> bool:
@@ -251,7 +251,7 @@ def address_keys(router: Router) -> Iterator[tuple[str]]:
 def address_rows(router: Router, now: float) -> Iterator[AddressRow]:
     """Yield a row for each address."""
     worker = router.worker
-    network = router.network if router.network.routes else None
+    network = router.directory.network if router.directory.network.routes else None
     for address in list(router.addresses.values()):
         if not address.key.startswith(RELAY):
             yield address_row(address, worker, now, network)
@@ -266,9 +266,9 @@ def address_rows(router: Router, now: float) -> Iterator[AddressRow]:
 
 
 def _far_address_rows(router: Router) -> Iterator[AddressRow]:
-    for key in router.network.known_keys():
+    for key in router.directory.network.known_keys():
         if key not in router.addresses and not is_link_route(key):
-            treatment = router.treatment_of_key(key)
+            treatment = router.directory.treatment_of_key(key)
             priority = -1 if treatment.priority is None else treatment.priority
             yield _idle_row(router, key, treatment.distribution.value, priority)
 
@@ -284,7 +284,7 @@ def _idle_row(router: Router, key: str, distribution: str, priority: int) -> Add
         consumers=0,
         inner_consumers=0,
         sibling_consumers=0,
-        remote_routers=remote_routers(router.network, key),
+        remote_routers=remote_routers(router.directory.network, key),
         ingress=0,
         egress=0,
         parked=0,
@@ -337,7 +337,7 @@ def pool_rows(router: Router) -> list[PoolRow]:
 
 def policy_row(router: Router) -> PolicyRow:
     """Return the counters of policy."""
-    gate = router.gate
+    gate = router.policy.gate
     if gate is None:
         return PolicyRow()
     counters = gate.counters

@@ -65,8 +65,9 @@ class WorkerReports:
         exchanges: Exchanges | None = None,
         topics: Callable[[], TopicNode | None] = lambda: None,
     ) -> None:
-        """`failures` returns the number of failed authentications, `is_busy` whether there has just been work, and
-        `topics` what hosts the topics of the router, if that is here.
+        """`failures` returns the number of failed authentications, and `is_busy` whether there has just been work.
+
+        `topics` returns the host of the router's topics, or None if another worker hosts them.
         """
         self.lag = Lag()
         self.ended = OctetTotals()

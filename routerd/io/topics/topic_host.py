@@ -71,7 +71,7 @@ class TopicHost(InnerConnection):
     """Hosts the topics of a router at one of its workers."""
 
     def __init__(self, router: Router, config: NodeConfig, now: float) -> None:
-        peer = router.new_peer(TOPICS, place=PLACE)
+        peer = router.connections.new_peer(TOPICS, place=PLACE)
         container_id = f"{config.router_id}#topics"
         super().__init__(router, peer, container_id, now, frame_size=FRAME_SIZE, window=WINDOW_FRAMES)
         self._patterns: PatternTree[TopicSettings] = PatternTree()
@@ -94,7 +94,7 @@ class TopicHost(InnerConnection):
         self._patterns.add(pattern, settings)
         for direction in LinkDirection:
             name = _route_name(direction, pattern)
-            self._router.add_link_route(
+            self._router.link_route_uses.add(
                 LinkRouteSettings(name=name, direction=direction, pattern=pattern, connection=PLACE)
             )
 
@@ -103,7 +103,7 @@ class TopicHost(InnerConnection):
         if self._patterns.find(pattern) is not None:
             self._patterns.remove(pattern)
             for direction in LinkDirection:
-                self._router.remove_link_route(_route_name(direction, pattern))
+                self._router.link_route_uses.remove(_route_name(direction, pattern))
 
     # --- turns
 

@@ -41,7 +41,7 @@ class WorkerCalls(ABC):
 
     def interests(self) -> "Future[Changes]":
         """Return all interests of this worker's consumers."""
-        return self._calls.call(self.router.all_interests)
+        return self._calls.call(self.router.siblings.all_interests)
 
     def apply(self, delta: Delta) -> "Future[tuple[int, int]]":
         """Take news of the siblings; done when messages are forwarded by them."""
@@ -49,7 +49,7 @@ class WorkerCalls(ABC):
 
     def confirm(self, sequence: int) -> None:
         """Confirm that every worker knows the changes up to `sequence`."""
-        self._calls.post_turn(self.router.confirm, sequence)
+        self._calls.post_turn(self.router.clients.confirm, sequence)
         self._calls.post(self._fabric.connect)
         self._calls.post(self._note_joined)
 
@@ -92,7 +92,7 @@ class WorkerCalls(ABC):
 
     def close_connection(self, connection: int) -> "Future[bool]":
         """Close the connection of a client; return whether there is one with this number."""
-        return self._calls.call(self.router.close_connection, connection)
+        return self._calls.call(self.router.connections.close, connection)
 
     def set_trace(self, connection: int, is_on: bool) -> "Future[bool]":
         """Trace the frames of a connection, or leave that to the log; return whether a client has this number."""

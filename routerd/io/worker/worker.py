@@ -108,7 +108,7 @@ class Worker(WorkerCalls):
         self._gate = Gate(
             config.policy, config.vhosts, self.router.observer, self._proceed, is_alone=config.workers == 1
         )
-        self.router.gate = self._gate
+        self.router.policy.gate = self._gate
         self._loop: asyncio.AbstractEventLoop = uvloop.new_event_loop()
         self._busy_poll = BusyPoll(self._loop.call_soon, config.busy_poll_s if uses_tricks() else 0.0)
         self.turn = Turn(self, self.router, self._loop.call_soon, self._busy_poll)
@@ -140,7 +140,7 @@ class Worker(WorkerCalls):
         self.exchanges = Exchanges(self.router)
         self.topics = HostedTopics(self.router, config.incarnation, self._topics_begun)
         if config.hosts(TOPICS) and config.router.mode is not RouterMode.EDGE:
-            self.router.topics = self.topics
+            self.router.configured_addresses.topics = self.topics
         self.recording = Recording(self.router, config.index, config.incarnation)
         self.recording_clock = RecordingClock(self.recording, self._loop)
         self.reports = WorkerReports(
@@ -240,7 +240,7 @@ class Worker(WorkerCalls):
             self.turn.due()
         for address in self.config.router.addresses:
             if address.topic is not None:
-                self.router.topics.add(address.pattern, address.topic)
+                self.router.configured_addresses.topics.add(address.pattern, address.topic)
         self.turn.due()
         await self._take_others()
         texts = [await self.listeners.open(listener) for listener in self.config.listeners]
@@ -263,7 +263,7 @@ class Worker(WorkerCalls):
         """Return a new connection; raises TlsProfileBroken."""
         if connector.ssl_profile is not None:
             check_use(self.profiles.get(connector.ssl_profile), connector)
-        peer = self.router.new_peer(
+        peer = self.router.connections.new_peer(
             connector.role.value,
             capacity=connector.link_capacity,
             strips_in=connector.strip_in,
@@ -308,7 +308,7 @@ class Worker(WorkerCalls):
     def _proceed(self, peer: Peer, performative: Open | None) -> None:
         """Continue with a connection that waited for the ledger."""
         now = self.turn.begin()
-        self.router.go_on(peer, performative)
+        self.router.connections.go_on(peer, performative)
         if isinstance(peer.shell, Transport):
             self.look_at(peer.shell, False, now)
 
@@ -366,25 +366,25 @@ class Worker(WorkerCalls):
         for peer in self.router.peers.values():
             if isinstance(peer.shell, Transport):
                 peer.shell.heed_log()
-                self.router.watch(peer, is_watched(peer.details))
+                peer.watch(is_watched(peer.details))
 
     # --- the end of a turn
 
     def conclude(self, now: float) -> None:
         """Send the turn's output to the table and others, and set the timer."""
         router = self.router
-        changes = router.take_changes()
+        changes = router.siblings.take_changes()
         if changes is not None:
             self._on_changes(changes)
         if self._on_report is not None:
             report = self._gate.account.report()
             if report is not None:
                 self._on_report(report)
-        if router.trunks or router.wanting:
-            router.open_streams()
-        if router.recorder is not None and router.recorder.is_pressed:
+        if router.directory.trunks or router.trunks.wanting:
+            router.trunks.open_streams()
+        if router.journal.recorder is not None and router.journal.recorder.is_pressed:
             self.recording.hand_over(now, is_all=False)
-        events = router.take_trunk_events()
+        events = router.trunks.take_events()
         if events and self._on_trunks is not None:
             self._on_trunks(events)
         if self._deadlines.next() < self._deadline:
@@ -455,14 +455,15 @@ class Worker(WorkerCalls):
         """Take the output of the routing engine; in the loop."""
         self.turn.begin()
         for one in news:
-            self.router.apply_network(one)
+            self.router.routes.apply_network(one)
         for trunk, octets in controls:
-            self.router.send_control(trunk, octets)
+            self.router.trunks.send_control(trunk, octets)
         self.turn.due()
 
     def _network_view(self) -> NetworkView:
-        network = self.router.network
-        return NetworkView(network.version, network.checkpoint, network.mapping(), tuple(self.router.open_trunks()))
+        network = self.router.directory.network
+        trunks = tuple(self.router.trunks.open_trunks())
+        return NetworkView(network.version, network.checkpoint, network.mapping(), trunks)
 
     @property
     def has_started(self) -> bool:
@@ -478,7 +479,7 @@ class Worker(WorkerCalls):
             return ["The router has not started yet."]
         found = ["The router is draining."] if self._is_draining else []
         others = self.config.workers - 1
-        joined = sum(neighbour.peer is not None for neighbour in self.router.neighbours.values())
+        joined = sum(neighbour.peer is not None for neighbour in self.router.directory.neighbours.values())
         if joined < others:
             found.append(f"{joined} of {others} other connection actors are joined to this one.")
         return found
@@ -486,7 +487,7 @@ class Worker(WorkerCalls):
     # --- siblings
 
     def _apply(self, delta: Delta) -> tuple[int, int]:
-        self.router.apply(delta)
+        self.router.siblings.apply(delta)
         self._fabric.heard()
         return delta.version
 
@@ -501,13 +502,13 @@ class Worker(WorkerCalls):
                 peer.shell.retire()
         now = self.turn.begin()
         end = now + grace_s
-        self.router.drain()
+        self.router.leaving.drain()
         self.turn.due()
-        while not self.router.is_drained() and now < end:
+        while not self.router.leaving.is_drained() and now < end:
             self.turn.due()
             await asyncio.sleep(DRAIN_STEP_S)
             now = self.turn.begin()
-        self.router.close_all()
+        self.router.leaving.close_all()
         self.turn.due()
         end = time.monotonic() + CLOSE_WAIT_S
         while any(map(_is_waited_for, self.router.peers.values())) and time.monotonic() < end:

@@ -48,7 +48,7 @@ class Worker:
         await self.may_answer.wait()
         if self.failure is not None:
             raise self.failure
-        self.router.apply(delta)
+        self.router.siblings.apply(delta)
         return delta.version
 
     async def invite(self) -> None:
@@ -62,7 +62,7 @@ class Worker:
 
     @property
     def known(self) -> dict[int, dict[str, int]]:
-        return {number: dict(neighbour.interests) for number, neighbour in self.router.neighbours.items()}
+        return {number: dict(neighbour.interests) for number, neighbour in self.router.directory.neighbours.items()}
 
 
 class System:
@@ -241,7 +241,7 @@ def test_a_table_goes_on_without_a_worker_that_does_not_join(
         await asyncio.gather(system.join(0), system.join(2))
         assert system.workers[0].deltas[-1].siblings == (system.workers[0].sibling, system.workers[2].sibling)
         await system.join(1)
-        assert set(system.workers[0].router.neighbours) == {1, 2}
+        assert set(system.workers[0].router.directory.neighbours) == {1, 2}
 
     run(test)
     assert "goes on without workers that have not joined in 0.01 s: 1" in capfd.readouterr().err

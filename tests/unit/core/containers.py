@@ -124,14 +124,14 @@ def add(workers: Workers, *settings: AutoLinkSettings) -> None:
     """Configure auto-links at all workers."""
     for worker in workers.workers.values():
         for one in settings:
-            worker.router.add_auto_link(one)
+            worker.router.auto_links.add(one)
     workers.pump()
 
 
 def remove(workers: Workers, name: str) -> None:
     """Remove an auto-link at all workers."""
     for worker in workers.workers.values():
-        worker.router.remove_auto_link(name)
+        worker.router.auto_links.remove(name)
     workers.pump()
 
 

@@ -34,7 +34,8 @@ class EdgeHost(JoinedRouter):
 
     def interests(self) -> dict[str, int]:
         """The addresses that other routers are told of: those of its edge routers as well."""
-        interests = (one for worker in self.workers.values() for one in worker.router.all_interests().interests)
+        routers = [worker.router for worker in self.workers.values()]
+        interests = (one for router in routers for one in router.siblings.all_interests().interests)
         edges = {one.key: HINTS[Distribution.BALANCED] for one in interests if one.key[:1] == "H"}
         return super().interests() | edges
 
@@ -107,7 +108,7 @@ class EdgeMesh(Mesh):
         routers = self.edges[edge], self.routers[router]
         ends = []
         for host, config in zip((routers[0][0], routers[1][at]), configs, strict=True):
-            peer = host.router.new_peer(EDGE, capacity=capacity)
+            peer = host.router.connections.new_peer(EDGE, capacity=capacity)
             peer.is_initiator = host is routers[0][0]
             options = {"container_id": host.router.settings.id, "channel_max": 0x7FFF}
             ends.append(host.end(peer, ConnectionConfig(**options | config), is_client=peer.is_initiator))
@@ -246,7 +247,7 @@ def far_interior(
     host = edge[0]
     far = FarInterior(edge)
     far.answers, far.credit = answers, credit
-    peer = host.router.new_peer(EDGE)
+    peer = host.router.connections.new_peer(EDGE)
     peer.is_initiator = True
     client = host.end(peer, ConnectionConfig(container_id=edge.id, channel_max=0x7FFF), is_client=True)
     options = {"container_id": id, "channel_max": 0x7FFF}

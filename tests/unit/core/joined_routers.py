@@ -92,10 +92,10 @@ class JoinedRouter(Workers):
     def turn(self) -> bool:
         """Let each worker do what it has to; whether there was anything."""
         for worker in self.workers.values():
-            worker.router.open_streams()
+            worker.router.trunks.open_streams()
         has_moved = self._carry() or self._tell()
         for worker in self.workers.values():
-            for event in worker.router.take_trunk_events():
+            for event in worker.router.trunks.take_events():
                 has_moved = True
                 self.events.append(event)
                 if isinstance(event, TrunkOpened):
@@ -117,7 +117,7 @@ class JoinedRouter(Workers):
         """The addresses that other routers are told of, with hints."""
         wanted: dict[str, int] = {}
         for worker in self.workers.values():
-            for interest in worker.router.all_interests().interests:
+            for interest in worker.router.siblings.all_interests().interests:
                 if interest.key[:1] == "M":
                     wanted[interest.key] = HINTS[self._treatments.of_key(interest.key).distribution]
                 elif is_link_route(interest.key):
@@ -128,7 +128,7 @@ class JoinedRouter(Workers):
         """Tell all workers of the network by hand."""
         self.version = (1, self.version[1] + 1)
         for worker in self.workers.values():
-            worker.router.apply_network(NetworkNews(self.version, **news))
+            worker.router.routes.apply_network(NetworkNews(self.version, **news))
 
     def learn(self, known: dict[str, Any]) -> bool:
         """Tell all workers what has changed; whether anything has."""
@@ -146,7 +146,7 @@ class JoinedRouter(Workers):
         known = self.known
         mapped = tuple(MappedAddresses(router, keys) for router, keys in known["mapping"].items())
         news = {name: known[name] for name in ("routes", "radius", "through")}
-        worker.router.apply_network(NetworkNews(self.version, is_full=True, mapped=mapped, **news))
+        worker.router.routes.apply_network(NetworkNews(self.version, is_full=True, mapped=mapped, **news))
 
     def _token(self) -> str:
         # Both ends of a trunk attach links to it, whose names must not be the same.
@@ -225,7 +225,7 @@ class Mesh:
         ends = []
         for router, worker, own_cost, config in zip(routers, at, costs or (cost, cost), configs, strict=True):
             host = router[worker]
-            peer = host.router.new_peer(INTER_ROUTER, capacity=capacity)
+            peer = host.router.connections.new_peer(INTER_ROUTER, capacity=capacity)
             peer.cost = own_cost
             peer.is_initiator = router is routers[0]
             options = {"container_id": router.id, "channel_max": 0x7FFF, "properties": {COST: Int(own_cost)}}
@@ -422,7 +422,7 @@ def dialled(
     host = router[worker]
     neighbour = Neighbour(router, id)
     neighbour.answers = answers
-    peer = host.router.new_peer(INTER_ROUTER)
+    peer = host.router.connections.new_peer(INTER_ROUTER)
     peer.is_initiator, peer.cost = True, cost
     client = host.end(peer, ConnectionConfig(container_id=router.id, channel_max=0x7FFF), is_client=True)
     neighbour.connection = Connection(ConnectionConfig(**{"container_id": id} | config), neighbour, is_client=False)

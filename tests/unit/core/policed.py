@@ -114,14 +114,14 @@ class Policed(Workers):
     def start(self, index: int) -> Any:
         worker = super().start(index)
         watcher = self.watchers[index] = Watcher()
-        worker.router.gate = Gate(
-            self.policy, self.vhosts, watcher, worker.router.go_on, is_alone=self.ledger is None
+        worker.router.policy.gate = Gate(
+            self.policy, self.vhosts, watcher, worker.router.connections.go_on, is_alone=self.ledger is None
         )
         return worker
 
     def gate(self, index: int = 0) -> Gate:
         """The gate of a worker."""
-        found: Gate = self.workers[index].router.gate
+        found: Gate = self.workers[index].router.policy.gate
         return found
 
     @property
@@ -152,7 +152,7 @@ class Policed(Workers):
             client,
             is_client=not is_made_by_us,
         )
-        record = at.router.new_peer(**(peer or {}))
+        record = at.router.connections.new_peer(**(peer or {}))
         record.user = user
         record.shell = Shell(host)
         record.policy_vhost = policy_vhost
@@ -181,7 +181,7 @@ class Policed(Workers):
         """Have the ledger answer what there is; whether there was anything."""
         has_moved = False
         for index, worker in self.workers.items():
-            account = worker.router.gate.account
+            account = worker.router.policy.gate.account
             report = account.report()
             if report is not None and self.ledger is not None:
                 has_moved = True

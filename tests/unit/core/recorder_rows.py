@@ -10,14 +10,14 @@ OFFSET = 1_795_270_000.0
 
 def record(router: Router, every: int = 1, **options: Any) -> Recorder:
     """Have a router record."""
-    router.recorder = Recorder(router.router_id, every, OFFSET, **options)
-    return router.recorder
+    router.journal.recorder = Recorder(router.router_id, every, OFFSET, **options)
+    return router.journal.recorder
 
 
 def take(router: Router, second_us: int = 0) -> Records:
     """Close a second, and take all that has been recorded."""
-    recorder = router.recorder
-    recorder.events.tick(router.now, router.peers.values(), router.network)
+    recorder = router.journal.recorder
+    recorder.events.tick(router.now, router.peers.values(), router.directory.network)
     recorder.tick(router.now, OFFSET, second_us)
     return recorder.take()
 

@@ -45,7 +45,7 @@ class Scene:
             if every is not None:
                 record(router, every, rows=rows)
             for trunk in router.peers.values() if routers > 1 else ():
-                router.watch(trunk, is_watched)
+                trunk.watch(is_watched)
         self.address = address
         self.peer = peer
         self.is_watched = is_watched
@@ -61,7 +61,7 @@ class Scene:
     def client(self, worker: int, *, is_far: bool = False) -> Any:
         host = self.far if is_far else self.workers
         client = host.client(worker, peer=self.peer)
-        host[worker].router.watch(client.peer, self.is_watched)
+        client.peer.watch(self.is_watched)
         return client
 
     def come(self, credit: int) -> None:
@@ -130,14 +130,14 @@ class Scene:
                 routes = [route.outstanding for route in address.routes]
                 sums = [address.ingress, address.egress, address.transit]
                 found.append([address.key, address.waiting, address.octets_from_trunks, sums, routes])
-            found.append(router.transit)
+            found.append(router.sending.transit)
         return found
 
     def recorded(self) -> list[Any]:
         """What each worker has recorded until now."""
         found = []
         for router in self.routers:
-            recorder = router.recorder
+            recorder = router.journal.recorder
             if recorder is not None:
                 records = take(router)
                 events = [(event.kind, event.number, event.detail) for event in records.events]

@@ -148,15 +148,15 @@ class TestCredit:
 
     def test_late_news_change_nothing(self, router):
         ends = Ends(router)
-        router.router.apply_network(NetworkNews((1, 1), forgotten=("P",)))
-        router.router.apply_network(NetworkNews((0, 99), forgotten=("P",)))
-        assert (ends.sender.credit, router.router.network.version) == (CAPACITY, (1, 1))
+        router.router.routes.apply_network(NetworkNews((1, 1), forgotten=("P",)))
+        router.router.routes.apply_network(NetworkNews((0, 99), forgotten=("P",)))
+        assert (ends.sender.credit, router.router.directory.network.version) == (CAPACITY, (1, 1))
 
     def test_full_news_stand_in_for_all_whatever_their_version(self, router):
         ends = Ends(router)
-        router.router.apply_network(NetworkNews((0, 5), is_full=True))
+        router.router.routes.apply_network(NetworkNews((0, 5), is_full=True))
         router.pump()
-        assert (ends.sender.credit, router.router.network.version) == (0, (0, 5))
+        assert (ends.sender.credit, router.router.directory.network.version) == (0, (0, 5))
 
 
 class TestWaiting:
@@ -332,7 +332,7 @@ class TestWaiting:
         client.send(client.producer(address), bytes.fromhex("005372c1050202a1") + message(), settled=settled)
         router.tell(routes=routes((far, {"P": 1})), radius=1, mapped=mapped(P=(f"M0{address}",)))
         router.pump()
-        router[0].router.connect_failed(1)
+        router[0].router.siblings.connect_failed(1)
         router.pump()
         assert far.arrived() == []
 
@@ -647,34 +647,34 @@ class TestEnd:
         sender = client.producer("orders")
         assert sender.credit == CAPACITY
         delivery = client.send(sender, message())
-        mesh["B"].router.drain()
+        mesh["B"].router.leaving.drain()
         mesh.pump()
         assert (mesh["A"].up, mesh["B"].up, mesh["C"].up) == ({}, {}, {})
         assert sender.credit == 0
         # What is under way still comes back.
-        assert not mesh["B"].router.is_drained()
+        assert not mesh["B"].router.leaving.is_drained()
         [deliveries] = consumer.unsettled.values()
         deliveries[0].accept()
         mesh.pump()
-        assert (outcome(delivery), mesh["B"].router.is_drained()) == ((ACCEPTED, True), True)
-        mesh["B"].router.close_all()
+        assert (outcome(delivery), mesh["B"].router.leaving.is_drained()) == ((ACCEPTED, True), True)
+        mesh["B"].router.leaving.close_all()
         mesh.pump()
-        assert (mesh["A"].router.trunks, mesh["C"].router.trunks) == ({}, {})
+        assert (mesh["A"].router.directory.trunks, mesh["C"].router.directory.trunks) == ({}, {})
 
     def test_what_waits_for_a_way_is_released_at_the_end(self, router):
         ends = [Ends(router, address) for address in ("orders", "multicast")]
         deliveries = [one.send() for one in ends]
-        router.router.drain()
+        router.router.leaving.drain()
         router.pump()
-        router.router.close_all()
+        router.router.leaving.close_all()
         router.pump()
         assert [outcome(one) for one in deliveries] == [(RELEASED, True)] * 2
 
     def test_a_trunk_without_control_links_ends_too(self, router):
         far = neighbour(router)
-        router.router.drain()
-        assert router.router.is_drained()
-        router.router.close_all()
+        router.router.leaving.drain()
+        assert router.router.leaving.is_drained()
+        router.router.leaving.close_all()
         router.pump()
         assert ("closed", "amqp:connection:forced") in far.events
 

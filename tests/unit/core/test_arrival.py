@@ -37,7 +37,7 @@ class Ends:
         self.router = Mesh("R", observer=lambda: self.observer, addresses=(COPIES,))["R"]
         record(self.router.router)
         self.far = neighbour(self.router).attach(credit=credit)
-        self.router.router.watch(self.far.peer, True)
+        self.far.peer.watch(True)
         self.learn_cost(1, mapped=mapped(P=(f"M0{address}",)))
         self.client = self.router.client()
         self.sender = self.client.producer(address)

@@ -415,7 +415,7 @@ class TestRemoval:
         workers = Workers()
         add(workers, OUT)
         broker = container(workers)
-        workers[0].router.drain()
+        workers[0].router.leaving.drain()
         broker.detach(broker.link(QUEUE), error=NOT_FOUND)
         let_pass(workers, 10)
         assert len(broker.attaches) == 1

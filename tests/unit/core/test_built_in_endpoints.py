@@ -123,7 +123,7 @@ def test_what_is_sent_to_an_echo_is_ignored(workers, client):
 
 def test_a_keeper_that_keeps_nothing_changes_nothing():
     workers = Workers()
-    workers[0].router.keepers["M0orders"] = LinkKeeper()
+    workers[0].router.keeping.keepers["M0orders"] = LinkKeeper()
     client = workers.client()
     assert client.consumer("orders", credit=1).is_attached
     assert client.producer("orders").credit == 250

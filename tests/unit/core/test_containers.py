@@ -19,13 +19,13 @@ def workers() -> tuple[Workers, Told]:
 def test_those_are_first_that_know_the_listener_and_link_routes_before_auto_links():
     found, told = workers()
     router = found[0].router
-    router.add_auto_link(auto_link("q1", "in", name="b1", connection="L"))
-    router.add_link_route(route("r1", container_id="broker"))
-    router.add_auto_link(auto_link("q2", "in", name="a1"))
-    router.add_link_route(route("r2", connection="L"))
-    router.add_link_route(route("r3", connection="L"))
-    router.add_link_route(route("r4"))
-    router.add_link_route(route("r5", connection="other"))
+    router.auto_links.add(auto_link("q1", "in", name="b1", connection="L"))
+    router.link_route_uses.add(route("r1", container_id="broker"))
+    router.auto_links.add(auto_link("q2", "in", name="a1"))
+    router.link_route_uses.add(route("r2", connection="L"))
+    router.link_route_uses.add(route("r3", connection="L"))
+    router.link_route_uses.add(route("r4"))
+    router.link_route_uses.add(route("r5", connection="other"))
     broker = container(found, place="L")
     assert told.take() == [
         "Link Route Activated 'r2' on connection L",
@@ -46,8 +46,8 @@ def test_those_are_first_that_know_the_listener_and_link_routes_before_auto_link
 
 def test_the_name_of_a_listener_is_not_the_id_of_a_container():
     found, told = workers()
-    found[0].router.add_link_route(route("r1", container_id="L"))
-    found[0].router.add_link_route(route("r2", connection="broker"))
+    found[0].router.link_route_uses.add(route("r1", container_id="L"))
+    found[0].router.link_route_uses.add(route("r2", connection="broker"))
     container(found, place="L")
     assert told.take() == []
 
@@ -56,15 +56,15 @@ def test_a_use_that_is_added_is_active_on_each_connection_and_one_that_is_remove
     found, told = workers()
     router = found[0].router
     brokers = [container(found), container(found), container(found, name="other")]
-    router.add_link_route(route("r", container_id="broker"))
+    router.link_route_uses.add(route("r", container_id="broker"))
     assert told.take() == ["Link Route Activated 'r' on container broker"] * 2
     assert set(router.link_route_uses.uses["r"].peers) == {one.peer for one in brokers[:2]}
     brokers[0].vanish()
     assert set(router.link_route_uses.uses["r"].peers) == {brokers[1].peer}
-    router.remove_link_route("r")
+    router.link_route_uses.remove("r")
     assert told.take() == ["Link Route Deactivated 'r' on container broker"] * 2
     assert router.link_route_uses.uses == {}
-    router.remove_link_route("r")
+    router.link_route_uses.remove("r")
     container(found)
     assert told.take() == []
 
@@ -72,15 +72,15 @@ def test_a_use_that_is_added_is_active_on_each_connection_and_one_that_is_remove
 def test_a_link_route_of_the_same_name_takes_the_place_of_the_other():
     found, told = workers()
     container(found)
-    found[0].router.add_link_route(route("r", container_id="broker"))
-    found[0].router.add_link_route(route("r", container_id="other"))
+    found[0].router.link_route_uses.add(route("r", container_id="broker"))
+    found[0].router.link_route_uses.add(route("r", container_id="other"))
     assert told.take() == [f"Link Route {what} 'r' on container broker" for what in ("Activated", "Deactivated")]
     assert not found[0].router.link_route_uses.uses["r"].peers
 
 
 def test_a_client_is_no_container():
     found, told = workers()
-    found[0].router.add_link_route(route("r", container_id="broker"))
+    found[0].router.link_route_uses.add(route("r", container_id="broker"))
     found.client(container_id="broker")
     assert told.take() == []
 
@@ -99,7 +99,7 @@ def test_what_a_container_attaches_itself_is_a_clients():
 
 def test_links_are_routed_to_a_container_while_its_connection_lasts():
     found = Workers()
-    found[0].router.add_link_route(route("r", connection="L"))
+    found[0].router.link_route_uses.add(route("r", connection="L"))
     broker = container(found, place="L")
     client = found.client()
     routed = client.producer("a/1")
@@ -113,12 +113,12 @@ def test_links_are_routed_to_a_container_while_its_connection_lasts():
 def test_links_are_not_routed_to_a_container_by_a_link_route_that_is_removed():
     found = Workers()
     router = found[0].router
-    router.add_link_route(route("r", connection="L"))
+    router.link_route_uses.add(route("r", connection="L"))
     broker = container(found, place="L")
     client = found.client()
     client.producer("a/1")
     assert broker.link("a/1").is_attached
-    router.remove_link_route("r")
+    router.link_route_uses.remove("r")
     client.producer("a/2")
     assert not broker.living("a/2")
     assert broker.link("a/1").is_attached

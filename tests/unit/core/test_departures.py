@@ -422,7 +422,7 @@ class TestArrivals:
         far = neighbour(router).attach(pairs=1)
         octets = to_router(annotations={"to": "unavailable/x"}) if is_marked else to_router("unavailable/x")
         assert outcome(far.pass_on(octets, priority=0)) == (RELEASED, True)
-        router.router.forget_pattern("unavailable/#")
+        router.router.configured_addresses.remove("unavailable/#")
         client = router.client()
         receiver = client.consumer("unavailable/x", credit=1)
         far.pass_on(octets, priority=0)
@@ -437,7 +437,7 @@ class TestArrivals:
         assert outcome(early) == (RELEASED, True)
         client = router.client()
         receiver = client.consumer("closed", credit=1)
-        router.router.configure_address(AddressSettings(pattern="closed", distribution=Distribution.UNAVAILABLE))
+        router.router.configured_addresses.add(AddressSettings(pattern="closed", distribution=Distribution.UNAVAILABLE))
         assert outcome(far.pass_on(octets, priority=0)) == (RELEASED, True)
         assert client.received(receiver) == []
 
@@ -445,7 +445,7 @@ class TestArrivals:
     def test_what_has_passed_more_routers_than_there_are_is_released(self, router, more, is_taken):
         # Whatever the radius is: of two paths with the same cost another router may take the longer one.
         two = Two(router, radius=1)
-        steps = len(router.router.network.routes) + more
+        steps = len(router.router.directory.network.routes) + more
         delivery = two.come(trace=[f"0/X{number}" for number in range(steps)])
         assert outcome(delivery) == ((None, False) if is_taken else (RELEASED, True))
         assert sum(two.counts()) == is_taken

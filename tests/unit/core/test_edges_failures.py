@@ -77,7 +77,7 @@ class TestHeartbeats:
 
     def test_the_count_begins_again_when_it_is_used_up(self, edge):
         far = far_interior(edge)
-        edge.router.uplink.beats = 2**31 - 1
+        edge.router.uplinks.active.beats = 2**31 - 1
         self.look_after(edge, 2)
         assert self.beats(far) == [2**31 - 1, 0]
 
@@ -217,7 +217,7 @@ class TestSilence:
         far = far_edge(router).attach()
         router.router.look_after_edges(router.now)
         far.line.holds.add(far.server)
-        router.router.close_connection(far.peer.number)
+        router.router.connections.close(far.peer.number)
         far.peer.shell.is_ending = False
         for _ in range(3):
             router.pump(3)
@@ -293,11 +293,11 @@ class TestReserve:
         return mesh
 
     def test_it_has_no_links_until_then(self, mesh):
-        assert [mesh["E"].router.is_in_reserve(one.peer) for one in (mesh.first, mesh.second)] == [False, True]
+        assert [mesh["E"].router.uplinks.is_in_reserve(one.peer) for one in (mesh.first, mesh.second)] == [False, True]
         assert (list(mesh.second.peer.inlets), list(mesh.second.peer.outlets)) == ([], [])
         assert mesh["B"].interests() == {}
         mesh.first.cut()
-        assert not mesh["E"].router.is_in_reserve(mesh.second.peer)
+        assert not mesh["E"].router.uplinks.is_in_reserve(mesh.second.peer)
         assert [len(mesh.second.peer.inlets), len(mesh.second.peer.outlets)] == [3, 2]
         assert (mesh["A"].interests(), mesh["B"].interests()) == ({}, {"HE": 3})
 
@@ -383,7 +383,7 @@ class TestReserve:
         second.tell("M0orders", True)
         client.send(sender, message(), settled=True)
         assert len(second.received(second.link_to(None))) == 1
-        assert list(edge.router.trunks) == [second.peer.number]
+        assert list(edge.router.directory.trunks) == [second.peer.number]
 
     def test_copies_go_over_it(self, mesh):
         client, there = mesh["E"].client(), mesh["A"].client()
@@ -421,7 +421,7 @@ class TestLoss:
         getattr(far, how)()
         assert (outcome(delivery), sender.credit) == ((RELEASED, True), 0)
         assert edge.router.addresses[f"M0{address}"].routes == []
-        assert (edge.router.uplink, edge.router.trunks) == (None, {})
+        assert (edge.router.uplinks.active, edge.router.directory.trunks) == (None, {})
 
     @pytest.mark.parametrize("address", ADDRESSES)
     def test_clients_here_go_on(self, edge, address):
@@ -474,7 +474,7 @@ class TestLoss:
     def test_one_that_never_opened_is_none(self, edge):
         far = far_interior(edge, answers=False)
         far.vanish()
-        assert (edge.router.uplink, edge.router.peers) == (None, {})
+        assert (edge.router.uplinks.active, edge.router.peers) == (None, {})
 
     def test_an_interior_router_that_detaches_the_link_up_is_not_used_for_ever(self, edge):
         far = far_interior(edge)
@@ -532,17 +532,17 @@ class TestEnd:
         consumer = there.consumer("orders", credit=10)
         delivery = client.send(client.producer("orders"), message())
         edge = mesh["E"].router
-        edge.drain()
+        edge.leaving.drain()
         mesh.pump()
-        assert not edge.is_drained()
+        assert not edge.leaving.is_drained()
         there.latest(consumer).accept()
         mesh.pump(2.0)
         assert outcome(delivery) == (ACCEPTED, True)
         for _ in range(3):
-            edge.is_drained()
+            edge.leaving.is_drained()
             mesh.pump()
-        assert edge.is_drained()
-        edge.close_all()
+        assert edge.leaving.is_drained()
+        edge.leaving.close_all()
         mesh.pump()
         assert mesh["I"].interests() == {"M0orders": 3}
         assert client.take()[-1] == ("closed", "amqp:connection:forced")
@@ -551,11 +551,11 @@ class TestEnd:
         mesh = EdgeMesh("A", "B")
         first, second = mesh.hang("E", "A"), mesh.hang("E", "B")
         edge = mesh["E"].router
-        edge.drain()
+        edge.leaving.drain()
         for _ in range(3):
             mesh.pump(2.0)
-            edge.is_drained()
-        edge.close_all()
+            edge.leaving.is_drained()
+        edge.leaving.close_all()
         mesh.pump()
         assert (edge.peers, mesh["A"].interests(), mesh["B"].interests()) == ({}, {}, {})
         assert [uplink.line.is_cut for uplink in (first, second)] == [True, True]
@@ -568,12 +568,12 @@ class TestEnd:
         consumer = there.consumer("orders", credit=10)
         sender = client.producer("orders")
         router = mesh["A"].router
-        router.drain()
+        router.leaving.drain()
         for _ in range(3):
-            router.is_drained()
+            router.leaving.is_drained()
             mesh.pump(2.0)
-        assert router.is_drained()
-        router.close_all()
+        assert router.leaving.is_drained()
+        router.leaving.close_all()
         mesh.pump()
         client.send(sender, message(), settled=True)
         assert there.received(consumer) == [message()]
@@ -591,18 +591,18 @@ class TestEnd:
         client.send(client.producer("orders"), message())
         told = [["M0orders", True], ["M0others", True]]
         assert far.notices() == told
-        mesh["I"].router.drain()
+        mesh["I"].router.leaving.drain()
         return mesh, far, there
 
     def test_an_interior_router_that_ends_tells_edge_routers_nothing_of_addresses(self):
         mesh, far, there = self.ending()
         for _ in range(5):
             mesh.pump(2.0)
-            assert not mesh["I"].router.is_drained()
+            assert not mesh["I"].router.leaving.is_drained()
         there.vanish()
         mesh.pump()
         assert len(far.notices()) == 2
-        mesh["I"].router.close_all()
+        mesh["I"].router.leaving.close_all()
         mesh.pump()
         assert (len(far.notices()), far.take()[-1]) == (2, ("closed", "amqp:connection:forced"))
 
@@ -611,7 +611,7 @@ class TestEnd:
         far.producer("orders")
         far.tracking.set_credit(0)
         router.client().consumer("orders")
-        router.router.drain()
+        router.router.leaving.drain()
         far.tracking.grant(CAPACITY)
         router.pump()
         assert far.notices() == []
@@ -620,7 +620,7 @@ class TestEnd:
         mesh, far, _ = self.ending()
         for _ in range(10):
             mesh.pump(2.0)
-            assert not mesh["I"].router.is_drained()
+            assert not mesh["I"].router.leaving.is_drained()
             assert far.beat_as_qdrouterd()
             mesh["I"].router.look_after_edges(mesh.now)
         assert far.peer.is_open
@@ -700,7 +700,7 @@ class TestRefusals:
 
     def test_a_router_that_ends_takes_no_new_links_of_addresses(self, router):
         far = far_edge(router).attach()
-        router.router.drain()
+        router.router.leaving.drain()
         assert self.refused(far, source="orders", is_sender=False) == [("link", True, "amqp:connection:forced")]
 
     @pytest.mark.parametrize("terminus", [None, Source(address=5), Source(address=b"x")])

@@ -76,7 +76,7 @@ class TestBeginning:
         uplink = mesh.hang("E", "I")
         uplink.cut()
         assert [mesh[id].take_events() for id in "EI"] == [[], []]
-        assert [mesh[id].router.trunks for id in "EI"] == [{}, {}]
+        assert [mesh[id].router.directory.trunks for id in "EI"] == [{}, {}]
 
     def test_the_place_of_the_edge_router_is_known_to_the_network_while_it_is_there(self):
         mesh = EdgeMesh("I")
@@ -155,7 +155,7 @@ class TestConsumers:
         link.session.begin()
         link.attach(source=link.remote_source, target=link.remote_target)
         edge.pump()
-        assert (link.is_attached, edge.router.uplink.receivers) == (False, {})
+        assert (link.is_attached, edge.router.uplinks.active.receivers) == (False, {})
 
     def test_the_first_one_brings_a_link_and_the_last_one_takes_it_away(self, edge):
         far = far_interior(edge)
@@ -296,7 +296,7 @@ class TestConsumers:
         client.detach(client.consumer("orders"))
         client.detach(first)
         client.detach(sender)
-        mesh["I"].router.forget_pattern("orders")
+        mesh["I"].router.configured_addresses.remove("orders")
         client.consumer("orders")
         assert mesh["I"].interests().keys() == {"HE", "M0orders"}
 

@@ -316,9 +316,9 @@ class TestWaiting:
         streaming.consumer.set_credit(0)
         router.pump()
         streaming.begin()
-        router.router.drain()
+        router.router.leaving.drain()
         router.pump(5.0)
-        assert not router.router.is_drained()
+        assert not router.router.leaving.is_drained()
 
     def test_settled_copies_beyond_what_may_wait_are_dropped_and_counted(self, router):
         streaming = Streaming(router, "multicast/a", stream_credit=0)
@@ -343,7 +343,7 @@ class TestWaiting:
         streaming.begin()
         streaming.far.vanish()
         assert outcome(streaming.delivery) == (MAYBE_SEEN, True)
-        assert (router.router.wanting, router.router.peers.keys() & {streaming.far.peer.number}) == ({}, set())
+        assert (router.router.trunks.wanting, router.router.peers.keys() & {streaming.far.peer.number}) == ({}, set())
 
     def test_a_second_link_of_the_address_has_them_too(self, router):
         streaming = Streaming(router)

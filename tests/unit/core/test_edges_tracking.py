@@ -496,7 +496,7 @@ class TestTaking:
         far = far_interior(edge)
         for number in range(100):
             far.tell(f"M0a{number}", True)
-        assert edge.router.network.known_keys() == []
+        assert edge.router.directory.network.known_keys() == []
 
     def test_a_notice_of_an_uplink_that_is_given_up_is_none(self, edge):
         far = far_interior(edge)
@@ -505,7 +505,7 @@ class TestTaking:
         far.link_to(None).detach()
         link.send(value(["M0orders", True]), settled=True)
         edge.pump()
-        assert edge.router.network.known_keys() == []
+        assert edge.router.directory.network.known_keys() == []
 
     def test_it_is_settled_or_accepted(self, edge):
         far = far_interior(edge)

@@ -588,18 +588,18 @@ class TestChanges:
         client, link = producer(exchanging)
         delivery = client.send(link, about("a"))
         router = exchanging.workers[0].router
-        router.drain()
+        router.leaving.drain()
         exchanging.pump()
-        assert not router.is_drained()
+        assert not router.leaving.is_drained()
         end.grant(1)
         exchanging.pump()
         settle(exchanging, taker, end, ACCEPTED)
         assert outcome(delivery) == ACCEPTED
         exchanging.second(2.0)
-        router.is_drained()
+        router.leaving.is_drained()
         exchanging.pump()
-        assert router.is_drained()
-        router.close_all()
+        assert router.leaving.is_drained()
+        router.leaving.close_all()
         exchanging.pump()
         exchanging.second()
         assert router.peers == {}

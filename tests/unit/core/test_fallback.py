@@ -47,7 +47,7 @@ class Ends:
 
     @property
     def redirected(self) -> list[int]:
-        return [worker.router.redirected for worker in self.workers.workers.values()]
+        return [worker.router.intake.redirected for worker in self.workers.workers.values()]
 
 
 @pytest.fixture(params=[1, 2], ids=["one worker", "two workers"])
@@ -207,7 +207,7 @@ def test_it_is_reached_over_routers_by_its_phase(has_client_annotations):
     other.latest(link).update(ACCEPTED, True)
     mesh.pump()
     assert outcome(delivery) == (ACCEPTED, True)
-    assert [mesh[id].router.redirected for id in "ABC"] == [1, 0, 0]
+    assert [mesh[id].router.intake.redirected for id in "ABC"] == [1, 0, 0]
     client = mesh["B"].client(0)
     primary = client.consumer("orders", credit=10)
     producer.send(sender, message())
@@ -267,7 +267,7 @@ class TestEdges:
         there.latest(link).update(ACCEPTED, True)
         mesh.pump()
         assert outcome(delivery) == (ACCEPTED, True)
-        assert sum(mesh[id].router.redirected for id in "IPEFG") == 1
+        assert sum(mesh[id].router.intake.redirected for id in "IPEFG") == 1
 
     @pytest.mark.parametrize(("start", "end"), PLACES)
     @pytest.mark.parametrize("place", ["E", "I", "F", "P", "G"])
@@ -303,6 +303,6 @@ class TestAutoLinks:
         )
         workers = Workers(1, addresses=SETTINGS)
         router = workers[0].router
-        router.add_auto_link(out)
-        router.add_auto_link(into)
+        router.auto_links.add(out)
+        router.auto_links.add(into)
         assert [use.address.key for use in router.auto_links.uses.values()] == ["MForders", "M0orders"]

@@ -194,7 +194,7 @@ def test_another_consumer_has_its_share(settled):
 def test_a_consumer_that_is_watched_is_shown_each():
     stop = Stop()
     stop.send(60)
-    stop.workers[0].router.watch(stop.consumer.peer, True)
+    stop.consumer.peer.watch(True)
     stop.receiver.grant(100)
     stop.workers.pump()
     assert stop.got == texts(60)
@@ -250,7 +250,7 @@ def play(workers: Workers, steps: list[Any], is_watched: bool) -> list[Any]:
 
     def client(index: int) -> Any:
         made = workers.client(index)
-        workers[index].router.watch(made.peer, is_watched)
+        made.peer.watch(is_watched)
         return made
 
     last = workers.last

@@ -141,7 +141,7 @@ def test_each_message_of_a_connection_that_is_watched_is_shown(watched):
     sender = ends["producer"].producer("orders")
     octets = texts(20)
     burst(workers, sender, octets[:10])
-    workers[0].router.watch(ends[watched].peer, True)
+    ends[watched].peer.watch(True)
     burst(workers, sender, octets[10:])
     assert observer.shown == [("in" if watched == "producer" else "out", one) for one in octets[10:]]
 

@@ -383,10 +383,10 @@ def test_when_the_router_drains_endpoints_may_answer_and_nothing_else(workers):
     loop = inside(workers)
     orders, answers = loop.produce("orders"), loop.produce()
     workers.pump()
-    workers[0].router.drain()
+    workers[0].router.leaving.drain()
     workers.pump()
     assert (orders.credit, answers.credit) == (0, 250)
-    assert workers[0].router.is_drained()
+    assert workers[0].router.leaving.is_drained()
     workers.pump()
     assert (orders.is_attached, answers.is_attached) == (False, True)
     answers.send(message_to("orders", "answer"), settled=True)
@@ -397,7 +397,7 @@ def test_when_the_router_drains_endpoints_may_answer_and_nothing_else(workers):
 def test_it_ends_with_the_router_and_leaves_nothing():
     workers = Workers()
     consumer, _ = consuming(workers)
-    workers[0].router.close_all()
+    workers[0].router.leaving.close_all()
     workers.pump()
     assert (consumer.is_attached, workers.left_over()) == (False, {})
 

@@ -171,7 +171,7 @@ def test_a_limit_of_nothing_lets_nobody_in() -> None:
 def test_connections_of_all_roles_but_that_of_routers_are_held_against_policy(role: str) -> None:
     workers = Policed()
     assert workers.connect(peer={"role": role}).end == DENIED
-    assert workers.gate().governs(workers[0].router.new_peer("inter-router")) is False
+    assert workers.gate().governs(workers[0].router.connections.new_peer("inter-router")) is False
 
 
 class TestWhatOurOpenSays:
@@ -278,7 +278,7 @@ class TestConnectors:
     @pytest.mark.parametrize("role", ["edge", "inter-router"])
     def test_one_between_routers_is_free(self, role: str) -> None:
         workers = Policed()
-        peer = workers[0].router.new_peer(role)
+        peer = workers[0].router.connections.new_peer(role)
         peer.is_initiator = True
         peer.policy_vhost = "a.com"
         assert workers.gate().governs(peer) is False

@@ -404,7 +404,7 @@ class TestManagement:
         client = workers.connect()
         receiver = client.consumer("$management", credit=10)
         sender = client.producer(to)
-        workers[0].router.answer_forbidden = lambda octets: not forbidden.append(octets)
+        workers[0].router.intake.answer_forbidden = lambda octets: not forbidden.append(octets)
         delivery = client.send(sender, octets)
         received = client.received(receiver)
         assert sorted([*received, *forbidden]) == [octets]
@@ -457,7 +457,7 @@ class TestManagement:
 
     def test_where_no_answer_can_go_a_request_is_rejected(self) -> None:
         workers = router(allows_management_changes=False, allows_user_id_proxy=True)
-        workers[0].router.answer_forbidden = lambda octets: False
+        workers[0].router.intake.answer_forbidden = lambda octets: False
         client = workers.connect()
         client.consumer("$management", credit=10)
         delivery = client.send(client.producer("$management"), request("CREATE"))
@@ -508,7 +508,7 @@ class TestOtherRoutersManagement:
         """Whether a request that says itself where it goes is answered here."""
         workers = Policed(policy={"is_enforced": False}, **{"mode": RouterMode.INTERIOR} | options)
         forbidden: list[bytes] = []
-        workers[0].router.answer_forbidden = lambda octets: not forbidden.append(octets)
+        workers[0].router.intake.answer_forbidden = lambda octets: not forbidden.append(octets)
         client = workers.connect(peer=peer)
         sender = client.producer(None, target=Target())
         # A message to somebody else is as it ever was, and so is the next request.

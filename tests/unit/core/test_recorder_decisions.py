@@ -477,7 +477,7 @@ def test_a_message_that_outlives_recording_is_not_recorded(workers):
     sender = client.producer("orders")
     octets = message(b"x" * 100)
     delivery = client.stream(sender, octets[:50], ends=False)
-    workers[0].router.recorder = None
+    workers[0].router.journal.recorder = None
     client.go_on(delivery, octets[50:])
     assert delivery.remote_state is None
 
@@ -506,7 +506,7 @@ def test_what_was_under_way_when_recording_ended_is_forgotten(workers):
     consumer = client.consumer("orders", "sink", credit=20)
     sender = client.producer("orders")
     client.send(sender, message())
-    workers[0].router.recorder = None
+    workers[0].router.journal.recorder = None
     client.latest(consumer).accept()
     workers.pump()
     client.send(sender, message())

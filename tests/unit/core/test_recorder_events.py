@@ -212,9 +212,9 @@ def test_the_kinds_of_links_are_told_apart():
     mesh = Mesh("R", workers=2)
     neighbour(mesh["R"], "N")
     peers = mesh["R"].router.peers.values()
-    edge = mesh["R"].router.new_peer("edge")
-    inner = mesh["R"].router.new_peer("inner")
-    client = mesh["R"].router.new_peer()
+    edge = mesh["R"].router.connections.new_peer("edge")
+    inner = mesh["R"].router.connections.new_peer("inner")
+    client = mesh["R"].router.connections.new_peer()
     assert [kind_of(peer) for peer in (*peers, edge, inner, client)][-3:] == ["edge", "router", "client"]
     assert {kind_of(peer) for peer in peers} == {"sibling", "trunk", "edge", "router", "client"}
 

@@ -282,7 +282,7 @@ def test_news_that_change_nothing_are_no_events():
     mesh = Mesh("R")
     record(mesh["R"].router)
     take(mesh["R"].router)
-    mesh["R"].router.apply_network(NetworkNews((2, 0), is_full=True, routes={}, link_state={}))
+    mesh["R"].router.routes.apply_network(NetworkNews((2, 0), is_full=True, routes={}, link_state={}))
     assert event_rows(take(mesh["R"].router)) == []
 
 

@@ -60,7 +60,7 @@ def test_it_may_come_after_any_number_of_others(workers):
 
 
 def test_a_set_of_which_nothing_is_known_is_used_again(workers):
-    recorder = workers[0].router.recorder
+    recorder = workers[0].router.journal.recorder
     client = workers.client()
     consumer = client.consumer("orders", "sink", credit=99)
     sender = client.producer("orders")
@@ -73,7 +73,7 @@ def test_a_set_of_which_nothing_is_known_is_used_again(workers):
 
 
 def test_full_columns_wait_for_messages_under_way(workers):
-    recorder = workers[0].router.recorder
+    recorder = workers[0].router.journal.recorder
     client = workers.client()
     client.consumer("orders", "sink", credit=99)
     sender = client.producer("orders")
@@ -85,7 +85,7 @@ def test_full_columns_wait_for_messages_under_way(workers):
 
 
 def test_what_is_counted_is_that_of_decisions_with_an_outcome(workers):
-    recorder = workers[0].router.recorder
+    recorder = workers[0].router.journal.recorder
     client = workers.client()
     consumer = client.consumer("orders", "sink", credit=99)
     sender = client.producer("orders")
@@ -104,7 +104,7 @@ def test_what_is_counted_is_that_of_decisions_with_an_outcome(workers):
 
 
 def test_a_message_that_goes_on_after_its_columns_has_its_size(workers):
-    recorder = workers[0].router.recorder
+    recorder = workers[0].router.journal.recorder
     client = workers.client()
     consumer = client.consumer("orders", "sink", credit=9)
     sender = client.producer("orders")

@@ -55,7 +55,7 @@ class Ends:
 
 
 def nothing_is_kept(ends: Ends) -> bool:
-    return all(worker.router.kept_octets == 0 for worker in ends.workers.workers.values())
+    return all(worker.router.settlement.kept_octets == 0 for worker in ends.workers.workers.values())
 
 
 @pytest.mark.parametrize("at", [(0, 0, 0), (0, 1), (1, 1), (0, 1, 2)])
@@ -219,7 +219,7 @@ def test_a_large_message_that_has_left_in_part_is_the_producers():
 
 def test_messages_are_kept_up_to_a_limit():
     ends = Ends(0, 0)
-    ends.workers[0].router.kept_max = 100
+    ends.workers[0].router.settlement.kept_max = 100
     small, large = ends.send("small"), ends.send(b"x" * 200)
     ends.release_all()
     assert outcome(small) == outcome(large) == (RELEASED, True)
@@ -242,9 +242,9 @@ def test_a_router_that_stops_releases_what_waits():
     delivery = ends.send()
     decide(first, link)
     router = ends.workers[0].router
-    router.drain()
-    assert not router.is_drained()
-    router.close_all()
+    router.leaving.drain()
+    assert not router.leaving.is_drained()
+    router.leaving.close_all()
     ends.workers.pump()
     assert outcome(delivery) == (RELEASED, True)
     assert nothing_is_kept(ends)

@@ -490,22 +490,22 @@ class TestPatience:
 
 class TestShutdown:
     def test_no_link_is_routed_any_more(self, routed):
-        routed.router.drain()
+        routed.router.leaving.drain()
         link = routed.client.consumer("lr.q")
         assert routed.refusal(link) == (True, "amqp:connection:forced")
 
     def test_what_is_under_way_is_waited_for(self, routed):
         sender, receiver = routed.producer(credit=5)
         routed.client.send(sender, message())
-        routed.router.drain()
-        assert not routed.router.is_drained()
+        routed.router.leaving.drain()
+        assert not routed.router.leaving.is_drained()
         routed.container.latest(receiver).accept()
         routed.pump()
-        assert routed.router.is_drained()
+        assert routed.router.leaving.is_drained()
 
     def test_all_are_told_why(self, routed, kind):
         link, far = attached(routed, kind)
-        routed.router.close_all()
+        routed.router.leaving.close_all()
         routed.pump()
         assert routed.end_of(routed.client, link)[1] == "amqp:connection:forced"
         assert routed.end_of(routed.container, far)[1] == "amqp:connection:forced"

@@ -22,9 +22,9 @@ def routed():
 
 class TestSiblings:
     def test_a_worker_tells_of_its_containers(self, routed):
-        neighbour = routed.workers[0].router.neighbours[1]
+        neighbour = routed.workers[0].router.directory.neighbours[1]
         assert neighbour.interests == {"Clr": 1, "Dlr": 1}
-        everything = routed.workers[1].router.all_interests()
+        everything = routed.workers[1].router.siblings.all_interests()
         assert set(everything.interests) == {Interest("Clr", 1), Interest("Dlr", 1)}
         routed.deactivate(routed.container, "in")
         assert neighbour.interests == {"Dlr": 1}

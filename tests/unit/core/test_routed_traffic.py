@@ -98,7 +98,7 @@ class TestCredit:
     def test_a_container_that_sends_more_than_it_has_credit_for_is_held_up(self):
         workers = Workers()
         for direction in (LinkDirection.IN, LinkDirection.OUT):
-            workers[0].router.add_link_route(
+            workers[0].router.link_route_uses.add(
                 LinkRouteSettings(name=direction.value, pattern="lr/#", direction=direction, container_id="broker")
             )
         broker = container(workers)

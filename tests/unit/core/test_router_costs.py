@@ -21,7 +21,7 @@ class Raw:
 
     def __init__(self, router: Router, *, window: int = WIDE, capacity: int = 0) -> None:
         self.router = router
-        self.peer: Peer = router.new_peer(capacity=capacity)
+        self.peer: Peer = router.connections.new_peer(capacity=capacity)
         self.engine = Connection(ConnectionConfig(container_id="R", incoming_window=1 << 20), router, is_client=False)
         self.peer.connection = self.engine
         self.engine.context = self.peer

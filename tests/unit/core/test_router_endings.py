@@ -18,11 +18,11 @@ class TestDrain:
     def test_no_link_is_taken_any_more(self):
         workers = Workers()
         client = workers.client()
-        workers[0].router.drain()
+        workers[0].router.leaving.drain()
         client.producer("orders", "p")
         client.consumer("orders", "c")
         assert detaches(client) == [("p", REASON), ("c", REASON)]
-        assert workers[0].router.is_draining
+        assert workers[0].router.attaching.is_draining
 
     def test_the_credit_of_producers_is_taken_back_and_not_given_again(self):
         workers = Workers()
@@ -30,7 +30,7 @@ class TestDrain:
         receiver = client.consumer("orders", credit=10)
         sender, anonymous = client.producer("orders"), client.producer(None)
         delivery = client.send(sender, message())
-        workers[0].router.drain()
+        workers[0].router.leaving.drain()
         workers.pump()
         assert (sender.credit, anonymous.credit) == (0, 0)
         client.latest(receiver).accept()
@@ -44,18 +44,18 @@ class TestDrain:
         idle = producer.producer("orders", "idle")
         deliveries = [producer.send(sender, message()) for _ in range(2)]
         router = workers[0].router
-        router.drain()
-        assert not router.is_drained()
+        router.leaving.drain()
+        assert not router.leaving.is_drained()
         workers.pump()
         assert detaches(producer) == []  # a message of its may have been on its way
-        assert not router.is_drained()
+        assert not router.leaving.is_drained()
         workers.pump()
         assert detaches(producer) == [("idle", REASON)]
         assert not idle.is_attached
         for delivery in consumer.unsettled[receiver.name]:
             delivery.accept()
         workers.pump()
-        assert router.is_drained()
+        assert router.leaving.is_drained()
         workers.pump()
         assert detaches(producer) == [("idle", REASON), ("p", REASON)]
         assert [outcome(each) for each in deliveries] == [(ACCEPTED, True)] * 2
@@ -67,15 +67,15 @@ class TestDrain:
         receiver = client.consumer("orders")
         client.send(client.producer("orders"), message(), settled=settled)
         router = workers[0].router
-        router.drain()
-        assert not router.is_drained()
+        router.leaving.drain()
+        assert not router.leaving.is_drained()
         receiver.grant(1)
         workers.pump()
         if not settled:
-            assert not router.is_drained()
+            assert not router.leaving.is_drained()
             client.latest(receiver).accept()
             workers.pump()
-        assert router.is_drained()
+        assert router.leaving.is_drained()
 
     def test_it_waits_for_copies_that_wait(self):
         workers = Workers()
@@ -83,11 +83,11 @@ class TestDrain:
         receiver = client.consumer("multicast")
         client.send(client.producer("multicast"), message(), settled=True)
         router = workers[0].router
-        router.drain()
-        assert not router.is_drained()
+        router.leaving.drain()
+        assert not router.leaving.is_drained()
         receiver.grant(1)
         workers.pump()
-        assert router.is_drained()
+        assert router.leaving.is_drained()
 
     def test_it_waits_for_the_rest_of_a_message(self):
         workers = Workers()
@@ -96,10 +96,10 @@ class TestDrain:
         octets = message("x" * 100)
         delivery = client.stream(client.producer("orders"), octets[:50], ends=False, settled=True)
         router = workers[0].router
-        router.drain()
-        assert not router.is_drained()
+        router.leaving.drain()
+        assert not router.leaving.is_drained()
         client.go_on(delivery, octets[50:], more=False)
-        assert router.is_drained()
+        assert router.leaving.is_drained()
 
     def test_a_lost_consumer_does_not_keep_it_waiting_for_the_rest(self):
         workers = Workers()
@@ -107,9 +107,9 @@ class TestDrain:
         consumer.consumer("orders", credit=1)
         client.stream(client.producer("orders"), message("x" * 100)[:50], ends=False)
         router = workers[0].router
-        router.drain()
+        router.leaving.drain()
         consumer.vanish()
-        assert router.is_drained()
+        assert router.leaving.is_drained()
 
 
 class TestCloseAll:
@@ -118,7 +118,7 @@ class TestCloseAll:
         client.consumer("orders", "c")
         client.producer("orders", "p")
         client.take()
-        workers[0].router.close_all()
+        workers[0].router.leaving.close_all()
         workers.pump()
         assert client.take() == [
             ("link detached", "p", True, REASON),
@@ -131,11 +131,11 @@ class TestCloseAll:
     def test_connections_that_are_not_open_or_close_already_are_left(self):
         workers = Workers()
         client = workers.client()
-        workers[0].router.new_peer().connection = client.server
+        workers[0].router.connections.new_peer().connection = client.server
         client.connection.close()
         client.line.holds.add(client.server)
         workers.pump()
-        workers[0].router.close_all()
+        workers[0].router.leaving.close_all()
         client.line.holds.clear()
         workers.pump()
         assert client.events[-1] == ("closed", None)
@@ -145,7 +145,7 @@ class TestCloseAll:
         client = workers.client(0)
         workers.holds_confirmations = True
         receiver = client.consumer("orders")
-        workers[0].router.close_all()
+        workers[0].router.leaving.close_all()
         workers.holds_confirmations = False
         workers.pump()
         assert (receiver.is_attached, client.events[-1]) == (False, ("closed", REASON))
@@ -156,7 +156,7 @@ class TestCloseAll:
         consumer.consumer("orders", credit=1)
         sender = producer.producer("orders")
         deliveries = [producer.send(sender, message()) for _ in range(2)]
-        workers[0].router.close_all()
+        workers[0].router.leaving.close_all()
         workers.pump()
         assert [outcome(each) for each in deliveries] == [(Modified(delivery_failed=True), True), (RELEASED, True)]
         assert workers[0].router.peers == {}
@@ -196,7 +196,7 @@ def test_nothing_is_left_of_clients_that_went(count, end, order):
     for worker in workers.workers.values():
         assert worker.router.totals.ingress["deliveries"] > 0
         assert worker.router.totals.egress["deliveries"] > 0
-        assert worker.router.all_interests().interests == ()
+        assert worker.router.siblings.all_interests().interests == ()
     assert workers.table.snapshot().interests == ()
 
 
@@ -245,5 +245,6 @@ def test_an_address_counts_what_went_through_it():
 
 def test_a_router_by_itself_has_nothing_to_tell():
     router = Router(settings(), lambda: "t")
-    assert (router.take_changes(), router.all_interests().interests, router.version) == (None, (), (0, 0))
-    assert router.is_drained()
+    siblings = router.siblings
+    assert (siblings.take_changes(), siblings.all_interests().interests, siblings.version) == (None, (), (0, 0))
+    assert router.leaving.is_drained()

@@ -19,7 +19,7 @@ def workers():
 
 def fabric_outlets(workers, index):
     """The addresses for which a worker has links to siblings, by sibling."""
-    neighbours = workers[index].router.neighbours
+    neighbours = workers[index].router.directory.neighbours
     return {other: sorted(neighbour.outlets) for other, neighbour in neighbours.items() if neighbour.outlets}
 
 
@@ -38,49 +38,51 @@ class TestTable:
         client = workers.client(0)
         links = [client.consumer("orders") for _ in range(2)]
         client.consumer("offers")
-        assert router.take_changes() == Changes(1, (Interest("M0orders", 2), Interest("M0offers", 1)))
-        assert router.take_changes() is None
-        assert router.all_interests() == Changes(1, (Interest("M0orders", 2), Interest("M0offers", 1)))
+        assert router.siblings.take_changes() == Changes(1, (Interest("M0orders", 2), Interest("M0offers", 1)))
+        assert router.siblings.take_changes() is None
+        assert router.siblings.all_interests() == Changes(1, (Interest("M0orders", 2), Interest("M0offers", 1)))
         client.detach(links[0])
-        assert router.take_changes() == Changes(2, (Interest("M0orders", 1),))
+        assert router.siblings.take_changes() == Changes(2, (Interest("M0orders", 1),))
         client.leave()
-        assert router.take_changes() == Changes(3, (Interest("M0orders", 0), Interest("M0offers", 0)))
-        assert router.all_interests() == Changes(3, ())
+        assert router.siblings.take_changes() == Changes(3, (Interest("M0orders", 0), Interest("M0offers", 0)))
+        assert router.siblings.all_interests() == Changes(3, ())
 
     def test_producers_are_nobodys_business(self, workers):
         workers.holds_changes = True
         workers.client(0).producer("orders")
-        assert workers[0].router.take_changes() is None
+        assert workers[0].router.siblings.take_changes() is None
 
     def test_late_news_change_nothing(self, workers):
         loaded(workers)
         router = workers[0].router
-        late = Delta(router.version, False, None, ((1, Interest("M0orders", 0)),))
-        router.apply(late)
-        router.apply(Delta((1, 0), True, (), ()))
-        assert router.neighbours[1].interests == {"M0orders": 1}
+        late = Delta(router.siblings.version, False, None, ((1, Interest("M0orders", 0)),))
+        router.siblings.apply(late)
+        router.siblings.apply(Delta((1, 0), True, (), ()))
+        assert router.directory.neighbours[1].interests == {"M0orders": 1}
 
     def test_news_of_another_table_must_be_complete(self, workers):
         router = workers[0].router
-        known = router.version
+        known = router.siblings.version
         with pytest.raises(FullDeltaMissing):
-            router.apply(Delta((2, 5), False, None, ((1, Interest("M0orders", 1)),)))
-        assert (router.version, router.neighbours[1].interests) == (known, {})
+            router.siblings.apply(Delta((2, 5), False, None, ((1, Interest("M0orders", 1)),)))
+        assert (router.siblings.version, router.directory.neighbours[1].interests) == (known, {})
 
     def test_news_of_itself_and_of_strangers_are_ignored(self, workers):
         router = workers[0].router
-        version = (1, router.version[1] + 1)
-        router.apply(Delta(version, False, None, ((0, Interest("M0a", 1)), (7, Interest("M0b", 1)))))
-        assert (router.version, list(router.neighbours), router.neighbours[1].interests) == (version, [1], {})
+        version = (1, router.siblings.version[1] + 1)
+        router.siblings.apply(Delta(version, False, None, ((0, Interest("M0a", 1)), (7, Interest("M0b", 1)))))
+        neighbours = router.directory.neighbours
+        assert (router.siblings.version, list(neighbours), neighbours[1].interests) == (version, [1], {})
 
     def test_a_full_delta_stands_in_for_all_that_was_known(self, workers):
         _producer, sender, _consumer, _receiver = loaded(workers)
         assert sender.credit == CAPACITY
         router = workers[0].router
-        version = (1, router.version[1] + 1)
-        router.apply(Delta(version, True, (workers[0].sibling, workers[1].sibling), ((1, Interest("M0offers", 1)),)))
+        version = (1, router.siblings.version[1] + 1)
+        siblings = (workers[0].sibling, workers[1].sibling)
+        router.siblings.apply(Delta(version, True, siblings, ((1, Interest("M0offers", 1)),)))
         workers.pump()
-        assert (router.neighbours[1].interests, sender.credit) == ({"M0offers": 1}, 0)
+        assert (router.directory.neighbours[1].interests, sender.credit) == ({"M0offers": 1}, 0)
 
     def test_a_new_table_learns_everything_and_forwarding_goes_on(self, workers):
         producer, sender, consumer, receiver = loaded(workers)
@@ -118,7 +120,7 @@ class TestBarrier:
         workers.holds_deltas = set()
         workers.pump()
         assert receiver.is_attached
-        assert [workers[index].router.neighbours[0].interests for index in (1, 2)] == [{"M0orders": 1}] * 2
+        assert [workers[index].router.directory.neighbours[0].interests for index in (1, 2)] == [{"M0orders": 1}] * 2
 
     def test_a_producer_does_not_wait(self):
         workers = Workers(3)
@@ -169,10 +171,10 @@ class TestBarrier:
             link.attach(source=Source(address=f"a{number}"), target=Target())
             workers.pump()
         assert [link.is_attached for link in links] == [False] * 3
-        workers[0].router.confirm(1)
+        workers[0].router.clients.confirm(1)
         workers.pump()
         assert [link.is_attached for link in links] == [True, False, False]
-        workers[0].router.confirm(3)
+        workers[0].router.clients.confirm(3)
         workers.pump()
         assert [link.is_attached for link in links] == [True] * 3
 
@@ -194,7 +196,7 @@ class TestBarrier:
 
     def test_a_worker_that_is_alone_answers_at_once(self):
         router = Router(settings(), lambda: "t")
-        assert router.is_alone
+        assert router.clients.is_alone
         client = Workers(1).client()
         assert client.consumer("orders").is_attached
 
@@ -310,7 +312,8 @@ class TestLinks:
     def test_a_sibling_that_attaches_something_else_is_refused(self, workers):
         stranger = Recorder()
         worker = workers[0]
-        server = worker.end(worker.router.new_peer("fabric"), ConnectionConfig(container_id="R"), is_client=False)
+        peer = worker.router.connections.new_peer("fabric")
+        server = worker.end(peer, ConnectionConfig(container_id="R"), is_client=False)
         client = Connection(
             ConnectionConfig(container_id="x", properties={"worker": 1, "incarnation": 2}), stranger, is_client=True
         )
@@ -341,7 +344,8 @@ class TestConnections:
         for properties in ({}, {"worker": 1, "incarnation": 99}, {"worker": 7, "incarnation": 1}):
             stranger = Recorder()
             worker = workers[0]
-            server = worker.end(worker.router.new_peer("fabric"), ConnectionConfig(container_id="R"), is_client=False)
+            peer = worker.router.connections.new_peer("fabric")
+            server = worker.end(peer, ConnectionConfig(container_id="R"), is_client=False)
             client = Connection(
                 ConnectionConfig(container_id="x", properties=properties or None), stranger, is_client=True
             )
@@ -349,7 +353,7 @@ class TestConnections:
             workers.line(client, server)
             workers.pump()
             assert stranger.take() == [("opened", "R"), ("closed", "amqp:not-found")]
-        assert list(workers[0].router.peers) == [workers[0].router.neighbours[1].peer.number]
+        assert list(workers[0].router.peers) == [workers[0].router.directory.neighbours[1].peer.number]
 
     def test_a_second_connection_of_a_sibling_is_turned_away(self, workers):
         first = workers[0].line_to(1)
@@ -382,13 +386,13 @@ class TestConnections:
         client = workers.client(0)
         far = workers.client(1)
         far.consumer("orders")
-        assert router.neighbours[1].interests == {"M0orders": 1}
+        assert router.directory.neighbours[1].interests == {"M0orders": 1}
         # It is the other one that connects, and until it tries there is hope.
         sender = client.producer("orders")
         assert sender.credit == CAPACITY
         delivery = client.send(sender, message())
-        router.connect_failed(1)
-        router.connect_failed(7)
+        router.siblings.connect_failed(1)
+        router.siblings.connect_failed(7)
         workers.pump()
         assert (sender.credit, outcome(delivery)) == (0, (RELEASED, True))
 
@@ -432,14 +436,14 @@ class TestSiblingsThatDie:
         workers.kill(1)
         workers.pump()
         assert (outcome(delivery), sender.credit) == ((MAYBE_SEEN, True), 0)
-        assert workers[0].router.neighbours == {}
+        assert workers[0].router.directory.neighbours == {}
 
     def test_one_that_returns_begins_anew(self, workers):
         producer, sender, consumer, receiver = loaded(workers)
         workers.kill(1)
         workers.start(1)
         workers.pump()
-        assert (sender.credit, workers[0].router.neighbours[1].interests) == (0, {})
+        assert (sender.credit, workers[0].router.directory.neighbours[1].interests) == (0, {})
         consumer = workers.client(1)
         receiver = consumer.consumer("orders", credit=1)
         producer.send(sender, message())
@@ -450,8 +454,8 @@ class TestSiblingsThatDie:
         workers.kill(1, is_noticed=False)
         workers.start(1)
         workers.pump()
-        assert (sender.credit, workers[0].router.neighbours[1].interests) == (0, {})
-        assert workers[0].router.neighbours[1].sibling == workers[1].sibling
+        assert (sender.credit, workers[0].router.directory.neighbours[1].interests) == (0, {})
+        assert workers[0].router.directory.neighbours[1].sibling == workers[1].sibling
 
     def test_one_that_the_table_gave_up_is_not_waited_for(self, workers):
         producer, sender, consumer, receiver = loaded(workers)
@@ -462,7 +466,7 @@ class TestSiblingsThatDie:
         workers.holds_deltas = {1}
         workers.pump()
         assert [outcome(each) for each in (one, waiting)] == [(MAYBE_SEEN, True)] * 2
-        assert (sender.credit, workers[0].router.neighbours) == (0, {})
+        assert (sender.credit, workers[0].router.directory.neighbours) == (0, {})
         # It joins again when it is back.
         line.holds = set()
         workers.join(workers[1])
@@ -476,11 +480,11 @@ class TestSiblingsThatDie:
         loaded(workers)
         line = workers[0].line_to(1)
         line.holds = {line.client, line.server}
-        neighbour = workers[0].router.neighbours[1]
+        neighbour = workers[0].router.directory.neighbours[1]
         neighbour.peer.connection.close()
         workers.table.leave(1, workers[1].sibling.incarnation)
         workers.pump()
-        assert workers[0].router.neighbours == {}
+        assert workers[0].router.directory.neighbours == {}
 
     def test_another_sibling_takes_over(self):
         workers = Workers(3)
@@ -559,7 +563,7 @@ class TestMulticast:
         near = client.consumer("multicast", credit=1)
         delivery = client.send(client.producer("multicast"), message())
         assert client.received(near) == []
-        router.connect_failed(1)
+        router.siblings.connect_failed(1)
         workers.pump()
         assert client.received(near) == [message()]
         client.latest(near).accept()
@@ -645,7 +649,7 @@ class TestCreditAhead:
 
     @staticmethod
     def outlet(workers):
-        return workers[0].router.neighbours[1].outlets["M0orders"]
+        return workers[0].router.directory.neighbours[1].outlets["M0orders"]
 
     @staticmethod
     def after_some(workers, *, sent, granted, credit=10):

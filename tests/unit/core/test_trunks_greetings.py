@@ -22,7 +22,7 @@ class Greeted:
         self.is_silent = False
 
     def say(self, octets):
-        self.router.router.send_control(self.far.number, octets)
+        self.router.router.trunks.send_control(self.far.number, octets)
         self.router.pump()
 
     def heard(self):

@@ -44,7 +44,7 @@ class TestLinks:
         far.answers = False
         server = Connection(ConnectionConfig(container_id="N"), far, is_client=False)
         host = router[0]
-        peer = host.router.new_peer("inter-router")
+        peer = host.router.connections.new_peer("inter-router")
         peer.is_initiator = True
         client = host.end(peer, ConnectionConfig(container_id="R"), is_client=True)
         client.open()
@@ -110,14 +110,14 @@ class TestEvents:
         mesh, trunk = open_both("A", "B")
         numbers = [peer.number for peer in trunk.peers]
         assert [mesh[id].take_events() for id in "AB"] == [[TrunkOpened(number, 1)] for number in numbers]
-        assert [mesh[id].router.open_trunks() for id in "AB"] == [[TrunkOpened(number, 1)] for number in numbers]
+        assert [mesh[id].router.trunks.open_trunks() for id in "AB"] == [[TrunkOpened(number, 1)] for number in numbers]
 
     def test_its_number_tells_the_worker_that_has_it(self):
         mesh = Mesh("A", "B", workers=3)
         trunks = [mesh.join("A", "B", at=(at, 2 - at)) for at in range(3)]
         for at, trunk in enumerate(trunks):
             assert [(peer.number - 1) % 3 for peer in trunk.peers] == [at, 2 - at]
-            assert list(mesh["A"][at].router.trunks) == [trunk.peers[0].number]
+            assert list(mesh["A"][at].router.directory.trunks) == [trunk.peers[0].number]
 
     @pytest.mark.parametrize(("costs", "cost"), [((1, 1), 1), ((2, 5), 5), ((5, 2), 5), ((7, 7), 7)])
     def test_it_costs_what_the_end_says_that_asks_for_more(self, costs, cost):
@@ -144,13 +144,13 @@ class TestEvents:
         far.attach_out(CONTROL)
         assert router.take_events() == [TrunkOpened(far.number, 1)]
         far.attach(is_controlling=False)
-        assert (router.take_events(), router.router.open_trunks()) == ([], [TrunkOpened(far.number, 1)])
+        assert (router.take_events(), router.router.trunks.open_trunks()) == ([], [TrunkOpened(far.number, 1)])
 
     def test_the_control_links_may_come_in_any_order_and_last(self, router):
         far = neighbour(router).attach(is_controlling=False)
         far.attach_out(CONTROL)
         assert router.take_events() == []
-        assert router.router.open_trunks() == []
+        assert router.router.trunks.open_trunks() == []
         far.attach_in(CONTROL)
         assert router.take_events() == [TrunkOpened(far.number, 1)]
 
@@ -158,7 +158,7 @@ class TestEvents:
         far = neighbour(router)
         far.attach_in(CONTROL)
         far.vanish()
-        assert (router.take_events(), router.router.trunks) == ([], {})
+        assert (router.take_events(), router.router.directory.trunks) == ([], {})
         early = neighbour(router)
         early.connection.close()
         router.pump()
@@ -169,7 +169,7 @@ class TestEvents:
         far = neighbour(router).attach()
         router.take_events()
         far.detach(getattr(far, end))
-        assert (router.take_events(), router.router.open_trunks()) == ([TrunkClosed(far.number)], [])
+        assert (router.take_events(), router.router.trunks.open_trunks()) == ([TrunkClosed(far.number)], [])
         far.attach_in(CONTROL) if end == "control_in" else far.attach_out(CONTROL)
         assert router.take_events() == [TrunkOpened(far.number, 1)]
 
@@ -180,15 +180,15 @@ class TestEvents:
             mesh[id].take_events()
         trunk.cut()
         assert [mesh[id].take_events() for id in "AB"] == [[TrunkClosed(number)] for number in numbers]
-        assert [mesh[id].router.trunks for id in "AB"] == [{}, {}]
+        assert [mesh[id].router.directory.trunks for id in "AB"] == [{}, {}]
 
     def test_a_connection_that_ends_before_its_open_is_no_trunk(self, router):
         host = router[0]
-        peer = host.router.new_peer("inter-router")
+        peer = host.router.connections.new_peer("inter-router")
         connection = host.end(peer, ConnectionConfig(container_id="R"), is_client=False)
         connection.start(0.0)
         connection.transport_closed()
-        assert (router.router.peers, router.router.trunks, router.take_events()) == ({}, {}, [])
+        assert (router.router.peers, router.router.directory.trunks, router.take_events()) == ({}, {}, [])
 
     def asked(self, router):
         """A neighbour to which the router has attached its links, and which has answered none of them."""
@@ -207,7 +207,7 @@ class TestEvents:
             link.refuse(None)
         router.pump()
         assert router.take_events() == []
-        assert [trunk.is_up for trunk in router.router.trunks.values()] == [False]
+        assert [trunk.is_up for trunk in router.router.directory.trunks.values()] == [False]
 
     def test_a_neighbour_may_not_leave_open_what_it_has_not_settled(self, router):
         far = self.asked(router)
@@ -218,14 +218,14 @@ class TestEvents:
         detached = [event[1:] for event in far.take() if event[0] == "link detached"]
         assert {event[2] for event in detached} == {"amqp:precondition-failed"}
         assert len(detached) == len(LINKS) // 2
-        assert [trunk.is_up for trunk in router.router.trunks.values()] == [False]
+        assert [trunk.is_up for trunk in router.router.directory.trunks.values()] == [False]
 
     def test_a_neighbour_that_leaves_with_its_open_is_no_trunk(self, router):
         far = dialled(router, answers=False)
         far.connection.open()
         far.connection.close()
         router.pump()
-        assert (router.take_events(), router.router.trunks) == ([], {})
+        assert (router.take_events(), router.router.directory.trunks) == ([], {})
 
 
 class TestRefusals:
@@ -276,7 +276,7 @@ class TestRefusals:
 
     def test_a_router_that_ends_still_takes_the_links_of_neighbours(self, router):
         far = neighbour(router)
-        router.router.drain()
+        router.router.leaving.drain()
         far.attach(pairs=1)
         assert (far.data_in[0].is_attached, far.data_out[0].credit) == (True, 250)
 
@@ -288,15 +288,15 @@ class TestControl:
             mesh[id].take_events()
         numbers = [peer.number for peer in trunk.peers]
         for number in range(300):
-            mesh["A"].router.send_control(numbers[0], b"up %d" % number)
-            mesh["B"].router.send_control(numbers[1], b"down %d" % number)
+            mesh["A"].router.trunks.send_control(numbers[0], b"up %d" % number)
+            mesh["B"].router.trunks.send_control(numbers[1], b"down %d" % number)
         mesh.pump()
         assert mesh["B"].take_events() == [ControlArrived(numbers[1], b"up %d" % number) for number in range(300)]
         assert mesh["A"].controls() == [b"down %d" % number for number in range(300)]
 
     def test_they_are_settled_and_in_one_link(self, router):
         far = neighbour(router).attach()
-        router.router.send_control(far.number, b"hello")
+        router.router.trunks.send_control(far.number, b"hello")
         router.pump()
         assert (far.received(far.control_in), far.latest(far.control_in).remote_settled) == ([b"hello"], True)
 
@@ -317,7 +317,7 @@ class TestControl:
     def test_a_large_message_is_sent_in_as_many_frames_as_it_takes(self):
         mesh, trunk = open_both("A", "B", configs=({"max_frame_size": 512}, {"max_frame_size": 512}))
         octets = bytes(range(256)) * 40
-        mesh["A"].router.send_control(trunk.peers[0].number, octets)
+        mesh["A"].router.trunks.send_control(trunk.peers[0].number, octets)
         mesh.pump()
         assert mesh["B"].controls() == [octets]
 
@@ -347,7 +347,7 @@ class TestControl:
         far.control_in = far.attach_in(CONTROL, credit=0)
         far.attach_out(CONTROL)
         for number in range(5):
-            router.router.send_control(far.number, b"%d" % number)
+            router.router.trunks.send_control(far.number, b"%d" % number)
         router.pump()
         assert far.received(far.control_in) == []
         far.control_in.grant(2)
@@ -370,8 +370,8 @@ class TestControl:
     def test_nothing_is_sent_on_a_trunk_that_has_no_control_link_or_is_none(self, router):
         far = neighbour(router)
         far.attach_out(CONTROL)
-        router.router.send_control(far.number, b"x")
-        router.router.send_control(far.number + 7, b"x")
+        router.router.trunks.send_control(far.number, b"x")
+        router.router.trunks.send_control(far.number + 7, b"x")
         far.peer.trunk.use_control_credit()
         far.control_in = far.attach_in(CONTROL)
         assert (len(far.peer.trunk.queue), far.received(far.control_in)) == (0, [])
@@ -380,9 +380,9 @@ class TestControl:
         far = neighbour(router)
         far.control_in = far.attach_in(CONTROL, credit=0)
         far.attach_out(CONTROL)
-        router.router.send_control(far.number, b"old")
+        router.router.trunks.send_control(far.number, b"old")
         far.detach(far.control_in)
         far.control_in = far.attach_in(CONTROL)
-        router.router.send_control(far.number, b"new")
+        router.router.trunks.send_control(far.number, b"new")
         router.pump()
         assert far.received(far.control_in) == [b"new"]

@@ -409,7 +409,8 @@ def sibling_by_hand(router):
     worker = router[0]
     router.connects = False
     worker.line_to(1).cut()
-    server = worker.end(worker.router.new_peer("fabric"), ConnectionConfig(container_id="R"), is_client=False)
+    peer = worker.router.connections.new_peer("fabric")
+    server = worker.end(peer, ConnectionConfig(container_id="R"), is_client=False)
     properties = {"worker": 1, "incarnation": router[1].sibling.incarnation}
     client = Connection(ConnectionConfig(container_id="x", properties=properties), stranger, is_client=True)
     client.open()

@@ -251,17 +251,17 @@ def test_each_link_that_is_detached_has_a_line(lines: list[str], monkeypatch: py
 def test_link_routes_and_auto_links_are_in_the_log_as_long_as_they_are_used(lines: list[str]) -> None:
     workers = Workers(observer=LogOfLinks)
     router = workers[0].router
-    router.add_link_route(
+    router.link_route_uses.add(
         LinkRouteSettings(name="route", direction=LinkDirection.IN, pattern="lr/#", connection="broker-1")
     )
-    router.add_link_route(
+    router.link_route_uses.add(
         LinkRouteSettings(name="other", direction=LinkDirection.OUT, pattern="a/*/b", container_id="elsewhere")
     )
     add(workers, auto_link("q", "in", name="link"), auto_link("bad", "out", name="worse"))
     broker = container(workers, place="broker-1", refused={"bad": NOT_FOUND})
     broker.leave()
     remove(workers, "link")
-    router.remove_link_route("route")
+    router.link_route_uses.remove("route")
     assert [line for line in lines if "Link Route" in line or "Link route" in line or "Auto Link" in line] == [
         "Link route prefix pattern added: pattern=lr/# name=route",
         "Link route pattern added: pattern=a/*/b name=other",

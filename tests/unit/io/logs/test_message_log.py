@@ -60,7 +60,7 @@ class Watched:
     def heed_log(self) -> None:
         """Do what a worker does when the log is switched."""
         peer = self.client.peer
-        self.workers[0].router.watch(peer, is_watched(peer.details))
+        peer.watch(is_watched(peer.details))
 
 
 def texts(capfd: pytest.CaptureFixture[str]) -> list[str]:

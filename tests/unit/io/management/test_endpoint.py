@@ -303,7 +303,7 @@ def test_what_asks_for_no_answer_is_asked_all_the_same(host: Host) -> None:
 
 def test_who_may_not_ask_is_told_unless_it_leaves_its_answers(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(answer_lines, "LINE_MESSAGES", 10)
-    forbid = host.workers[0].router.answer_forbidden
+    forbid = host.workers[0].router.intake.answer_forbidden
     assert forbid is not None
     asking, stuck = Requester(host), Requester(host, credit=0)
 

@@ -70,13 +70,13 @@ def test_what_is_sent_is_in_the_files(host: Host) -> None:
     assert len(host.rows("decisions")) == 7
     seconds = [(round(row["time"].timestamp(), 6), row["messages"]) for row in host.rows("flows")]
     assert seconds == [(1_795_270_000.0, 5), (1_795_270_001.0, 2)]
-    assert host.router.recorder is None
+    assert host.router.journal.recorder is None
     assert host.recording.counters.rows_written == 7 + 2 + len(host.rows("events"))
 
 
 def test_nothing_is_recorded_before_it_is_switched_on(host: Host) -> None:
     host.recording.apply(RecordConfig(), host.workers.now)
-    assert (host.router.recorder, host.recording.status, host.recording.is_on) == (None, "off", False)
+    assert (host.router.journal.recorder, host.recording.status, host.recording.is_on) == (None, "off", False)
     host.recording.close_second(host.workers.now)
     host.recording.hand_over(host.workers.now)
     host.close()
@@ -92,7 +92,7 @@ def test_the_level_can_be_changed(host: Host) -> None:
     assert host.recording.status == "recording"
     host.send(4)
     host.apply("off")
-    assert (host.router.recorder, host.recording.status) == (None, "off")
+    assert (host.router.journal.recorder, host.recording.status) == (None, "off")
     host.send(1)
     host.close()
     assert [row["weight"] for row in host.rows("decisions")] == [1, 1, 1, 2, 2]
@@ -100,9 +100,9 @@ def test_the_level_can_be_changed(host: Host) -> None:
 
 def test_the_same_again_changes_nothing(host: Host) -> None:
     host.apply("all")
-    recorder = host.router.recorder
+    recorder = host.router.journal.recorder
     host.apply("all")
-    assert host.router.recorder is recorder
+    assert host.router.journal.recorder is recorder
     host.close()
 
 
@@ -156,7 +156,7 @@ def test_one_that_falls_behind_is_helped(host: Host) -> None:
 
 def test_what_the_recorder_does_not_keep_is_told(host: Host) -> None:
     host.apply("all")
-    host.router.recorder.events.lost = 5
+    host.router.journal.recorder.events.lost = 5
     host.pass_second()
     host.pass_second()
     host.close()

@@ -117,7 +117,7 @@ def test_events_have_the_columns_that_they_need() -> None:
     workers = Workers()
     router = workers[0].router
     record(router)
-    router.apply_network(NetworkNews((1, 1), link_state={"B": 2, "C": 5}))
+    router.routes.apply_network(NetworkNews((1, 1), link_state={"B": 2, "C": 5}))
     client = workers.client()
     client.consumer("orders", "sink", credit=9)
     table = table_of(Events(take(router).events))

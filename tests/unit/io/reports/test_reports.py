@@ -417,7 +417,7 @@ def test_a_connection_that_the_router_made_has_the_place_that_was_configured(wor
 def test_http_is_no_connection_of_amqp(workers: Workers) -> None:
     workers.client()
     before = report(workers)["connections"], len(list(connection_rows(workers[0].router, workers.now)))
-    peer = workers[0].router.new_peer()
+    peer = workers[0].router.connections.new_peer()
     peer.connection = Connection(ConnectionConfig(container_id="R"), workers[0].router, is_client=False)
     for carries_amqp, more in ((False, 0), (True, 1)):
         peer.shell = SimpleNamespace(carries_amqp=carries_amqp)

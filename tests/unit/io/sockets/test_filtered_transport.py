@@ -152,7 +152,7 @@ class Line:
         )
         worker.turn = Turn(worker, router, loop.call_soon, BusyPoll(loop.call_soon, 0.0))
         self.filters = make(Handshakes(lambda step: loop.call_soon(step)))
-        self.transport = FilteredTransport(worker, router.new_peer(), self.engine, self.filters)
+        self.transport = FilteredTransport(worker, router.connections.new_peer(), self.engine, self.filters)
         near.setblocking(False)
         self.run(loop.create_connection(lambda: self.transport, sock=near))
 

@@ -49,7 +49,7 @@ class Line:
             close_unless_open=self.unopened.append,
         )
         worker.turn = Turn(worker, router, loop.call_soon, BusyPoll(loop.call_soon, 0.0))
-        self.transport = Transport(worker, router.new_peer(), self.source)
+        self.transport = Transport(worker, router.connections.new_peer(), self.source)
         loop.run_until_complete(loop.create_connection(lambda: self.transport, sock=near))
         self.expected = bytearray()
         self.arrived = bytearray()
@@ -178,7 +178,7 @@ def test_two_that_have_much_to_tell_each_other_do_not_wait_for_each_other(loop: 
             look_at=lambda *arguments: None,
         )
         worker.turn = Turn(worker, router, loop.call_soon, BusyPoll(loop.call_soon, 0.0))
-        transport = Transport(worker, router.new_peer(), side)
+        transport = Transport(worker, router.connections.new_peer(), side)
         loop.run_until_complete(loop.create_connection(lambda made=transport: made, sock=end))
         side.output.put_raw(bytes(MUCH))
         side.context.shell.flush(0.0)

@@ -45,7 +45,7 @@ class Talker(Connection):
         super().__init__(ConnectionConfig(container_id="R"), host.router, is_client=False)
         self.asked = 0
         self.host = host
-        self.context = peer = host.router.new_peer()
+        self.context = peer = host.router.connections.new_peer()
         peer.is_open = True
         peer.trunk = trunk
         peer.connection = self
@@ -128,7 +128,7 @@ def host() -> Host:
 @pytest.mark.parametrize(("is_router", "answers"), [(False, STEPS - 1), (True, 0)], ids=["a client", "a router"])
 def test_a_router_is_answered_when_all_that_it_sent_is_taken(host: Host, is_router: bool, answers: int) -> None:
     onward = Talker(host)
-    heard = Heard(host, Trunk(host.router.new_peer(), 1) if is_router else None)
+    heard = Heard(host, Trunk(host.router.connections.new_peer(), 1) if is_router else None)
     heard.other = onward
     heard.pipe.step_octets = STEP
     heard.pipe.buffer_updated(STEPS * STEP)

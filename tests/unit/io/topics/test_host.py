@@ -269,7 +269,7 @@ def test_the_grace_begins_when_the_routing_engine_has_told_of_the_network() -> N
     sent = hosted.publisher(client).send(message("one"), tag=b"one")
     hosted.pump(11.0)
     assert sent.remote_state is None
-    hosted.router.apply_network(NetworkNews((1, 1), is_full=True, routes={}))
+    hosted.router.routes.apply_network(NetworkNews((1, 1), is_full=True, routes={}))
     hosted.pump()
     hosted.pump(9.0)
     assert sent.remote_state is None
