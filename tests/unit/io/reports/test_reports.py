@@ -14,7 +14,7 @@ from routerd.io.reports.octets import OctetTotals
 from routerd.io.reports.reports import (
     RATE_S,
     Lag,
-    SettleRates,
+    LinkSamples,
     TrunkPlaces,
     WorkerHost,
     address_keys,
@@ -25,7 +25,7 @@ from routerd.io.reports.reports import (
 )
 from routerd.management import AddressRow, ConnectionRow, LinkRow, WorkerRow
 from routerd.wire import Connection, ConnectionConfig, Source, Symbol, Target
-from tests.routers import Client, Workers, message
+from tests.routers import Client, Workers, message, message_to
 
 UNTOUCHED = {
     **dict.fromkeys(("credit", "unsettled", "undelivered", "deliveries", "presettled", "dropped_presettled"), 0),
@@ -138,19 +138,39 @@ def test_what_waits_for_credit_is_undelivered(workers: Workers) -> None:
     for body in "123":
         producer.send(sender, message(body), settled=body == "3")
     found = rows(workers)
-    assert (found["in"].undelivered, found["in"].unsettled, found["out"].undelivered) == (2, 2, 2)
+    assert (found["in"].undelivered, found["in"].unsettled, found["out"].undelivered) == (0, 2, 2)
     receiver.grant(2)
     workers.pump()
-    assert rows(workers)["in"].undelivered == 0
+    assert rows(workers)["out"].undelivered == 0
+
+
+def test_what_waits_for_no_consumer_of_this_worker_is_undelivered_at_its_producer() -> None:
+    workers = Workers(2)
+    workers.client(1).consumer("orders")
+    producer = workers.client(0)
+    link = producer.producer("orders", "in")
+    producer.send(link, message())
+    assert rows(workers)["in"].undelivered == 1
+    workers.client(0).consumer("orders", "out")
+    found = rows(workers)
+    assert (found["in"].undelivered, found["out"].undelivered) == (0, 1)
+
+
+def test_what_an_anonymous_producer_sent_is_undelivered_at_the_consumers(workers: Workers) -> None:
+    client = workers.client()
+    client.consumer("orders", "out")
+    client.send(client.producer(None, "in"), message_to("orders"))
+    found = rows(workers)
+    assert (found["in"].undelivered, found["out"].undelivered) == (0, 1)
 
 
 def test_what_a_producer_aborts_is_undelivered_no_more_and_is_counted(workers: Workers) -> None:
     producer, sender, _, _ = attached(workers, 0)
     delivery = producer.stream(sender, message()[:5], ends=False)
-    assert (rows(workers)["in"].undelivered, rows(workers)["in"].aborted) == (1, 0)
+    assert (rows(workers)["out"].undelivered, rows(workers)["in"].aborted) == (1, 0)
     sender.abort(delivery)
     workers.pump()
-    assert (rows(workers)["in"].undelivered, rows(workers)["in"].aborted) == (0, 1)
+    assert (rows(workers)["out"].undelivered, rows(workers)["in"].aborted) == (0, 1)
 
 
 def test_copies_that_wait_are_undelivered_to_their_consumer(workers: Workers) -> None:
@@ -238,6 +258,44 @@ def test_a_consumer_that_gives_no_credit_is_timed(workers: Workers) -> None:
     assert (row.credit, row.zero_credit_s, row.stalls, report(workers)["links_blocked"]) == (0, 7.0, 1, 0)
     workers.pump(4.0)
     assert report(workers)["links_blocked"] == 1
+
+
+def test_a_producer_that_gets_no_credit_is_timed_by_samples(workers: Workers) -> None:
+    samples = LinkSamples()
+    router = workers[0].router
+    client = workers.client()
+    client.producer("orders", "in")
+
+    def sample(after_s: float) -> tuple[float, int]:
+        workers.pump(after_s)
+        list(samples.sample(router, workers.now))
+        [row] = link_rows(router, workers.now, samples=samples)
+        return row.zero_credit_s, report(workers, samples=samples)["links_blocked"]
+
+    assert [sample(RATE_S) for _ in range(4)] == [(0.0, 0), (5.0, 0), (10.0, 0), (15.0, 1)]
+    workers.client().consumer("orders", "out", credit=5)
+    [row, _] = link_rows(router, workers.now, samples=samples)
+    assert (row.credit, row.zero_credit_s, report(workers, samples=samples)["links_blocked"]) == (250, 0.0, 0)
+
+
+def test_a_producer_that_sent_since_the_sample_before_had_credit(workers: Workers) -> None:
+    samples = LinkSamples()
+    router = workers[0].router
+    receiver = workers.client().consumer("orders", "out")
+    producer = workers.client(peer={"capacity": 4})
+    sender = producer.producer("orders", "in")
+
+    def dry_s(after_s: float) -> float:
+        while sender.credit:
+            producer.send(sender, message(), settled=True)
+        workers.pump(after_s)
+        list(samples.sample(router, workers.now))
+        return next(row for row in link_rows(router, workers.now, samples=samples) if row.name == "in").zero_credit_s
+
+    assert (dry_s(RATE_S), dry_s(RATE_S)) == (0.0, 5.0)
+    receiver.grant(4)
+    workers.pump()
+    assert (dry_s(RATE_S), dry_s(RATE_S)) == (0.0, 5.0)
 
 
 @pytest.mark.parametrize("flow", [{"credit": 5, "drain": True}, {"credit": 0}])
@@ -469,12 +527,12 @@ def test_a_row_says_since_when_a_connection_is_quiet(workers: Workers) -> None:
 
 
 def test_the_rate_of_a_link_is_that_since_the_older_sample(workers: Workers) -> None:
-    rates = SettleRates()
+    rates = LinkSamples()
     router = workers[0].router
     producer, sender, _, _ = attached(workers, 10)
 
     def rates_now() -> list[int]:
-        return [row.settle_rate for row in link_rows(router, workers.now, rates=rates)]
+        return [row.settle_rate for row in link_rows(router, workers.now, samples=rates)]
 
     assert len(list(rates.sample(router, workers.now))) == 2
     workers.pump(RATE_S)
