@@ -198,7 +198,9 @@ class Router(Handler):
         journal, copies, queues, credit = self._journal, self._copies, self._queues, self._credit
         intake, settlement, reader = self._intake, self._settlement, self._marking.reader
         ends = Ends(clock, observer, journal, self._endings, self.totals)
-        attaching = self._attaching = Attaching(observer, token, self.worker, self.workers)
+        attaching = self._attaching = Attaching(
+            observer, token, self.worker, self.workers, self.settings.cuts_for_large_messages
+        )
         claims = Claims(attaching)
         link_routes = self.link_routes = LinkRoutes(directory)
         traffic = self._routed_traffic = RoutedTraffic(clock)

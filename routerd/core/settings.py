@@ -200,6 +200,11 @@ class RouterSettings:
     """Whether the addresses and short intervals for tests of clients are on (2.1)."""
     allows_resumable_link_routes: bool = True
     """Whether a routed link may be resumed later."""
+    cuts_for_large_messages: bool = False
+    """Whether messages beyond policy's `maxMessageSize` cut connections as in qdrouterd.
+
+    Then the close has the error alone, and edge routers send on what their interior router does not take.
+    """
     forgets_of_lost_producers: bool = False
     """Whether a client's messages that wait unsettled are forgotten when the client's link ends."""
     management_access: ManagementAccess = ManagementAccess.POLICY

@@ -19,6 +19,7 @@ cdef class Receiver(Link):
     cdef unsigned int _limit
     cdef long long _told
     cdef public bint is_lenient
+    cdef public bint is_size_for_close
     cdef long long _excess
     cdef readonly long long aborted
 

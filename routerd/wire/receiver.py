@@ -44,6 +44,8 @@ class Receiver(Link):
         # do that which take a flow for news while messages are on their way inside them: RabbitMQ is one.
         self.is_lenient = False
         self._excess = 0
+        # The detach for a message that is too large has no error: the close of the connection that follows has it.
+        self.is_size_for_close = False
         self.aborted = 0
         """Deliveries that the sender began and then aborted."""
 
@@ -109,6 +111,7 @@ class Receiver(Link):
         delivery.size += end - fields.payload
         if self.max_message_size and delivery.size > self.max_message_size:
             error = MessageSizeExceeded(_TOO_LARGE)
+            error.is_told = not self.is_size_for_close
             if delivery.is_tracked:
                 # The outcome is sent first, because the peer ignores it after the detach.
                 delivery.reject(error_about(error))

@@ -175,7 +175,7 @@ def worker_row(
             totals.add_all(some, is_outgoing)
             if peer.is_external:
                 links += len(some)
-                blocked += sum(_zero_credit_s(end, now, samples) > stuck_s for end in some)
+                blocked += sum(_zero_credit_s(end, now, samples) > stuck_s and _wants_credit(end) for end in some)
             yield
         if peer.is_external and _carries_amqp(peer):
             connections += 1
@@ -413,6 +413,13 @@ def _zero_credit_s(end: Inlet | Outlet | RoutedEnd, now: float, samples: LinkSam
         return 0.0 if samples is None else samples.without_credit_s(end, now)
     sending = end if end.link.is_sender else end.other
     return 0.0 if sending is None else routed_zero_credit_s(sending, now)
+
+
+def _wants_credit(end: Inlet | Outlet | RoutedEnd) -> bool:
+    """Whether more credit would be of use. A consumer that took what it asked for blocks nothing until more is there."""
+    if not isinstance(end, Outlet) or end.trunk is not None or not end.deliveries:
+        return True
+    return bool(end.waiting) or end.address.waiting > 0
 
 
 def _is_dry(inlet: Inlet) -> bool:

@@ -405,6 +405,16 @@ def test_a_message_above_our_limit_detaches_the_link(size):
         assert len(peer.events.arrivals) == 1
 
 
+def test_the_detach_has_no_error_if_the_close_of_the_connection_is_to_have_it():
+    peer, link = receiving(max_message_size=10)
+    link.is_size_for_close = True
+    peer.send(transfer(0, b"m" * 11))
+    disposition, detach = peer.sent()
+    assert str(disposition.state.error.condition) == "amqp:link:message-size-exceeded"
+    assert (detach.error, detach.closed) == (None, True)
+    assert peer.events.violations == ["amqp:link:message-size-exceeded"]
+
+
 def test_a_settled_message_above_our_limit_has_no_outcome():
     peer, link = receiving(max_message_size=10)
     peer.send(transfer(0, b"m" * 11, settled=True))

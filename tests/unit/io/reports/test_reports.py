@@ -256,7 +256,28 @@ def test_a_consumer_that_gives_no_credit_is_timed(workers: Workers) -> None:
     workers.pump(7.0)
     row = rows(workers)["out"]
     assert (row.credit, row.zero_credit_s, row.stalls, report(workers)["links_blocked"]) == (0, 7.0, 1, 0)
-    workers.pump(4.0)
+
+
+def test_a_consumer_without_credit_is_blocked_after_a_while(workers: Workers) -> None:
+    _, _, _, receiver = attached(workers, 0)
+    workers.pump(9.0)
+    assert report(workers)["links_blocked"] == 0
+    workers.pump(2.0)
+    assert (report(workers)["links_blocked"], report(workers, stuck_s=12.0)["links_blocked"]) == (1, 0)
+    receiver.grant(1)
+    workers.pump()
+    assert report(workers)["links_blocked"] == 0
+
+
+@pytest.mark.parametrize("address", ["orders", "multicast"])
+def test_a_consumer_that_took_what_it_asked_for_is_blocked_once_there_is_more(workers: Workers, address: str) -> None:
+    client = workers.client()
+    client.consumer(address, "out", credit=1)
+    sender = client.producer(address, "in")
+    client.send(sender, message())
+    workers.pump(11.0)
+    assert (rows(workers)["out"].zero_credit_s, report(workers)["links_blocked"]) == (11.0, 0)
+    client.send(sender, message())
     assert report(workers)["links_blocked"] == 1
 
 
