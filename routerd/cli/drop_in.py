@@ -13,7 +13,7 @@ ALL_FILES = "/"
 def as_drop_in(config: RouterConfig) -> RouterConfig:
     """Let management change everything and name all files, as far as the file does not say something else.
 
-    Large messages cut connections; no attribute says that they do.
+    Large messages cut connections, and settled ones are dropped if too many wait. No attribute says so.
     """
     router = config.router
     access = router.management_access
@@ -24,7 +24,11 @@ def as_drop_in(config: RouterConfig) -> RouterConfig:
     return replace(
         config,
         router=replace(
-            router, management_access=access, management_file_dir=folder, cuts_for_large_messages=True
+            router,
+            management_access=access,
+            management_file_dir=folder,
+            cuts_for_large_messages=True,
+            gives_credit_at_once=True,
         ),
         sections=tuple((name, _with(values, own) if name == "router" else values) for name, values in config.sections),
     )

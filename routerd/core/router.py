@@ -394,6 +394,7 @@ class Router(Handler):
             is_multi_tenant=is_multi_tenant,
             place=place,
         )
+        peer.gives_credit_at_once = self.settings.gives_credit_at_once and not (peer.is_fabric or peer.is_router or peer.is_edge)
         peer.role = self._roles.get(role, self._client_role)
         self.peers[peer.number] = peer
         return peer

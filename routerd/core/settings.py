@@ -205,6 +205,11 @@ class RouterSettings:
 
     Then the close has the error alone, and edge routers send on what their interior router does not take.
     """
+    gives_credit_at_once: bool = False
+    """Whether a client has its credit back for each settled message, even if that waits for a consumer.
+
+    So it is in qdrouterd. Settled messages are dropped if more wait than links may hold.
+    """
     forgets_of_lost_producers: bool = False
     """Whether a client's messages that wait unsettled are forgotten when the client's link ends."""
     management_access: ManagementAccess = ManagementAccess.POLICY

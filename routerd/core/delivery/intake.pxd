@@ -71,7 +71,7 @@ cdef class Intake:
     @cython.locals(inlet=Inlet, annotations=RouterAnnotations, fallback=Address)
     cdef bint _is_for_fallback(self, Arrival arrival, Address address) except -1
     cdef void _divert(self, Arrival arrival, Address fallback)
-    @cython.locals(inlet=Inlet, delivery=Delivery, annotations=RouterAnnotations, has_nobody=bint)
+    @cython.locals(inlet=Inlet, delivery=Delivery, annotations=RouterAnnotations, has_nobody=bint, is_droppable=bint)
     cdef void _wait(self, Arrival arrival, Address address, object queue)
     @cython.locals(delivery=Delivery, collected=Collected, size=Py_ssize_t)
     cdef void _begin_collecting(self, Arrival arrival)

@@ -328,7 +328,12 @@ class Intake:
             # Credit of routers comes back at once, so only this limits the messages that wait for a slow consumer.
             self._sending.drop(arrival, _RELEASED, address, TOO_MANY_WAIT)
         else:
+            is_droppable = inlet.gives_credit_at_once and delivery.remote_settled
+            if is_droppable:
+                self._queues.make_room(address, inlet)
             self._queues.park(arrival, address, queue)
+            if is_droppable:
+                inlet.top_up()
             self._batches.wait_too(arrival, address)
 
     # --- messages whose first octets do not say enough

@@ -135,7 +135,7 @@ def inlet_row(
             link.unsettled_count,
             waiting_here(inlet),
             inlet.deliveries,
-            inlet.presettled,
+            inlet.presettled + inlet.waiting,
             inlet.dropped_presettled,
             inlet.accepted,
             inlet.rejected,

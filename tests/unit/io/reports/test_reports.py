@@ -173,6 +173,29 @@ def test_what_a_producer_aborts_is_undelivered_no_more_and_is_counted(workers: W
     assert (rows(workers)["out"].undelivered, rows(workers)["in"].aborted) == (0, 1)
 
 
+def test_settled_messages_that_wait_have_come_settled(workers: Workers) -> None:
+    producer, sender, _, _ = attached(workers, 1)
+    for _ in range(3):
+        producer.send(sender, message(), settled=True)
+    found = rows(workers)
+    assert [(found[name].deliveries, found[name].presettled) for name in ("in", "out")] == [(3, 3), (1, 1)]
+
+
+def test_settled_messages_that_are_too_many_are_dropped_at_their_consumer() -> None:
+    workers = Workers(gives_credit_at_once=True)
+    workers.client().consumer("orders", "out", credit=10)
+    producer = workers.client(peer={"capacity": 20})
+    sender = producer.producer("orders", "in")
+    for _ in range(40):
+        producer.send(sender, message(), settled=True)
+    found = rows(workers)
+    assert changed(found["in"]) == {"credit": 20, "deliveries": 40, "presettled": 40}
+    assert changed(found["out"]) | {"stalls": 0} == {
+        **{"stalls": 0, "deliveries": 10, "undelivered": 10},
+        **{"presettled": 10, "dropped_presettled": 20},
+    }
+
+
 def test_copies_that_wait_are_undelivered_to_their_consumer(workers: Workers) -> None:
     client = workers.client()
     client.consumer("multicast", "quick", credit=5)
