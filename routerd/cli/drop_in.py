@@ -13,7 +13,8 @@ ALL_FILES = "/"
 def as_drop_in(config: RouterConfig) -> RouterConfig:
     """Let management change everything and name all files, as far as the file does not say something else.
 
-    Large messages cut connections, and settled ones are dropped if too many wait. No attribute says so.
+    Large messages cut connections, settled ones are dropped if too many wait, and no message of up to 32 KiB leaves
+    before its end has come. No attribute says so.
     """
     router = config.router
     access = router.management_access
@@ -29,6 +30,7 @@ def as_drop_in(config: RouterConfig) -> RouterConfig:
             management_file_dir=folder,
             cuts_for_large_messages=True,
             gives_credit_at_once=True,
+            gathers_messages=True,
         ),
         sections=tuple((name, _with(values, own) if name == "router" else values) for name, values in config.sections),
     )

@@ -199,6 +199,7 @@ RULES = (
 """In the order of the page."""
 
 NOT_OF_A_FILE = (
+    "a message of several frames is gathered until it is complete, or 32 KiB of it are here",
     "a message that waits is sent, though its producer has left",
     "a delivery that was accepted and not settled becomes `modified` if its consumer is lost",
     "octets that are no AMQP message are carried between routers",

@@ -190,6 +190,7 @@ class Router(Handler):
             batches,
             queues,
             remainders,
+            settings.gathers_messages,
         )
 
     def _make_roles(self, token: Callable[[], str], is_alone: bool, chance: Callable[[], float]) -> None:
@@ -394,7 +395,8 @@ class Router(Handler):
             is_multi_tenant=is_multi_tenant,
             place=place,
         )
-        peer.gives_credit_at_once = self.settings.gives_credit_at_once and not (peer.is_fabric or peer.is_router or peer.is_edge)
+        is_of_router = peer.is_fabric or peer.is_router or peer.is_edge
+        peer.gives_credit_at_once = self.settings.gives_credit_at_once and not is_of_router
         peer.role = self._roles.get(role, self._client_role)
         self.peers[peer.number] = peer
         return peer

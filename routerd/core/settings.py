@@ -205,6 +205,11 @@ class RouterSettings:
 
     Then the close has the error alone, and edge routers send on what their interior router does not take.
     """
+    gathers_messages: bool = False
+    """Whether a message is not routed before it has come as a whole, or 32 KiB of it have, as in qdrouterd.
+
+    So only larger ones need links of their own between routers, and nobody sees what was aborted before.
+    """
     gives_credit_at_once: bool = False
     """Whether a client has its credit back for each settled message, even if that waits for a consumer.
 

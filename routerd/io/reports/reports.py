@@ -416,7 +416,7 @@ def _zero_credit_s(end: Inlet | Outlet | RoutedEnd, now: float, samples: LinkSam
 
 
 def _wants_credit(end: Inlet | Outlet | RoutedEnd) -> bool:
-    """Whether more credit would be of use. A consumer that took what it asked for blocks nothing until more is there."""
+    """Whether more credit would be of use. A consumer that took what it wanted blocks nothing until there is more."""
     if not isinstance(end, Outlet) or end.trunk is not None or not end.deliveries:
         return True
     return bool(end.waiting) or end.address.waiting > 0
