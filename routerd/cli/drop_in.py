@@ -31,6 +31,7 @@ def as_drop_in(config: RouterConfig) -> RouterConfig:
             cuts_for_large_messages=True,
             gives_credit_at_once=True,
             gathers_messages=True,
+            carries_anything=True,
         ),
         sections=tuple((name, _with(values, own) if name == "router" else values) for name, values in config.sections),
     )

@@ -160,6 +160,7 @@ class Router(Handler):
         is_edge = directory.is_edge
         rules = self._rules = PathRules(clock, directory.network, settings.id, is_edge)
         marking = self._marking = Marking(directory.treatments, settings.id, is_edge)
+        marking.reader.takes_anything = settings.carries_anything
         journal = self._journal = Journal(clock, rules, marking.reader)
         settlement = self._settlement = Settlement(clock, journal)
         routing = Routing(rules)

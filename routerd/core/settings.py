@@ -205,6 +205,8 @@ class RouterSettings:
 
     Then the close has the error alone, and edge routers send on what their interior router does not take.
     """
+    carries_anything: bool = False
+    """Whether octets that are no AMQP message are carried to links of other routers too, as in qdrouterd."""
     gathers_messages: bool = False
     """Whether a message is not routed before it has come as a whole, or 32 KiB of it have, as in qdrouterd.
 
