@@ -32,6 +32,7 @@ def as_drop_in(config: RouterConfig) -> RouterConfig:
             gives_credit_at_once=True,
             gathers_messages=True,
             carries_anything=True,
+            takes_long_tags=True,
         ),
         sections=tuple((name, _with(values, own) if name == "router" else values) for name, values in config.sections),
     )

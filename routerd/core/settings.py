@@ -205,6 +205,8 @@ class RouterSettings:
 
     Then the close has the error alone, and edge routers send on what their interior router does not take.
     """
+    takes_long_tags: bool = False
+    """Whether only the message is rejected that has a delivery tag of more than 32 octets, as in qdrouterd."""
     carries_anything: bool = False
     """Whether octets that are no AMQP message are carried to links of other routers too, as in qdrouterd."""
     gathers_messages: bool = False
