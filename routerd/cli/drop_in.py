@@ -13,8 +13,7 @@ ALL_FILES = "/"
 def as_drop_in(config: RouterConfig) -> RouterConfig:
     """Let management change everything and name all files, as far as the file does not say something else.
 
-    Large messages cut connections, settled ones are dropped if too many wait, and no message of up to 32 KiB leaves
-    before its end has come. No attribute says so.
+    Messages have the treatment of qdrouterd in some cases, which no attribute chooses: docs/differences.md lists them.
     """
     router = config.router
     access = router.management_access

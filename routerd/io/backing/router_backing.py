@@ -136,7 +136,7 @@ class RouterBacking:
         if not self._last_number:
             # In each version since the start, an entity may have been deleted that had a number.
             known = max((int(one.identity) for one in self.entities if one.identity.isdecimal()), default=0)
-            # In qdrouterd links count with them, so that new ones have two digits. Scripts cut these out of its answers.
+            # In qdrouterd links count too, so that new numbers have two digits. Scripts cut these out of its answers.
             self._last_number = max(known + self.configuration.version, _LAST_OF_ONE_DIGIT)
         self._last_number += 1
         return self._last_number
