@@ -11,6 +11,7 @@ class Recorder(Handler):
     def __init__(self, *, answers: bool = True) -> None:
         self.events: list[tuple[Any, ...]] = []
         self.answers = answers
+        self.size_max = 0
         self.links: dict[str, Any] = {}
         self.sessions: list[Any] = []
         self.deliveries: list[Any] = []
@@ -63,7 +64,8 @@ class Recorder(Handler):
         self.links[link.name] = link
         self.attaches.append(performative)
         if self.answers and link.state is LinkState.ATTACH_RCVD:
-            link.attach(source=performative.source, target=performative.target)
+            size = 0 if link.is_sender else self.size_max
+            link.attach(source=performative.source, target=performative.target, max_message_size=size)
 
     def on_link_flow(self, link: Any) -> None:
         self.events.append(("link flow", link.name, link.credit))

@@ -11,7 +11,10 @@ ALL_FILES = "/"
 
 
 def as_drop_in(config: RouterConfig) -> RouterConfig:
-    """Let management change everything and name all files, as far as the file does not say something else."""
+    """Let management change everything and name all files, as far as the file does not say something else.
+
+    Messages have the treatment of qdrouterd in some cases, which no attribute chooses: docs/differences.md lists them.
+    """
     router = config.router
     access = router.management_access
     if access is ManagementAccess.POLICY:
@@ -20,7 +23,16 @@ def as_drop_in(config: RouterConfig) -> RouterConfig:
     own = {"managementAccess": access.value, "managementFileDir": folder}
     return replace(
         config,
-        router=replace(router, management_access=access, management_file_dir=folder),
+        router=replace(
+            router,
+            management_access=access,
+            management_file_dir=folder,
+            cuts_for_large_messages=True,
+            gives_credit_at_once=True,
+            gathers_messages=True,
+            carries_anything=True,
+            takes_long_tags=True,
+        ),
         sections=tuple((name, _with(values, own) if name == "router" else values) for name, values in config.sections),
     )
 

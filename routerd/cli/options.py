@@ -116,8 +116,8 @@ OPTIONS: tuple[cfg.Opt, ...] = (
         "drop_in",
         default=False,
         help="Do as qdrouterd does where this router is more careful by default: requests to management may change "
-        "everything and name all files, unless a policy or the section 'router' is in the way. docs/differences.md "
-        "says more.",
+        "everything and name all files, unless a policy or the section 'router' is in the way, and settled "
+        "messages may be dropped. docs/differences.md says more.",
     ),
     cfg.BoolOpt(
         "detach",

@@ -160,7 +160,8 @@ RULES = (
     Rule(
         "settled messages beyond the credit of their consumer are dropped",
         _everywhere,
-        "settled messages beyond the credit of their consumer wait; qdrouterd drops them.",
+        "settled messages beyond the credit of their consumer wait; qdrouterd drops them. --drop-in is the old way.",
+        is_of_drop_in=True,
     ),
     Rule(
         "a client's `x-opt-qd.to` is followed where its listener strips nothing",
@@ -198,6 +199,7 @@ RULES = (
 """In the order of the page."""
 
 NOT_OF_A_FILE = (
+    "a message of several frames is gathered until it is complete, or 32 KiB of it are here",
     "a message that waits is sent, though its producer has left",
     "a delivery that was accepted and not settled becomes `modified` if its consumer is lost",
     "octets that are no AMQP message are carried between routers",
@@ -205,6 +207,7 @@ NOT_OF_A_FILE = (
     "a routed link that was detached, and closed in answer, is over",
     "two links of one name in one connection both work",
     "a message beyond an interior router's `maxMessageSize` closes the connection of the edge router that it comes by",
+    "a message beyond policy's `maxMessageSize` closes the connection; the detach before has no error",
     "a line of level debug tells of each connection that is over what policy denied to its vhost",
     "the log tells each failure of a connector, at level info",
     "types of `org.mobula.` are not there",

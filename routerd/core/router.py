@@ -121,6 +121,7 @@ class Router(Handler):
         is_edge = directory.is_edge
         rules = self._rules = PathRules(clock, directory.network, settings.id, is_edge)
         marking = self._marking = Marking(directory.treatments, settings.id, is_edge)
+        marking.reader.takes_anything = settings.carries_anything
         journal = self.journal = Journal(clock, rules, marking.reader)
         settlement = self.settlement = Settlement(clock, journal)
         routing = Routing(rules)
@@ -139,7 +140,7 @@ class Router(Handler):
         self._destinations = Destinations(clock, directory, guards_requests)
         self.intake = Intake(
             clock, observer, rules, self._destinations, journal, marking, settlement, routing, sending, copies, batches,
-            queues, remainders
+            queues, remainders, settings.gathers_messages
         )
 
     def _make_roles(self, token: Callable[[], str], is_alone: bool, chance: Callable[[], float]) -> None:
@@ -148,7 +149,8 @@ class Router(Handler):
         journal, copies, queues, credit = self.journal, self._copies, self._queues, self._credit
         intake, settlement, reader = self.intake, self.settlement, self._marking.reader
         ends = Ends(clock, observer, journal, self._endings, self.totals)
-        attaching = self.attaching = Attaching(observer, token, self.worker, self.workers)
+        cuts = self.settings.cuts_for_large_messages
+        attaching = self.attaching = Attaching(observer, token, self.worker, self.workers, cuts)
         claims = Claims(attaching)
         link_routes = self.link_routes = LinkRoutes(directory)
         traffic = self._routed_traffic = RoutedTraffic(clock)
@@ -231,8 +233,9 @@ class Router(Handler):
         )
         auto_links.inlet_role = AutoLinkInletRole(intake, credit, ends, clients, auto_links)
         auto_links.outlet_role = AutoLinkOutletRole(credit, ends, clients, auto_links)
+        at_once = self.settings.gives_credit_at_once
         connections = self.connections = Connections(
-            clock, observer, policy, self.connection_routes, routed, self.worker, self.workers
+            clock, observer, policy, self.connection_routes, routed, self.worker, self.workers, at_once
         )
         self.peers = connections.peers
         self.leaving = Leaving(clock, directory, copies, queues, self._endings, attaching, trunks, routed, self.peers)

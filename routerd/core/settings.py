@@ -200,6 +200,25 @@ class RouterSettings:
     """Whether the addresses and short intervals for tests of clients are on (2.1)."""
     allows_resumable_link_routes: bool = True
     """Whether a routed link may be resumed later."""
+    cuts_for_large_messages: bool = False
+    """Whether messages beyond policy's `maxMessageSize` cut connections as in qdrouterd.
+
+    Then the close has the error alone, and edge routers send on what their interior router does not take.
+    """
+    takes_long_tags: bool = False
+    """Whether only the message is rejected that has a delivery tag of more than 32 octets, as in qdrouterd."""
+    carries_anything: bool = False
+    """Whether octets that are no AMQP message are carried to links of other routers too, as in qdrouterd."""
+    gathers_messages: bool = False
+    """Whether a message is not routed before it has come as a whole, or 32 KiB of it have, as in qdrouterd.
+
+    So only larger ones need links of their own between routers, and nobody sees what was aborted before.
+    """
+    gives_credit_at_once: bool = False
+    """Whether a client has its credit back for each settled message, even if that waits for a consumer.
+
+    So it is in qdrouterd. Settled messages are dropped if more wait than links may hold.
+    """
     forgets_of_lost_producers: bool = False
     """Whether a client's messages that wait unsettled are forgotten when the client's link ends."""
     management_access: ManagementAccess = ManagementAccess.POLICY

@@ -282,7 +282,7 @@ def _chapter(entity_type: EntityType) -> str:
 
 
 _BEYOND_SCHEMA = {
-    "linksBlocked": ("integer", "Outgoing links without credit for 10 s now."),
+    "linksBlocked": ("integer", "Links without credit for 10 s now."),
     "active": ("boolean", "Whether an edge router uses this connection; true for all others."),
     "connectionId": ("text", "The identity of its connection."),
     "fallback": ("boolean", "`enableFallback`, as the live view calls it."),

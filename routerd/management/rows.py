@@ -50,7 +50,7 @@ class LinkRow(NamedTuple):
     stalls: int
     """How often a consumer's credit was used up, or there was no room on the way to it."""
     zero_credit_s: float
-    """For how long a consumer has given no credit."""
+    """For how long the link has had no credit."""
     kind: str = "endpoint"
     """What it is for: `endpoint`, and between routers `router-control`, `inter-router` or `edge-downlink`."""
     peer: int | None = None

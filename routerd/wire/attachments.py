@@ -198,7 +198,7 @@ class Attachments:
         """Detach a link for a violation of the peer."""
         self.session.answer()
         if link.is_attached:
-            link.detach(error=error_about(error))
+            link.detach(error=error_about(error) if error.is_told else None)
         self.session.handler.on_violation(self.session.connection, error)
 
     def lose(self, link: Link) -> None:

@@ -104,6 +104,7 @@ class Connection:
         self._encoder = Encoder()
         self._decoder = Decoder(b"", 0, 0, config.limits)
         self.transfer_fields = TransferFields()
+        self.transfer_fields.takes_long_tags = config.takes_long_tags
         self.flow_fields = FlowFields()
         self.disposition_fields = DispositionFields()
         self._sasl_layer = SaslLayer(self, sasl, is_sasl_required)

@@ -38,6 +38,8 @@ class ConnectionConfig:
     """Incoming deliveries that a session may leave unsettled."""
     link_names_max: int = 100_000
     """Links that a peer may have on one connection, over all its sessions."""
+    takes_long_tags: bool = False
+    """Whether only the message is rejected that has a delivery-tag of more than 32 octets; 2.8.7 forbids such tags."""
     limits: CodecLimits = field(default_factory=CodecLimits)
     """Limits for decoding."""
     offered_capabilities: tuple[str, ...] = ()

@@ -29,6 +29,8 @@ class RemoteError(WireError):
 
     condition = "amqp:connection:framing-error"
     scope = Scope.CONNECTION
+    is_told = True
+    """Whether the end has the error, of the link, session or connection. Otherwise what follows it has one."""
 
     def __init__(self, description: str, *, offset: int | None = None) -> None:
         super().__init__(description if offset is None else f"{description} (octet {offset})")

@@ -31,7 +31,7 @@ cdef class Link:
     cdef readonly int snd_settle_mode
     cdef readonly int rcv_settle_mode
     cdef readonly unsigned long long max_message_size
-    cdef readonly unsigned long long remote_max_message_size
+    cdef public unsigned long long remote_max_message_size
     cdef public unsigned int delivery_count
     cdef public long long credit
     cdef public long long available

@@ -10,6 +10,7 @@ from routerd.wire.transfer cimport TransferFields
 cdef unsigned int _MASK
 cdef unsigned int _HALF
 cdef long long _CREDIT_MAX
+cdef Py_ssize_t _TAG_MAX
 cdef str _TOO_LARGE
 
 
@@ -19,6 +20,7 @@ cdef class Receiver(Link):
     cdef unsigned int _limit
     cdef long long _told
     cdef public bint is_lenient
+    cdef public bint is_size_for_close
     cdef long long _excess
     cdef readonly long long aborted
 
@@ -37,6 +39,7 @@ cdef class Receiver(Link):
     @cython.locals(delivery=Delivery)
     cdef Delivery _begin(self, TransferFields fields)
     @cython.locals(session=Session)
+    cdef void _turn_down(self, Delivery delivery, TransferFields fields)
     cdef void _track(self, Delivery delivery)
     @cython.locals(delivery=Delivery)
     cdef Delivery _resume(self, TransferFields fields)

@@ -17,6 +17,7 @@ from routerd.wire.link import Link
 from routerd.wire.outcomes import is_outcome
 from routerd.wire.performatives import Attach
 from routerd.wire.serial import precedes
+from routerd.wire.transfer import TAG_MAX
 
 if TYPE_CHECKING:
     from routerd.wire.flow import FlowFields
@@ -28,6 +29,7 @@ _MASK = 0xFFFFFFFF
 _HALF = 0x80000000
 # A larger number looks like that of a receiver that lags behind (2.6.7).
 _CREDIT_MAX = 0x7FFFFFFF
+_TAG_MAX = TAG_MAX
 _TOO_LARGE = "Message size exceeded"
 
 
@@ -44,6 +46,8 @@ class Receiver(Link):
         # do that which take a flow for news while messages are on their way inside them: RabbitMQ is one.
         self.is_lenient = False
         self._excess = 0
+        # The detach for a message that is too large has no error: the close of the connection that follows has it.
+        self.is_size_for_close = False
         self.aborted = 0
         """Deliveries that the sender began and then aborted."""
 
@@ -106,9 +110,13 @@ class Receiver(Link):
                 return
         else:
             delivery = self._begin(fields)
+            if fields.tag is not None and len(fields.tag) > _TAG_MAX:
+                self._turn_down(delivery, fields)
+                return
         delivery.size += end - fields.payload
         if self.max_message_size and delivery.size > self.max_message_size:
             error = MessageSizeExceeded(_TOO_LARGE)
+            error.is_told = not self.is_size_for_close
             if delivery.is_tracked:
                 # The outcome is sent first, because the peer ignores it after the detach.
                 delivery.reject(error_about(error))
@@ -191,6 +199,13 @@ class Receiver(Link):
         if fields.settled != 1:
             self._track(delivery)
         return delivery
+
+    def _turn_down(self, delivery: Delivery, fields: "TransferFields") -> None:
+        # The handler never hears of the delivery, so the sender has its credit back here.
+        self._is_ignoring = fields.more and not fields.aborted
+        if delivery.is_tracked:
+            delivery.reject(error_about(LinkFieldInvalid(f"a delivery-tag has {_TAG_MAX} octets at most")))
+        self.grant(1)
 
     def _track(self, delivery: Delivery) -> None:
         session = self.session

@@ -28,6 +28,7 @@ cdef class TransferFields:
     cdef readonly bint aborted
     cdef readonly bint batchable
     cdef readonly Py_ssize_t payload
+    cdef public bint takes_long_tags
 
     cpdef void clear(self) noexcept
     @cython.locals(start=Py_ssize_t, count=Py_ssize_t, list_end=Py_ssize_t)

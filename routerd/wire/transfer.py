@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from routerd.wire.decoder import Decoder
     from routerd.wire.output import Output
 
-_TAG_MAX = 32
+TAG_MAX = 32
+_TAG_MAX = TAG_MAX
 _FIELDS = 11
 PLAIN_HEADER = 0x02000000
 """The second word of a frame without extended header, except for its channel."""
@@ -39,6 +40,8 @@ class TransferFields:
     def __init__(self) -> None:
         self.tag = None
         self.state = None
+        # The receiver looks at tags that are too long; otherwise they are a violation.
+        self.takes_long_tags = False
         self.clear()
 
     def clear(self) -> None:
@@ -167,7 +170,7 @@ class TransferFields:
 
     def _read_tag(self, decoder: "Decoder", start: int) -> None:
         self.tag = decoder.read_binary()
-        if self.tag is not None and len(self.tag) > _TAG_MAX:
+        if self.tag is not None and len(self.tag) > _TAG_MAX and not self.takes_long_tags:
             raise InvalidField(f"a delivery-tag has {_TAG_MAX} octets at most", offset=start)
 
     def _read_rare_fields(self, decoder: "Decoder", count: int, start: int) -> None:

@@ -173,7 +173,7 @@ ROUTER = EntityType(
         Attribute("metadata", STRING, "Any text; it is shown with the router.", CREATE),
         Attribute("addrCount", INTEGER, "Addresses known now.", is_graph=True),
         Attribute("linkCount", INTEGER, "Links attached now.", is_graph=True),
-        Attribute("blockedLinkCount", INTEGER, "Outgoing links without credit for 10 s now.", is_graph=True),
+        Attribute("blockedLinkCount", INTEGER, "Links without credit for 10 s now.", is_graph=True),
         Attribute("nodeCount", INTEGER, "Other routers of the network that are known now.", is_graph=True),
         Attribute("linkRouteCount", INTEGER, "Configured link routes.", is_graph=True),
         Attribute("autoLinkCount", INTEGER, "Configured auto links.", is_graph=True),

@@ -37,7 +37,7 @@ CONNECTION_ACTOR = EntityType(
         Attribute("bufferedOctets", INTEGER, "What waits to be written.", unit="octets", is_graph=True),
         Attribute("memoryUsage", INTEGER, "Memory that its process takes.", unit="octets", is_graph=True),
         Attribute("deliveriesStuck", INTEGER, "Deliveries under way for more than 10 s now.", is_graph=True),
-        Attribute("linksBlocked", INTEGER, "Outgoing links without credit for 10 s now.", is_graph=True),
+        Attribute("linksBlocked", INTEGER, "Links without credit for 10 s now.", is_graph=True),
         Attribute(
             "authenticationFailures", INTEGER, "How often a client could not prove who it is.", is_graph=True
         ),

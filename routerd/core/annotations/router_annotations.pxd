@@ -39,6 +39,7 @@ cdef class AnnotationReader:
     cdef bytes _last
     cdef RouterAnnotations _last_annotations
     cdef Sections _sections
+    cdef public bint takes_anything
     cdef public Py_ssize_t place
     cdef public Py_ssize_t stop
     cdef readonly RouterAnnotations unmarked
@@ -69,6 +70,8 @@ cdef class AnnotationReader:
     cdef RouterAnnotations _recall(self, bytes octets)
     @cython.locals(sections=Sections, presence=int, view="const unsigned char*")
     cdef RouterAnnotations _search(self, object data, Py_ssize_t start, Py_ssize_t end, bint is_partial)
+    @cython.locals(view="const unsigned char*")
+    cdef bint is_no_message(self, object data, Py_ssize_t start, Py_ssize_t end) except -1
     @cython.locals(view="const unsigned char*", at=Py_ssize_t, key_end=Py_ssize_t, entry_end=Py_ssize_t, end=Py_ssize_t)
     cdef RouterAnnotations _decoded(self, bytes octets)
 

@@ -91,6 +91,8 @@ class AnnotationReader:
         self._last = _NOTHING
         self._last_annotations: RouterAnnotations | None = None
         self._sections = Sections(_NOTHING)
+        # Octets that no section begins with are taken as they are, as a message without annotations.
+        self.takes_anything = False
         self.place = 0
         self.stop = 0
         # One buffer serves all messages: allocation for each message would cost more than the copy.
@@ -185,6 +187,9 @@ class AnnotationReader:
         return annotations
 
     def _search(self, data: bytes | bytearray, start: int, end: int, is_partial: bool) -> RouterAnnotations:
+        if self.is_no_message(data, start, end):
+            self.place = self.stop = start
+            return self.unmarked
         sections = self._sections
         sections.reset(data, start, end, is_partial)
         try:
@@ -201,6 +206,11 @@ class AnnotationReader:
         if self.stop < 0:
             raise DecodeError("the message-annotations are malformed", offset=self.place)
         return self._recall(bytes(data[self.place : self.stop]))
+
+    def is_no_message(self, data: bytes | bytearray, start: int, end: int) -> bool:
+        """Whether octets are taken as they are: no section begins with them."""
+        view = data
+        return self.takes_anything and start < end and view[start] != 0
 
     def _decoded(self, octets: bytes) -> RouterAnnotations:
         """Decode the section: read the entries of routers, and keep all others as octets."""

@@ -202,6 +202,9 @@ class Batches:
         if arrival.is_partial or inlet.is_watched or not self.may_go_together(inlet, address):
             return
         delivery = arrival.delivery
+        if inlet.gives_credit_at_once and delivery.remote_settled:
+            # Each of them may be the one that is too many.
+            return
         behind = None if delivery.remote_settled else delivery
         relay = inlet.link.session.connection.relay
         is_alike = inlet.trunk is not None or (len(address.routes) > 0 and not inlet.is_fabric)

@@ -22,6 +22,7 @@ from routerd.wire.delivery cimport Delivery
 from routerd.wire.section_scan cimport may_carry_annotations
 
 cdef Py_ssize_t _MANY
+cdef Py_ssize_t _GATHERED_MAX
 cdef object _ACCEPTED
 cdef object _RELEASED
 cdef object _FORBIDDEN_REQUEST
@@ -45,6 +46,7 @@ cdef class Intake:
     cdef Batches _batches
     cdef Queues _queues
     cdef Remainders _remainders
+    cdef bint _gathers
     cdef Arrival _arrival
     cdef readonly long long redirected
     cdef public object answer_forbidden
@@ -71,9 +73,9 @@ cdef class Intake:
     @cython.locals(inlet=Inlet, annotations=RouterAnnotations, fallback=Address)
     cdef bint _is_for_fallback(self, Arrival arrival, Address address) except -1
     cdef void _divert(self, Arrival arrival, Address fallback)
-    @cython.locals(inlet=Inlet, delivery=Delivery, annotations=RouterAnnotations, has_nobody=bint)
+    @cython.locals(inlet=Inlet, delivery=Delivery, annotations=RouterAnnotations, has_nobody=bint, is_droppable=bint)
     cdef void _wait(self, Arrival arrival, Address address, object queue)
     @cython.locals(delivery=Delivery, collected=Collected, size=Py_ssize_t)
-    cdef void _begin_collecting(self, Arrival arrival)
+    cdef void _begin_collecting(self, Arrival arrival, Py_ssize_t due=*)
     @cython.locals(inlet=Inlet, delivery=Delivery, collected=Collected, octets=bytearray)
     cdef bint _collect(self, Arrival arrival) except -1

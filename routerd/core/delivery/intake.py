@@ -33,6 +33,10 @@ if TYPE_CHECKING:
 COLLECTED_MAX = 1 << 20
 """Octets of a message that must contain its address and annotations."""
 
+GATHERED_MAX = 1 << 15
+"""Octets of a message that are gathered before it is routed, for routers that gather messages."""
+
+_GATHERED_MAX = GATHERED_MAX
 _MANY = 127
 _ACCEPTED = ACCEPTED
 _RELEASED = RELEASED
@@ -67,6 +71,7 @@ class Intake:
         batches: "Batches",
         queues: "Queues",
         remainders: "Remainders",
+        gathers: bool,
     ) -> None:
         self._clock = clock
         self._observer = observer
@@ -81,6 +86,7 @@ class Intake:
         self._batches = batches
         self._queues = queues
         self._remainders = remainders
+        self._gathers = gathers
         self._arrival = Arrival()
         # Messages that went to fallback destinations.
         self.redirected = 0
@@ -105,7 +111,9 @@ class Intake:
                 if inlet.is_short:
                     inlet.top_up()
                 address = inlet.address
-                if (
+                if self._gathers and arrival.is_partial and delivery.size < _GATHERED_MAX:
+                    self._begin_collecting(arrival, _GATHERED_MAX)
+                elif (
                     address is None
                     or inlet.guard is not None
                     or ((inlet.strips or address.routes) and may_carry_annotations(data, start, end))
@@ -131,7 +139,10 @@ class Intake:
                     self._read_annotations(arrival)
             elif self._is_new(arrival):
                 inlet.top_up()
-                self._read_annotations(arrival)
+                if self._gathers and arrival.is_partial and delivery.size < _GATHERED_MAX:
+                    self._begin_collecting(arrival, _GATHERED_MAX)
+                else:
+                    self._read_annotations(arrival)
         finally:
             # The octets of a failed message must not be taken for the next one.
             arrival.is_over()
@@ -328,12 +339,17 @@ class Intake:
             # Credit of routers comes back at once, so only this limits the messages that wait for a slow consumer.
             self._sending.drop(arrival, _RELEASED, address, TOO_MANY_WAIT)
         else:
+            is_droppable = inlet.gives_credit_at_once and delivery.remote_settled
+            if is_droppable:
+                self._queues.make_room(address, inlet)
             self._queues.park(arrival, address, queue)
+            if is_droppable:
+                inlet.top_up()
             self._batches.wait_too(arrival, address)
 
     # --- messages whose first octets do not say enough
 
-    def _begin_collecting(self, arrival: Arrival) -> None:
+    def _begin_collecting(self, arrival: Arrival, due: int = 0) -> None:
         delivery = arrival.delivery
         collected = arrival.collected
         if collected is None:
@@ -341,7 +357,7 @@ class Intake:
             collected.octets += arrival.data[arrival.start : arrival.end]
         # A peer may send its octets one by one. So each attempt waits until there is a sixteenth more than before.
         size = len(collected.octets)
-        collected.due = size + (size >> 4)
+        collected.due = due or size + (size >> 4)
         arrival.inlet.collected = collected
 
     def _collect(self, arrival: Arrival) -> bool:

@@ -51,6 +51,8 @@ class Marking:
 
     def strip(self, arrival: "Arrival") -> None:
         """Remove annotations that only routers may write from a client's message; raises NeedsMore and DecodeError."""
+        if self.reader.is_no_message(arrival.data, arrival.start, arrival.end):
+            return
         data, start, end = self._annotations.without(arrival.data, arrival.start, arrival.end, arrival.is_partial)
         arrival.data = data
         arrival.start = start

@@ -40,6 +40,8 @@ cdef class Queues:
     cdef Arrival _spare
 
     cdef bint lags(self, Address address, Inlet inlet) except -1
+    @cython.locals(one=Parked, outlet=Outlet, count=Py_ssize_t, turn=Py_ssize_t)
+    cdef void make_room(self, Address address, Inlet inlet)
     @cython.locals(inlet=Inlet, delivery=Delivery, one=Parked)
     cdef void park(self, Arrival arrival, Address address, object queue)
     @cython.locals(inlet=Inlet, delivery=Delivery)

@@ -7,7 +7,7 @@ from routerd.core.links.arrival import Arrival
 from routerd.core.links.fair_queue import MESSAGE_MAX
 from routerd.core.links.parked import Parked, ParkedTogether, parked
 from routerd.core.recording.journal import AUTOMATIC
-from routerd.core.recording.names import RECORDED_DROPPED, RECORDED_RELEASED, TOO_LARGE
+from routerd.core.recording.names import RECORDED_DROPPED, RECORDED_RELEASED, TOO_LARGE, TOO_MANY_WAIT
 from routerd.wire import RELEASED, DecodeError, Error, NeedsMore, Rejected
 
 if TYPE_CHECKING:
@@ -73,6 +73,25 @@ class Queues:
         return address.waiting_from_trunks >= inlet.capacity and (
             address.is_fair or address.octets_from_trunks >= LAG_OCTETS
         )
+
+    def make_room(self, address: "Address", inlet: "Inlet") -> None:
+        """Drop all settled messages of clients that wait, as qdrouterd does, once consumers' links would be full."""
+        count = address.local_count
+        if address.is_fair or address.waiting < inlet.capacity * max(1, count):
+            return
+        turn = 0
+        for one in [one for one in address.parked if type(one) is Parked and one.is_settled and one.is_complete]:
+            self.unpark(one)
+            self.note_unsent(one, TOO_MANY_WAIT)
+            if count == 0:
+                self._settlement.give_up(one.inlet, one.delivery, _RELEASED)
+                continue
+            # In qdrouterd each of them waits at one consumer's link, which counts it as dropped.
+            outlet = address.outlets[turn % count]
+            outlet.dropped_presettled += 1
+            one.delivery.context = None
+            self._settlement.has_left(one.inlet, one.delivery)
+            turn += 1
 
     # --- messages that come
 

@@ -9,6 +9,7 @@ from routerd.wire.delivery cimport Delivery
 from routerd.wire.receiver cimport Receiver
 
 cdef long long _REACH_LEAST
+cdef long long _SMALL
 cdef int _SETTLED
 
 
@@ -31,6 +32,7 @@ cdef class Inlet(End):
     cdef public bint takes_modified
     cdef public bint resends
     cdef public bint diverts
+    cdef readonly bint gives_credit_at_once
     cdef readonly bint strips
     cdef readonly Py_ssize_t capacity
     cdef readonly Py_ssize_t reach

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 # A producer of large messages may send the next one while the router learns that the one before has arrived.
 _REACH_LEAST = 4
+# A window below this may be renewed message by message: a flow costs little where so few messages are under way.
+_SMALL = 32
 _SETTLED = 1
 
 
@@ -65,6 +67,8 @@ class Inlet(End):
         self.diverts = not self.is_fabric
         # Its messages go elsewhere when a consumer releases them.
         self.resends = False
+        # Settled messages that wait do not count against the capacity, as they are dropped if too many wait.
+        self.gives_credit_at_once = peer.gives_credit_at_once
         self.strips = peer.strips_in
         self.capacity = peer.capacity
         self.reach = 0
@@ -125,7 +129,9 @@ class Inlet(End):
             if not self.is_served(address):
                 return
         self._measure()
-        room = self.capacity - link.credit - link.unsettled_count - self.waiting
+        room = self.capacity - link.credit - link.unsettled_count
+        if not self.gives_credit_at_once:
+            room -= self.waiting
         if self.is_short:
             room = min(room, self.reach - link.credit - self.parked)
         if room < self.least_room:
@@ -157,7 +163,7 @@ class Inlet(End):
     def _set_reach(self, reach: int) -> None:
         self.reach = reach
         self.is_short = reach < self.capacity
-        self.least_room = max(1, reach >> 2)
+        self.least_room = 1 if self.gives_credit_at_once and reach < _SMALL else max(1, reach >> 2)
         self.ample_credit = reach - self.least_room
 
     def _has_cheap_waits(self, address: "Address") -> bool:

@@ -24,6 +24,7 @@ cdef class Peer:
     cdef public long long reach_octets
     cdef public bint strips_in
     cdef readonly bint strips_out
+    cdef public bint gives_credit_at_once
     cdef readonly bint is_told
     cdef readonly bint is_multi_tenant
     cdef public str tenant

@@ -78,6 +78,8 @@ class Peer:
         self.keeps_messages = self.is_container or not is_client
         self.strips_in = strips_in and is_client
         self.strips_out = strips_out and is_client
+        # It has its credit back for settled messages that wait. These are dropped if they are too many.
+        self.gives_credit_at_once = False
         # It is told the path of each message.
         self.is_told = is_client and not strips_out
         self.is_multi_tenant = is_multi_tenant

@@ -24,6 +24,7 @@ cdef class Connections:
     cdef RoutedLinks _routed
     cdef long long _workers
     cdef long long _last_number
+    cdef bint _gives_credit_at_once
 
     cpdef void opened(self, Peer peer, object performative)
     cdef void _open(self, Peer peer, object performative)

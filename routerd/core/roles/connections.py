@@ -45,6 +45,7 @@ class Connections:
         routed: "RoutedLinks",
         worker: int,
         workers: int,
+        gives_credit_at_once: bool,
     ) -> None:
         """`worker` of `workers` is the index of this one: numbers of connections differ between workers."""
         self.peers: dict[int, Peer] = {}
@@ -56,6 +57,7 @@ class Connections:
         self._routed = routed
         self._workers = workers
         self._last_number = worker + 1 - workers
+        self._gives_credit_at_once = gives_credit_at_once
 
     def new_peer(
         self,
@@ -82,6 +84,8 @@ class Connections:
             is_multi_tenant=is_multi_tenant,
             place=place,
         )
+        is_of_router = peer.is_fabric or peer.is_router or peer.is_edge
+        peer.gives_credit_at_once = self._gives_credit_at_once and not is_of_router
         peer.role = self.roles.get(role, self.client_role)
         self.peers[peer.number] = peer
         return peer

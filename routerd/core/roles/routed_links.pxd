@@ -20,6 +20,7 @@ cdef object _ATTACH_RCVD
 cdef object _ATTACH_SENT
 cdef object _ATTACHED
 cdef object _DETACH_RCVD
+cdef object _DETACH_SENT
 cdef tuple _BEGUN
 cdef tuple _DETACHING
 

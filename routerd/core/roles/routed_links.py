@@ -49,6 +49,7 @@ _ATTACH_RCVD = LinkState.ATTACH_RCVD
 _ATTACH_SENT = LinkState.ATTACH_SENT
 _ATTACHED = LinkState.ATTACHED
 _DETACH_RCVD = LinkState.DETACH_RCVD
+_DETACH_SENT = LinkState.DETACH_SENT
 _BEGUN = (_ATTACH_RCVD, _ATTACH_SENT, _ATTACHED)
 _DETACHING = (LinkState.DETACH_SENT, LinkState.DETACH_PIPE, LinkState.DETACH_RCVD)
 
@@ -258,6 +259,10 @@ class RoutedLinks:
             self._refuse(near, Error(condition="amqp:frame-size-too-small", description=str(error)))
             self._detach(far, True, None)
             return
+        if not link.is_sender and near.peer.max_message_size:
+            self._attaching.limit(near.receiver)
+        if far.peer.is_edge and far.link.is_sender:
+            self._attaching.unlimit(far.link)
         far.is_open = near.is_open = True
         self._observer.link_attached(near)
 
@@ -386,7 +391,8 @@ class RoutedLinks:
             link = end.link
             if other is None or end.has_left or other.has_left or link.is_attached:
                 continue
-            if (link.has_error or not link.session.is_open) and other.link.state in _BEGUN:
+            is_faulty = link.has_error or (not error.is_told and link.state is _DETACH_SENT)
+            if (is_faulty or not link.session.is_open) and other.link.state in _BEGUN:
                 self._lose(end, other, Error(condition=error.condition, description=error.description))
 
     def each_second(self, now: float) -> None:

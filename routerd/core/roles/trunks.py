@@ -283,6 +283,8 @@ class Trunks:
         if trunk.wanting is not None and outlet.link.remote_target is None:
             self._do_without_streams(trunk)
         elif outlet.link.is_attached:
+            if outlet.peer.is_edge:
+                self._attaching.unlimit(outlet.link)
             outlet.is_open = True
             self._observer.link_attached(outlet)
             self._look_whether_up(trunk)

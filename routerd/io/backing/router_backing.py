@@ -54,6 +54,7 @@ FIGURES_S = 2.0
 """The time for a worker to report its figures; a scrape leaves it out then."""
 CONFIGURATION_COPY = -1
 """Stands for the number of a worker."""
+_LAST_OF_ONE_DIGIT = 9
 
 _log = module_log("AGENT")
 
@@ -135,7 +136,8 @@ class RouterBacking:
         if not self._last_number:
             # In each version since the start, an entity may have been deleted that had a number.
             known = max((int(one.identity) for one in self.entities if one.identity.isdecimal()), default=0)
-            self._last_number = known + self.configuration.version
+            # In qdrouterd links count too, so that new numbers have two digits. Scripts cut these out of its answers.
+            self._last_number = max(known + self.configuration.version, _LAST_OF_ONE_DIGIT)
         self._last_number += 1
         return self._last_number
 

@@ -15,7 +15,14 @@ cpdef object address_row(Address address, int worker, double now, object network
 cpdef object connection_row(Peer peer, int worker, double now, bint is_in_reserve)
 @cython.locals(link=Receiver)
 cpdef object inlet_row(
-    Inlet inlet, int worker, str kind, int priority, Py_ssize_t stuck, double oldest_s, long long rate
+    Inlet inlet,
+    int worker,
+    str kind,
+    int priority,
+    Py_ssize_t stuck,
+    double oldest_s,
+    long long rate,
+    double without_credit_s,
 )
 @cython.locals(link=Sender, undelivered=Py_ssize_t)
 cpdef object outlet_row(
@@ -25,5 +32,7 @@ cpdef object outlet_row(
 cpdef object routed_row(
     RoutedEnd end, int worker, str kind, int priority, Py_ssize_t stuck, double oldest_s, long long rate, double now
 )
+@cython.locals(address=Address)
+cpdef Py_ssize_t waiting_here(Inlet inlet) except -1
 cpdef double zero_credit_s(Outlet outlet, double now)
 cpdef double routed_zero_credit_s(RoutedEnd end, double now)

@@ -107,7 +107,16 @@ def connection_row(peer: "Peer", worker: int, now: float, is_in_reserve: bool) -
     )
 
 
-def inlet_row(inlet: "Inlet", worker: int, kind: str, priority: int, stuck: int, oldest_s: float, rate: int) -> LinkRow:
+def inlet_row(
+    inlet: "Inlet",
+    worker: int,
+    kind: str,
+    priority: int,
+    stuck: int,
+    oldest_s: float,
+    rate: int,
+    without_credit_s: float,
+) -> LinkRow:
     """Return the row of a producer's link."""
     link = inlet.link
     return _row(
@@ -124,9 +133,9 @@ def inlet_row(inlet: "Inlet", worker: int, kind: str, priority: int, stuck: int,
             inlet.capacity,
             link.credit,
             link.unsettled_count,
-            inlet.parked,
+            waiting_here(inlet),
             inlet.deliveries,
-            inlet.presettled,
+            inlet.presettled + inlet.waiting,
             inlet.dropped_presettled,
             inlet.accepted,
             inlet.rejected,
@@ -139,7 +148,7 @@ def inlet_row(inlet: "Inlet", worker: int, kind: str, priority: int, stuck: int,
             oldest_s,
             rate,
             0,
-            0.0,
+            without_credit_s,
             kind,
             None,
             link.is_attached,
@@ -242,6 +251,12 @@ def routed_row(
             link.is_attached,
         ),
     )
+
+
+def waiting_here(inlet: "Inlet") -> int:
+    """Return how many of a producer's messages wait without a consumer here that they count for."""
+    address = inlet.address
+    return inlet.parked if address is not None and address.local_count == 0 else 0
 
 
 def waiting_share(outlet: "Outlet") -> int:

@@ -53,7 +53,7 @@ from routerd.wire import Connection, ConnectionState, Delivery, Link
 
 RATE_S = 5.0
 STUCK_S = 10.0
-"""The time after which an undelivered or unsettled message counts as stuck."""
+"""The time after which an undelivered or unsettled message counts as stuck, and a link without credit as blocked."""
 STUCK_IN_TESTS_S = 3.0
 """The same with test hooks (2.1)."""
 LINK_PRIORITY = 4
@@ -68,8 +68,6 @@ ENDS_AT_ONCE = 200
 ADDRESSES_AT_ONCE = 2000
 """Addresses that are looked at without a pause."""
 _CLOSING = (ConnectionState.CLOSE_SENT, ConnectionState.DISCARDING, ConnectionState.END)
-BLOCKED_S = 10.0
-"""The time without credit after which a consumer blocks its link (5.1)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +106,22 @@ class _Ages:
     stuck: int = 0
 
 
-class SettleRates:
-    """Settlement rates of links, by two samples; the older one is at least `RATE_S` old."""
+@dataclass(frozen=True, slots=True)
+class _Dry:
+    """A producer's link that has had no credit in all samples since `since`, and sent nothing."""
+
+    since: float
+    deliveries: int
+
+
+class LinkSamples:
+    """Settlement rates of links, and producers without credit, by samples. A rate's older one is at least `RATE_S` old.
+
+    The credit of a producer may run out with each message and come back at once. So only samples note that it has none.
+    """
 
     def __init__(self) -> None:
+        self._dry: dict[int, _Dry] = {}
         self._older: dict[int, int] = {}
         self._newer: dict[int, int] = {}
         self._older_at = self._newer_at = 0.0
@@ -120,12 +130,25 @@ class SettleRates:
         """Take a sample; yields after each connection, so that others have their turns."""
         self._older, self._older_at = self._newer, self._newer_at
         self._newer, self._newer_at = {}, now
+        dry: dict[int, _Dry] = {}
         for peer in list(router.peers.values()):
             for end in _ends(peer):
                 self._newer[end.number] = settled_count(end)
+                if isinstance(end, Inlet) and _is_dry(end):
+                    now_dry = _Dry(now, end.deliveries)
+                    before = self._dry.get(end.number, now_dry)
+                    dry[end.number] = before if before.deliveries == end.deliveries else now_dry
             yield
+        self._dry = dry
 
-    def of(self, end: Inlet | Outlet | RoutedEnd, now: float) -> int:
+    def without_credit_s(self, inlet: Inlet, now: float) -> float:
+        """Return for how long a producer has had no credit, since the first sample that found none."""
+        dry = self._dry.get(inlet.number)
+        if dry is None or dry.deliveries != inlet.deliveries or not _is_dry(inlet):
+            return 0.0
+        return now - dry.since
+
+    def rate_of(self, end: Inlet | Outlet | RoutedEnd, now: float) -> int:
         """Return the rate of a link; 0 until it is older than both samples."""
         settled = self._older.get(end.number)
         return 0 if settled is None else round((settled_count(end) - settled) / max(now - self._older_at, RATE_S))
@@ -138,6 +161,7 @@ def worker_row(
     lag: Lag,
     stuck_s: float = STUCK_S,
     ended: OctetTotals | None = None,
+    samples: LinkSamples | None = None,
 ) -> Generator[None, None, WorkerRow]:
     """Return the counters of a worker; yields now and then, for others to have their turns.
 
@@ -151,8 +175,7 @@ def worker_row(
             totals.add_all(some, is_outgoing)
             if peer.is_external:
                 links += len(some)
-                if is_outgoing:
-                    blocked += sum(_zero_credit_s(end, now) > BLOCKED_S for end in some)
+                blocked += sum(_zero_credit_s(end, now, samples) > stuck_s and _wants_credit(end) for end in some)
             yield
         if peer.is_external and _carries_amqp(peer):
             connections += 1
@@ -205,7 +228,7 @@ def worker_row(
 
 
 def link_rows(
-    router: Router, now: float, stuck_s: float = STUCK_S, rates: "SettleRates | None" = None
+    router: Router, now: float, stuck_s: float = STUCK_S, samples: LinkSamples | None = None
 ) -> Iterator[LinkRow]:
     """Yield a row for each link."""
     parked = _parked_too_long(router.addresses.values(), now - stuck_s)
@@ -217,10 +240,11 @@ def link_rows(
             kind, priority = places.of(end.link)
             age = ages.get(end.link)
             oldest_s, stuck = (0.0, 0) if age is None else (now - age.oldest, age.stuck)
-            rate = 0 if rates is None else rates.of(end, now)
+            rate = 0 if samples is None else samples.rate_of(end, now)
             if isinstance(end, Inlet):
                 stuck += parked.get(end, 0)
-                yield inlet_row(end, worker, kind, priority, stuck, oldest_s, rate)
+                dry_s = _zero_credit_s(end, now, samples)
+                yield inlet_row(end, worker, kind, priority, stuck, oldest_s, rate, dry_s)
             elif isinstance(end, RoutedEnd):
                 yield routed_row(end, worker, kind, priority, stuck, oldest_s, rate, now)
             else:
@@ -382,10 +406,24 @@ def _ends_in_slices(peer: Peer) -> Iterator[tuple[Sequence[Inlet | Outlet | Rout
             yield ends[first : first + ENDS_AT_ONCE], is_outgoing
 
 
-def _zero_credit_s(end: Inlet | Outlet | RoutedEnd, now: float) -> float:
+def _zero_credit_s(end: Inlet | Outlet | RoutedEnd, now: float, samples: LinkSamples | None) -> float:
     if isinstance(end, Outlet):
         return zero_credit_s(end, now)
-    return routed_zero_credit_s(end, now) if isinstance(end, RoutedEnd) and end.link.is_sender else 0.0
+    if isinstance(end, Inlet):
+        return 0.0 if samples is None else samples.without_credit_s(end, now)
+    sending = end if end.link.is_sender else end.other
+    return 0.0 if sending is None else routed_zero_credit_s(sending, now)
+
+
+def _wants_credit(end: Inlet | Outlet | RoutedEnd) -> bool:
+    """Whether more credit would be of use. A consumer that took what it wanted blocks nothing until there is more."""
+    if not isinstance(end, Outlet) or end.trunk is not None or not end.deliveries:
+        return True
+    return bool(end.waiting) or end.address.waiting > 0
+
+
+def _is_dry(inlet: Inlet) -> bool:
+    return inlet.is_open and inlet.link.credit == 0
 
 
 class TrunkPlaces:

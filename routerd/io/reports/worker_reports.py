@@ -16,7 +16,7 @@ from routerd.io.reports.reports import (
     RATE_S,
     STUCK_S,
     Lag,
-    SettleRates,
+    LinkSamples,
     WorkerHost,
     address_keys,
     address_rows,
@@ -81,7 +81,7 @@ class WorkerReports:
         self._host = host
         self._start = start
         self._stuck_s = stuck_s
-        self._rates = SettleRates()
+        self._samples = LinkSamples()
 
     def counters(self) -> "Future[WorkerRow]":
         """Return the present counters."""
@@ -154,14 +154,16 @@ class WorkerReports:
         return self._start(pools())
 
     async def sample(self) -> None:
-        """Sample the settlement rates, for ever. This runs in the loop."""
+        """Sample the links, for ever. This runs in the loop."""
         while True:
-            await self._finish(self._rates.sample(self._router, time.monotonic()))
+            await self._finish(self._samples.sample(self._router, time.monotonic()))
             await asyncio.sleep(RATE_S)
 
     async def _counters(self) -> WorkerRow:
         now = time.monotonic()
-        row = await self._finish(worker_row(self._router, now, self._host, self.lag, self._stuck_s, self.ended))
+        row = await self._finish(
+            worker_row(self._router, now, self._host, self.lag, self._stuck_s, self.ended, self._samples)
+        )
         return replace(
             row,
             authentication_failures=self._failures(),
@@ -170,7 +172,7 @@ class WorkerReports:
         )
 
     def _link_rows(self) -> Iterator[LinkRow]:
-        return link_rows(self._router, time.monotonic(), self._stuck_s, self._rates)
+        return link_rows(self._router, time.monotonic(), self._stuck_s, self._samples)
 
     def _connection_rows(self) -> Iterator[ConnectionRow]:
         return connection_rows(self._router, time.monotonic())

@@ -30,7 +30,7 @@ OLD_FAMILIES: Sequence[Family] = (
     Family("qdr_deliveries_delayed_1sec_total", _COUNTER, "Deliveries settled after 1 s to 10 s."),
     Family("qdr_deliveries_delayed_10sec_total", _COUNTER, "Deliveries settled after more than 10 s."),
     Family("qdr_deliveries_stuck_total", _UNKNOWN, "Deliveries under way for more than 10 s now."),
-    Family("qdr_links_blocked_total", _UNKNOWN, "Outgoing links without credit for 10 s now."),
+    Family("qdr_links_blocked_total", _UNKNOWN, "Links without credit for 10 s now."),
     Family("qdr_deliveries_redirected_to_fallback_total", _COUNTER, "Deliveries sent to fallback destinations."),
 )
 """Under the names that the old router has; a gauge with the name of a counter has no type."""
@@ -41,7 +41,7 @@ FAMILIES: Sequence[Family] = (
     Family("mobula_uptime_seconds", _GAUGE, "For how long the router has run."),
     Family("mobula_connections", _GAUGE, "Connections of clients and routers now."),
     Family("mobula_links", _GAUGE, "Links of clients and routers now."),
-    Family("mobula_links_blocked", _GAUGE, "Outgoing links without credit for 10 s now."),
+    Family("mobula_links_blocked", _GAUGE, "Links without credit for 10 s now."),
     Family("mobula_addresses", _GAUGE, "Addresses in use now."),
     Family(
         "mobula_deliveries_total",
@@ -165,7 +165,7 @@ DETAILED_FAMILIES: dict[str, Sequence[Family]] = {
         Family("mobula_link_unsettled", _GAUGE, "Deliveries without a settlement now.", _LINK),
         Family("mobula_link_undelivered", _GAUGE, "Messages that wait at a link now.", _LINK),
         Family("mobula_link_stalls_total", _COUNTER, "How often there was no credit or room left.", _LINK),
-        Family("mobula_link_zero_credit_seconds", _GAUGE, "For how long a consumer has given no credit.", _LINK),
+        Family("mobula_link_zero_credit_seconds", _GAUGE, "For how long the link has had no credit.", _LINK),
     ),
     "router": (
         Family("mobula_route_cost", _GAUGE, "The cost of the way to another router.", ("router", "next_hop")),

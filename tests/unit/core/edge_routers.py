@@ -241,12 +241,12 @@ class FarInterior(Client):
 
 
 def far_interior(
-    edge: EdgeHost, id: str = "I", *, answers: bool = True, credit: int = CAPACITY, **config: Any
+    edge: EdgeHost, id: str = "I", *, answers: bool = True, credit: int = CAPACITY, size_max: int = 0, **config: Any
 ) -> FarInterior:
     """The far end of an uplink that an edge router has made."""
     host = edge[0]
     far = FarInterior(edge)
-    far.answers, far.credit = answers, credit
+    far.answers, far.credit, far.size_max = answers, credit, size_max
     peer = host.router.connections.new_peer(EDGE)
     peer.is_initiator = True
     client = host.end(peer, ConnectionConfig(container_id=edge.id, channel_max=0x7FFF), is_client=True)

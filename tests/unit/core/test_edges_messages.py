@@ -585,6 +585,35 @@ class TestLarge:
         assert [marked(octets) for octets in client.received(consumer)] == [{}]
         assert len(client.received(consumer)[0]) > len(self.OCTETS)
 
+    @pytest.mark.parametrize("is_partial", [False, True])
+    def test_one_that_the_interior_router_does_not_take_is_rejected(self, edge, is_partial):
+        far = far_interior(edge, size_max=600)
+        _, delivery = self.send(edge, far, is_partial)
+        state, is_settled = outcome(delivery)
+        assert (state.error.condition, is_settled) == ("amqp:link:message-size-exceeded", True)
+
+    @pytest.mark.parametrize("is_partial", [False, True])
+    def test_it_is_sent_all_the_same_where_large_messages_cut_connections(self, is_partial):
+        edge = edge_router(cuts_for_large_messages=True)
+        far = far_interior(edge, size_max=600)
+        # The engine of the far end would end the link.
+        link, delivery = self.send(edge, far, is_partial)
+        assert far.connection is not None
+        assert [event for event in far.take() if event[0] == "violation"] == [
+            ("violation", "amqp:link:message-size-exceeded")
+        ]
+        state, is_settled = outcome(delivery)
+        assert (state.error.condition, is_settled) == ("amqp:link:message-size-exceeded", True)
+        assert link.is_attached
+
+    def send(self, edge, far, is_partial):
+        client = edge.client()
+        link = client.producer("orders")
+        far.tell("M0orders", True)
+        if is_partial:
+            return link, client.stream(link, self.OCTETS[:500], self.OCTETS[500:])
+        return link, client.send(link, self.OCTETS)
+
     def test_one_that_is_aborted_is_aborted_at_the_consumer(self, mesh):
         client, there = mesh["E"].client(), mesh["G"].client()
         consumer = there.consumer("orders", credit=10)

@@ -314,6 +314,16 @@ class TestSizes:
         other.leave()
         assert workers.left_over() == {}
 
+    def test_only_the_close_has_the_error_where_large_messages_cut_connections(self) -> None:
+        one = vhost("$default", group(max_message_size=100))
+        workers = Policed(one, cuts_for_large_messages=True)
+        client = workers.connect()
+        client.consumer("q", credit=10)
+        sender = client.producer("q")
+        send_whatever_was_said(client, sender, message(b"x" * 100))
+        assert ("link detached", sender.name, True, None) in client.events
+        assert client.end == ("amqp:connection:forced", "Message size exceeded")
+
     def test_one_that_grows_too_large_is_aborted(self) -> None:
         workers = Policed(vhost("$default", group(max_message_size=100)))
         client, other = workers.connect(), workers.connect()

@@ -426,6 +426,15 @@ class TestViolations:
         assert routed.container.aborted == [receiver.name]
         assert routed.end_of(routed.container, receiver) == (True, "amqp:link:message-size-exceeded")
 
+    def test_one_that_is_too_large_where_only_the_close_of_the_connection_tells(self):
+        routed = Routed(cuts_for_large_messages=True)
+        routed.client.peer.max_message_size = 1000
+        sender, receiver = routed.producer(credit=5)
+        put(sender, Transfer(handle=sender.handle, delivery_id=0, delivery_tag=b"t"), b"a" * 1001)
+        routed.pump()
+        assert routed.end_of(routed.client, sender) == (True, None)
+        assert routed.end_of(routed.container, receiver) == (True, "amqp:link:message-size-exceeded")
+
     def test_a_session_that_is_ended_for_what_the_client_did(self, routed):
         link, far = routed.consumer(credit=5)
         handle = link.handle

@@ -37,6 +37,7 @@ def test_only_the_container_id_has_no_default():
         "shortest_idle_timeout_s": 0.1,
         "unsettled_per_session": 1_000_000,
         "link_names_max": 100_000,
+        "takes_long_tags": False,
         "limits": asdict(CodecLimits()),
         "offered_capabilities": (),
         "desired_capabilities": (),

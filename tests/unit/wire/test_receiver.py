@@ -15,6 +15,13 @@ UINT_MAX = 2**32 - 1
 CREDIT_MAX = 2**31 - 1
 
 
+def with_long_tag(number, payload, *, settled=False, more=False):
+    """A transfer with a delivery-tag of 33 octets."""
+    flags = bytes([0x41 if settled else 0x42, 0x41 if more else 0x42])
+    fields = b"\x43\x52" + bytes([number]) + b"\xa0\x21" + b"t" * 33 + b"\x43" + flags
+    return framed(b"\x00\x53\x14\xc0" + bytes([len(fields) + 1, 6]) + fields, payload)
+
+
 def more(payload=b"", **fields):
     """A further transfer of the delivery under way."""
     return framed(Transfer(handle=0, **fields), payload)
@@ -405,10 +412,52 @@ def test_a_message_above_our_limit_detaches_the_link(size):
         assert len(peer.events.arrivals) == 1
 
 
+def test_the_detach_has_no_error_if_the_close_of_the_connection_is_to_have_it():
+    peer, link = receiving(max_message_size=10)
+    link.is_size_for_close = True
+    peer.send(transfer(0, b"m" * 11))
+    disposition, detach = peer.sent()
+    assert str(disposition.state.error.condition) == "amqp:link:message-size-exceeded"
+    assert (detach.error, detach.closed) == (None, True)
+    assert peer.events.violations == ["amqp:link:message-size-exceeded"]
+
+
 def test_a_settled_message_above_our_limit_has_no_outcome():
     peer, link = receiving(max_message_size=10)
     peer.send(transfer(0, b"m" * 11, settled=True))
     check_detached_with(peer, link, "amqp:link:message-size-exceeded")
+
+
+@pytest.mark.parametrize("in_parts", [False, True])
+def test_a_message_with_a_long_tag_is_rejected_where_only_that_is_asked(in_parts):
+    peer = SessionPeer(takes_long_tags=True)
+    link = peer.attached_receiver(credit=2)
+    peer.send(transfer(0, b"one"), with_long_tag(1, b"two", more=in_parts))
+    disposition, flow = peer.sent()
+    error = Error(condition=Symbol("amqp:invalid-field"), description="a delivery-tag has 32 octets at most")
+    assert (disposition.first, disposition.state, disposition.settled) == (1, Rejected(error=error), True)
+    assert (flow.delivery_count, flow.link_credit, link.credit) == (2, 1, 1)
+    if in_parts:
+        peer.send(more(b"more", more=True), more(b"end"))
+    peer.send(transfer(2, b"three", delivery_tag=b"3"))
+    assert [arrival.octets for arrival in peer.events.arrivals] == [b"one", b"three"]
+    assert peer.events.violations == []
+
+
+def test_one_that_is_settled_is_passed_over():
+    peer = SessionPeer(takes_long_tags=True)
+    link = peer.attached_receiver(credit=1)
+    peer.send(with_long_tag(0, b"one", settled=True))
+    [flow] = peer.sent()
+    assert (flow.delivery_count, flow.link_credit, link.unsettled_count) == (1, 1, 0)
+    assert peer.events.arrivals == []
+
+
+def test_elsewhere_the_connection_ends():
+    peer, _ = receiving()
+    peer.send(with_long_tag(0, b"one"))
+    assert str(peer.sent()[-1].error.condition) == "amqp:invalid-field"
+    assert peer.events.violations == ["amqp:invalid-field"]
 
 
 # Resumed deliveries

@@ -185,6 +185,7 @@ def test_numbers_are_given_once() -> None:
     taken = {one.identity for one in START.entities}
     numbers = [router.new_number() for _ in range(5)]
     assert len(set(numbers)) == 5
+    assert {len(str(number)) for number in numbers} == {2}
     assert not taken & {str(number) for number in numbers}
 
 

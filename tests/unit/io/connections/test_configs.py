@@ -1,5 +1,7 @@
 """What our side of a connection says of itself: to clients, to other routers, and among the workers of a router."""
 
+from dataclasses import replace
+
 import pytest
 
 from routerd.config import ConnectorConfig, FailoverUrl, ListenerConfig, Role
@@ -146,3 +148,10 @@ def test_a_ticket_has_room_in_the_frames_of_a_connector_that_may_show_one() -> N
     both = [connector(sasl_mechanisms=names) for names in (None, ("GSSAPI",))]
     sizes = [connector_config(ROUTER, one, 7).sasl_frame_size for one in both]
     assert sizes == [512, 16_896]
+
+
+def test_the_peers_of_a_router_that_takes_long_tags_may_send_them() -> None:
+    router = replace(ROUTER, takes_long_tags=True)
+    assert client_config(router, listener(), 7).takes_long_tags
+    assert connector_config(router, connector(), 7).takes_long_tags
+    assert not client_config(ROUTER, listener(), 7).takes_long_tags

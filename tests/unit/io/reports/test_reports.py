@@ -14,7 +14,7 @@ from routerd.io.reports.octets import OctetTotals
 from routerd.io.reports.reports import (
     RATE_S,
     Lag,
-    SettleRates,
+    LinkSamples,
     TrunkPlaces,
     WorkerHost,
     address_keys,
@@ -25,7 +25,7 @@ from routerd.io.reports.reports import (
 )
 from routerd.management import AddressRow, ConnectionRow, LinkRow, WorkerRow
 from routerd.wire import Connection, ConnectionConfig, Source, Symbol, Target
-from tests.routers import Client, Workers, message
+from tests.routers import Client, Workers, message, message_to
 
 UNTOUCHED = {
     **dict.fromkeys(("credit", "unsettled", "undelivered", "deliveries", "presettled", "dropped_presettled"), 0),
@@ -138,19 +138,62 @@ def test_what_waits_for_credit_is_undelivered(workers: Workers) -> None:
     for body in "123":
         producer.send(sender, message(body), settled=body == "3")
     found = rows(workers)
-    assert (found["in"].undelivered, found["in"].unsettled, found["out"].undelivered) == (2, 2, 2)
+    assert (found["in"].undelivered, found["in"].unsettled, found["out"].undelivered) == (0, 2, 2)
     receiver.grant(2)
     workers.pump()
-    assert rows(workers)["in"].undelivered == 0
+    assert rows(workers)["out"].undelivered == 0
+
+
+def test_what_waits_for_no_consumer_of_this_worker_is_undelivered_at_its_producer() -> None:
+    workers = Workers(2)
+    workers.client(1).consumer("orders")
+    producer = workers.client(0)
+    link = producer.producer("orders", "in")
+    producer.send(link, message())
+    assert rows(workers)["in"].undelivered == 1
+    workers.client(0).consumer("orders", "out")
+    found = rows(workers)
+    assert (found["in"].undelivered, found["out"].undelivered) == (0, 1)
+
+
+def test_what_an_anonymous_producer_sent_is_undelivered_at_the_consumers(workers: Workers) -> None:
+    client = workers.client()
+    client.consumer("orders", "out")
+    client.send(client.producer(None, "in"), message_to("orders"))
+    found = rows(workers)
+    assert (found["in"].undelivered, found["out"].undelivered) == (0, 1)
 
 
 def test_what_a_producer_aborts_is_undelivered_no_more_and_is_counted(workers: Workers) -> None:
     producer, sender, _, _ = attached(workers, 0)
     delivery = producer.stream(sender, message()[:5], ends=False)
-    assert (rows(workers)["in"].undelivered, rows(workers)["in"].aborted) == (1, 0)
+    assert (rows(workers)["out"].undelivered, rows(workers)["in"].aborted) == (1, 0)
     sender.abort(delivery)
     workers.pump()
-    assert (rows(workers)["in"].undelivered, rows(workers)["in"].aborted) == (0, 1)
+    assert (rows(workers)["out"].undelivered, rows(workers)["in"].aborted) == (0, 1)
+
+
+def test_settled_messages_that_wait_have_come_settled(workers: Workers) -> None:
+    producer, sender, _, _ = attached(workers, 1)
+    for _ in range(3):
+        producer.send(sender, message(), settled=True)
+    found = rows(workers)
+    assert [(found[name].deliveries, found[name].presettled) for name in ("in", "out")] == [(3, 3), (1, 1)]
+
+
+def test_settled_messages_that_are_too_many_are_dropped_at_their_consumer() -> None:
+    workers = Workers(gives_credit_at_once=True)
+    workers.client().consumer("orders", "out", credit=10)
+    producer = workers.client(peer={"capacity": 20})
+    sender = producer.producer("orders", "in")
+    for _ in range(40):
+        producer.send(sender, message(), settled=True)
+    found = rows(workers)
+    assert changed(found["in"]) == {"credit": 20, "deliveries": 40, "presettled": 40}
+    assert changed(found["out"]) | {"stalls": 0} == {
+        **{"stalls": 0, "deliveries": 10, "undelivered": 10},
+        **{"presettled": 10, "dropped_presettled": 20},
+    }
 
 
 def test_copies_that_wait_are_undelivered_to_their_consumer(workers: Workers) -> None:
@@ -236,8 +279,67 @@ def test_a_consumer_that_gives_no_credit_is_timed(workers: Workers) -> None:
     workers.pump(7.0)
     row = rows(workers)["out"]
     assert (row.credit, row.zero_credit_s, row.stalls, report(workers)["links_blocked"]) == (0, 7.0, 1, 0)
-    workers.pump(4.0)
+
+
+def test_a_consumer_without_credit_is_blocked_after_a_while(workers: Workers) -> None:
+    _, _, _, receiver = attached(workers, 0)
+    workers.pump(9.0)
+    assert report(workers)["links_blocked"] == 0
+    workers.pump(2.0)
+    assert (report(workers)["links_blocked"], report(workers, stuck_s=12.0)["links_blocked"]) == (1, 0)
+    receiver.grant(1)
+    workers.pump()
+    assert report(workers)["links_blocked"] == 0
+
+
+@pytest.mark.parametrize("address", ["orders", "multicast"])
+def test_a_consumer_that_took_what_it_asked_for_is_blocked_once_there_is_more(workers: Workers, address: str) -> None:
+    client = workers.client()
+    client.consumer(address, "out", credit=1)
+    sender = client.producer(address, "in")
+    client.send(sender, message())
+    workers.pump(11.0)
+    assert (rows(workers)["out"].zero_credit_s, report(workers)["links_blocked"]) == (11.0, 0)
+    client.send(sender, message())
     assert report(workers)["links_blocked"] == 1
+
+
+def test_a_producer_that_gets_no_credit_is_timed_by_samples(workers: Workers) -> None:
+    samples = LinkSamples()
+    router = workers[0].router
+    client = workers.client()
+    client.producer("orders", "in")
+
+    def sample(after_s: float) -> tuple[float, int]:
+        workers.pump(after_s)
+        list(samples.sample(router, workers.now))
+        [row] = link_rows(router, workers.now, samples=samples)
+        return row.zero_credit_s, report(workers, samples=samples)["links_blocked"]
+
+    assert [sample(RATE_S) for _ in range(4)] == [(0.0, 0), (5.0, 0), (10.0, 0), (15.0, 1)]
+    workers.client().consumer("orders", "out", credit=5)
+    [row, _] = link_rows(router, workers.now, samples=samples)
+    assert (row.credit, row.zero_credit_s, report(workers, samples=samples)["links_blocked"]) == (250, 0.0, 0)
+
+
+def test_a_producer_that_sent_since_the_sample_before_had_credit(workers: Workers) -> None:
+    samples = LinkSamples()
+    router = workers[0].router
+    receiver = workers.client().consumer("orders", "out")
+    producer = workers.client(peer={"capacity": 4})
+    sender = producer.producer("orders", "in")
+
+    def dry_s(after_s: float) -> float:
+        while sender.credit:
+            producer.send(sender, message(), settled=True)
+        workers.pump(after_s)
+        list(samples.sample(router, workers.now))
+        return next(row for row in link_rows(router, workers.now, samples=samples) if row.name == "in").zero_credit_s
+
+    assert (dry_s(RATE_S), dry_s(RATE_S)) == (0.0, 5.0)
+    receiver.grant(4)
+    workers.pump()
+    assert (dry_s(RATE_S), dry_s(RATE_S)) == (0.0, 5.0)
 
 
 @pytest.mark.parametrize("flow", [{"credit": 5, "drain": True}, {"credit": 0}])
@@ -469,12 +571,12 @@ def test_a_row_says_since_when_a_connection_is_quiet(workers: Workers) -> None:
 
 
 def test_the_rate_of_a_link_is_that_since_the_older_sample(workers: Workers) -> None:
-    rates = SettleRates()
+    rates = LinkSamples()
     router = workers[0].router
     producer, sender, _, _ = attached(workers, 10)
 
     def rates_now() -> list[int]:
-        return [row.settle_rate for row in link_rows(router, workers.now, rates=rates)]
+        return [row.settle_rate for row in link_rows(router, workers.now, samples=rates)]
 
     assert len(list(rates.sample(router, workers.now))) == 2
     workers.pump(RATE_S)

@@ -1,0 +1,117 @@
+"""Producers that have their credit back at once, as in qdrouterd: settled messages are dropped if too many wait."""
+
+import pytest
+
+from routerd.wire import ACCEPTED
+from tests.routers import Workers, message, message_to, outcome
+
+CAPACITY = 20
+
+
+def bodies(start, stop):
+    return [message(str(number)) for number in range(start, stop)]
+
+
+class Ends:
+    """A producer with a small window, and consumers that give no credit yet."""
+
+    def __init__(self, workers=1, *, consumers=1, **options):
+        self.workers = Workers(workers, **{"gives_credit_at_once": True} | options)
+        self.there = self.workers.client(workers - 1)
+        self.receivers = [self.there.consumer("orders") for _ in range(consumers)]
+        self.client = self.workers.client(peer={"capacity": CAPACITY})
+        self.sender = self.client.producer("orders")
+
+    def send(self, start, stop, *, settled=True):
+        return [self.client.send(self.sender, octets, settled=settled) for octets in bodies(start, stop)]
+
+    def dropped(self):
+        """At each consumer's link of the worker that the producer is at, and at the producer's."""
+        peers = self.workers[0].router.peers.values()
+        outlets = [outlet.dropped_presettled for peer in peers for outlet in peer.outlets if not outlet.is_fabric]
+        return outlets, [inlet.dropped_presettled for peer in peers for inlet in peer.inlets if not inlet.is_fabric]
+
+    def take_all(self):
+        for receiver in self.receivers:
+            receiver.grant(1000)
+        self.workers.pump()
+        return [octets for receiver in self.receivers for octets in self.there.received(receiver)]
+
+
+def test_all_that_wait_are_dropped_when_one_more_comes_than_the_link_may_hold():
+    ends = Ends()
+    ends.send(0, CAPACITY)
+    assert ends.dropped() == ([0], [0])
+    ends.send(CAPACITY, CAPACITY + 3)
+    assert (ends.dropped(), ends.sender.credit) == (([CAPACITY], [0]), CAPACITY)
+    assert ends.take_all() == bodies(CAPACITY, CAPACITY + 3)
+
+
+def test_they_wait_for_credit_elsewhere():
+    ends = Ends(gives_credit_at_once=False)
+    ends.send(0, CAPACITY)
+    assert (ends.sender.credit, ends.dropped()) == (0, ([0], [0]))
+    assert ends.take_all() == bodies(0, CAPACITY)
+
+
+def test_consumers_count_those_that_waited_for_them_in_turn():
+    ends = Ends(consumers=2)
+    sender = ends.client.producer(None)
+    for _ in range(2 * CAPACITY + 1):
+        ends.client.send(sender, message_to("orders"), settled=True)
+    assert ends.dropped() == ([CAPACITY, CAPACITY], [0, 0])
+
+
+def test_the_credit_of_a_producer_still_keeps_step_with_that_of_several_consumers():
+    ends = Ends(consumers=2)
+    ends.send(0, CAPACITY)
+    assert (ends.sender.credit, ends.dropped()) == (0, ([0, 0], [0]))
+    assert sorted(ends.take_all()) == sorted(bodies(0, CAPACITY))
+
+
+def test_unsettled_ones_wait_and_are_not_dropped():
+    ends = Ends()
+    first = ends.send(0, 10, settled=False)
+    ends.send(10, 20)
+    assert ends.dropped() == ([0], [0])
+    last = ends.send(20, 21, settled=False)
+    ends.send(21, 22)
+    assert ends.dropped() == ([10], [0])
+    assert ends.take_all() == [*bodies(0, 10), *bodies(20, 22)]
+    for delivery in list(ends.there.unsettled[ends.receivers[0].name]):
+        delivery.accept()
+    ends.workers.pump()
+    assert [outcome(delivery) for delivery in (*first, *last)] == [(ACCEPTED, True)] * 11
+
+
+def test_one_that_is_still_coming_is_not_dropped():
+    ends = Ends()
+    octets = message("x" * 100)
+    begun = ends.client.stream(ends.sender, octets[:50], ends=False, settled=True)
+    other = ends.workers.client(peer={"capacity": CAPACITY})
+    sender = other.producer("orders")
+    for body in bodies(0, CAPACITY):
+        other.send(sender, body, settled=True)
+    assert ends.dropped()[0] == [CAPACITY - 1]
+    ends.client.go_on(begun, octets[50:], more=False)
+    assert ends.take_all() == [octets, *bodies(CAPACITY - 1, CAPACITY)]
+
+
+def test_those_that_wait_for_a_consumer_of_another_worker_count_at_their_producer():
+    ends = Ends(2)
+    ends.send(0, CAPACITY + 1)
+    assert ends.dropped() == ([], [CAPACITY])
+    assert ends.take_all() == bodies(CAPACITY, CAPACITY + 1)
+
+
+@pytest.mark.parametrize(("capacity", "expected"), [(20, 20), (31, 31), (40, 39)])
+def test_a_small_window_is_renewed_message_by_message(capacity, expected):
+    workers = Workers(gives_credit_at_once=True)
+    client = workers.client(peer={"capacity": capacity})
+    there = workers.client()
+    there.consumer("orders", "out", credit=10)
+    sender = client.producer("orders")
+    client.send(sender, message())
+    there.unsettled["out"][0].accept()
+    workers.pump()
+    assert sender.credit == expected
