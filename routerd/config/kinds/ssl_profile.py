@@ -142,8 +142,8 @@ common name, `1`, `2` and `5` the SHA-1, SHA-256 and SHA-512 fingerprints. The u
 `;` between them, or the whole subject. `uidNameMappingFile` is a JSON object from such users to others.
 
 A profile cannot be used if a file is missing or wrong, or if a word among `protocols` is not a version of TLS.
-Such a profile does not stop the start. The log has an error, and connections that need the profile are refused until its
-files are right. `--strict` refuses such a configuration. Files that change are used for new connections.
+Such a profile does not stop the start. The log has an error, and connections that need the profile are refused until
+its files are right. `--strict` refuses such a configuration. Files that change are used for new connections.
 [security.md](security.md) says more."""
     change_notes = "It stays as long as another entity names it."
     files = ("uidNameMappingFile",)
