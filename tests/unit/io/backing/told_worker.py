@@ -36,9 +36,8 @@ class ToldWorker:
             serve=lambda listener, sockets: self.told.append(("listen", sockets)), close=self._noting("close")
         )
         self.router = SimpleNamespace(
-            configure_address=self._noting("configure"),
-            forget_pattern=self._noting("forget"),
-            gate=None,
+            configured_addresses=SimpleNamespace(add=self._noting("configure"), remove=self._noting("forget")),
+            policy=SimpleNamespace(gate=None),
             peers={},
             now=0.0,
         )
