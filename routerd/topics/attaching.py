@@ -19,6 +19,8 @@ class PublisherAttach:
     """How often the client has attached this link, this time included; 0 if it does not count."""
     stamp: Stamp | None = None
     """The last one that a router gave it."""
+    may_return: bool = True
+    """The client may attach the link again. Otherwise its deliveries go on without it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,6 +26,8 @@ class KnownPublisher:
     """As the ingress itself has told; a publisher that left may be elsewhere."""
     heard_at: float = 0.0
     """When its ingress was last in reach."""
+    may_return: bool = True
+    """It may attach again, there or elsewhere."""
 
 
 class Directory:

@@ -66,11 +66,13 @@ class Ingress:
 
     # --- attaching
 
-    def attach(self, name: ClientName, link: int, unsettled: Mapping[bytes, float], claim: Claim) -> None:
+    def attach(
+        self, name: ClientName, link: int, unsettled: Mapping[bytes, float], claim: Claim, may_return: bool
+    ) -> None:
         """Take a publisher with its map: the ages of its deliveries by tag, in order."""
         key = publisher_key(name)
         before = self.publishers.get(key)
-        publisher = Publisher(name, key, claim, link, self._port.now)
+        publisher = Publisher(name, key, claim, link, self._port.now, may_return)
         self._enter_directory(publisher)
         self._take_map(publisher, before, unsettled)
         if before is not None:
@@ -91,7 +93,7 @@ class Ingress:
     def _enter_directory(self, publisher: Publisher) -> None:
         known = self._directory.publisher(publisher.name)
         known.claim, known.ingress, known.heard_at = publisher.claim, self._port.me, self._port.now
-        known.is_attached, known.is_closed = True, False
+        known.is_attached, known.is_closed, known.may_return = True, False, publisher.may_return
 
     def _take_map(self, publisher: Publisher, before: Publisher | None, unsettled: Mapping[bytes, float]) -> None:
         for own_tag, age_s in unsettled.items():
@@ -198,7 +200,7 @@ class Ingress:
                 self._tell(publisher, together)
                 together = []
                 publisher = self.publishers[entry.publisher]
-            if publisher.link is not None:
+            if publisher.is_present:
                 together.append(entry)
                 if entry.rejection is not None:
                     self._tell(publisher, together)
@@ -207,7 +209,10 @@ class Ingress:
 
     def _tell(self, publisher: Publisher | None, entries: list[Entry]) -> None:
         """Tell a publisher that deliveries are accepted; or that one is rejected, which goes alone."""
-        if publisher is None or publisher.link is None or not entries:
+        if publisher is None or not entries:
+            return
+        if publisher.link is None:
+            self._settle_for(publisher, entries)
             return
         rejection = entries[0].rejection
         numbers = Ranges()
@@ -228,6 +233,11 @@ class Ingress:
         self._port.emit(Decide(publisher.link, tags, outcome, rejection, is_settled))
         if is_settled:
             self._settle(publisher, entries)
+
+    def _settle_for(self, publisher: Publisher, entries: list[Entry]) -> None:
+        """Settle what all have decided in place of a publisher that is gone and does not return."""
+        self._settle(publisher, entries)
+        publisher.is_ending = not publisher.entries
 
     # --- settling
 
@@ -317,6 +327,9 @@ class Ingress:
         publisher.link = None
         publisher.credit = 0
         publisher.left_at = self._port.now
+        if not publisher.may_return and publisher.entries:
+            # All subscribers get what it has sent.
+            return
         known = self._directory.publisher(publisher.name)
         if known.claim == publisher.claim:
             known.is_attached = False

@@ -78,6 +78,7 @@ class PublisherKnown(NamedTuple):
     name: ClientName
     claim: Claim
     ingress: Place
+    may_return: bool
     is_closed: bool
 
 
@@ -120,6 +121,7 @@ class PublisherSet(NamedTuple):
     name: ClientName
     claim: Claim
     is_attached: bool
+    may_return: bool
     notice: int
     next: int
     unsettled: list[tuple[bytes, int]]

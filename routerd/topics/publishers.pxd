@@ -8,6 +8,7 @@ cdef class Publisher:
     cdef readonly bytes key
     cdef readonly object claim
     cdef public object link
+    cdef readonly bint may_return
     cdef readonly double attached_at
     cdef public double left_at
     cdef readonly dict entries

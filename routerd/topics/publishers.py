@@ -9,12 +9,16 @@ class Publisher:
     """What an ingress knows of one publisher: its unsettled map, and what it has settled and not all routers know."""
 
     __slots__ = (
-        *("accepted", "attached_at", "claim", "credit", "entries", "is_ending", "key", "left_at", "link", "name"),
-        *("notice", "octets", "rejected", "settling", "unknown", "unnumbered"),
+        *("accepted", "attached_at", "claim", "credit", "entries", "is_ending", "key", "left_at", "link", "may_return"),
+        *("name", "notice", "octets", "rejected", "settling", "unknown", "unnumbered"),
     )
 
-    def __init__(self, name: ClientName, key: bytes, claim: Claim, link: int, now: float) -> None:
+    def __init__(
+        self, name: ClientName, key: bytes, claim: Claim, link: int, now: float, may_return: bool = True
+    ) -> None:
         self.name = name
+        self.may_return = may_return
+        """Whether its deliveries wait for it when its link is gone; otherwise this router settles them in its place."""
         self.key = key
         self.claim = claim
         self.link: int | None = link
@@ -42,6 +46,11 @@ class Publisher:
     def is_attached(self) -> bool:
         """Whether it has a link here now."""
         return self.link is not None
+
+    @property
+    def is_present(self) -> bool:
+        """Whether it is attached, or this router acts in its place."""
+        return self.link is not None or not self.may_return
 
     @property
     def held(self) -> int:

@@ -92,7 +92,10 @@ class Questions:
     def answer(self, router: str, question: int, tag: bytes) -> None:
         """Answer whether a delivery of a publisher here is settled; if it seems so, after its echo."""
         publisher = self._ingress.publishers.get(key_of(tag))
-        if publisher is None or publisher.link is None or self._state(tag) != "none":
+        if publisher is None or not publisher.is_present or self._state(tag) != "none":
+            return
+        if publisher.link is None:
+            self._tell_settled(router, question)
             return
         token = next(self._tokens)
         self._echoes[token] = (router, question, tag)
@@ -107,6 +110,9 @@ class Questions:
         router, question, tag = self._echoes.pop(token, ("", 0, b""))
         if key_of(tag) != key or self._state(tag) != "none":
             return
+        self._tell_settled(router, question)
+
+    def _tell_settled(self, router: str, question: int) -> None:
         if router == self._port.me.router:
             self.settled(question)
         else:

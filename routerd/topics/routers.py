@@ -76,6 +76,12 @@ class Routers:
         known = self.known.get(place.router)
         return known is not None and known.is_up and known.incarnation == place.incarnation
 
+    def is_over(self, place: Place) -> bool:
+        """Return whether a router is known to have begun another life since."""
+        known = self.known.get(place.router)
+        present = self.me if place.router == self.me.router else known.place if known is not None else place
+        return place.incarnation < present.incarnation
+
     def is_here(self, place: Place) -> bool:
         """Return whether that is this router, or is in reach."""
         return place == self.me or self.is_up(place)

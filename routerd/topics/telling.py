@@ -35,7 +35,8 @@ class Telling:
         return told.PublisherSet(
             publisher.name,
             publisher.claim,
-            publisher.is_attached,
+            publisher.is_present,
+            publisher.may_return,
             publisher.notice,
             self._stream.next,
             [(entry.tag, entry.number) for entry in publisher.entries.values()],

@@ -6,7 +6,7 @@ from typing import Any
 from routerd.topics import messages as told
 from routerd.topics.attaching import PublisherAttach, SubscriberAttach
 from routerd.topics.claims import Claim
-from routerd.topics.directory import Directory
+from routerd.topics.directory import Directory, KnownPublisher
 from routerd.topics.effects import RESOURCE_DELETED, RESOURCE_LIMIT_EXCEEDED, STOLEN, Outcome, Rejection
 from routerd.topics.errors import Refused
 from routerd.topics.host import Host
@@ -76,7 +76,7 @@ class Topic:
         claim = self._port.claim(attach.attaches)
         if known is not None and self._is_late(known.claim, claim):
             raise Refused(STOLEN, "the link was attached elsewhere since")
-        self.ingress.attach(attach.name, link, attach.unsettled, claim)
+        self.ingress.attach(attach.name, link, attach.unsettled, claim, attach.may_return)
         return self.ingress.publishers[publisher_key(attach.name)]
 
     @staticmethod
@@ -87,7 +87,8 @@ class Topic:
     def detach_publisher(self, publisher: Publisher, *, is_closed: bool) -> None:
         """The publisher's link is gone, for ever if it was closed."""
         self.ingress.leave(publisher)
-        if is_closed:
+        is_over = is_closed if publisher.may_return else not publisher.entries
+        if is_over:
             self.ingress.end(publisher)
 
     # --- subscribers
@@ -172,7 +173,7 @@ class Topic:
         self.membership.sync(router)
         for known in self.directory.publishers.values():
             if known.claim.attaches >= 0 and known.key not in self.ingress.publishers:
-                port.send(router, told.PublisherKnown(known.name, known.claim, known.ingress, known.is_closed))
+                port.send(router, _told(known))
         for key, line in self.directory.drop_lines().items():
             port.send(router, told.DropLine(key, max(0, int((port.now - line) * 1000))))
         port.send(router, told.Horizon(self.directory.horizon))
@@ -188,6 +189,7 @@ class Topic:
     def meet(self, place: Place) -> None:
         """A router is in reach, perhaps in another life."""
         self._forget_places(place.router, but=place)
+        self._end_those_of_earlier_lives()
         self.ingress.change()
 
     def forget_router(self, router: str) -> None:
@@ -231,21 +233,23 @@ class Topic:
         self.ingress.change()
 
     def _on_publisher(self, place: Place, it: told.PublisherKnown) -> None:
-        self.learn_publisher(it.name, it.claim, it.ingress, place.router, is_closed=it.is_closed)
+        self.learn_publisher(
+            it.name, it.claim, it.ingress, place.router, may_return=it.may_return, is_closed=it.is_closed
+        )
 
-    def learn_publisher(self, name: ClientName, claim: Claim, ingress: Place, source: str, *, is_closed: bool) -> bool:
+    def learn_publisher(
+        self, name: ClientName, claim: Claim, ingress: Place, source: str, *, may_return: bool, is_closed: bool
+    ) -> bool:
         """Take over where a publisher is; return whether the claim is not older than what is known."""
         known = self.directory.publisher(name)
         if known.claim > claim:
-            if known.key not in self.ingress.publishers:
-                self._port.send(source, told.PublisherKnown(name, known.claim, known.ingress, known.is_closed))
-            else:
-                self._port.send(source, told.PublisherKnown(name, known.claim, self._port.me, known.is_closed))
+            here = self._port.me if known.key in self.ingress.publishers else known.ingress
+            self._port.send(source, _told(known)._replace(ingress=here))
             return False
         if known.claim == claim and (known.is_closed or not is_closed):
             return True
         if known.claim != claim:
-            known.claim, known.ingress = claim, ingress
+            known.claim, known.ingress, known.may_return = claim, ingress, may_return
             known.is_attached = False
             known.heard_at = self._port.now
             if ingress != self._port.me:
@@ -253,11 +257,22 @@ class Topic:
                 # It counts on hearing what is under way here before it hears that all know of it.
                 self.ingress.telling.cast_stream()
             self.host.begin_anew(known.key, [])
-        known.is_closed = is_closed
-        self._port.cast(told.PublisherKnown(name, claim, ingress, is_closed), but=source)
-        if is_closed:
+        known.is_closed = is_closed or self._has_died_with_its_router(known)
+        self._port.cast(_told(known)._replace(ingress=ingress), but=source)
+        if known.is_closed:
             self._take_closed(known.key, claim)
         return True
+
+    def _has_died_with_its_router(self, known: KnownPublisher) -> bool:
+        """Return whether a publisher that does not return was at a router that has begun another life."""
+        return not known.may_return and self._port.routers.is_over(known.ingress)
+
+    def _end_those_of_earlier_lives(self) -> None:
+        for known in self.directory.publishers.values():
+            if not known.is_closed and self._has_died_with_its_router(known):
+                known.is_closed = True
+                self._port.cast(_told(known))
+                self._take_closed(known.key, known.claim)
 
     def _take_closed(self, key: bytes, claim: Claim) -> None:
         """A publisher has nothing unsettled: settle what turns up of it."""
@@ -284,7 +299,9 @@ class Topic:
         self.ingress.heed_credit()
 
     def _on_set(self, place: Place, it: told.PublisherSet) -> None:
-        if not self.learn_publisher(it.name, it.claim, place, place.router, is_closed=False):
+        if not self.learn_publisher(
+            it.name, it.claim, place, place.router, may_return=it.may_return, is_closed=False
+        ):
             return
         key = publisher_key(it.name)
         known = self.directory.publishers[key]
@@ -393,7 +410,7 @@ class Topic:
         for publisher in self.ingress.ended():
             known = self.directory.publishers[publisher.key]
             known.is_closed = True
-            self._port.cast(told.PublisherKnown(known.name, known.claim, known.ingress, True))
+            self._port.cast(_told(known))
             self._take_closed(known.key, known.claim)
         if self.ingress.has_accepted:
             self.ingress.has_accepted = False
@@ -411,3 +428,8 @@ class Topic:
                 self.ingress.acknowledge(place, report)
             elif self._port.routers.is_up(place):
                 self._port.send(place.router, report)
+
+
+def _told(known: KnownPublisher) -> told.PublisherKnown:
+    """Return what routers tell each other of a publisher."""
+    return told.PublisherKnown(known.name, known.claim, known.ingress, known.may_return, known.is_closed)

@@ -50,6 +50,8 @@ class Plan:
     turn_s: float = 0.0
     """How long a router gathers what comes before it does what follows from all of it."""
     late_copies_s: float = 0.0
+    plain: float = 0.0
+    """How many publishers keep no unsettled map."""
     story: Any = None
     """Makes things happen in place of faults."""
 
@@ -78,6 +80,7 @@ class Plan:
             is_exactly_once=choice([True, True, True, True, False]),
         )
         plan.turn_s = Random(seed ^ 0x7075).choice([0.0, 0.0, 0.04])
+        plan.plain = Random(seed ^ 0x91A1).choice([0.0, 0.0, 0.0, 0.5, 1.0])
         for name, value in given.items():
             setattr(plan, name, value)
         return plan
@@ -120,6 +123,7 @@ class Run:
             self.subscribe(f"S{number}", TOPICS[number % plan.topics])
         for number in range(plan.publishers):
             publisher = PublisherClient(self.network, f"P{number}", TOPICS[number % plan.topics], self._some_router())
+            publisher.is_plain = Random(plan.seed ^ number).random() < plan.plain
             self._topics[str(publisher)] = publisher.topic
             self.history.publishers.append(publisher)
             for _ in range(plan.messages):

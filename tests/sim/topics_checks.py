@@ -63,7 +63,7 @@ class History:
                 last.clear()
             publisher, sequence = message
             if message in seen:
-                if self.network.settings.is_exactly_once:
+                if self._comes_once(publisher):
                     found.append(f"P2: {subscriber} got {message} twice")
                 continue
             seen.add(message)
@@ -78,7 +78,11 @@ class History:
 
         Without maps, what all have accepted may be sent again. It is new to those that have subscribed since.
         """
-        return self.network.settings.is_exactly_once or any(each is subscriber for each, _ in self.entered[message])
+        return self._comes_once(message[0]) or any(each is subscriber for each, _ in self.entered[message])
+
+    def _comes_once(self, publisher: str) -> bool:
+        is_plain = any(each.is_plain for each in self.publishers if str(each) == publisher)
+        return self.network.settings.is_exactly_once and not is_plain
 
     def unfinished(self) -> str:
         """Return what has not come to an end although all parties are there, for P5."""

@@ -173,6 +173,8 @@ class PublisherClient(Client):
         self.unknown: list[int] = []
         self.on_outcome: Any = lambda: None
         self.is_closing = False
+        self.is_plain = False
+        """It attaches as another link each time, and sends again whatever it has seen no outcome of."""
 
     def held(self) -> list[str]:
         return [tag.decode() for tag in self.map]
@@ -201,11 +203,17 @@ class PublisherClient(Client):
 
     def send_attach(self, connection: Connection) -> None:
         ages = {}
-        if self.network.settings.is_exactly_once:
+        name = self.name
+        if self.is_plain:
+            name = ClientName(name.container, f"{name.link}#{self.attaches}")
+        elif self.network.settings.is_exactly_once:
             ages = {
                 tag: self.world.now - each.first_sent for tag, each in self.map.items() if each.first_sent is not None
             }
-        attach = PublisherAttach(name=self.name, unsettled=ages, attaches=self.attaches, stamp=self.stamp)
+        count = 0 if self.is_plain else self.attaches
+        attach = PublisherAttach(
+            name=name, unsettled=ages, attaches=count, stamp=self.stamp, may_return=not self.is_plain
+        )
         connection.to_router("attach_publisher", self.topic, attach)
 
     def expire(self) -> None:

@@ -60,6 +60,7 @@ class PublisherLink:
             name=name,
             unsettled={bytes(tag): age_s for tag, age_s in zip(unsettled, ages, strict=True)},
             attaches=attach_count(performative.properties) if self._has_map else 0,
+            may_return=self._has_map,
         )
         self._node.attach_publisher(self.topic, self.number, attach, now)
 

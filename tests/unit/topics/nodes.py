@@ -166,8 +166,8 @@ class Nodes:
 
     # --- clients
 
-    def publisher(self, id="A", link=1, unsettled=(), attaches=1, name=PUBLISHER):
-        attach = PublisherAttach(name=name, unsettled=dict.fromkeys(unsettled, 0.0), attaches=attaches)
+    def publisher(self, id="A", link=1, unsettled=(), attaches=1, name=PUBLISHER, **more):
+        attach = PublisherAttach(name=name, unsettled=dict.fromkeys(unsettled, 0.0), attaches=attaches, **more)
         self.nodes[id].attach_publisher(TOPIC, link, attach, self.now)
         self.run()
 

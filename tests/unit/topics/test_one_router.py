@@ -7,6 +7,7 @@ from routerd.topics import (
     AnswerSubscriber,
     AskEcho,
     Claim,
+    ClientName,
     Detach,
     Grant,
     Outcome,
@@ -379,3 +380,43 @@ def test_what_came_before_the_end_of_its_link_is_given_to_subscribers_all_the_sa
     nodes.run()
     given = [effect.payload for effect in nodes.take("A") if isinstance(effect, Delivered)]
     assert given == [b"message a", b"message b"]
+
+
+@pytest.mark.parametrize("is_closed", [True, False], ids=["closed", "lost"])
+def test_what_a_publisher_that_does_not_return_has_sent_goes_on_without_it(is_closed):
+    nodes = joined()
+    nodes.subscriber(link=3, name=OTHER, credit=0)
+    nodes.publisher(link=4, name=ClientName("plain", "link#1"), may_return=False)
+    nodes.take("A")
+    nodes.publish(b"t", b"u", link=4)
+    nodes.detach("A", 4, is_closed=is_closed)
+    given = [effect for effect in nodes.take("A") if isinstance(effect, Delivered)]
+    assert [(each.link, each.payload) for each in given] == [(2, b"message t"), (2, b"message u")]
+    nodes.nodes["A"].accept(2, [nodes.given["A", 2, each.tag] for each in given], nodes.now)
+    nodes.nodes["A"].grant(3, 10, nodes.now)
+    nodes.run()
+    late = [effect for effect in nodes.take("A") if isinstance(effect, Delivered)]
+    assert [(each.link, each.payload) for each in late] == [(3, b"message t"), (3, b"message u")]
+    assert nodes.topic().ingress.credit.used > 0
+    nodes.nodes["A"].decide(3, late[0].tag, Outcome.REJECTED, nodes.now)
+    nodes.nodes["A"].decide(3, late[1].tag, Outcome.ACCEPTED, nodes.now)
+    nodes.run()
+    settled = [(effect.link, effect.tag) for effect in nodes.take("A") if isinstance(effect, Settled)]
+    assert sorted(settled) == sorted((link, each.tag) for link in (2, 3) for each in given)
+    assert (nodes.records(), list(nodes.topic().ingress.publishers.values())[1:]) == ([], [])
+
+
+def test_a_publisher_that_does_not_return_and_left_nothing_is_forgotten():
+    nodes = joined()
+    nodes.publisher(link=4, name=ClientName("plain", "link#1"), may_return=False)
+    nodes.detach("A", 4)
+    assert [each.name for each in nodes.topic().ingress.publishers.values()] == [PUBLISHER]
+
+
+def test_what_a_publisher_that_does_not_return_has_left_is_given_up_after_its_timeout():
+    nodes = joined()
+    nodes.publisher(link=4, name=ClientName("plain", "link#1"), may_return=False)
+    nodes.publish(b"t", link=4)
+    nodes.detach("A", 4)
+    nodes.passes(101.0)
+    assert (nodes.records(), len(nodes.topic().ingress.publishers)) == ([], 1)

@@ -1,6 +1,6 @@
 """Deliveries between routers: copies, acknowledgements, settling, and what follows the death of one of them."""
 
-from routerd.topics import NodeConfig, Outcome, Send, TopicNode, TopicSettings
+from routerd.topics import ClientName, NodeConfig, Outcome, Send, TopicNode, TopicSettings
 from routerd.topics.messages import Numbered, PublisherKnown, PublisherSet, StreamAt
 from routerd.topics.names import Place
 from routerd.topics.octets import decode_frame
@@ -306,8 +306,8 @@ def test_what_an_ingress_leaves_behind_with_its_role_is_not_done():
     (known,) = topic.directory.publishers.values()
     second, third = known.claim._replace(attaches=2), known.claim._replace(attaches=3)
     tag = tag_of(b"t")
-    topic.take(gone, PublisherKnown(PUBLISHER, third, here, False))
-    topic.take(gone, PublisherSet(PUBLISHER, second, False, 1, 4, [(tag, 2)], []))
+    topic.take(gone, PublisherKnown(PUBLISHER, third, here, True, False))
+    topic.take(gone, PublisherSet(PUBLISHER, second, False, True, 1, 4, [(tag, 2)], []))
     topic.take(gone, Numbered(second, tag, 2, 0))
     topic.take(gone, StreamAt(4, 4, 0))
     assert nodes.records("B") == [tag]
@@ -329,3 +329,38 @@ def test_a_router_whose_clock_was_set_back_is_ignored_and_remarked_on_once():
     nodes.start("A", incarnation=nodes.lives + 1)
     nodes.passes(1.0)
     assert nodes.nodes["B"].routers.up() == ["A"]
+
+
+def test_what_a_publisher_that_does_not_return_has_sent_is_given_at_other_routers_after_it_has_left():
+    nodes = Nodes("AB")
+    nodes.subscriber("B", credit=0)
+    nodes.publisher("A", name=ClientName("plain", "link#1"), may_return=False)
+    nodes.publish(b"t")
+    nodes.detach("A", 1)
+    nodes.passes(2.0)
+    nodes.nodes["B"].grant(2, 1, nodes.now)
+    nodes.run()
+    [given] = [effect for effect in nodes.take("B") if isinstance(effect, Delivered)]
+    nodes.nodes["B"].decide(2, given.tag, Outcome.ACCEPTED, nodes.now)
+    nodes.run()
+    nodes.passes(1.0)
+    assert Settled(2, given.tag) in nodes.take("B")
+    assert (nodes.records("B"), dict(nodes.topic("A").ingress.publishers)) == ([], {})
+
+
+def test_what_a_publisher_that_does_not_return_has_left_ends_with_the_life_of_its_router():
+    nodes = Nodes("AB")
+    nodes.subscriber("B")
+    name = ClientName("plain", "link#1")
+    nodes.publisher("A", name=name, may_return=False)
+    nodes.passes(1.0)
+    nodes.publish(b"t")
+    nodes.crash("A")
+    nodes.passes(5.0)
+    # It may be at the other side of a split.
+    assert nodes.records("B") == [tag_of(b"t", name)]
+    nodes.start("A", is_first_start=False)
+    nodes.passes(2.0)
+    assert nodes.records("B") == []
+    assert Settled(2, tag_of(b"t", name)) in nodes.take("B")
+    assert nodes.topic("A").directory.publisher(name).is_closed
