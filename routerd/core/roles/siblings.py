@@ -19,7 +19,7 @@ from routerd.core.links.role import ConnectionRole, LinkRole
 from routerd.core.roles.address_routes import RELAY
 from routerd.core.roles.ends import end_empty_session
 from routerd.core.roles.link_routing import ROUTED
-from routerd.wire import Attach, ConnectionState, Error, LinkState, Open, Target
+from routerd.wire import Attach, ConnectionState, Error, LinkState, Open, Receiver, Target
 
 if TYPE_CHECKING:
     from routerd.core.delivery.credit import Credit
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from routerd.core.roles.link_routing import LinkRouting
     from routerd.wire.delivery import Delivery
     from routerd.wire.link import Link
-    from routerd.wire.receiver import Receiver
 
 _NO_ADDRESS = Error(condition="amqp:invalid-field", description="a link between workers is for an address")
 _ATTACHED = LinkState.ATTACHED
