@@ -216,7 +216,10 @@ class Inlet(End):
         self.unserved = self.deliveries
         # The producer may have queued more than its credit, which is topped up now and then only.
         room = self.reach - link.unsettled_count - self.waiting
-        if self.is_fabric or room < link.credit:
+        if self.gives_credit_at_once and link.credit > 0:
+            # In qdrouterd a drain gives no credit.
+            room = link.credit
+        elif self.is_fabric or room < link.credit:
             room = link.credit
         if self.is_open and room > 0:
             link.set_credit(room, drain=True)

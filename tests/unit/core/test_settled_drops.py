@@ -115,3 +115,17 @@ def test_a_small_window_is_renewed_message_by_message(capacity, expected):
     there.unsettled["out"][0].accept()
     workers.pump()
     assert sender.credit == expected
+
+
+@pytest.mark.parametrize(("gives_credit_at_once", "credit"), [(True, 49), (False, 50)])
+def test_the_drain_when_the_last_consumer_leaves_gives_no_credit(gives_credit_at_once, credit):
+    workers = Workers(gives_credit_at_once=gives_credit_at_once)
+    client = workers.client(peer={"capacity": 50})
+    client.returns_credit = False
+    there = workers.client()
+    receiver = there.consumer("orders", "out", credit=10)
+    sender = client.producer("orders")
+    client.send(sender, message())
+    there.unsettled["out"][0].accept()
+    there.detach(receiver)
+    assert (sender.credit, sender.drain) == (credit, True)
