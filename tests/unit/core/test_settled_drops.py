@@ -2,6 +2,8 @@
 
 import pytest
 
+from routerd.core import EDGE, FABRIC, INTER_ROUTER
+from routerd.core.links.peer import INNER
 from routerd.wire import ACCEPTED, RELEASED
 from tests.routers import Workers, message, message_to, outcome
 
@@ -144,3 +146,10 @@ def test_a_producer_keeps_its_credit_until_it_sends_what_nobody_gets():
 def test_elsewhere_it_is_drained_at_once():
     _, sender, _ = leave_alone()
     assert (sender.credit, sender.drain) == (50, True)
+
+
+@pytest.mark.parametrize("role", [INNER, EDGE, INTER_ROUTER, FABRIC])
+def test_what_routers_and_endpoints_inside_send_is_never_dropped(role):
+    router = Workers(gives_credit_at_once=True)[0].router
+    assert not router.new_peer(role).gives_credit_at_once
+    assert router.new_peer().gives_credit_at_once
