@@ -335,6 +335,8 @@ class Intake:
         )
         if has_nobody and (annotations is None or not self._destinations.is_expected(inlet, address)):
             self._sending.drop(arrival, _RELEASED, address, AUTOMATIC)
+            if inlet.gives_credit_at_once and inlet.address is address:
+                inlet.drain()
         elif annotations is not None and delivery.remote_settled and self._queues.lags(address, inlet):
             # Credit of routers comes back at once, so only this limits the messages that wait for a slow consumer.
             self._sending.drop(arrival, _RELEASED, address, TOO_MANY_WAIT)

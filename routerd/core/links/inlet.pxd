@@ -64,5 +64,6 @@ cdef class Inlet(End):
     cpdef void set_share(self, Py_ssize_t share)
     @cython.locals(link=Receiver, room=Py_ssize_t)
     cpdef void recall(self)
+    cdef void drain(self)
     cpdef void call_off(self)
     cpdef void withdraw(self)

@@ -216,13 +216,20 @@ class Inlet(End):
         self.unserved = self.deliveries
         # The producer may have queued more than its credit, which is topped up now and then only.
         room = self.reach - link.unsettled_count - self.waiting
-        if self.gives_credit_at_once and link.credit > 0:
-            # In qdrouterd a drain gives no credit.
-            room = link.credit
-        elif self.is_fabric or room < link.credit:
+        if self.gives_credit_at_once:
+            # In qdrouterd a producer keeps its credit until it sends something.
+            if self.is_open and room > link.credit:
+                link.set_credit(room)
+            return
+        if self.is_fabric or room < link.credit:
             room = link.credit
         if self.is_open and room > 0:
             link.set_credit(room, drain=True)
+
+    def drain(self) -> None:
+        """Have a producer whose message found no consumer use its credit at once or return it."""
+        if self.is_open and self.link.credit > 0 and not self.link.drain:
+            self.link.set_credit(self.link.credit, drain=True)
 
     def call_off(self) -> None:
         """Have a producer keep its credit that was asked to return it: there is a consumer again.

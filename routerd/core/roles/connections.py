@@ -84,8 +84,9 @@ class Connections:
             is_multi_tenant=is_multi_tenant,
             place=place,
         )
-        is_of_router = peer.is_fabric or peer.is_router or peer.is_edge
-        peer.gives_credit_at_once = self._gives_credit_at_once and not is_of_router
+        is_client = peer.is_external and not (peer.is_router or peer.is_edge)
+        # Nothing that endpoints inside the router send is dropped, such as answers of management.
+        peer.gives_credit_at_once = self._gives_credit_at_once and is_client
         peer.role = self.roles.get(role, self.client_role)
         self.peers[peer.number] = peer
         return peer

@@ -2,7 +2,9 @@
 
 import pytest
 
-from routerd.wire import ACCEPTED
+from routerd.core import EDGE, FABRIC, INTER_ROUTER
+from routerd.core.links.peer import INNER
+from routerd.wire import ACCEPTED, RELEASED
 from tests.routers import Workers, message, message_to, outcome
 
 CAPACITY = 20
@@ -117,9 +119,9 @@ def test_a_small_window_is_renewed_message_by_message(capacity, expected):
     assert sender.credit == expected
 
 
-@pytest.mark.parametrize(("gives_credit_at_once", "credit"), [(True, 49), (False, 50)])
-def test_the_drain_when_the_last_consumer_leaves_gives_no_credit(gives_credit_at_once, credit):
-    workers = Workers(gives_credit_at_once=gives_credit_at_once)
+def leave_alone(**options):
+    """A producer that has sent one message, after which the last consumer left."""
+    workers = Workers(**options)
     client = workers.client(peer={"capacity": 50})
     client.returns_credit = False
     there = workers.client()
@@ -128,4 +130,26 @@ def test_the_drain_when_the_last_consumer_leaves_gives_no_credit(gives_credit_at
     client.send(sender, message())
     there.unsettled["out"][0].accept()
     there.detach(receiver)
-    assert (sender.credit, sender.drain) == (credit, True)
+    return client, sender, there
+
+
+def test_a_producer_keeps_its_credit_until_it_sends_what_nobody_gets():
+    client, sender, there = leave_alone(gives_credit_at_once=True)
+    assert (sender.credit, sender.drain) == (50, False)
+    assert outcome(client.send(sender, message())) == (RELEASED, True)
+    assert (sender.credit, sender.drain) == (49, True)
+    sender.drained()
+    there.consumer("orders", "again", credit=10)
+    assert (sender.credit, sender.drain) == (50, False)
+
+
+def test_elsewhere_it_is_drained_at_once():
+    _, sender, _ = leave_alone()
+    assert (sender.credit, sender.drain) == (50, True)
+
+
+@pytest.mark.parametrize("role", [INNER, EDGE, INTER_ROUTER, FABRIC])
+def test_what_routers_and_endpoints_inside_send_is_never_dropped(role):
+    router = Workers(gives_credit_at_once=True)[0].router
+    assert not router.new_peer(role).gives_credit_at_once
+    assert router.new_peer().gives_credit_at_once
