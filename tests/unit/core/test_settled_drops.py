@@ -151,5 +151,5 @@ def test_elsewhere_it_is_drained_at_once():
 @pytest.mark.parametrize("role", [INNER, EDGE, INTER_ROUTER, FABRIC])
 def test_what_routers_and_endpoints_inside_send_is_never_dropped(role):
     router = Workers(gives_credit_at_once=True)[0].router
-    assert not router.new_peer(role).gives_credit_at_once
-    assert router.new_peer().gives_credit_at_once
+    assert not router.connections.new_peer(role).gives_credit_at_once
+    assert router.connections.new_peer().gives_credit_at_once
