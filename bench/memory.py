@@ -181,7 +181,7 @@ class Workers(Routers):
         self._siblings = [Sibling(index, 1, f"fabric/{index}") for index in range(2)]
         self._awaited: list[tuple[Router, int, tuple[int, int]]] = []
         for worker, sibling in zip(workers, self._siblings, strict=True):
-            interests = worker.all_interests()
+            interests = worker.siblings.all_interests()
             self._awaited.append((worker, interests.sequence, self._table.join(sibling, interests)))
         self.settle_down()
         self.lines.append(Line(self._fabric_end(1), self._fabric_end(0)))
@@ -191,7 +191,7 @@ class Workers(Routers):
         worker = self.routers[index]
         return router_end(
             worker,
-            worker.new_peer(FABRIC),
+            worker.connections.new_peer(FABRIC),
             is_client=index == 1,
             container_id=f"bench#{index}",
             incoming_window=FABRIC_WINDOW,
@@ -201,19 +201,19 @@ class Workers(Routers):
     def _tell(self) -> bool:
         has_moved = False
         for worker, sibling in zip(self.routers, self._siblings, strict=True):
-            if (changes := worker.take_changes()) is not None:
+            if (changes := worker.siblings.take_changes()) is not None:
                 has_moved = True
                 version = self._table.update(sibling.worker, sibling.incarnation, changes)
                 self._awaited.append((worker, changes.sequence, version))
             if (delta := self._table.delta_for(sibling.worker)) is not None:
                 has_moved = True
-                worker.apply(delta)
+                worker.siblings.apply(delta)
                 self._table.acknowledge(sibling.worker, sibling.incarnation, delta.version)
         known = self._table.known_by_all()
         for awaited in [one for one in self._awaited if one[2] <= known]:
             has_moved = True
             self._awaited.remove(awaited)
-            awaited[0].confirm(awaited[1])
+            awaited[0].clients.confirm(awaited[1])
         return has_moved
 
 
