@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from bench import oslo, results, wire
+from bench.core import forwarding
 from bench.hostility import AMQP_HEADER, EMPTY_FRAME, KINDS, codes_in, flow, frame
 from bench.load_runs import LoadFailed
+from bench.memory import TwoRouters, Workers, single_router
 from bench.mesh import CASES, growth, memory, paths
 from bench.mesh.simulation import Simulation
 from bench.report import Row, as_json, as_text
@@ -108,6 +110,12 @@ def test_the_engine_benchmark_measures_what_it_says():
     assert wire.attach_detach_us(5) > 0
     assert wire.link_pair_bytes(20) > 0
     assert wire.connection_bytes(5) > 0
+
+
+@pytest.mark.parametrize("routers", [single_router, Workers, lambda: TwoRouters("q")], ids=["one", "workers", "two"])
+def test_the_routers_of_the_core_benchmark_forward(routers):
+    assert forwarding(routers(), "q", messages=20) > 0
+    assert forwarding(routers(), "q", messages=20, settled=True) > 0
 
 
 def test_the_mesh_benchmark_measures_what_it_says():
