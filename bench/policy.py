@@ -40,7 +40,7 @@ def router(settings: GroupSettings | None) -> Router:
     made = Router(RouterSettings(id="bench"), lambda: "")
     vhosts = [] if settings is None else [VhostSettings(hostname="$default", groups=(settings,))]
     policy = PolicySettings(is_enforced=settings is not None)
-    made.gate = Gate(policy, vhosts, Observer(), made.go_on)
+    made.policy.gate = Gate(policy, vhosts, Observer(), made.connections.go_on)
     return made
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bench import oslo, results, wire
+from bench import oslo, policy, results, wire
 from bench.core import forwarding
 from bench.hostility import AMQP_HEADER, EMPTY_FRAME, KINDS, codes_in, flow, frame
 from bench.load_runs import LoadFailed
@@ -116,6 +116,12 @@ def test_the_engine_benchmark_measures_what_it_says():
 def test_the_routers_of_the_core_benchmark_forward(routers):
     assert forwarding(routers(), "q", messages=20) > 0
     assert forwarding(routers(), "q", messages=20, settled=True) > 0
+
+
+def test_the_router_of_the_policy_benchmark_takes_links(monkeypatch):
+    monkeypatch.setattr(policy, "LINKS", 3)
+    assert policy.attaching(None) > 0
+    assert policy.attaching(policy.group()) > 0
 
 
 def test_the_mesh_benchmark_measures_what_it_says():
