@@ -64,6 +64,7 @@ cdef class Settlement:
     cdef void settle_too(self, Inlet inlet, Delivery delivery)
     @cython.locals(age=double)
     cdef void settle(self, Inlet inlet, Delivery delivery, object state, bint settled=*)
+    cdef void _renew(self, Inlet inlet)
     cdef void _update(self, Delivery delivery, object state, bint settled)
     @cython.locals(outlet=Outlet, age=double)
     cdef void _count_out(self, Delivery out, object state)

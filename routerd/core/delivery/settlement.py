@@ -186,8 +186,7 @@ class Settlement:
             inlet.accepted += count
             inlet.delayed_10s += delayed_10s
             inlet.delayed_1s += delayed_1s
-            if inlet.link.credit <= inlet.ample_credit:
-                inlet.top_up()
+            self._renew(inlet)
 
     def _copy_decided(self, out: Delivery, fan: FanOut) -> None:
         state = out.remote_state
@@ -331,8 +330,13 @@ class Settlement:
                 delivery.settle_at_end()
             else:
                 self._update(delivery, state, settled)
+        self._renew(inlet)
+
+    def _renew(self, inlet: "Inlet") -> None:
         if inlet.link.credit <= inlet.ample_credit:
             inlet.top_up()
+        elif inlet.gives_credit_at_once and inlet.link.unsettled_count == 0:
+            inlet.fill_up()
 
     def _update(self, delivery: Delivery, state: Any, settled: bool) -> None:
         try:

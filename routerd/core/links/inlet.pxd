@@ -53,6 +53,7 @@ cdef class Inlet(End):
     cpdef void narrow(self, Py_ssize_t window)
     @cython.locals(link=Receiver, room=Py_ssize_t, address=Address)
     cpdef void top_up(self)
+    cpdef void fill_up(self)
     cpdef bint is_served(self, Address address) noexcept
     @cython.locals(messages="long long", octets="long long", reach="long long")
     cdef void _measure(self)

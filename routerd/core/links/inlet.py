@@ -141,6 +141,20 @@ class Inlet(End):
         else:
             self._grant_in_step(address, room)
 
+    def fill_up(self) -> None:
+        """Grant all that is free to a client that has nothing under way, as qdrouterd does.
+
+        A client may wait for a flow before it goes on, though it has credit.
+        """
+        link, address = self.link, self.address
+        room = self.reach - link.credit - self.parked
+        if room <= 0 or not self.is_open or (address is not None and not self.is_served(address)):
+            return
+        if address is None or self.deliveries <= self.unserved or self._has_cheap_waits(address):
+            link.grant(room)
+        else:
+            self._grant_in_step(address, room)
+
     def is_served(self, address: "Address") -> bool:
         """Whether somebody can get messages of this link for an address, if only its fallback destination."""
         return address.has_outlet(self.is_fabric) or (

@@ -106,14 +106,15 @@ def test_those_that_wait_for_a_consumer_of_another_worker_count_at_their_produce
     assert ends.take_all() == bodies(CAPACITY, CAPACITY + 1)
 
 
-@pytest.mark.parametrize(("capacity", "expected"), [(20, 20), (31, 31), (40, 39)])
+@pytest.mark.parametrize(("capacity", "expected"), [(20, 19), (31, 30), (40, 38)])
 def test_a_small_window_is_renewed_message_by_message(capacity, expected):
     workers = Workers(gives_credit_at_once=True)
     client = workers.client(peer={"capacity": capacity})
     there = workers.client()
     there.consumer("orders", "out", credit=10)
     sender = client.producer("orders")
-    client.send(sender, message())
+    for _ in range(2):
+        client.send(sender, message())
     there.unsettled["out"][0].accept()
     workers.pump()
     assert sender.credit == expected
@@ -153,3 +154,21 @@ def test_what_routers_and_endpoints_inside_send_is_never_dropped(role):
     router = Workers(gives_credit_at_once=True)[0].router
     assert not router.connections.new_peer(role).gives_credit_at_once
     assert router.connections.new_peer().gives_credit_at_once
+
+
+@pytest.mark.parametrize(("at_once", "credit"), [(True, 100), (False, 97)])
+def test_a_client_that_has_nothing_under_way_has_all_its_credit_back(at_once, credit):
+    workers = Workers(gives_credit_at_once=at_once)
+    client, there = workers.client(peer={"capacity": 100}), workers.client()
+    receiver = there.consumer("orders", credit=1000)
+    sender = client.producer("orders")
+    for number in range(3):
+        client.send(sender, message(str(number)))
+    first, *others = there.deliveries
+    first.decide(ACCEPTED)
+    workers.pump()
+    assert sender.credit == 97
+    for delivery in others:
+        delivery.decide(ACCEPTED)
+    workers.pump()
+    assert sender.credit == credit
