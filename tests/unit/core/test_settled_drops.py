@@ -160,7 +160,7 @@ def test_what_routers_and_endpoints_inside_send_is_never_dropped(role):
 def test_a_client_that_has_nothing_under_way_has_all_its_credit_back(at_once, credit):
     workers = Workers(gives_credit_at_once=at_once)
     client, there = workers.client(peer={"capacity": 100}), workers.client()
-    receiver = there.consumer("orders", credit=1000)
+    there.consumer("orders", credit=1000)
     sender = client.producer("orders")
     for number in range(3):
         client.send(sender, message(str(number)))
