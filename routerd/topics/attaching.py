@@ -37,6 +37,8 @@ class SubscriberAttach:
     timeout_s: float = 0.0
     """How long it may be away; the topic has a bound."""
     credit: int = 0
+    has_map: bool = False
+    """It keeps what it has decided until that is settled, to name it when it attaches again."""
 
     @property
     def is_durable(self) -> bool:

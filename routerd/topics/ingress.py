@@ -181,8 +181,8 @@ class Ingress:
         self._is_changed = True
 
     def change(self) -> None:
-        """Subscriptions or their places have changed: look again at what all have."""
-        self._is_changed = True
+        """Subscriptions or their places have changed: look again at what all have, and at who may have more credit."""
+        self._is_changed = self._is_credit_due = True
 
     def evaluate(self) -> None:
         """Tell publishers what all subscriptions have decided."""

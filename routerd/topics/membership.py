@@ -214,5 +214,5 @@ class Membership:
 def _known(subscription: Subscription) -> told.SubscriptionKnown:
     return told.SubscriptionKnown(
         *(subscription.name, subscription.epoch, subscription.claim, subscription.host, subscription.is_ready),
-        *(round(subscription.timeout_s * 1000), subscription.is_durable),
+        *(round(subscription.timeout_s * 1000), subscription.is_durable, subscription.has_map),
     )

@@ -30,6 +30,7 @@ class SubscriptionKnown(NamedTuple):
     is_ready: bool
     timeout_ms: int
     is_durable: bool
+    has_map: bool
 
 
 class SubscriptionEnded(NamedTuple):
@@ -51,6 +52,19 @@ class Confirmed(NamedTuple):
 
     name: ClientName
     epoch: Claim
+
+
+class MapsAsked(NamedTuple):
+    """Asks to have no more under way than an unsettled map has room for, since a subscriber with one is to come."""
+
+    question: int
+
+
+class MapsAnswered(NamedTuple):
+    """Says whether no more is under way than a map has room for. Once that is so, it stays so."""
+
+    question: int
+    do_fit: bool
 
 
 class ListBegun(NamedTuple):

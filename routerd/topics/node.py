@@ -147,8 +147,8 @@ class TopicNode:
         topic = self.topics[attached.topic]
         if attached.publisher is not None:
             topic.detach_publisher(attached.publisher, is_closed=is_closed)
-        elif (session := self._session_of(attached, link)) is not None:
-            topic.membership.detach(session, is_closed=is_closed)
+        else:
+            topic.detach_subscriber(link, self._session_of(attached, link), is_closed=is_closed)
 
     def _attach(self, name: str, link: int, attach: PublisherAttach | SubscriberAttach, now: float) -> None:
         self._begin(now)
@@ -165,7 +165,7 @@ class TopicNode:
             else:
                 topic.attach_subscriber(link, attach)
                 attached = Attached(name, subscriber=attach.name)
-                is_attached = attach.name in topic.subscribers.sessions
+                is_attached = topic.has_link(link, attach.name)
             if is_attached:
                 self._links[link] = attached
         except Refused as refused:

@@ -23,6 +23,8 @@ from routerd.topics.messages import (
     IsSettled,
     Knows,
     ListBegun,
+    MapsAnswered,
+    MapsAsked,
     MemberGone,
     MemberTold,
     Missing,
@@ -46,7 +48,7 @@ from routerd.topics.names import ClientName, Place
 from routerd.topics.ranges import NUMBER_MAX, Ranges
 from routerd.wire import DecodeError, decode, encode
 
-VERSION = 3
+VERSION = 4
 NUMBERS_MAX = 1 << 20
 """Numbers in one operation: far above what any ingress has unsettled."""
 
@@ -155,6 +157,7 @@ OPERATIONS: tuple[type, ...] = (
     *(SubscriptionKnown, SubscriptionEnded, ConfirmAsked, Confirmed, ListBegun, MemberTold, MemberGone),
     *(PublisherKnown, PublisherSeen, DropLine, Horizon, StreamAt, PublisherSet, Numbered, SettledUnnumbered),
     *(Settled, Done, Void, Acknowledged, Knows, Missing, SettledAsked, IsSettled, RecordAsked, RecordAnswered),
+    *(MapsAsked, MapsAnswered),
 )
 """Their codes are their places here, so a new one goes to the end."""
 _CODES = {kind: code for code, kind in enumerate(OPERATIONS)}

@@ -24,6 +24,8 @@ RELEASES_MAX = 3
 """How often a subscriber may release a delivery; then it counts as rejected."""
 MAP_MAX = 400
 """What subscribers may have decided and unsettled, all publishers of a topic together: the map has to fit an attach."""
+MAPS_ASKED_KEPT = 5
+"""So many times `confirm_wait_s`, publishers keep to that for a subscriber with a map that is to come."""
 CREDIT_WINDOW = 256
 """The credit that a publisher is granted at most."""
 QUESTIONS_PER_TICK = 1024

@@ -17,7 +17,7 @@ from routerd.topics.names import ClientName, Place
 _UNLISTED = -1
 _ROW = Struct("<IQQQQQQqfB")
 """The number of the home, those of the epoch and of the claim, `since`, `timeout_s`, and flags."""
-_IS_READY, _IS_DURABLE, _IS_ATTACHED = 1, 2, 4
+_IS_READY, _IS_DURABLE, _IS_ATTACHED, _HAS_MAP = 1, 2, 4, 8
 
 
 @dataclass(slots=True)
@@ -33,6 +33,7 @@ class Subscription:
     """Its first attach was answered. Ingresses wait for it in either case."""
     timeout_s: float
     is_durable: bool
+    has_map: bool
     since: int = _UNLISTED
     """The version of its host's list with which it came there, once the host has told so."""
     is_attached: bool = False
@@ -115,6 +116,7 @@ class Subscriptions:
         self._versions: dict[Place, int] = {}
         self._required: dict[Place, int] | None = {}
         self._detached: list[int] = []
+        self._have_maps = False
         self._hosts: set[Place] = set()
 
     # --- rows
@@ -157,6 +159,7 @@ class Subscriptions:
             is_ready=bool(flags & _IS_READY),
             timeout_s=timeout_s,
             is_durable=bool(flags & _IS_DURABLE),
+            has_map=bool(flags & _HAS_MAP),
             since=since,
             is_attached=bool(flags & _IS_ATTACHED),
         )
@@ -166,6 +169,7 @@ class Subscriptions:
         number = self._homes.take(Home(it.host, it.epoch.router, it.claim.router))
         self._release(at)
         flags = _IS_READY * it.is_ready | _IS_DURABLE * it.is_durable | _IS_ATTACHED * it.is_attached
+        flags |= _HAS_MAP * it.has_map
         values = (number, *it.epoch[:3], *it.claim[:3], it.since, it.timeout_s, flags)
         _ROW.pack_into(self._rows, at * _ROW.size, *values)
 
@@ -282,6 +286,12 @@ class Subscriptions:
         self._look()
         return self._required
 
+    @property
+    def have_maps(self) -> bool:
+        """Whether the subscriber of any keeps an unsettled map."""
+        self._look()
+        return self._have_maps
+
     def absent(self, is_in_reach: Callable[[Place], bool]) -> list[Subscription]:
         """Return those that are not attached at a host in reach."""
         self._look()
@@ -298,6 +308,7 @@ class Subscriptions:
         required: dict[Place, int] = {}
         self._detached = []
         self._hosts = set()
+        self._have_maps = False
         is_complete = True
         for at, row in enumerate(_ROW.iter_unpack(self._rows)):
             host, since = self._homes[row[0]].host, row[-3]
@@ -306,6 +317,8 @@ class Subscriptions:
                 is_complete = False
             else:
                 required[host] = max(required.get(host, 0), since)
+            if row[-1] & _HAS_MAP:
+                self._have_maps = True
             if not row[-1] & _IS_ATTACHED:
                 self._detached.append(at)
         self._required = required if is_complete else None

@@ -14,6 +14,7 @@ cdef class Topic:
     cdef readonly Ingress ingress
     cdef readonly object questions
     cdef readonly object membership
+    cdef readonly object admission
     cdef readonly object settings
     cdef Port _port
     cdef public Py_ssize_t refused

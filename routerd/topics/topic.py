@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from routerd.topics import messages as told
+from routerd.topics.admission import Admission
 from routerd.topics.attaching import PublisherAttach, SubscriberAttach
 from routerd.topics.claims import Claim
 from routerd.topics.directory import Directory, KnownPublisher
@@ -33,6 +34,7 @@ class Topic:
         self.ingress = Ingress(port, self.directory, self.host, self.subscribers, first_number)
         self.questions = Questions(port, self.directory, self.subscribers, self.ingress)
         self.membership = Membership(port, self.directory, self.host, self.subscribers, self.questions)
+        self.admission = Admission(port, self.ingress.credit)
         self.settings = port.settings
         self.refused = 0
         """Links that were refused, or detached since their clients did what is not allowed."""
@@ -44,6 +46,8 @@ class Topic:
             told.SubscriptionEnded: self._on_subscription_ended,
             told.ConfirmAsked: self._on_confirm_asked,
             told.Confirmed: self._on_confirmed,
+            told.MapsAsked: self._on_maps_asked,
+            told.MapsAnswered: self._on_maps_answered,
             told.ListBegun: self._on_list,
             told.MemberTold: self._on_member,
             told.MemberGone: self._on_member_gone,
@@ -94,13 +98,38 @@ class Topic:
     # --- subscribers
 
     def attach_subscriber(self, link: int, attach: SubscriberAttach) -> None:
-        """Take a subscriber; raises Refused."""
-        port, name = self._port, attach.name
-        if len(attach.unsettled) > port.settings.records_max:
+        """Take a subscriber, or have it wait for room in maps; raises Refused."""
+        if self.admission.must_wait(attach, self.directory.subscriptions.get(attach.name)):
+            self._check_room(attach)
+            self.admission.wait(link, attach)
+            self.ingress.heed_credit()
+        else:
+            self._take_subscriber(link, attach)
+
+    def has_link(self, link: int, name: ClientName) -> bool:
+        """Return whether a subscriber was taken, or waits."""
+        session = self.subscribers.sessions.get(name)
+        return (session is not None and session.link == link) or link in self.admission
+
+    def detach_subscriber(self, link: int, session: Session | None, *, is_closed: bool) -> None:
+        """The subscriber's link is gone, for ever if it was closed."""
+        if session is None:
+            self.admission.forget(link)
+        else:
+            self.membership.detach(session, is_closed=is_closed)
+
+    def _check_room(self, attach: SubscriberAttach) -> None:
+        settings = self._port.settings
+        if len(attach.unsettled) > settings.records_max:
             raise Refused(RESOURCE_LIMIT_EXCEEDED, f"{len(attach.unsettled)} unsettled deliveries are too many")
+        count = len(self.directory.subscriptions) + len(self.admission)
+        if count >= settings.subscribers_max and attach.name not in self.directory.subscriptions:
+            raise Refused(RESOURCE_LIMIT_EXCEEDED, f"{settings.subscribers_max} subscriptions exist")
+
+    def _take_subscriber(self, link: int, attach: SubscriberAttach) -> None:
+        port, name = self._port, attach.name
+        self._check_room(attach)
         known = self.directory.subscriptions.get(name)
-        if known is None and len(self.directory.subscriptions) >= port.settings.subscribers_max:
-            raise Refused(RESOURCE_LIMIT_EXCEEDED, f"{port.settings.subscribers_max} subscriptions exist")
         self._check_epoch(name, attach.epoch, known)
         claim = port.claim(attach.attaches)
         if known is not None and self._is_late(known.claim, claim):
@@ -110,12 +139,28 @@ class Topic:
             epoch = known.epoch
         subscription = Subscription(
             *(name, epoch or claim, claim, port.me, epoch is not None),
-            *(min(attach.timeout_s, port.settings.subscription_timeout_s), attach.is_durable),
+            *(min(attach.timeout_s, port.settings.subscription_timeout_s), attach.is_durable, attach.has_map),
         )
         if not self.host.is_hosting:
             self.host.host()
             self.ingress.refill()
         self.membership.attach(link, attach.credit, attach.unsettled, subscription)
+
+    def _admit(self) -> bool:
+        """Take the subscribers that have waited for room in maps; return whether there was one."""
+        for router, answer in self.ingress.credit.answers():
+            if router == self._port.me.router:
+                self.admission.take_answer(router, answer)
+            else:
+                self._port.send(router, answer)
+        ready = self.admission.take_ready()
+        for waiting in ready:
+            try:
+                self._take_subscriber(waiting.link, waiting.attach)
+            except Refused as refused:
+                self.refused += 1
+                self._port.detach(waiting.link, refused.condition, refused.reason)
+        return bool(ready)
 
     def _check_epoch(self, name: ClientName, epoch: Claim | None, known: Subscription | None) -> None:
         if epoch is None or (known is not None and known.epoch == epoch):
@@ -171,6 +216,7 @@ class Topic:
         """Tell a router everything that it may have missed."""
         port = self._port
         self.membership.sync(router)
+        self.admission.sync(router)
         for known in self.directory.publishers.values():
             if known.claim.attaches >= 0 and known.key not in self.ingress.publishers:
                 port.send(router, _told(known))
@@ -185,6 +231,7 @@ class Topic:
     def lose_router(self, router: str) -> None:
         """A router is out of reach."""
         self.membership.lose_router(router)
+        self.admission.lose_router(router)
 
     def meet(self, place: Place) -> None:
         """A router is in reach, perhaps in another life."""
@@ -205,7 +252,7 @@ class Topic:
 
     def _on_subscription(self, place: Place, it: told.SubscriptionKnown) -> None:
         timeout_s = it.timeout_ms / 1000
-        known = Subscription(it.name, it.epoch, it.claim, it.host, it.is_ready, timeout_s, it.is_durable)
+        known = Subscription(it.name, it.epoch, it.claim, it.host, it.is_ready, timeout_s, it.is_durable, it.has_map)
         self.membership.learn(known, place.router)
 
     def _on_subscription_ended(self, place: Place, it: told.SubscriptionEnded) -> None:
@@ -218,6 +265,14 @@ class Topic:
         subscription = self.directory.subscriptions.get(it.name)
         if subscription is not None and subscription.epoch == it.epoch:
             self.membership.confirm(it.name, place.router)
+
+    def _on_maps_asked(self, place: Place, it: told.MapsAsked) -> None:
+        self.ingress.credit.expect_maps(place.router, it.question)
+        # What is under way counts from now on.
+        self.ingress.telling.cast_stream()
+
+    def _on_maps_answered(self, place: Place, it: told.MapsAnswered) -> None:
+        self.admission.take_answer(place.router, it)
 
     def _on_list(self, place: Place, _: told.ListBegun) -> None:
         self.directory.subscriptions.begin_list(place)
@@ -365,6 +420,7 @@ class Topic:
     def tick(self) -> None:
         """Look at everything that grows old."""
         self.membership.tick()
+        self.refused += self.admission.refuse_late()
         self.ingress.tick()
         self._drop_forsaken()
         self.questions.give_up_old(self.ingress.drop_line)
@@ -400,6 +456,7 @@ class Topic:
 
     def flush(self) -> None:
         """Bring everything that this turn has changed to its ends."""
+        self._admit()
         self.subscribers.catch_up_all()
         if self.membership.has_changed:
             self.membership.has_changed = False
@@ -421,6 +478,8 @@ class Topic:
         for place, known_settled in self.host.reports():
             if self._port.routers.is_up(place):
                 self._port.send(place.router, known_settled)
+        if self._admit():
+            self.flush()
 
     def _acknowledge(self) -> None:
         for place, report in self.host.acknowledgements():

@@ -319,6 +319,7 @@ class SubscriberClient(Client):
             stamp=self.stamp,
             timeout_s=SUBSCRIPTION_TIMEOUT_S,
             credit=CREDIT,
+            has_map=self.network.settings.is_exactly_once,
         )
         connection.to_router("attach_subscriber", self.topic, attach)
 

@@ -57,6 +57,7 @@ class SubscriberLink:
             attaches=attach_count(performative.properties) if self._has_map else 0,
             stamp=stamp_of(performative.properties) if self._has_map else None,
             timeout_s=_timeout_of(performative.source),
+            has_map=self._has_map,
         )
         self._node.attach_subscriber(self.topic, self.number, attach, now)
 

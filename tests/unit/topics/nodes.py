@@ -171,8 +171,8 @@ class Nodes:
         self.nodes[id].attach_publisher(TOPIC, link, attach, self.now)
         self.run()
 
-    def subscriber(self, id="A", link=2, name=SUBSCRIBER, credit=100, timeout_s=60.0, **more):
-        attach = SubscriberAttach(name=name, credit=credit, timeout_s=timeout_s, **more)
+    def subscriber(self, id="A", link=2, name=SUBSCRIBER, credit=100, timeout_s=60.0, has_map=True, **more):
+        attach = SubscriberAttach(name=name, credit=credit, timeout_s=timeout_s, has_map=has_map, **more)
         self.nodes[id].attach_subscriber(TOPIC, link, attach, self.now)
         self.run()
 

@@ -20,7 +20,7 @@ def claim(ms):
 
 
 def subscription(name=NAME, ms=5, host=HOST):
-    return Subscription(name, claim(ms), claim(ms), host, True, 60.0, True)
+    return Subscription(name, claim(ms), claim(ms), host, True, 60.0, True, False)
 
 
 def directory(*subscriptions):

@@ -1,5 +1,7 @@
 """Deliveries between routers: copies, acknowledgements, settling, and what follows the death of one of them."""
 
+import pytest
+
 from routerd.topics import ClientName, NodeConfig, Outcome, Send, TopicNode, TopicSettings
 from routerd.topics.messages import Numbered, PublisherKnown, PublisherSet, StreamAt
 from routerd.topics.names import Place
@@ -222,12 +224,14 @@ def test_a_restarted_router_accepts_as_soon_as_it_has_the_directory():
     assert nodes.take("A") == [Decided(8, b"t", Outcome.ACCEPTED, None, False)]
 
 
-def test_a_new_subscription_is_answered_when_all_routers_have_confirmed_or_after_a_while():
-    nodes = Nodes("AB")
+@pytest.mark.parametrize(("has_map", "wait_s"), [(False, 2.5), (True, 4.5)])
+def test_a_new_subscription_is_answered_when_all_routers_have_confirmed_or_after_a_while(has_map, wait_s):
+    """One with a map waits for room in maps before."""
+    nodes = Nodes("AB", hello_max_age_s=10.0)
     nodes.part("A", "B")
-    nodes.subscriber("A")
+    nodes.subscriber("A", has_map=has_map)
     assert nodes.take("A") == []
-    nodes.passes(2.5)
+    nodes.passes(wait_s)
     assert nodes.kinds("A") == ["AnswerSubscriber"]
     assert "subscription S/link is not confirmed by B" in "".join(nodes.remarks)
 
@@ -238,7 +242,7 @@ def test_a_new_subscription_is_waited_for_before_it_is_answered():
     nodes.passes(1.0)
     nodes.take("B")
     nodes.part("A", "C")
-    nodes.subscriber("A")
+    nodes.subscriber("A", has_map=False)
     nodes.publish(b"t", id="B")
     assert (nodes.take("A"), nodes.take("B")) == ([], [])
     assert SUBSCRIBER in nodes.topic("B").directory.subscriptions

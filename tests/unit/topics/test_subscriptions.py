@@ -20,7 +20,7 @@ def claim(ms):
 
 
 def subscription(name=NAME, ms=5, host=HERE, epoch=None):
-    return Subscription(name, epoch or claim(ms), claim(ms), host, True, 60.0, True)
+    return Subscription(name, epoch or claim(ms), claim(ms), host, True, 60.0, True, False)
 
 
 def table(*subscriptions):
@@ -32,18 +32,19 @@ def table(*subscriptions):
 
 @pytest.mark.parametrize("is_ready", [False, True])
 @pytest.mark.parametrize("is_durable", [False, True])
+@pytest.mark.parametrize("has_map", [False, True])
 @pytest.mark.parametrize("is_attached", [False, True])
-def test_a_subscription_is_what_it_was_before(is_ready, is_durable, is_attached):
+def test_a_subscription_is_what_it_was_before(is_ready, is_durable, is_attached, has_map):
     """The numbers are the largest that clients and routers may say."""
     most = (1 << 62) - 1
     later = Claim(most, most, most, "elsewhere")
-    before = Subscription(NAME, claim(4), later, THERE, is_ready, 0.5, is_durable, most, is_attached)
+    before = Subscription(NAME, claim(4), later, THERE, is_ready, 0.5, is_durable, has_map, most, is_attached)
     after = table(before)[NAME]
     assert (after, after.order, after.is_listed) == (before, (claim(4), later), True)
 
 
 def test_a_subscription_can_become_ready():
-    made = table(Subscription(NAME, claim(4), claim(4), HERE, False, 60.0, True))
+    made = table(Subscription(NAME, claim(4), claim(4), HERE, False, 60.0, True, False))
     made.make_ready(NAME)
     assert made[NAME].is_ready
 
