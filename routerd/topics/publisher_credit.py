@@ -17,8 +17,8 @@ class PublisherCredit:
     """What the publishers of one topic here may have unsettled.
 
     A subscriber with an unsettled map has to keep there what it has decided until all others have decided, too. Routers
-    share what such a map has room for. If each filled it alone, subscribers could wait for each other without end. While
-    no subscriber has a map, only credit is shared so. What has come counts again when one with a map is to come.
+    share what such a map has room for. If each filled it alone, subscribers could wait for each other without end.
+    While no subscriber has a map, only credit is shared so. What has come counts again before one with a map comes.
     """
 
     def __init__(self, port: Port, publishers: Mapping[bytes, Publisher], directory: Directory) -> None:
@@ -71,6 +71,9 @@ class PublisherCredit:
         return [(router, MapsAnswered(self._asked[router][0], do_fit)) for router in news]
 
     def _do_maps_fit(self) -> bool:
+        if not self._held:
+            # Credit that idle publishers have is not waited for.
+            return True
         least = self._least()
         return self.used <= max(least, self._left(least))
 

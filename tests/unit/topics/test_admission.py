@@ -294,3 +294,17 @@ def test_small_maps_do_not_wait_for_each_other_without_end(monkeypatch):
     assert held == [0, 0]
     assert clients.given["A", 4] == clients.given["B", 5] == 100
     assert clients.given["A", 9] == 500
+
+
+def test_the_credit_of_idle_publishers_holds_up_no_subscriber():
+    """Each of two routers took itself for the only one with publishers."""
+    nodes = Nodes("AB")
+    nodes.part("A", "B")
+    nodes.publisher("A")
+    nodes.publisher("B", name=OTHER)
+    credit = [sum(effect.credit for effect in nodes.take(id) if isinstance(effect, Grant)) for id in "AB"]
+    assert sum(credit) > MAP_MAX
+    nodes.join("A", "B")
+    nodes.passes(1.0)
+    nodes.subscriber("A", link=4)
+    assert answered(nodes.take("A")) == [4]
