@@ -52,6 +52,8 @@ class Plan:
     late_copies_s: float = 0.0
     plain: float = 0.0
     """How many publishers keep no unsettled map."""
+    maps: float = 1.0
+    """How many subscribers say that they keep one, and so wait until publishers keep to what it holds."""
     story: Any = None
     """Makes things happen in place of faults."""
 
@@ -81,6 +83,7 @@ class Plan:
         )
         plan.turn_s = Random(seed ^ 0x7075).choice([0.0, 0.0, 0.04])
         plan.plain = Random(seed ^ 0x91A1).choice([0.0, 0.0, 0.0, 0.5, 1.0])
+        plan.maps = Random(seed ^ 0x3A95).choice([1.0, 1.0, 0.5, 0.0])
         for name, value in given.items():
             setattr(plan, name, value)
         return plan
@@ -145,6 +148,7 @@ class Run:
             releases=self.plan.releases,
             rejects=self.plan.rejects,
         )
+        client.says_map = Random(self.plan.seed ^ len(self.history.subscribers)).random() < self.plan.maps
         self.history.subscribers.append(client)
 
     def _entered(self, payload: Any) -> None:

@@ -288,6 +288,8 @@ class SubscriberClient(Client):
     ) -> None:
         super().__init__(network, name, topic, first)
         self.map: dict[bytes, Outcome | None] = {}
+        self.says_map = True
+        """It tells the router that it keeps a map."""
         self.presented: dict[bytes, Outcome | None] = {}
         self.epochs: list[Epoch] = []
         self.got: list[tuple[str, int]] = []
@@ -319,7 +321,7 @@ class SubscriberClient(Client):
             stamp=self.stamp,
             timeout_s=SUBSCRIPTION_TIMEOUT_S,
             credit=CREDIT,
-            has_map=self.network.settings.is_exactly_once,
+            has_map=self.says_map,
         )
         connection.to_router("attach_subscriber", self.topic, attach)
 
