@@ -116,7 +116,8 @@ class Subscriptions:
         self._versions: dict[Place, int] = {}
         self._required: dict[Place, int] | None = {}
         self._detached: list[int] = []
-        self._have_maps = False
+        self._maps = 0
+        """How many subscriptions have subscribers with maps."""
         self._hosts: set[Place] = set()
 
     # --- rows
@@ -170,6 +171,7 @@ class Subscriptions:
         self._release(at)
         flags = _IS_READY * it.is_ready | _IS_DURABLE * it.is_durable | _IS_ATTACHED * it.is_attached
         flags |= _HAS_MAP * it.has_map
+        self._maps += it.has_map - self._has_map(at)
         values = (number, *it.epoch[:3], *it.claim[:3], it.since, it.timeout_s, flags)
         _ROW.pack_into(self._rows, at * _ROW.size, *values)
 
@@ -177,6 +179,9 @@ class Subscriptions:
         """A row has its home no longer; one that was not written yet has none."""
         if number := _ROW.unpack_from(self._rows, at * _ROW.size)[0]:
             self._homes.release(number)
+
+    def _has_map(self, at: int) -> bool:
+        return bool(self._rows[(at + 1) * _ROW.size - 1] & _HAS_MAP)
 
     def put(self, subscription: Subscription) -> None:
         """Take what is newer than what was known of the same name."""
@@ -214,6 +219,7 @@ class Subscriptions:
         if self._has(at, name):
             self._stray(at)
             self._release(at)
+            self._maps -= self._has_map(at)
             self._is_changed = True
             del self._keys[at], self._rows[at * _ROW.size : (at + 1) * _ROW.size]
 
@@ -289,8 +295,7 @@ class Subscriptions:
     @property
     def have_maps(self) -> bool:
         """Whether the subscriber of any keeps an unsettled map."""
-        self._look()
-        return self._have_maps
+        return self._maps > 0
 
     def absent(self, is_in_reach: Callable[[Place], bool]) -> list[Subscription]:
         """Return those that are not attached at a host in reach."""
@@ -308,7 +313,6 @@ class Subscriptions:
         required: dict[Place, int] = {}
         self._detached = []
         self._hosts = set()
-        self._have_maps = False
         is_complete = True
         for at, row in enumerate(_ROW.iter_unpack(self._rows)):
             host, since = self._homes[row[0]].host, row[-3]
@@ -317,8 +321,6 @@ class Subscriptions:
                 is_complete = False
             else:
                 required[host] = max(required.get(host, 0), since)
-            if row[-1] & _HAS_MAP:
-                self._have_maps = True
             if not row[-1] & _IS_ATTACHED:
                 self._detached.append(at)
         self._required = required if is_complete else None

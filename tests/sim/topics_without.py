@@ -21,8 +21,8 @@ def main(rule: str, profile: str, seeds: int) -> int:
     ended = 0
     for seed in range(1, seeds + 1):
         try:
-            # Nothing is promised to publishers without maps that a rule could be needed for. Subscribers do not say that
-            # they have maps: they are taken at once, as the stories count on.
+            # Nothing is promised to publishers without maps that a rule could be needed for. Subscribers do not say
+            # that they have maps: they are taken at once, as the stories count on.
             ended += run(seed, plain=0.0, maps=0.0, **PROFILES[profile]).counts["ended"]
         except Failed as failure:
             if not isinstance(failure.__cause__, Broken):

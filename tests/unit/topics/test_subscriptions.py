@@ -43,6 +43,25 @@ def test_a_subscription_is_what_it_was_before(is_ready, is_durable, is_attached,
     assert (after, after.order, after.is_listed) == (before, (claim(4), later), True)
 
 
+def test_it_is_known_whether_any_subscriber_has_a_map():
+    first, second = ClientName("first", "link"), ClientName("second", "link")
+
+    def subscription(name, ms, has_map):
+        return Subscription(name, claim(ms), claim(ms), HERE, True, 60.0, True, has_map)
+
+    made = table(subscription(first, 1, True), subscription(second, 1, True))
+    made.make_ready(first)
+    made.remove(first)
+    assert made.have_maps
+    made.put(subscription(second, 2, False))
+    assert not made.have_maps
+    made.put(subscription(first, 3, True))
+    made.remove(second)
+    assert made.have_maps
+    made.remove(first)
+    assert not made.have_maps
+
+
 def test_a_subscription_can_become_ready():
     made = table(Subscription(NAME, claim(4), claim(4), HERE, False, 60.0, True, False))
     made.make_ready(NAME)
