@@ -9,8 +9,9 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from typing import Any
 
 from bench.demo_mesh.endpoint import Endpoint
 from bench.load_runs import LoadFailed, routerbench
@@ -195,7 +196,7 @@ def run(options: argparse.Namespace | None = None) -> list[Row]:
     return rows
 
 
-def _sending(place: str, effort: Effort) -> dict[str, object]:
+def _sending(place: str, effort: Effort) -> dict[str, Any]:
     return routerbench(place, "--senders", "1", "--receivers", "0", "--address", "routed.bench", *effort.span)
 
 
@@ -241,7 +242,7 @@ def _is_ready(routers: list[RouterProcess]) -> bool:
     return len(routers) == 1 or {"Crouted", "Drouted"} <= keys
 
 
-def _query(place: str, kind: str, attributes: Sequence[str] = ()) -> list[dict[str, object]]:
+def _query(place: str, kind: str, attributes: Sequence[str] = ()) -> list[Mapping[str, Any]]:
     host, _, port = place.rpartition(":")
     bus = Bus(host=host, port=int(port))
     client = open_client(

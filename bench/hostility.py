@@ -18,6 +18,7 @@ from typing import Any, Self
 
 from routerd.wire import Accepted, Attach, Begin, Close, Detach, Disposition, End, Flow, Open, Source, Target, Transfer
 from routerd.wire.composite import encode_composite
+from routerd.wire.types import Composite
 
 AMQP_HEADER = b"AMQP\x00\x01\x00\x00"
 EMPTY_FRAME = bytes.fromhex("0000000802000000")
@@ -39,7 +40,7 @@ class Failed(Exception):
     """The router did not let it do what it is for."""
 
 
-def frame(performative: object, payload: bytes = b"", channel: int = 0) -> bytes:
+def frame(performative: Composite, payload: bytes = b"", channel: int = 0) -> bytes:
     """Return a frame around a performative."""
     body = bytearray()
     encode_composite(body, performative)

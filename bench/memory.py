@@ -7,7 +7,7 @@ other.
 import time
 from collections.abc import Callable
 from itertools import count
-from typing import Any
+from typing import Any, cast
 
 from routerd.core import (
     FABRIC,
@@ -87,7 +87,7 @@ class Line:
                 Time.of(far, far.receive_data, octets, 0.0)
                 near.written(octets)
                 if isinstance(near.context, Peer) and near.context.is_full:
-                    Time.of(near, near.handler.written, near.context)
+                    Time.of(near, cast(Router, near.handler).written, near.context)
         return has_moved
 
 

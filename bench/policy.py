@@ -31,7 +31,7 @@ def group(**options: Any) -> GroupSettings:
         *(f"own.${{user}}.{number}" for number in range(RULES // 4 - 1)),
         "bench.${user}.*",
     )
-    everybody = {"users": ("*",), "from_any_host": True, "allows_user_id_proxy": True}
+    everybody: dict[str, Any] = {"users": ("*",), "from_any_host": True, "allows_user_id_proxy": True}
     return GroupSettings(name="g", **everybody | {"sources": names, "targets": names} | options)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from bench.frame_loop import relay
 from bench.report import Row
 from bench.uncompiled import run_uncompiled
-from routerd.wire import Connection, ConnectionConfig, Handler, LinkState, SessionState, Source, Target
+from routerd.wire import Connection, ConnectionConfig, Handler, LinkState, Receiver, SessionState, Source, Target
 
 CREDIT = 1000
 _HALF_OF_THE_CREDIT = CREDIT // 2
@@ -78,13 +78,19 @@ class Joined:
         self.carry()
         return link
 
+    def grant(self, name: str, credit: int) -> None:
+        """Grant credit to a sender."""
+        receiver = self.server.links.find(name, False)
+        assert isinstance(receiver, Receiver), "it was attached"
+        receiver.grant(credit)
+        self.carry()
+
 
 def messages_per_second(count: int) -> float:
     """Send messages of 100 octets; each is accepted by the receiver and settled by the sender."""
     joined = Joined()
     link = joined.attach("sender")
-    joined.server.links.find("sender", False).grant(CREDIT)
-    joined.carry()
+    joined.grant("sender", CREDIT)
     started = time.perf_counter()
     sent = 0
     while sent < count or link.unsettled_count:
@@ -100,8 +106,7 @@ def relay_ns(count: int) -> float:
     """Time the parsing, rewriting and copying of one transfer frame."""
     joined = Joined()
     link = joined.attach("sender")
-    joined.server.links.find("sender", False).grant(CREDIT)
-    joined.carry()
+    joined.grant("sender", CREDIT)
     link.send(BODY, tag=b"12345678")
     frame = bytes(joined.client.data_to_send(0.0))
     data = frame * 100

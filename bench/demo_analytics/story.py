@@ -90,7 +90,8 @@ class Story:
         self._go_on(f"the trunk {CUT[0]} - {CUT[1]} is back, and orders go on")
 
     def _stop_clients(self) -> None:
-        for one in (self._producer, *self._consumers):
+        clients: list[Producer | Consumer] = [self._producer, *self._consumers]
+        for one in clients:
             one.is_stopping = True
             if one.is_alive():
                 one.join()

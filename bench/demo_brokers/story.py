@@ -2,9 +2,10 @@
 
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 from bench.demo_brokers.browser import Browser
 from bench.demo_brokers.layout import ARCHIVE, BROKERS, QUEUE, ROUTERS, configurations
@@ -56,7 +57,7 @@ class Story:
                 router.wait()
             self._happens("they listen")
             self._await_brokers()
-            producer, consumer = (kind(self._ports["B"], self._account) for kind in (Producer, Consumer))
+            producer, consumer = Producer(self._ports["B"], self._account), Consumer(self._ports["B"], self._account)
             producer.start()
             consumer.start()
             self._go_on(f"producer and consumer at B; '{QUEUE}' has a shard at each broker")
@@ -145,7 +146,7 @@ class Story:
             and [one["remoteCount"] for one in at_b] == [len(BROKERS)]
         )
 
-    def _query(self, router: str, kind: str) -> list[dict[str, object]]:
+    def _query(self, router: str, kind: str) -> list[Mapping[str, Any]]:
         place = Place(
             bus=Bus(host="127.0.0.1", port=self._ports[router]),
             address=MANAGEMENT,

@@ -76,7 +76,8 @@ def told(routers: int, count: int) -> tuple[RoutingHost, list[NetworkNews]]:
     host = RoutingHost(RouterSettings(id="bench"), epoch=1, instance=1, now=0.0, wall_clock=0.0)
     news = []
     for trunk in range(1, routers + 1):
-        events = [TrunkOpened(trunk, 1), *(ControlArrived(trunk, octets) for octets in tales(trunk, count // routers))]
+        events: list[TrunkOpened | ControlArrived] = [TrunkOpened(trunk, 1)]
+        events += (ControlArrived(trunk, octets) for octets in tales(trunk, count // routers))
         host.take_events(events, 0.0)
         outputs = host.outputs(0.0)
         if outputs.news is not None:

@@ -136,7 +136,8 @@ def watched(arguments: argparse.Namespace) -> AbstractContextManager[None]:
         return nullcontext()
     from cpu_profile import profiled
 
-    return profiled(say)
+    watch: AbstractContextManager[None] = profiled(say)
+    return watch
 
 
 def say(what: dict[str, Any]) -> None:
