@@ -1,7 +1,7 @@
 """The subscriptions of a topic: how they begin, move and end, and how this router lists its own ones to others."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from routerd.topics import messages as told
 from routerd.topics.claims import Claim
@@ -23,6 +23,7 @@ class Confirmation:
     unsettled: Mapping[bytes, Outcome | None]
     waits_for: dict[str, None]
     since: float
+    confirmed: set[str] = field(default_factory=set)
 
 
 class Membership:
@@ -41,6 +42,8 @@ class Membership:
         self._questions = questions
         self._subscriptions = directory.subscriptions
         self._confirming: dict[ClientName, Confirmation] = {}
+        self._unsure: dict[ClientName, Claim] = {}
+        """Subscriptions by epoch that were announced here when something may have been accepted after their answer."""
 
     # --- attaching
 
@@ -89,13 +92,18 @@ class Membership:
     def confirm(self, name: ClientName, router: str) -> None:
         """A router knows of a new subscription."""
         if (confirmation := self._confirming.get(name)) is not None:
-            confirmation.waits_for.pop(router, None)
-            self._check_confirmed(name)
+            confirmation.confirmed.add(router)
+            self._wait_no_longer(name, confirmation, router)
 
     def lose_router(self, router: str) -> None:
         """A router is out of reach, so it is not waited for."""
-        for name in list(self._confirming):
-            self.confirm(name, router)
+        for name, confirmation in list(self._confirming.items()):
+            confirmation.confirmed.discard(router)
+            self._wait_no_longer(name, confirmation, router)
+
+    def _wait_no_longer(self, name: ClientName, confirmation: Confirmation, router: str) -> None:
+        confirmation.waits_for.pop(router, None)
+        self._check_confirmed(name)
 
     def _check_confirmed(self, name: ClientName) -> None:
         confirmation = self._confirming[name]
@@ -107,13 +115,19 @@ class Membership:
             self._port.note(f"subscription {name} is not confirmed by {', '.join(confirmation.waits_for)}")
         self._subscriptions.make_ready(name)
         subscription = self._subscriptions[name]
-        self._port.cast(_known(subscription))
+        for router in self._port.routers.up():
+            self._port.send(router, _known(subscription, has_waited=router in confirmation.confirmed))
         self._answer(confirmation.session, subscription, confirmation.unsettled)
 
     # --- what others tell
 
-    def learn(self, subscription: Subscription, source: str) -> None:
+    def learn(self, subscription: Subscription, source: str, *, has_waited: bool) -> None:
         """Take over what a router knows of a subscription, or tell it what we know."""
+        self._learn(subscription, source)
+        if subscription.is_ready and source == subscription.host.router:
+            self._be_sure(subscription, has_waited=has_waited)
+
+    def _learn(self, subscription: Subscription, source: str) -> None:
         name = subscription.name
         if self._directory.has_ended(name, subscription.epoch):
             self._port.send(source, told.SubscriptionEnded(name, subscription.epoch))
@@ -132,11 +146,29 @@ class Membership:
         if known is None and len(self._subscriptions) >= self._port.settings.subscribers_max:
             self.end(name, subscription.epoch, f"{self._port.settings.subscribers_max} subscriptions exist")
             return
+        if known is None and not subscription.is_ready and self._may_be_answered(subscription):
+            self._unsure[name] = subscription.epoch
         self._subscriptions.put(subscription)
         self._port.cast(_known(subscription), but=source)
         if subscription.host != self._port.me and self._subscriptions.has_member(self._port.me, name):
             self._leave_list(name, STOLEN, "attached at another router")
         self.has_changed = True
+
+    def _may_be_answered(self, subscription: Subscription) -> bool:
+        """Return whether something may have been accepted here after the answer to what is only announced now.
+
+        That is after we said the last hello that its host had heard before the announcement. The host waits for us only
+        while it hears us.
+        """
+        return self._directory.accepted_at > self._port.routers.echoed_at(subscription.host.router)
+
+    def _be_sure(self, subscription: Subscription, *, has_waited: bool) -> None:
+        """The host has said whether it had our confirmation when it answered. Otherwise something may be missing."""
+        if self._unsure.get(subscription.name) != subscription.epoch:
+            return
+        del self._unsure[subscription.name]
+        if not has_waited:
+            self.end(subscription.name, subscription.epoch, "something was accepted without knowing it")
 
     def is_beyond_horizon(self, epoch: Claim) -> bool:
         """Return whether something may have been accepted without a subscription that was not known here.
@@ -151,6 +183,8 @@ class Membership:
         """End a subscription for all routers, and tell its subscriber."""
         if not self._directory.end(name, epoch, self._port.now):
             return
+        if self._unsure.get(name) == epoch:
+            del self._unsure[name]
         if self._subscriptions.has_member(self._port.me, name) and name not in self._subscriptions:
             self._leave_list(name, RESOURCE_DELETED, f"the subscription has ended: {reason}")
         if not source:
@@ -211,8 +245,8 @@ class Membership:
             self._port.send(router, told.ConfirmAsked(name, self._subscriptions[name].epoch))
 
 
-def _known(subscription: Subscription) -> told.SubscriptionKnown:
+def _known(subscription: Subscription, *, has_waited: bool = False) -> told.SubscriptionKnown:
     return told.SubscriptionKnown(
         *(subscription.name, subscription.epoch, subscription.claim, subscription.host, subscription.is_ready),
-        *(round(subscription.timeout_s * 1000), subscription.is_durable, subscription.has_map),
+        *(round(subscription.timeout_s * 1000), subscription.is_durable, subscription.has_map, has_waited),
     )

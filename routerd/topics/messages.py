@@ -31,6 +31,8 @@ class SubscriptionKnown(NamedTuple):
     timeout_ms: int
     is_durable: bool
     has_map: bool
+    has_waited: bool
+    """Its first attach was answered after the receiver had confirmed it."""
 
 
 class SubscriptionEnded(NamedTuple):

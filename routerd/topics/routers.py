@@ -112,6 +112,11 @@ class Routers:
         known = self.known.get(router)
         return known.contact_until if known is not None else float("-inf")
 
+    def echoed_at(self, router: str) -> float:
+        """Return when we said the last hello that a router in reach is known to have heard."""
+        known = self.known.get(router)
+        return known.echoed_at if known is not None else float("-inf")
+
     def go_down(self, router: Router) -> None:
         """A router is out of reach, or has restarted."""
         router.is_up = False

@@ -253,7 +253,7 @@ class Topic:
     def _on_subscription(self, place: Place, it: told.SubscriptionKnown) -> None:
         timeout_s = it.timeout_ms / 1000
         known = Subscription(it.name, it.epoch, it.claim, it.host, it.is_ready, timeout_s, it.is_durable, it.has_map)
-        self.membership.learn(known, place.router)
+        self.membership.learn(known, place.router, has_waited=it.has_waited)
 
     def _on_subscription_ended(self, place: Place, it: told.SubscriptionEnded) -> None:
         self.membership.end(it.name, it.epoch, "another router has ended it", place.router)

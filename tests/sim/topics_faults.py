@@ -95,9 +95,8 @@ class Faults:
         router = self._network.routers.get(self._router())
         if router is not None and router.paused_until <= self._world.now:
             seconds = self._random.choice([1.0, 2.0, 4.0, 6.0]) * (0.5 + self._random.random())
-            router.paused_until = self._world.now + seconds
             self._world.note(f"{router.id} stands still for {seconds:.2f} s")
-            self._world.later(seconds, router.resume)
+            router.stand_still(seconds)
 
     def _move_subscriber(self) -> None:
         self._subscriber().move(self._router())

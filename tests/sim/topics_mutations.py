@@ -31,6 +31,11 @@ def acknowledges_early(patch: Patch) -> None:
     patch(Subscribers, "have_all_decided", lambda self, record: True)
 
 
+def is_always_sure(patch: Patch) -> None:
+    """What is announced counts as not answered yet, though its router may have gone on without us."""
+    patch(Membership, "_may_be_answered", lambda self, subscription: False)
+
+
 def repairs_no_gaps(patch: Patch) -> None:
     """A host does not ask for what it has missed."""
     patch(ReceiveStream, "missing", lambda self, holds: Ranges())
@@ -254,5 +259,5 @@ MUTATIONS = (
     *(counts_the_lease_from_before_the_claim, knows_all_routers_at_its_start, shows_everything),
     *(shows_without_the_publisher, believes_what_it_hears, accepts_at_once, has_no_horizon, answers_without_an_echo),
     *(takes_old_answers, counts_no_attaches, cancels_no_copies, answers_settled_before_done, confirms_nothing),
-    *(mixes_lives_of_hosts, never_ends_publishers, takes_maps_piece_by_piece),
+    *(mixes_lives_of_hosts, never_ends_publishers, takes_maps_piece_by_piece, is_always_sure),
 )

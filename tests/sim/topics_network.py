@@ -154,6 +154,10 @@ class RouterHost:
         if self.is_alive:
             self._perform()
 
+    def stand_still(self, seconds: float) -> None:
+        self.paused_until = self.world.now + seconds
+        self.world.later(seconds, self.resume)
+
     def resume(self) -> None:
         """Catch up after a pause."""
         self.paused_until = 0.0

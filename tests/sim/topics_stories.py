@@ -141,6 +141,23 @@ def announcing(run: "Run") -> None:
     world.later(4.5, network.slow.clear)
 
 
+def unheard(run: "Run") -> None:
+    """The publisher's ingress stands still, with a message, while a subscription begins at a router that loses it."""
+    world, network, random = run.world, run.network, run.world.random
+    (publisher,) = run.history.publishers
+    publisher.target = "A"
+    for subscriber in run.history.subscribers:
+        subscriber.topic = "none"
+    world.later(2.0, run.subscribe, "S2", publisher.topic, "B")
+
+    def rest() -> None:
+        network.routers["A"].stand_still(2.5 + random.random())
+
+    world.later(1.95 + 0.3 * random.random(), rest)
+    for _ in range(3):
+        world.later(2.0 + 0.4 * random.random(), publisher.publish)
+
+
 def confirming(run: "Run") -> None:
     """The same; the ingress knows the subscription, and hears late that it is ready."""
     world, network, random = run.world, run.network, run.world.random
@@ -201,9 +218,7 @@ def resting(run: "Run") -> None:
     other.slow_s = 8.0
 
     def rest() -> None:
-        router = network.routers["C"]
-        router.paused_until = world.now + 1.5
-        world.later(1.5, router.resume)
+        network.routers["C"].stand_still(1.5)
 
     world.later(1.5, rest)
     world.later(1.55, publisher.move, "C")
@@ -290,6 +305,7 @@ PROFILES: dict[str, dict[str, Any]] = {
     "slow": _story(slow, troubled_s=9.0),
     "joining": _story(joining, troubled_s=9.0),
     "announcing": _story(announcing, troubled_s=7.0),
+    "unheard": _story(unheard, troubled_s=7.0),
     "confirming": _story(confirming, troubled_s=7.0, loss=0.4),
     "settling": _story(settling, troubled_s=7.0),
     "reborn": _story(reborn, troubled_s=6.0, loss=0.4),

@@ -30,7 +30,7 @@ TAGS = [(b"tag1", 4), (b"tag2", 0)]
 OPERATIONS = [
     ("", told.Hello(3, 2)),
     ("", told.Seasoned(["A", "B"])),
-    ("news", told.SubscriptionKnown(NAME, CLAIM, CLAIM, PLACE, True, 8000, False, True)),
+    ("news", told.SubscriptionKnown(NAME, CLAIM, CLAIM, PLACE, True, 8000, False, True, False)),
     ("news", told.MapsAsked(7)),
     ("news", told.MapsAnswered(7, True)),
     ("news", told.SubscriptionEnded(NAME, CLAIM)),

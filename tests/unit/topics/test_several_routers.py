@@ -2,7 +2,7 @@
 
 import pytest
 
-from routerd.topics import ClientName, NodeConfig, Outcome, Send, TopicNode, TopicSettings
+from routerd.topics import ClientName, Detach, NodeConfig, Outcome, Send, TopicNode, TopicSettings
 from routerd.topics.messages import Numbered, PublisherKnown, PublisherSet, StreamAt
 from routerd.topics.names import Place
 from routerd.topics.octets import decode_frame
@@ -234,6 +234,37 @@ def test_a_new_subscription_is_answered_when_all_routers_have_confirmed_or_after
     nodes.passes(wait_s)
     assert nodes.kinds("A") == ["AnswerSubscriber"]
     assert "subscription S/link is not confirmed by B" in "".join(nodes.remarks)
+
+
+@pytest.mark.parametrize("accepts_meanwhile", [False, True])
+def test_a_subscription_that_was_answered_without_a_router_is_ended_if_that_has_accepted_meanwhile(accepts_meanwhile):
+    nodes = Nodes("AB", hello_max_age_s=10.0)
+    nodes.publisher("A")
+    nodes.publish(b"before")
+    nodes.passes(3.0)
+    nodes.part("A", "B")
+    nodes.subscriber("B", link=4, has_map=False)
+    nodes.passes(2.5)
+    assert nodes.kinds("B") == ["AnswerSubscriber"]
+    if accepts_meanwhile:
+        nodes.publish(b"t")
+        assert Decided(1, b"t", Outcome.ACCEPTED, None, False) in nodes.take("A")
+    nodes.join("A", "B")
+    nodes.passes(3.0)
+    detached = [effect.condition for effect in nodes.take("B") if isinstance(effect, Detach)]
+    assert detached == (["amqp:resource-deleted"] if accepts_meanwhile else [])
+
+
+def test_a_subscription_that_a_router_has_confirmed_in_time_is_not_ended():
+    nodes = Nodes("AB")
+    nodes.publisher("A")
+    nodes.passes(1.0)
+    nodes.publish(b"before")
+    nodes.subscriber("B", link=4)
+    nodes.publish(b"t")
+    nodes.passes(5.0)
+    assert nodes.kinds("B")[:2] == ["AnswerSubscriber", "Delivered"]
+    assert SUBSCRIBER in nodes.topic("A").directory.subscriptions
 
 
 def test_a_new_subscription_is_waited_for_before_it_is_answered():
