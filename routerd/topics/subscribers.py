@@ -270,7 +270,7 @@ class Subscribers:
         for _ in range(len(session.again)):
             tag = session.again.popleft()
             record = self.record(tag)
-            if record is None or record.is_settled:
+            if record is None or record.is_settled or record.decided & session.bit:
                 continue
             publisher = self._directory.publishers.get(key_of(tag))
             if publisher is None or not session.credit or not self.may_show(publisher):

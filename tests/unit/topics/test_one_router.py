@@ -135,6 +135,20 @@ def test_a_subscriber_resumes_with_its_map():
     ]
 
 
+def test_a_released_delivery_does_not_come_again_if_it_was_accepted_meanwhile():
+    nodes = Nodes()
+    nodes.subscriber(credit=1)
+    nodes.subscriber(link=3, name=OTHER)
+    nodes.publisher()
+    nodes.publish(b"t")
+    nodes.decide(b"t", outcome=Outcome.RELEASED)
+    nodes.decide(b"t")
+    nodes.take("A")
+    nodes.nodes["A"].grant(2, 1, nodes.now)
+    nodes.run()
+    assert nodes.take("A") == []
+
+
 def test_a_delivery_that_is_held_without_an_outcome_is_waited_for_and_not_sent_again():
     nodes = joined()
     nodes.publish(b"t")
