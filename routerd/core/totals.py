@@ -42,12 +42,14 @@ class Totals:
     def add(self, end: "AnyEnd") -> None:
         """Add the counters of a link."""
         is_outgoing = end.link.is_sender
-        # Most links that end together have counted little.
-        counted = [(name, number) for name, number in zip(COUNTERS, end.counters(), strict=True) if number]
-        is_trunk = end.trunk is not None
-        for sums in self._sums_of(end.peer, is_trunk, is_trunk and isinstance(end, RoutedEnd), is_outgoing):
-            for name, number in counted:
-                sums[name] += number
+        counters = end.counters()
+        # Most links that end together have counted little or nothing.
+        if any(counters):
+            counted = [(name, number) for name, number in zip(COUNTERS, counters, strict=True) if number]
+            is_trunk = end.trunk is not None
+            for sums in self._sums_of(end.peer, is_trunk, is_trunk and isinstance(end, RoutedEnd), is_outgoing):
+                for name, number in counted:
+                    sums[name] += number
         if is_outgoing and end.peer.is_external:
             self.stalls += getattr(end, "stalls", 0)
 

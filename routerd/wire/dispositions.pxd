@@ -42,7 +42,9 @@ cdef class Dispositions:
         is_acceptance=bint,
     )
     cpdef void receive(self, Decoder decoder)
-    @cython.locals(step="long long", applied="long long", passed="unsigned int", delivery=Delivery)
+    @cython.locals(
+        step="long long", applied="long long", has_batches=bint, passed="unsigned int", delivery=Delivery
+    )
     cdef void _apply_to_range(
         self, DeliveryRing ring, unsigned int first, long long span, object state, bint settled, bint is_acceptance
     )

@@ -118,8 +118,10 @@ class Dispositions:
         self, ring: DeliveryRing, first: int, span: int, state: Any, settled: bool, is_acceptance: bool
     ) -> None:
         step = applied = 0
+        # Most dispositions are not for batches, so the ring is asked once.
+        has_batches = is_acceptance and ring.front() is not None
         while step <= span:
-            if is_acceptance:
+            if has_batches:
                 passed = self._accept_batch(ring, (first + step) & _MASK, span - step + 1)
                 if passed > 0:
                     step += passed

@@ -55,16 +55,23 @@ class Copies:
             if inlet.trunk is not None and outlet.peer is inlet.peer:
                 # An edge router has served its own consumers already.
                 continue
-            link = None if outlet.waiting else _link_for(outlet, more)
+            link = None
+            if not outlet.waiting:
+                link = _link_for(outlet, more)
             if link is None:
                 self._wait_for(fan, outlet)
-            else:
-                arrival.route = None if link is outlet else outlet.side
-                self._sending.copy(arrival, fan, link)
+                continue
+            if link is not outlet:
+                arrival.route = outlet.side
+            elif arrival.route is not None:
+                arrival.route = None
+            self._sending.copy(arrival, fan, link)
         if routes:
             priority = arrival.priority(address)
             for route in routes:
-                link = None if route.waiting else route.pick(priority, more)
+                link = None
+                if not route.waiting:
+                    link = route.pick(priority, more)
                 if link is None:
                     self._wait_for_route(fan, route, priority)
                 else:

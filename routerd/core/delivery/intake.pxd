@@ -61,12 +61,12 @@ cdef class Intake:
     )
     @cython.locals(now=double)
     cdef inline bint _is_new(self, Arrival arrival) except -1
-    @cython.locals(inlet=Inlet, is_guarded=bint, to=str)
+    @cython.locals(inlet=Inlet, address=Address, is_guarded=bint, to=str)
     cdef void _read_sections(self, Arrival arrival)
     cdef inline void _enter(self, Arrival arrival, Address address)
     @cython.locals(inlet=Inlet, annotations=RouterAnnotations, to=str, address=Address)
     cdef void _read_annotations(self, Arrival arrival)
-    @cython.locals(inlet=Inlet, delivery=Delivery, guard=MessageGuard)
+    @cython.locals(inlet=Inlet, guard=MessageGuard)
     cdef bint _is_refused(self, Arrival arrival, str to) except -1
     @cython.locals(outlet=Outlet, is_fabric=bint, is_ahead=bint, waits=bint, count=Py_ssize_t)
     cdef void _route(self, Arrival arrival, Address address)

@@ -181,21 +181,23 @@ class Intake:
     def _read_sections(self, arrival: Arrival) -> None:
         """Read the destination of a client's message, and whether it is allowed. Remove what only routers may write."""
         inlet = arrival.inlet
-        address: Any = inlet.address
+        found: Any = inlet.address
         try:
             if inlet.guard is not None and self._is_refused(arrival, None):
                 return
-            if address is None:
+            if found is None:
                 is_guarded = inlet.guard is not None
                 to = arrival.to()
-                address = self._destinations.of_client(inlet, to) if to else _NO_TO
+                found = self._destinations.of_client(inlet, to) if to else _NO_TO
                 # The destination alone may require a look at the message.
                 if not is_guarded and inlet.guard is not None and self._is_refused(arrival, None):
                     return
             if inlet.strips and may_carry_annotations(arrival.data, arrival.start, arrival.end):
                 self._marking.strip(arrival)
-            elif isinstance(address, Address) and address.routes:
-                self._marking.read(arrival)
+            elif isinstance(found, Address):
+                address = found
+                if address.routes:
+                    self._marking.read(arrival)
         except NeedsMore:
             self._begin_collecting(arrival)
             return
@@ -203,12 +205,12 @@ class Intake:
             refusal = Rejected(error=Error(condition=error.condition, description=str(error)))
             self._sending.drop(arrival, refusal, inlet.address, NO_CAUSE)
             return
-        if address is None:
+        if isinstance(found, Address):
+            self._enter(arrival, found)
+        elif found is None:
             self._sending.drop(arrival, _RELEASED, None, NO_CONSUMER)
-        elif isinstance(address, Error):
-            self._sending.drop(arrival, Rejected(error=address), None, NO_CAUSE)
         else:
-            self._enter(arrival, address)
+            self._sending.drop(arrival, Rejected(error=found), None, NO_CAUSE)
 
     def _enter(self, arrival: Arrival, address: Address) -> None:
         """Route a message that has entered the network here, or at a sibling."""
@@ -261,7 +263,6 @@ class Intake:
     def _is_refused(self, arrival: Arrival, to: str | None) -> bool:
         """Give up a message that policy does not allow; raises NeedsMore and DecodeError."""
         inlet = arrival.inlet
-        delivery = arrival.delivery
         guard: MessageGuard = inlet.guard
         error = guard.refusal(to, arrival.data, arrival.start, arrival.end, arrival.is_partial)
         if error is None:
@@ -270,12 +271,12 @@ class Intake:
             octets = bytes(arrival.data[arrival.start : arrival.end])
             if self.answer_own is None or not self.answer_own(inlet.peer, octets):
                 return False
-            self._settlement.give_up(inlet, delivery, _ACCEPTED)
+            self._settlement.give_up(inlet, arrival.delivery, _ACCEPTED)
             return True
         answer = self.answer_forbidden if error is _FORBIDDEN_REQUEST else None
         if answer is not None and answer(bytes(arrival.data[arrival.start : arrival.end])):
             # The requester gets an answer from management, as for every other request that it refuses.
-            self._settlement.give_up(inlet, delivery, _ACCEPTED)
+            self._settlement.give_up(inlet, arrival.delivery, _ACCEPTED)
         else:
             self._sending.drop(arrival, Rejected(error=error), inlet.address, POLICY)
         return True

@@ -241,7 +241,8 @@ class Settlement:
         It is settled once no consumer waits for the producer.
         """
         if fan.waiting == 0:
-            fan.octets = bytearray()
+            if fan.octets:
+                fan.octets = bytearray()
             if fan.left_octets:
                 self.left_is_over(fan.left_octets)
                 fan.left_octets = 0

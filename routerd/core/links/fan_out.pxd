@@ -32,7 +32,6 @@ cdef class FanOut:
     cpdef void combine(self, object outcome)
     cdef void wait_for_producer(self, Delivery out)
     cdef bint is_awaiting(self, Delivery out) except -1
-    @cython.locals(awaiting=dict)
     cpdef void copy_over(self, Delivery out, object outcome)
     @cython.locals(awaiting=dict, out=Delivery)
     cpdef void settle_awaiting(self)

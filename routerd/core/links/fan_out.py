@@ -74,9 +74,8 @@ class FanOut:
     def copy_over(self, out: "Delivery", outcome: Any) -> None:
         """Forget a copy; it gets an outcome unless it has one."""
         out.context = None
-        awaiting = self.awaiting
-        if awaiting is not None and out in awaiting:
-            del awaiting[out]
+        if self.awaiting is not None and out in self.awaiting:
+            del self.awaiting[out]
         else:
             self.combine(outcome)
 

@@ -51,6 +51,7 @@ cdef class Journal:
         skipped="long long",
         outstanding="long long",
         step=int,
+        is_only_one=bint,
         view="const unsigned char*",
         octets="long long",
         rows=Py_ssize_t,

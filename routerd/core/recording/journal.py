@@ -147,6 +147,7 @@ class Journal:
             outstanding -= count
             step = 1
         address = outlet.address if route is None else route.address
+        is_only_one = route is None and len(address.outlets) == 1 and (inlet.is_fabric or not address.routes)
         view = data
         octets = 0
         rows = 0
@@ -164,7 +165,10 @@ class Journal:
                 one.end = end
                 self._describe(recorder, one, address)
                 one.forget_priority()
-                self._compare_together(recorder, inlet, outlet, route, annotations, outstanding + step * number)
+                if is_only_one:
+                    recorder.consider_with(outlet, outstanding + step * number, True)
+                else:
+                    self._compare_together(recorder, inlet, outlet, route, annotations, outstanding + step * number)
                 sampled += recorder.every
                 rows += 1
             at = end

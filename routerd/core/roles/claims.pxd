@@ -15,5 +15,5 @@ cdef class Claims:
 
     cpdef void attached(self, Peer peer, Link link, object performative)
     cpdef void go_on(self, Peer peer, Link link, object performative, str name)
-    @cython.locals(claimant=Claimant, answer=object)
+    @cython.locals(row=tuple, claimant=Claimant, answer=object)
     cdef void _ask(self, Peer peer, Link link, object performative, list rows)

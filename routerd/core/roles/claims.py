@@ -39,7 +39,8 @@ class Claims:
     def _ask(
         self, peer: "Peer", link: "Link", performative: "Attach", rows: list[tuple[str, Claimant]]
     ) -> None:
-        for _, claimant in rows:
+        for row in rows:
+            claimant = row[1]
             answer = claimant.claim(peer, link, performative)
             if answer is True:
                 return

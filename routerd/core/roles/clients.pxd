@@ -7,7 +7,7 @@ from routerd.core.delivery.endings cimport Endings
 from routerd.core.delivery.intake cimport Intake
 from routerd.core.delivery.queues cimport Queues
 from routerd.core.directory.directory cimport Directory
-from routerd.core.directory.naming cimport phase_of
+from routerd.core.directory.naming cimport is_for_topics, phase_of
 from routerd.core.links.address cimport Address
 from routerd.core.links.inlet cimport Inlet
 from routerd.core.links.outlet cimport Outlet

@@ -46,6 +46,8 @@ cdef class EdgeClaim(Claimant):
 
     @cython.locals(role=LinkRole, inlet=Inlet)
     cpdef object claim(self, Peer peer, Link link, object performative)
+    @cython.locals(outlet=Outlet)
+    cdef object _claim_tracker(self, Peer peer, Link link, object performative)
 
 
 cdef class EdgeRole(ConnectionRole):

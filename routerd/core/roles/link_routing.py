@@ -87,6 +87,9 @@ class LinkRouting:
     def route(self, peer: "Peer", link: "Link", performative: Attach) -> "bool | Error":
         """Route a peer's link if there is a link route for it; return the error if that is impossible."""
         terminus = performative.source if link.is_sender else performative.target
+        is_dynamic = getattr(terminus, "dynamic", False)
+        if self.lookups is None and not is_dynamic and not self._routes:
+            return False
         text = routed_address(terminus)
         if not text:
             return False
@@ -95,7 +98,6 @@ class LinkRouting:
             address = f"{peer.tenant}/{address}"
         pattern = self._match(link, address)
         if pattern is None and self.lookups is None:
-            is_dynamic = getattr(terminus, "dynamic", False)
             return _NO_DESTINATION if is_dynamic and not peer.is_router else False
         name = performative.name if peer.is_router else f"{performative.name}@{_container_id(peer)}"
         attach = RoutedAttach(peer, link, performative, name, text)
