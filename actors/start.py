@@ -3,8 +3,9 @@
 import contextlib
 import os
 import secrets
+import signal
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -115,7 +116,8 @@ class Router:
             else OwnRay(options.folder, is_private=options.is_folder_private, uses_tricks=options.uses_tricks)
         )
         try:
-            self._cluster.start(options.ray_namespace)
+            with _own_sigterm():
+                self._cluster.start(options.ray_namespace)
             layout = places(self._config.listeners, self._config.connectors, options.connection_actors)
             self._nodes = _nodes()
             self._keys = self._make_keys(layout)
@@ -292,6 +294,19 @@ def stop_router(router_id: str, *, ray_address: str, ray_namespace: str, grace_s
         return bool(actors)
     finally:
         cluster.stop()
+
+
+@contextlib.contextmanager
+def _own_sigterm() -> Iterator[None]:
+    """Set the handler of SIGTERM again afterwards: that of Ray prints a trace, and exits with the signal's number."""
+    handler = signal.getsignal(signal.SIGTERM)
+    try:
+        yield
+    except SystemExit:
+        # The signal came in the middle of Ray's start. Half started, Ray cannot be stopped; it ends with this process.
+        os._exit(0)
+    if handler is not None:
+        signal.signal(signal.SIGTERM, handler)
 
 
 def _nodes() -> list[str]:
