@@ -174,6 +174,20 @@ def test_the_newest_configuration_is_taken_over_and_told_to_all() -> None:
     assert router.new_number() > 7
 
 
+def test_what_follows_is_called_with_each_new_configuration() -> None:
+    newer = Configuration(7, (*START.entities, address("new")))
+    seen: list[tuple[int, int]] = []
+
+    def follow(before: Configuration, after: Configuration) -> None:
+        seen.append((before.version, after.version))
+
+    of_router = RouterSettings(id="R")
+    router = RouterBacking(of_router, {0: Kept(newer)}, START, lambda: 160.0, 100.0, follow=follow)
+    run(router.restore)
+    run(lambda: router.create(address("newest")))
+    assert seen == [(0, 7), (7, 8)]
+
+
 def test_a_worker_that_starts_is_told_what_is_configured_now() -> None:
     router = backing({0: Kept()}, Kept())
     run(lambda: router.create(address("new")))
