@@ -95,6 +95,7 @@ class Router:
         self._configuration = configuration_of(config)
         self._started_at = time.time()
         self._began_ns = time.time_ns()
+        self._directory = _working_directory()
         self._away_folder = f"{AWAY_FOLDER}{secrets.token_hex(8)}"
         self._keys: dict[int, FabricKeys] = {}
         self._nodes = [""]
@@ -223,6 +224,7 @@ class Router:
             router_id=self._config.router.id,
             role=role,
             folder=self._options.folder,
+            directory=self._directory,
             watched=watched,
             logs=self._config.logs,
             logs_as_json=self._options.logs_as_json,
@@ -307,6 +309,14 @@ def _own_sigterm() -> Iterator[None]:
         os._exit(0)
     if handler is not None:
         signal.signal(signal.SIGTERM, handler)
+
+
+def _working_directory() -> str:
+    """Return the working directory; nothing if it has been removed."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return ""
 
 
 def _nodes() -> list[str]:
