@@ -151,8 +151,10 @@ class RouterBacking:
         return sorted(await self._all("report"), key=lambda row: row.worker)
 
     async def connections(self) -> list[ConnectionRow]:
-        """Return all connections."""
-        return sorted(_unpacked(ConnectionRow, await self._all("connections")), key=attrgetter("connection"))
+        """Return all connections, in the order in which they were opened."""
+        # Numbers of different workers say nothing about that.
+        rows = _unpacked(ConnectionRow, await self._all("connections"))
+        return sorted(rows, key=lambda row: (-row.uptime_s, row.connection))
 
     async def links(self) -> list[LinkRow]:
         """Return all links."""

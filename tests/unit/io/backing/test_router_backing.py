@@ -31,7 +31,7 @@ from routerd.management import (
     find_entity_type,
 )
 from tests.unit.io.backing.told_worker import CERTIFICATE
-from tests.unit.management.fake_router import worker
+from tests.unit.management.fake_router import connection, worker
 from tests.waiting import eventually_beside
 
 TEXT = """\
@@ -186,6 +186,15 @@ def test_what_follows_is_called_with_each_new_configuration() -> None:
     run(router.restore)
     run(lambda: router.create(address("newest")))
     assert seen == [(0, 7), (7, 8)]
+
+
+def test_connections_come_in_the_order_in_which_they_were_opened() -> None:
+    members = {0: Kept(), 1: Kept()}
+    for member, ages in ((members[0], {8: 7.5, 10: 0.5}), (members[1], {3: 2.5})):
+        rows = [tuple(connection(number, uptime_s=age)) for number, age in ages.items()]
+        member.answers["connections"] = [pickle.dumps(rows)]
+    found = run(backing(members).connections)
+    assert [row.connection for row in found] == [8, 3, 10]
 
 
 def test_a_worker_that_starts_is_told_what_is_configured_now() -> None:
