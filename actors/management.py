@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from actors.peers import Engine
 from actors.process import Background, ProcessConfig, settle, stand_back
@@ -16,6 +17,7 @@ from routerd.io import (
     Scrapes,
     YieldTimer,
     collect_seldom,
+    follow_log,
     module_log,
     own_log_rows,
 )
@@ -57,6 +59,7 @@ class ManagementActor:
             started_at,
             configuration_copy=configuration_copy,
             own_logs=own_log_rows,
+            follow=partial(follow_log, router.mode),
             nodes=engine.nodes if router.mode is RouterMode.INTERIOR else None,
             restarts=restart_counts.told,
             kept_files=(process.folder, *token_files()),

@@ -41,6 +41,8 @@ class ProcessConfig:
     """What the actor is called in its router."""
     folder: str
     """Of the sockets and pulses of the router, ours alone."""
+    directory: str = ""
+    """The working directory of the launcher: files such as those of Cyrus SASL name others that are relative to it."""
     watched: tuple[str, ...] = ()
     """The roles of the actors that this one watches over."""
     logs: LogConfig = field(default_factory=LogConfig)
@@ -115,8 +117,12 @@ def make_folder(folder: str) -> None:
 
 
 def settle(config: ProcessConfig) -> Pulse:
-    """Make this process one of the router's: its folder, its pulse, its log, its share of the processor."""
+    """Make this process one of the router's: its folders, its pulse, its log, its share of the processor."""
     use_tricks(config.uses_tricks)
+    if config.directory and not config.is_away:
+        # It may have been removed, or be closed to this user. Whole names work all the same.
+        with contextlib.suppress(OSError):
+            os.chdir(config.directory)
     make_folder(config.folder)
     # Ray gives its workers a low one, which can be taken back where that is allowed.
     _set_priority(0)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from actors.errors import CallFailed
@@ -10,7 +11,7 @@ from actors.peers import NetworkMember, Table, TableNews, Version
 from actors.process import Background, ProcessConfig, settle
 from actors.watch import Watch
 from routerd.core import RouterMode, RouterSettings, Sibling, TrunkEvent
-from routerd.io import ConfigurationCopy, module_log, new_instance
+from routerd.io import ConfigurationCopy, follow_log, module_log, new_instance
 from routerd.management import Configuration, NodeRow
 
 ASK_AGAIN_S = 0.5
@@ -23,8 +24,8 @@ class RoutingEngineActor:
 
     Owns what it has learned of other routers; a new one goes on from the copy that the workers keep, and neighbours do
     not notice. The settings are the launcher's, members and consumers the address table's, which tells of each change;
-    after a restart it asks for them. Keeps a copy of the configuration for the management actor. Messages are forwarded
-    without it. A call that failed can be made again.
+    after a restart it asks for them. Keeps a copy of the configuration for the management actor, and takes the settings
+    of its log from it. Messages are forwarded without it. A call that failed can be made again.
     """
 
     def __init__(
@@ -45,7 +46,7 @@ class RoutingEngineActor:
         self._process = process
         self._table = table
         self._now = now
-        self._configuration_copy = ConfigurationCopy(configuration)
+        self._configuration_copy = ConfigurationCopy(configuration, partial(follow_log, router.mode))
         self._background = Background()
         self._version: Version = (0, 0)
         self._members: tuple[Sibling, ...] = ()

@@ -3,8 +3,9 @@
 import contextlib
 import os
 import secrets
+import signal
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -94,6 +95,7 @@ class Router:
         self._configuration = configuration_of(config)
         self._started_at = time.time()
         self._began_ns = time.time_ns()
+        self._directory = _working_directory()
         self._away_folder = f"{AWAY_FOLDER}{secrets.token_hex(8)}"
         self._keys: dict[int, FabricKeys] = {}
         self._nodes = [""]
@@ -115,7 +117,8 @@ class Router:
             else OwnRay(options.folder, is_private=options.is_folder_private, uses_tricks=options.uses_tricks)
         )
         try:
-            self._cluster.start(options.ray_namespace)
+            with _own_sigterm():
+                self._cluster.start(options.ray_namespace)
             layout = places(self._config.listeners, self._config.connectors, options.connection_actors)
             self._nodes = _nodes()
             self._keys = self._make_keys(layout)
@@ -221,6 +224,7 @@ class Router:
             router_id=self._config.router.id,
             role=role,
             folder=self._options.folder,
+            directory=self._directory,
             watched=watched,
             logs=self._config.logs,
             logs_as_json=self._options.logs_as_json,
@@ -292,6 +296,27 @@ def stop_router(router_id: str, *, ray_address: str, ray_namespace: str, grace_s
         return bool(actors)
     finally:
         cluster.stop()
+
+
+@contextlib.contextmanager
+def _own_sigterm() -> Iterator[None]:
+    """Set the handler of SIGTERM again afterwards: that of Ray prints a trace, and exits with the signal's number."""
+    handler = signal.getsignal(signal.SIGTERM)
+    try:
+        yield
+    except SystemExit:
+        # The signal came in the middle of Ray's start. Half started, Ray cannot be stopped; it ends with this process.
+        os._exit(0)
+    if handler is not None:
+        signal.signal(signal.SIGTERM, handler)
+
+
+def _working_directory() -> str:
+    """Return the working directory; nothing if it has been removed."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return ""
 
 
 def _nodes() -> list[str]:

@@ -38,8 +38,11 @@ def traceback_of(error: Exception | None) -> Exception | None:
     return None if getattr(error, "is_explained", False) else error
 
 
-class Interrupted(BaseException):
-    """A signal to stop, before the router was ready."""
+class Interrupted(KeyboardInterrupt):
+    """A signal to stop, before the router was ready.
+
+    Ray ends its calls in order for a KeyboardInterrupt alone, and then raises one of its own.
+    """
 
 
 class _Kind(Enum):
@@ -72,7 +75,7 @@ class Lifetime:
             self.catch_signals()
             listening = self._router.start()
             self._is_starting = False
-        except Interrupted:
+        except KeyboardInterrupt:
             self._router.stop()
             return None
         # Ray has set its signal handlers meanwhile.

@@ -199,6 +199,8 @@ RULES = (
 """In the order of the page."""
 
 NOT_OF_A_FILE = (
+    "a producer's credit comes back with each message that is over",
+    "a producer keeps its credit when the last consumer leaves; the first message that nobody gets asks it for a drain",
     "a message of several frames is gathered until it is complete, or 32 KiB of it are here",
     "a message that waits is sent, though its producer has left",
     "a delivery that was accepted and not settled becomes `modified` if its consumer is lost",

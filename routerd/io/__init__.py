@@ -8,6 +8,7 @@ from routerd.io.backing import (
     MemberGone,
     RouterBacking,
     configuration_of,
+    follow_log,
     own_log_rows,
 )
 from routerd.io.entities import check_record_directory
@@ -87,6 +88,7 @@ __all__ = [
     "endpoints_of",
     "fabric_name",
     "finish_logs",
+    "follow_log",
     "follow_log_files",
     "forward_logs",
     "identity",

@@ -145,6 +145,23 @@ def test_a_router_comes_back_in_the_folder_of_one_that_was_killed_with_its_guard
         assert list(router.folder.iterdir()) == []
 
 
+def test_a_router_that_has_to_end_while_its_actors_start_ends_with_success(tmp_path: Path) -> None:
+    config, log = tmp_path / "router.conf", tmp_path / "log"
+    config.write_text(configuration())
+    # Short: it becomes a part of the names of sockets.
+    folder = Path(tempfile.mkdtemp(prefix="routerd-test-", dir="/tmp"))
+    command = [*COMMAND, "-c", str(config), "--connection-actors", "1", "--runtime-directory", str(folder)]
+    with log.open("w") as errors, subprocess.Popen(command, env=environment(), stderr=errors) as launcher:
+        eventually(lambda: any("ray::Router" in one.title for one in family_of(launcher.pid)), "an actor is there")
+        everything = family_of(launcher.pid)
+        launcher.terminate()
+        assert launcher.wait(WITHIN_S) == 0
+    check_nothing_is_left(everything)
+    assert "SIGTERM received" not in log.read_text()
+    assert list(folder.iterdir()) == []
+    folder.rmdir()
+
+
 def test_a_router_outlives_the_head_of_its_ray_and_starts_it_again(start_alone: Callable[..., RunningRouter]) -> None:
     router = start_alone()
     eventually(lambda: is_whole(router), "all actors run")

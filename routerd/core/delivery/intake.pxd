@@ -61,6 +61,7 @@ cdef class Intake:
     )
     @cython.locals(now=double)
     cdef inline bint _is_new(self, Arrival arrival) except -1
+    cdef inline bint _is_gathered(self, Arrival arrival) except -1
     @cython.locals(inlet=Inlet, address=Address, is_guarded=bint, to=str)
     cdef void _read_sections(self, Arrival arrival)
     cdef inline void _enter(self, Arrival arrival, Address address)

@@ -111,7 +111,7 @@ class Intake:
                 if inlet.is_short:
                     inlet.top_up()
                 address = inlet.address
-                if self._gathers and arrival.is_partial and delivery.size < _GATHERED_MAX:
+                if self._is_gathered(arrival):
                     self._begin_collecting(arrival, _GATHERED_MAX)
                 elif (
                     address is None
@@ -139,7 +139,7 @@ class Intake:
                     self._read_annotations(arrival)
             elif self._is_new(arrival):
                 inlet.top_up()
-                if self._gathers and arrival.is_partial and delivery.size < _GATHERED_MAX:
+                if self._is_gathered(arrival):
                     self._begin_collecting(arrival, _GATHERED_MAX)
                 else:
                     self._read_annotations(arrival)
@@ -175,6 +175,10 @@ class Intake:
                 arrival.inlet, arrival.data, arrival.start, arrival.end, arrival.is_partial
             )
         return True
+
+    def _is_gathered(self, arrival: Arrival) -> bool:
+        """Whether more of a message has to come before it is routed."""
+        return self._gathers and arrival.is_partial and arrival.delivery.size < _GATHERED_MAX
 
     # --- sections
 

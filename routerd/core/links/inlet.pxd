@@ -53,12 +53,14 @@ cdef class Inlet(End):
     cpdef void narrow(self, Py_ssize_t window)
     @cython.locals(link=Receiver, room=Py_ssize_t, address=Address)
     cpdef void top_up(self)
+    @cython.locals(link=Receiver, room=Py_ssize_t, address=Address)
     cpdef void fill_up(self)
     cpdef bint is_served(self, Address address) noexcept
     @cython.locals(messages="long long", octets="long long", reach="long long")
     cdef void _measure(self)
     cdef void _set_reach(self, Py_ssize_t reach)
     cdef bint _has_cheap_waits(self, Address address) except -1
+    cdef inline void _grant(self, Address address, Py_ssize_t room)
     @cython.locals(link=Receiver, taken=Py_ssize_t)
     cdef void _grant_in_step(self, Address address, Py_ssize_t room)
     @cython.locals(link=Receiver)

@@ -134,12 +134,8 @@ class Inlet(End):
             room -= self.waiting
         if self.is_short:
             room = min(room, self.reach - link.credit - self.parked)
-        if room < self.least_room:
-            return
-        if address is None or self.deliveries <= self.unserved or self._has_cheap_waits(address):
-            link.grant(room)
-        else:
-            self._grant_in_step(address, room)
+        if room >= self.least_room:
+            self._grant(address, room)
 
     def fill_up(self) -> None:
         """Grant all that is free to a client that has nothing under way, as qdrouterd does.
@@ -148,12 +144,8 @@ class Inlet(End):
         """
         link, address = self.link, self.address
         room = self.reach - link.credit - self.parked
-        if room <= 0 or not self.is_open or (address is not None and not self.is_served(address)):
-            return
-        if address is None or self.deliveries <= self.unserved or self._has_cheap_waits(address):
-            link.grant(room)
-        else:
-            self._grant_in_step(address, room)
+        if room > 0 and self.is_open and (address is None or self.is_served(address)):
+            self._grant(address, room)
 
     def is_served(self, address: "Address") -> bool:
         """Whether somebody can get messages of this link for an address, if only its fallback destination."""
@@ -185,6 +177,13 @@ class Inlet(End):
         if address.is_multicast or address.routes:
             return True
         return len(address.outlets) == 1 and self.guard is None
+
+    def _grant(self, address: "Address | None", room: int) -> None:
+        """Grant a producer what is free, or what its consumers can take where it is costly to wait."""
+        if address is None or self.deliveries <= self.unserved or self._has_cheap_waits(address):
+            self.link.grant(room)
+        else:
+            self._grant_in_step(address, room)
 
     def _grant_in_step(self, address: "Address", room: int) -> None:
         """Grant an active producer no more credit than its consumers have, or a minimum that may wait for them.

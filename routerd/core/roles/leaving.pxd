@@ -34,7 +34,7 @@ cdef class Leaving:
     cpdef void drain(self)
     @cython.locals(peer=Peer, inlet=Inlet, outlet=Outlet, end=RoutedEnd, is_drained=bint, is_late=bint)
     cpdef bint is_drained(self) except -1
-    @cython.locals(peer=Peer, outlet=Outlet, address=Address, route=AddressRoute)
+    @cython.locals(peer=Peer, inlet=Inlet, outlet=Outlet, address=Address, route=AddressRoute)
     cpdef void close_all(self)
 
 

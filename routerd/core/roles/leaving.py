@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from routerd.core.delivery.queues import Queues
     from routerd.core.directory.directory import Directory
     from routerd.core.links.inlet import Inlet
-    from routerd.core.links.outlet import Outlet
     from routerd.core.links.peer import Peer
     from routerd.core.roles.attaching import Attaching
     from routerd.core.roles.routed_links import RoutedLinks
@@ -103,10 +102,13 @@ class Leaving:
             self._queues.release_parked(address)
         for peer in list(self._peers.values()):
             self._routed.close_all(peer, SHUTTING_DOWN)
-            ends: list[Inlet | Outlet] = [*peer.inlets, *peer.outlets]
-            for end in ends:
-                if end.link.is_attached:
-                    end.link.detach(error=SHUTTING_DOWN)
+            for inlet in list(peer.inlets):
+                if inlet.link.is_attached:
+                    # A qdrouterd never frees an error that its link for heartbeats is detached with. The close has it.
+                    inlet.link.detach(error=None if inlet.is_control else SHUTTING_DOWN)
+            for outlet in list(peer.outlets):
+                if outlet.link.is_attached:
+                    outlet.link.detach(error=SHUTTING_DOWN)
             if peer.is_open and not peer.connection.is_finished:
                 peer.is_open = False
                 # A connection that was closed before waits for the peer's close.

@@ -1,5 +1,6 @@
-"""A second place for the configuration, which does not use it: all other holders may die at once."""
+"""A second place for the configuration, which needs little of it: all other holders may die at once."""
 
+from collections.abc import Callable
 from typing import Any
 
 from routerd.io.backing.managed_worker import StaleConfiguration
@@ -9,8 +10,12 @@ from routerd.management import Change, Configuration
 class ConfigurationCopy:
     """Answers like `ManagedWorker`, for the configuration only."""
 
-    def __init__(self, configuration: Configuration) -> None:
+    def __init__(
+        self, configuration: Configuration, follow: Callable[[Configuration, Configuration], None] | None = None
+    ) -> None:
+        """`follow` is called with the former configuration and the new one, for what this process takes of it."""
         self._configuration = configuration
+        self._follow = follow
         self._prepared: Change | None = None
 
     def ask(self, what: str, *arguments: Any) -> Configuration | None:
@@ -37,8 +42,13 @@ class ConfigurationCopy:
         change, self._prepared = self._prepared, None
         if change is None:
             raise StaleConfiguration("no change has been prepared")
-        self._configuration = self._configuration.changed(change)
+        self._take(self._configuration.changed(change))
 
     def _configure(self, configuration: Configuration) -> None:
         if configuration.version > self._configuration.version:
-            self._configuration = configuration
+            self._take(configuration)
+
+    def _take(self, configuration: Configuration) -> None:
+        before, self._configuration = self._configuration, configuration
+        if self._follow is not None:
+            self._follow(before, configuration)

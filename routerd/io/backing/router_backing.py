@@ -89,12 +89,14 @@ class RouterBacking:
         *,
         configuration_copy: Member | None = None,
         own_logs: Callable[[], list[LogRow]] = list,
+        follow: Callable[[Configuration, Configuration], None] | None = None,
         nodes: Callable[[], Awaitable[Sequence[NodeRow]]] | None = None,
         restarts: Callable[[], Awaitable[Mapping[str, int]]] | None = None,
         kept_files: Sequence[str] = (),
     ) -> None:
         """`configuration_copy` has the configuration beside the workers. `own_logs` has the lines of this process, if
-        no worker has them.
+        no worker has them. `follow` is called with the former configuration and each new one, for what this process
+        takes of it then.
 
         `nodes` returns the routers of the network, this one first; without it there is no other. `restarts` returns how
         often each of `CENTRAL_ACTORS` was started again, as far as they answer. Requests must not name a file of
@@ -110,6 +112,7 @@ class RouterBacking:
         self._now = now
         self._started_at = started_at
         self._own_logs = own_logs
+        self._follow = follow
         self._nodes = nodes or self._own_node
         self._restarts = restarts or _no_restarts
         self._kept_files = tuple(kept_files)
@@ -148,8 +151,10 @@ class RouterBacking:
         return sorted(await self._all("report"), key=lambda row: row.worker)
 
     async def connections(self) -> list[ConnectionRow]:
-        """Return all connections."""
-        return sorted(_unpacked(ConnectionRow, await self._all("connections")), key=attrgetter("connection"))
+        """Return all connections, in the order in which they were opened."""
+        # Numbers of different workers say nothing about that.
+        rows = _unpacked(ConnectionRow, await self._all("connections"))
+        return sorted(rows, key=lambda row: (-row.uptime_s, row.connection))
 
     async def links(self) -> list[LinkRow]:
         """Return all links."""
@@ -325,7 +330,7 @@ class RouterBacking:
         async with self._changing:
             for found in await self._all("configuration", of=self._holders):
                 if found.version > self.configuration.version:
-                    self.configuration = found
+                    self._take(found)
                     # The numbers of entities that were deleted since are not known any more.
                     self._last_number = 0
             self._fall_behind(self._holders)
@@ -362,13 +367,18 @@ class RouterBacking:
                 with suppress(MemberGone, Unanswered):
                     await self._holders[worker].ask("give_up")
             raise
-        self.configuration = self.configuration.changed(change)
+        self._take(self.configuration.changed(change))
         for worker in prepared:
             try:
                 await self._holders[worker].ask("commit")
             except (MemberGone, Unanswered, StaleConfiguration) as error:
                 _log.warning("Worker %d has to be told of a change again: %s", worker, error)
                 self._fall_behind([worker])
+
+    def _take(self, configuration: Configuration) -> None:
+        before, self.configuration = self.configuration, configuration
+        if self._follow is not None:
+            self._follow(before, configuration)
 
     def _fall_behind(self, workers: Iterable[int]) -> None:
         self._behind.update(workers)

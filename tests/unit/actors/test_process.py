@@ -39,6 +39,22 @@ def test_a_worker_removes_the_sockets_of_its_former_incarnations(tmp_path: Path)
     assert sorted(os.listdir(tmp_path)) == ["1.pulse", "11-18ea19049a76da73"]
 
 
+def test_an_actor_beside_the_launcher_has_its_working_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # What the actor changes is put back after the test.
+    monkeypatch.chdir(tmp_path)
+    there = tmp_path / "there"
+    there.mkdir()
+    beside = ProcessConfig(router_id="A", role="table", folder=str(tmp_path / "run"), directory=str(there))
+    settle(replace(beside, is_away=True)).close()
+    assert Path.cwd() == tmp_path
+    settle(replace(beside, directory=str(tmp_path / "missing"))).close()
+    assert Path.cwd() == tmp_path
+    settle(beside).close()
+    assert Path.cwd() == there
+
+
 def test_an_actor_waits_for_room_for_its_pulse(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

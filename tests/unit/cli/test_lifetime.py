@@ -92,6 +92,17 @@ def test_a_signal_before_it_is_ready_stops_it(number: signal.Signals) -> None:
     assert router.calls == ["start", "stop"]
 
 
+def test_so_does_an_interrupt_that_ray_raises_instead() -> None:
+    class Interrupted(Recorded):
+        def start(self) -> list[str]:
+            super().start()
+            raise KeyboardInterrupt
+
+    router = Interrupted()
+    assert Lifetime(router, 3).start() is None
+    assert router.calls == ["start", "stop"]
+
+
 def test_sighup_neither_stops_a_router_nor_disarms_the_other_signals() -> None:
     router = Recorded(on_start=(signal.SIGHUP,))
     lifetime = Lifetime(router, 3)

@@ -254,6 +254,17 @@ class TestSilence:
             far.beat()
             assert far.take() == [("link flow", far.heartbeat.name, 2)]
 
+    def test_the_link_is_detached_without_an_error_when_the_router_ends(self, router):
+        far = far_edge(router).attach()
+        router.router.leaving.drain()
+        far.take()
+        router.router.leaving.close_all()
+        router.pump()
+        events = far.take()
+        errors = {event[1]: event[3] for event in events if event[0] == "link detached"}
+        assert (errors[far.heartbeat.name], errors[far.uplink.name]) == (None, "amqp:connection:forced")
+        assert ("closed", "amqp:connection:forced") in events
+
     def test_a_client_may_use_the_address_and_is_not_cut(self, router):
         client = router.client()
         link = client.producer(HEARTBEAT)

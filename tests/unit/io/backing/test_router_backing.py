@@ -31,7 +31,7 @@ from routerd.management import (
     find_entity_type,
 )
 from tests.unit.io.backing.told_worker import CERTIFICATE
-from tests.unit.management.fake_router import worker
+from tests.unit.management.fake_router import connection, worker
 from tests.waiting import eventually_beside
 
 TEXT = """\
@@ -172,6 +172,29 @@ def test_the_newest_configuration_is_taken_over_and_told_to_all() -> None:
     run(router.restore, lambda: all(names(member) == [None, "new"] for member in members.values()))
     assert router.configuration == newer
     assert router.new_number() > 7
+
+
+def test_what_follows_is_called_with_each_new_configuration() -> None:
+    newer = Configuration(7, (*START.entities, address("new")))
+    seen: list[tuple[int, int]] = []
+
+    def follow(before: Configuration, after: Configuration) -> None:
+        seen.append((before.version, after.version))
+
+    of_router = RouterSettings(id="R")
+    router = RouterBacking(of_router, {0: Kept(newer)}, START, lambda: 160.0, 100.0, follow=follow)
+    run(router.restore)
+    run(lambda: router.create(address("newest")))
+    assert seen == [(0, 7), (7, 8)]
+
+
+def test_connections_come_in_the_order_in_which_they_were_opened() -> None:
+    members = {0: Kept(), 1: Kept()}
+    for member, ages in ((members[0], {8: 7.5, 10: 0.5}), (members[1], {3: 2.5})):
+        rows = [tuple(connection(number, uptime_s=age)) for number, age in ages.items()]
+        member.answers["connections"] = [pickle.dumps(rows)]
+    found = run(backing(members).connections)
+    assert [row.connection for row in found] == [8, 3, 10]
 
 
 def test_a_worker_that_starts_is_told_what_is_configured_now() -> None:
