@@ -108,7 +108,7 @@ class Membership:
     def _check_confirmed(self, name: ClientName) -> None:
         confirmation = self._confirming[name]
         is_late = self._port.now - confirmation.since >= self._port.config.confirm_wait_s
-        if confirmation.waits_for and not is_late:
+        if (confirmation.waits_for and not is_late) or not self._port.routers.are_met(self._port.now):
             return
         del self._confirming[name]
         if confirmation.waits_for:

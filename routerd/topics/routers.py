@@ -161,6 +161,10 @@ class Routers:
         """Return whether all subscriptions are known that publishers have to wait for."""
         return self._is_seasoned or now - self._boot > self._config.grace
 
+    def are_met(self, now: float) -> bool:
+        """Return whether the routers of the network have had time to come into reach."""
+        return now - self._boot >= self._config.meeting_s
+
     def season(self, census: list[str], now: float) -> bool:
         """Take over the directory of a router that was up before; return whether that is news."""
         for router in census:

@@ -49,6 +49,8 @@ class NodeConfig:
     """A router that was not heard for so long is out of reach."""
     confirm_wait_s: float = 2.0
     """A new subscription is answered after so long even if a router has not confirmed it."""
+    meeting_s: float = 0.0
+    """A router answers no new subscription for so long after its start: others may not be in reach yet."""
     longest_timeout_s: float = 5400.0
     """No subscription and no publisher of the network may be away longer and come back."""
     grace_s: float | None = None

@@ -14,6 +14,8 @@ PUBLISHER_TIMES = 1.5
 """A publisher may be away that much longer than a subscriber."""
 LEASE_S = 60.0
 """More than the lease of routers that do not hear each other."""
+MEETING_S = 2.0
+"""Routers that come into reach later than this after the start of another one may end its new subscriptions."""
 UNSETTLED_OF_ONE_MAX = 2000
 """Messages that one publisher may have unsettled."""
 LONGEST_TIMEOUT_S = 7 * 86_400 * PUBLISHER_TIMES
@@ -71,6 +73,7 @@ class HostedTopics(Topics):
             wall_offset_s=time.time() - self._router.now,
             hello_interval_s=float(settings.hello_interval_s),
             hello_max_age_s=float(settings.hello_max_age_s),
+            meeting_s=0.0 if is_standalone else MEETING_S,
             longest_timeout_s=LONGEST_TIMEOUT_S,
             grace_s=float(grace_s),
             # Elsewhere the lease of other routers has to pass at least.

@@ -255,6 +255,26 @@ def test_a_subscription_that_was_answered_without_a_router_is_ended_if_that_has_
     assert detached == (["amqp:resource-deleted"] if accepts_meanwhile else [])
 
 
+def test_a_router_that_has_just_started_answers_no_subscription_before_it_has_met_the_others():
+    nodes = Nodes("A")
+    nodes.publisher("A")
+    nodes.publish(b"before")
+    nodes.start("B", meeting_s=2.0)
+    nodes.part("A", "B")
+    nodes.nodes["B"].lose("A", nodes.now)
+    nodes.subscriber("B", link=4, has_map=False)
+    nodes.passes(1.0)
+    nodes.publish(b"meanwhile")
+    assert nodes.take("B") == []
+    nodes.join("A", "B")
+    nodes.nodes["B"].reach("A", nodes.now)
+    nodes.passes(1.5)
+    assert nodes.kinds("B")[0] == "AnswerSubscriber"
+    nodes.publish(b"t")
+    nodes.passes(3.0)
+    assert nodes.kinds("B") == ["Delivered"]
+
+
 def test_a_subscription_that_a_router_has_confirmed_in_time_is_not_ended():
     nodes = Nodes("AB")
     nodes.publisher("A")
