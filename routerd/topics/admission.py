@@ -1,7 +1,7 @@
 """Subscribers with unsettled maps that wait until no more is under way than such a map has room for.
 
-While no subscriber of a topic has a map, its publishers may have far more unsettled. One map that filled up with
-messages of one publisher could then wait for another one that filled up with those of another publisher, without end.
+While no subscriber of a topic has a map, its publishers may have far more unsettled. One map could fill up
+with messages of one publisher, another one with those of another publisher. They would wait for each other without end.
 """
 
 from dataclasses import dataclass
