@@ -32,7 +32,7 @@ from actors.restart_counts import RestartCounts
 from actors.routing_engine import RoutingEngineActor
 from routerd.core import RouterSettings
 from routerd.io import Node, WorkerConfig
-from routerd.management import Configuration
+from routerd.management import Configuration, LogRow
 
 T = TypeVar("T")
 
@@ -173,6 +173,7 @@ class RouterManagement(Hosted, ManagementActor):
         process: ProcessConfig,
         workers: tuple[int, ...],
         namespace: str,
+        launcher_lines: list[LogRow],
     ) -> None:
         members = _each(ManagedMember, process.router_id, workers, namespace)
         configuration_copy = ManagedMember(actor_name(process.router_id, ENGINE), namespace)
@@ -189,6 +190,7 @@ class RouterManagement(Hosted, ManagementActor):
             configuration_copy,
             engine,
             RestartCounts(self._restarts, others),
+            launcher_lines,
             now=time.time,
         )
         self.begin()

@@ -1,7 +1,7 @@
 """The management actor: answers for the router as a whole."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from actors.peers import Engine
@@ -21,7 +21,7 @@ from routerd.io import (
     module_log,
     own_log_rows,
 )
-from routerd.management import Agent, Configuration, MetricsQuery, MetricsText, Unanswered
+from routerd.management import Agent, Configuration, LogRow, MetricsQuery, MetricsText, Unanswered
 
 RESTORE_AGAIN_S = 0.5
 
@@ -46,6 +46,7 @@ class ManagementActor:
         configuration_copy: Member,
         engine: Engine,
         restart_counts: RestartCounts,
+        launcher_lines: Sequence[LogRow] = (),
         *,
         now: Callable[[], float],
     ) -> None:
@@ -58,7 +59,7 @@ class ManagementActor:
             now,
             started_at,
             configuration_copy=configuration_copy,
-            own_logs=own_log_rows,
+            own_logs=lambda: [*launcher_lines, *own_log_rows()],
             follow=partial(follow_log, router.mode),
             nodes=engine.nodes if router.mode is RouterMode.INTERIOR else None,
             restarts=restart_counts.told,

@@ -26,7 +26,7 @@ from actors.process import ProcessConfig, clear
 from actors.worker_process import shortage_of
 from routerd.config import RouterConfig
 from routerd.core import RouterMode
-from routerd.io import FabricKeys, WorkerConfig, configuration_of, module_log
+from routerd.io import FabricKeys, WorkerConfig, configuration_of, module_log, own_log_rows
 
 READY_S = 150.0
 """The time for all actors to start. Ray replaces a process that has not begun after 60 s, and the next must fit in."""
@@ -194,7 +194,7 @@ class Router:
         about = (self._config.router, self._configuration, self._started_at)
         where = (workers, self._options.ray_namespace)
         self._start(ENGINE, _Engine, *about, self._process(ENGINE, TABLE), *where)
-        self._start(MANAGEMENT, _Management, *about, self._process(MANAGEMENT, TABLE), *where)
+        self._start(MANAGEMENT, _Management, *about, self._process(MANAGEMENT, TABLE), *where, own_log_rows())
 
     def _start(self, role: str, actor: Any, *arguments: Any) -> None:
         options = self._options

@@ -107,6 +107,8 @@ def test_the_log_and_its_counts_are_those_of_all_processes(manage: ManagementCli
     times = [entry[5] for entry in log]
     assert times == sorted(times)
     counts = {row["name"]: row["infoCount"] for row in manage.query("logStats")}
+    # The launcher says so, before there are other processes.
+    assert any(entry[2].startswith("Router started in") for entry in log)
     assert counts["ROUTER_CORE"] >= sum(entry[0] == "ROUTER_CORE" for entry in log) > 0
 
 
