@@ -33,7 +33,8 @@ def test_the_promise_is_kept_where_it_once_was_not(seed: int) -> None:
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_the_promise_is_kept_in_every_kind_of_run(profile: str) -> None:
-    assert sum(run(seed, **PROFILES[profile]).counts["given"] for seed in range(1, 4)) > 0
+    counts = [run(seed, **PROFILES[profile]).counts for seed in range(1, 4)]
+    assert sum(each["given"] + each["ended"] for each in counts) > 0
 
 
 def test_the_class_of_losses_that_is_left_is_known_as_such() -> None:
@@ -78,7 +79,6 @@ NEEDED: list[tuple[str, str, int]] = [
     ("counts_no_attaches", "resting", 3),
     ("cancels_no_copies", "turns", 105),
     ("answers_settled_before_done", "settling", 20),
-    ("confirms_nothing", "announcing", 5),
     ("mixes_lives_of_hosts", "reborn", 10),
     ("never_ends_publishers", "expiring", 5),
     ("takes_maps_piece_by_piece", "moves", 10),
@@ -106,5 +106,13 @@ def test_without_the_grace_subscriptions_are_ended_that_would_have_come_back() -
     assert int(said.removeprefix("ended: ")) > 0
 
 
+def test_without_confirmations_subscriptions_are_ended_that_would_have_gone_on() -> None:
+    assert sum(run(seed, **PROFILES["announcing"]).counts["ended"] for seed in range(1, 6)) == 0
+    status, said = without("confirms_nothing", "announcing", 5)
+    assert status == 1
+    assert int(said.removeprefix("ended: ")) > 0
+
+
 def test_every_mutation_is_tested() -> None:
-    assert {"accepts_at_once", *(rule for rule, _, _ in NEEDED)} == {rule.__name__ for rule in MUTATIONS}
+    tested = {"accepts_at_once", "confirms_nothing", *(rule for rule, _, _ in NEEDED)}
+    assert tested == {rule.__name__ for rule in MUTATIONS}

@@ -42,6 +42,7 @@ from tests.waiting import WITHIN_S, eventually
 
 GONE_WITHIN_S = 10.0
 ANSWER_S = 0.5
+"""The time for an actor that may be dead: whoever waits for another one asks again."""
 TWO_ACTORS = Form("ray-2", 2)
 ROLES = ("table", "engine", "management", "connection.0", "connection.1")
 ENDS = (signal.SIGKILL, signal.SIGSTOP)
@@ -297,23 +298,23 @@ class Joined:
         for reservation in self._reservations:
             reservation.close()
 
-    def ask(self, role: str, method: str, *arguments: Any) -> Any:
+    def ask(self, role: str, method: str, *arguments: Any, within_s: float = WITHIN_S) -> Any:
         """Call an actor; its errors and its silence are errors."""
         actor = ray.get_actor(f"{self.id}.{role}", NAMESPACE)
-        return ray.get(getattr(actor, method).remote(*arguments), timeout=ANSWER_S)
+        return ray.get(getattr(actor, method).remote(*arguments), timeout=within_s)
 
     def pid(self, role: str) -> int | None:
         with contextlib.suppress(RayError):
-            return int(self.ask(role, "pid"))
+            return int(self.ask(role, "pid", within_s=ANSWER_S))
         return None
 
     def is_whole(self) -> bool:
         """Whether all actors answer, and know each other."""
         with contextlib.suppress(RayError, GetTimeoutError):
-            self.ask("management", "ready")
-            table = self.ask("table", "describe")
-            members = self.ask("engine", "describe")["members"]
-            answers = [self.ask(f"connection.{worker}", "ping") for worker in table["workers"]]
+            self.ask("management", "ready", within_s=ANSWER_S)
+            table = self.ask("table", "describe", within_s=ANSWER_S)
+            members = self.ask("engine", "describe", within_s=ANSWER_S)["members"]
+            answers = [self.ask(f"connection.{worker}", "ping", within_s=ANSWER_S) for worker in table["workers"]]
             return (
                 table["members"] == table["workers"] == [worker for worker, _ in sorted(members)]
                 and table["version"] == table["knownByAll"]
@@ -324,7 +325,7 @@ class Joined:
     def is_whole_since(self, epoch: int) -> bool:
         """Whether all actors know each other by a later table than that of an epoch."""
         with contextlib.suppress(RayError, GetTimeoutError):
-            return bool(self.ask("table", "describe")["version"][0] > epoch) and self.is_whole()
+            return bool(self.ask("table", "describe", within_s=ANSWER_S)["version"][0] > epoch) and self.is_whole()
         return False
 
 
