@@ -41,7 +41,7 @@ def traceback_of(error: Exception | None) -> Exception | None:
 class Interrupted(KeyboardInterrupt):
     """A signal to stop, before the router was ready.
 
-    Ray ends its calls in order for a KeyboardInterrupt alone, and then raises one of its own.
+    It is a KeyboardInterrupt, since for no other exception Ray ends its calls in order. Ray then raises another one.
     """
 
 

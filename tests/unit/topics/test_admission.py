@@ -111,7 +111,7 @@ def test_one_that_waits_too_long_is_refused_and_told_why():
     (why,) = [effect.description for effect in told if isinstance(effect, Detach)]
     assert "more is under way than an unsettled map has room for, at A" in why
     assert nodes.topic("B").refused == 1
-    # What was asked still holds when it attaches again, although others have been settled and sent since.
+    # It may come again, and is taken once there is room.
     decided(nodes, tags)
     nodes.subscriber("B", link=5)
     assert answered(nodes.take("B")) == [5]
