@@ -14,6 +14,7 @@ cdef unsigned int _MASK
 cdef object _ATTACH_RCVD
 cdef object _ATTACH_SENT
 cdef object _BEGIN_RCVD
+cdef object _BEGIN_SENT
 cdef object _END_RCVD
 cdef object _MAPPED
 cdef object _UNMAPPED
@@ -35,6 +36,7 @@ cdef class Session:
     cdef readonly bint is_open
     cdef readonly bint is_over
     cdef public bint is_busy
+    cdef readonly bint is_unwanted
     cdef public unsigned int send_frame_size
     cdef readonly Py_ssize_t unsettled_max
     cdef readonly unsigned int handle_max
@@ -61,6 +63,8 @@ cdef class Session:
     cdef public object context
 
     cpdef void check_open(self)
+    @cython.locals(link=Link)
+    cpdef void end_unused(self)
     cpdef void answer(self)
     cpdef void fall_silent(self)
     cpdef void send_detach(self, Link link, object performative)

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 _ATTACH_RCVD = LinkState.ATTACH_RCVD
 _ATTACH_SENT = LinkState.ATTACH_SENT
 _BEGIN_RCVD = SessionState.BEGIN_RCVD
+_BEGIN_SENT = SessionState.BEGIN_SENT
 _END_RCVD = SessionState.END_RCVD
 _MAPPED = SessionState.MAPPED
 _UNMAPPED = SessionState.UNMAPPED
@@ -69,6 +70,7 @@ class Session:
         self.is_open = False
         self.is_over = False
         self.is_busy = False
+        self.is_unwanted = False
         self.send_frame_size = connection.send_frame_size
         self.unsettled_max = config.unsettled_per_session
         self.handle_max = config.handle_max
@@ -142,6 +144,18 @@ class Session:
         self.connection.send_performative(self.channel, End(error=error))
         self.move(move)
         self.fall_silent()
+
+    def end_unused(self) -> None:
+        """End the session if no link uses it: at once, or when the peer has answered it."""
+        if not self.is_open:
+            return
+        for link in self.links():
+            # One that is attached once more only to be closed (2.6.6) is nobody's, and has been said to be over before.
+            if not link.is_reported:
+                return
+        self.is_unwanted = self.state is _BEGIN_SENT
+        if not self.is_unwanted:
+            self.end()
 
     def sender(self, name: str) -> Sender:
         """Return a new sending endpoint; the caller attaches it."""
@@ -366,6 +380,8 @@ class Session:
         self.remote_handle_max = performative.handle_max
         self.send_frame_size = self.connection.send_frame_size
         self.handler.on_session_begun(self, performative)
+        if self.is_unwanted:
+            self.end_unused()
 
     def receive_flow(self, decoder: "Decoder") -> None:
         """Take the peer's windows, and a link's credit if the flow has a handle (2.5.6)."""

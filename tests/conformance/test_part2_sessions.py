@@ -227,6 +227,23 @@ def test_crossing_ends_end_the_session():
     assert peer.engine.session().channel == 0
 
 
+@pytest.mark.parametrize("is_used_again", [False, True], ids=["left", "used again"])
+def test_a_session_that_nobody_uses_ends_when_the_peer_has_answered_it(is_used_again):
+    """No end may be sent between begin and the answer (2.5.5)."""
+    peer = opened()
+    session = peer.engine.session()
+    session.begin()
+    session.end_unused()
+    (frame,) = peer.frames_sent()
+    assert isinstance(frame.performative, Begin)
+    if is_used_again:
+        session.sender("one").attach(source=SOURCE, target=TARGET)
+        peer.sent()
+    peer.send(begin(remote_channel=frame.channel), channel=frame.channel)
+    assert [type(each) for each in peer.sent()] == ([] if is_used_again else [End])
+    assert session.is_open is is_used_again
+
+
 def test_a_session_error_is_sent_in_an_end():
     peer = SessionPeer()
     peer.send(Attach(name="a", handle=0, role=True), Attach(name="b", handle=1, role=True))

@@ -243,7 +243,6 @@ def leave(simulation: RoutedSimulation) -> None:
         left: dict[str, Any] = {
             "pending": links.pending,
             "namesakes": links.namesakes,
-            "unused sessions": links.unused,
             "connections": [one.number for one in host.router.peers.values() if not (one.is_router or one.is_edge)],
         }
         for peer in host.router.peers.values():

@@ -11,7 +11,7 @@ from routerd.core.links.role cimport LinkRole
 from routerd.core.roles.attaching cimport Attaching
 from routerd.core.roles.clients cimport Clients
 from routerd.core.roles.containers cimport Containers, ContainerUse
-from routerd.core.roles.ends cimport Ends, end_empty_session
+from routerd.core.roles.ends cimport Ends
 from routerd.wire.delivery cimport Delivery
 from routerd.wire.session cimport Session
 

@@ -15,7 +15,6 @@ from routerd.core.links.inlet import Inlet
 from routerd.core.links.outlet import Outlet
 from routerd.core.links.role import LinkRole
 from routerd.core.roles.containers import AUTO_LINK, ContainerUse
-from routerd.core.roles.ends import end_empty_session
 from routerd.core.roles.leaving import QUIET_S
 from routerd.core.settings import AutoLinkSettings, LinkDirection
 from routerd.wire import ConnectionState, Error, FrameTooLarge, Source, StateError, Symbol, Target
@@ -360,7 +359,7 @@ class AutoLinks:
         self._quiescing.pop(link, None)
         link.end = None
         if link.is_alone:
-            end_empty_session(end.link)
+            end.link.session.end_unused()
         if link.peer.connection.state is not _OPENED:
             return was_used
         reason = _reason(error) or (None if was_answered else _REFUSED)

@@ -164,8 +164,6 @@ class Connections:
     def session_begun(self, session: "Session", performative: Any) -> None:
         """Answer a session that the peer began."""
         if session.state is not _BEGIN_RCVD:
-            if self._routed.unused:
-                self._routed.session_begun(session)
             return
         peer: Peer = session.connection.context
         gate = self._policy.gate
@@ -182,7 +180,6 @@ class Connections:
 
     def session_ended(self, session: "Session") -> None:
         """Stop counting it, if it counted."""
-        self._routed.unused.pop(session, None)
         if session.context is not None and self._policy.gate is not None:
             session.context = None
             self._policy.gate.session_ended(session.connection.context)

@@ -10,7 +10,7 @@ from routerd.core.links.trunk cimport Trunk
 from routerd.core.roles.attaching cimport Attaching
 from routerd.core.roles.claims cimport Claimant, Claims
 from routerd.core.roles.control cimport ControlRole
-from routerd.core.roles.ends cimport Ends, end_empty_session
+from routerd.core.roles.ends cimport Ends
 from routerd.core.roles.trunks cimport Trunks
 from routerd.wire.delivery cimport Delivery
 from routerd.wire.link cimport Link

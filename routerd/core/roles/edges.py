@@ -18,7 +18,6 @@ from routerd.core.links.trunk import Trunk
 from routerd.core.roles.claims import Claimant
 from routerd.core.roles.control import ControlRole
 from routerd.core.roles.edge_lookups import LOOKUP, OPCODE, VERSION
-from routerd.core.roles.ends import end_empty_session
 from routerd.core.roles.uplinks import HEARTBEAT, TRACKING
 from routerd.core.settings import LinkDirection
 from routerd.wire import (
@@ -340,7 +339,7 @@ class TrackerRole(LinkRole):
         outlet: Outlet = end
         was_open = self._ends.begin_outlet(outlet)
         self._directory.tracking.end(outlet)
-        end_empty_session(outlet.link)
+        outlet.link.session.end_unused()
         self._ends.finish_outlet(outlet, was_open, error)
 
 

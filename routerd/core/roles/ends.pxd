@@ -4,8 +4,6 @@ from routerd.core.delivery.endings cimport Endings
 from routerd.core.links.inlet cimport Inlet
 from routerd.core.links.outlet cimport Outlet
 from routerd.core.recording.journal cimport Journal
-from routerd.wire.link cimport Link
-from routerd.wire.session cimport Session
 
 
 @cython.final
@@ -21,7 +19,3 @@ cdef class Ends:
     cdef void finish_outlet(self, Outlet outlet, bint was_open, object error)
     cdef void begin_inlet(self, Inlet inlet)
     cdef void finish_inlet(self, Inlet inlet, object error)
-
-
-@cython.locals(session=Session, one=Link)
-cpdef void end_empty_session(Link link)

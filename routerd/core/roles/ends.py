@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from routerd.core.recording.journal import Journal
     from routerd.core.totals import Totals
     from routerd.wire import Error
-    from routerd.wire.link import Link
 
 
 class Ends:
@@ -58,15 +57,3 @@ class Ends:
         self._observer.link_lost(inlet, error)
         if self._journal.recorder is not None:
             self._journal.recorder.events.producer_detached(inlet, self._clock.now)
-
-
-def end_empty_session(link: "Link") -> None:
-    """End the session of a link that had it alone."""
-    session = link.session
-    if not session.is_open:
-        return
-    for one in session.links():
-        # One that is attached once more only to be closed (2.6.6) is nobody's, and has been said to be over before.
-        if not one.is_reported:
-            return
-    session.end()

@@ -4,7 +4,6 @@ from routerd.core.links.peer cimport Peer
 from routerd.core.links.role cimport LinkRole
 from routerd.core.links.routed_end cimport RoutedEnd
 from routerd.core.roles.attaching cimport Attaching
-from routerd.core.roles.ends cimport end_empty_session
 from routerd.core.roles.routed_traffic cimport RoutedTraffic
 from routerd.wire.connection cimport Connection
 from routerd.wire.delivery cimport Delivery
@@ -14,7 +13,6 @@ from routerd.wire.session cimport Session
 cdef object _TOO_LONG
 cdef object _NO_ROOM
 cdef object _OPENED
-cdef object _BEGIN_SENT
 cdef object _MAPPED
 cdef object _ATTACH_RCVD
 cdef object _ATTACH_SENT
@@ -46,7 +44,6 @@ cdef class RoutedLinks:
     cdef object _totals
     cdef readonly dict pending
     cdef readonly dict namesakes
-    cdef readonly dict unused
 
     @cython.locals(near=RoutedEnd)
     cpdef void connect(self, Peer peer, Link link, Wish wish, str address, bint is_resumable)
@@ -55,8 +52,6 @@ cdef class RoutedLinks:
     )
     cdef void _attach(self, RoutedEnd near)
     cdef Session _session(self, Peer peer)
-    cdef void _do_without(self, Session session)
-    cpdef void session_begun(self, Session session)
     @cython.locals(end=RoutedEnd)
     cdef Session _shared_session(self, Peer peer)
     @cython.locals(near=RoutedEnd, link=Link, size="unsigned long long")

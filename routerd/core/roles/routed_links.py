@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from routerd.core.links.role import LinkRole
 from routerd.core.links.routed_end import RoutedEnd
-from routerd.core.roles.ends import end_empty_session
 from routerd.core.roles.routed_termini import routed_address, with_address
 from routerd.wire import (
     Attach,
@@ -43,7 +42,6 @@ _LOST_TEXT = "Connectivity to the peer container was lost"
 _TOO_LONG = Error(condition="amqp:frame-size-too-small", description="the attach does not fit the container's frames")
 _NO_ROOM = Error(condition="amqp:resource-limit-exceeded", description="the container takes no more links")
 _OPENED = ConnectionState.OPENED
-_BEGIN_SENT = SessionState.BEGIN_SENT
 _MAPPED = SessionState.MAPPED
 _ATTACH_RCVD = LinkState.ATTACH_RCVD
 _ATTACH_SENT = LinkState.ATTACH_SENT
@@ -100,8 +98,6 @@ class RoutedLinks:
         self.pending: dict[RoutedEnd, float] = {}
         # Near halves that wait for the name of a link that is being detached.
         self.namesakes: dict[Link, list[RoutedEnd]] = {}
-        # Sessions that end once the peer has answered them.
-        self.unused: dict[Session, None] = {}
 
     # --- attach
 
@@ -168,11 +164,11 @@ class RoutedLinks:
                 properties=performative.properties,
             )
         except FrameTooLarge:
-            self._do_without(session)
+            session.end_unused()
             self._refuse(near, _TOO_LONG)
             return
         except StateError:
-            self._do_without(session)
+            session.end_unused()
             self._refuse(near, _NO_ROOM)
             return
         far = RoutedEnd(self._attaching.take_number(), wish.to, link, False)
@@ -199,20 +195,6 @@ class RoutedLinks:
             return self._shared_session(peer)
         session.begin()
         return session
-
-    def _do_without(self, session: "Session") -> None:
-        """End a session that we began and that has no link, if the peer has answered it."""
-        if session.is_open and not session.links():
-            if session.state is _BEGIN_SENT:
-                self.unused[session] = None
-            else:
-                session.end()
-
-    def session_begun(self, session: "Session") -> None:
-        """End a session that became useless before its answer."""
-        if session in self.unused:
-            del self.unused[session]
-            self._do_without(session)
 
     def _shared_session(self, peer: "Peer") -> "Session | None":
         for end in peer.routed:
@@ -315,7 +297,7 @@ class RoutedLinks:
         for near in self.namesakes.pop(link, ()):
             self._attach(near)
         if not end.is_near:
-            end_empty_session(link)
+            link.session.end_unused()
         self._totals.add(end)
         self._observer.link_lost(end, end.reason if error is None else error)
 

@@ -10,7 +10,7 @@ from routerd.core.links.peer cimport Peer
 from routerd.core.links.role cimport ConnectionRole, LinkRole
 from routerd.core.roles.attaching cimport Attaching
 from routerd.core.roles.demand cimport Demand
-from routerd.core.roles.ends cimport Ends, end_empty_session
+from routerd.core.roles.ends cimport Ends
 from routerd.core.roles.fabric cimport Fabric
 from routerd.core.roles.link_routing cimport LinkRouting
 from routerd.core.roles.address_routes cimport AddressRoutes

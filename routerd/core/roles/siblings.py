@@ -17,7 +17,6 @@ from routerd.core.links.inlet import Inlet
 from routerd.core.links.outlet import Outlet
 from routerd.core.links.role import ConnectionRole, LinkRole
 from routerd.core.roles.address_routes import RELAY
-from routerd.core.roles.ends import end_empty_session
 from routerd.core.roles.link_routing import ROUTED
 from routerd.wire import Attach, ConnectionState, Error, LinkState, Open, Receiver, Target
 
@@ -366,7 +365,7 @@ class FabricOutletRole(LinkRole):
         neighbour = self._directory.neighbours.get(outlet.peer.sibling)
         if neighbour is not None and neighbour.outlets.get(key) is outlet:
             del neighbour.outlets[key]
-        end_empty_session(outlet.link)
+        outlet.link.session.end_unused()
         self._siblings.refresh(outlet.address)
         self._ends.finish_outlet(outlet, was_open, error)
 

@@ -21,7 +21,6 @@ from routerd.core.links.trunk import (
 )
 from routerd.core.roles.address_routes import NO_ROUTE
 from routerd.core.roles.control import ControlRole
-from routerd.core.roles.ends import end_empty_session
 from routerd.core.roles.link_routing import INCOMPLETE
 from routerd.core.settings import Distribution, RouterSettings
 from routerd.wire import Attach, Error, Open, Receiver, Sender, Session, Source, StateError, Symbol, Target
@@ -457,7 +456,7 @@ class TrunkOutletRole(LinkRole):
         outlet: Outlet = end
         was_open = self._ends.begin_outlet(outlet)
         self._trunks.outlet_ended(outlet)
-        end_empty_session(outlet.link)
+        outlet.link.session.end_unused()
         self._ends.finish_outlet(outlet, was_open, error)
 
 

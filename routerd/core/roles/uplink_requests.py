@@ -11,7 +11,6 @@ from routerd.core.links.inlet import Inlet
 from routerd.core.links.outlet import Outlet
 from routerd.core.links.role import LinkRole
 from routerd.core.roles.control import ControlRole
-from routerd.core.roles.ends import end_empty_session
 from routerd.core.roles.uplinks import UplinkOutletRole
 from routerd.wire import (
     AmqpValue,
@@ -284,4 +283,4 @@ class ReplyRole(ControlRole):
     def left(self, inlet: Inlet) -> None:
         """Stop asking, and end the session that the link had alone."""
         self._requests.link_ended(inlet.link)
-        end_empty_session(inlet.link)
+        inlet.link.session.end_unused()

@@ -11,7 +11,7 @@ from routerd.core.links.role cimport ConnectionRole, LinkRole
 from routerd.core.roles.attaching cimport Attaching
 from routerd.core.roles.claims cimport Claims
 from routerd.core.roles.control cimport ControlRole
-from routerd.core.roles.ends cimport Ends, end_empty_session
+from routerd.core.roles.ends cimport Ends
 from routerd.core.roles.trunks cimport Trunks
 from routerd.core.roles.address_routes cimport AddressRoutes
 from routerd.wire.delivery cimport Delivery

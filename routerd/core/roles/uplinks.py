@@ -16,7 +16,6 @@ from routerd.core.links.outlet import Outlet
 from routerd.core.links.role import ConnectionRole, LinkRole
 from routerd.core.links.trunk import Trunk
 from routerd.core.roles.control import ControlRole
-from routerd.core.roles.ends import end_empty_session
 from routerd.core.settings import PHASE_MAX
 from routerd.wire import (
     AmqpValue,
@@ -373,7 +372,7 @@ class UplinkOutletRole(LinkRole):
         was_open = self._ends.begin_outlet(outlet)
         self._trunks.outlet_ended(outlet)
         self._uplinks.outlet_ended(outlet)
-        end_empty_session(outlet.link)
+        outlet.link.session.end_unused()
         self._ends.finish_outlet(outlet, was_open, error)
 
 
@@ -409,7 +408,7 @@ class UplinkInletRole(LinkRole):
         """Forget the link, and end the session that it had alone."""
         inlet: Inlet = end
         self._ends.begin_inlet(inlet)
-        end_empty_session(inlet.link)
+        inlet.link.session.end_unused()
         address = inlet.address
         if address is not None:
             address.leave(inlet)
@@ -433,7 +432,7 @@ class NoticeRole(ControlRole):
 
     def left(self, inlet: Inlet) -> None:
         """End the session that the link had alone."""
-        end_empty_session(inlet.link)
+        inlet.link.session.end_unused()
 
 
 def _symbols(capability: str | None) -> tuple[Symbol, ...]:

@@ -126,7 +126,7 @@ class Routed:
         for worker in self.workers.workers.values():
             router = worker.router
             links = router.routed_links
-            assert (links.pending, links.namesakes, links.unused) == ({}, {}, {})
+            assert (links.pending, links.namesakes) == ({}, {})
             for peer in router.peers.values():
                 assert (peer.routed, peer.stuck, peer.routed_in, peer.routed_out) == ({}, {}, 0, 0)
                 assert len(peer.connection.links) == 0

@@ -90,7 +90,7 @@ def check_nothing_left(mesh):
     for joined in (*mesh.routers.values(), *mesh.edges.values()):
         for worker in joined.workers.values():
             links = worker.router.routed_links
-            assert (links.pending, links.namesakes, links.unused) == ({}, {}, {})
+            assert (links.pending, links.namesakes) == ({}, {})
             for peer in worker.router.peers.values():
                 assert (peer.routed, peer.stuck, peer.routed_in, peer.routed_out) == ({}, {}, 0, 0)
 

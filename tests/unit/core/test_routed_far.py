@@ -140,7 +140,7 @@ class Network:
         for router in self.mesh.routers.values():
             for worker in router.workers.values():
                 links = worker.router.routed_links
-                assert (links.pending, links.namesakes, links.unused) == ({}, {}, {})
+                assert (links.pending, links.namesakes) == ({}, {})
                 for peer in worker.router.peers.values():
                     assert (peer.routed, peer.stuck, peer.routed_in, peer.routed_out) == ({}, {}, 0, 0)
                     if peer.is_router:
