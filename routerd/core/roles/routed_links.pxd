@@ -60,7 +60,7 @@ cdef class RoutedLinks:
     cdef void _refuse(self, RoutedEnd near, object error)
     @cython.locals(link=Link, other=RoutedEnd)
     cpdef void detaching(self, RoutedEnd end, bint closed, object error)
-    @cython.locals(other=RoutedEnd, link=Link, near=RoutedEnd)
+    @cython.locals(other=RoutedEnd, link=Link, near=RoutedEnd, again=RoutedEnd)
     cpdef void ended(self, RoutedEnd end, object error)
     @cython.locals(link=Link)
     cdef void _follow(self, RoutedEnd end, RoutedEnd other, object error)

@@ -179,6 +179,7 @@ class RoutedLinks:
         far.dry_since = self._clock.now
         if wish.to.is_container and not is_sender:
             far.receiver.is_lenient = True
+        far.wish = wish
         far.other = near
         near.other = far
         link.context = far
@@ -211,6 +212,7 @@ class RoutedLinks:
     def answered(self, far: RoutedEnd, performative: Attach) -> None:
         """Answer the client as the container has answered, or refuse its link."""
         self.pending.pop(far, None)
+        far.wish = None
         near = far.other
         if near is None or near.link.state is not _ATTACH_RCVD or not near.link.session.is_open:
             return
@@ -285,8 +287,14 @@ class RoutedLinks:
         """Forget a half that is over, and detach the other one."""
         other = end.other
         link = end.link
+        again: RoutedEnd | None = None
         if other is not None:
-            self._follow(end, other, error)
+            if link.is_stolen and not end.is_near and end.wish is not None and other.link.state is _ATTACH_RCVD:
+                # The peer has attached a link of this name at the same time, and keeps it.
+                again = other
+                again.wish = end.wish
+            else:
+                self._follow(end, other, error)
         self._traffic.let_go(end)
         if other is not None:
             other.let_go()
@@ -296,6 +304,8 @@ class RoutedLinks:
         self._leave_queue(end)
         for near in self.namesakes.pop(link, ()):
             self._attach(near)
+        if again is not None:
+            self._attach(again)
         if not end.is_near:
             link.session.end_unused()
         self._totals.add(end)

@@ -123,13 +123,13 @@ class Network:
         self.client = self.first.client(client, container_id="c1")
         self.container = self.add(ids[-1], at)
 
-    def add(self, id, worker=0):
+    def add(self, id, worker=0, pattern="lr/#"):
         """Another container."""
         router = self.mesh[id]
         container = router.client(worker, container_id=f"broker-{id}", kind=Container)
         for host in router.workers.values():
             for name, direction in (("in", IN), ("out", OUT)):
-                host.router.link_routes.add(LinkRouteSettings(name=name, pattern="lr/#", direction=direction))
+                host.router.link_routes.add(LinkRouteSettings(name=name, pattern=pattern, direction=direction))
         for name in ("in", "out"):
             router[worker].router.link_routes.activated(name, container.peer)
         self.mesh.pump()
@@ -195,6 +195,32 @@ class TestRouters:
         network.container.vanish()
         assert network.client.errors[link.name].condition == LOST
         network.check_nothing_left()
+
+
+@pytest.mark.parametrize("receives", [True, False], ids=["receiver", "sender"])
+def test_two_routers_choose_one_name_for_two_links_at_once(receives):
+    """Each has a client with the same container-id and link name, one that sends and one that receives."""
+    network = Network("A", "B")
+    first, last = network.client, network.last.client(container_id="c1")
+    at_first = network.add("A", pattern="at-first/#")
+    # The router that connected receives at one end of the trunk, or sends, on both links.
+    at_a = (first.session.receiver if receives else first.session.sender)("same")
+    at_b = (last.session.sender if receives else last.session.receiver)("same")
+    at_a.attach(source=Source(address="lr.q"), target=Target(address="lr.q"))
+    at_b.attach(source=Source(address="at-first.q"), target=Target(address="at-first.q"))
+    network.mesh.pump()
+    assert (at_a.is_attached, at_b.is_attached) == (True, True)
+    names = [attach.name for attach in (*network.container.attaches, *at_first.attaches)]
+    assert names == ["same@c1@2", "same@c1"]
+    far_of_a, far_of_b = network.container.latest_link, at_first.latest_link
+    receivers = (at_a, far_of_b) if receives else (far_of_a, at_b)
+    for receiver in receivers:
+        receiver.grant(3)
+    network.mesh.pump()
+    assert [link.credit for link in (at_a, far_of_a, at_b, far_of_b)] == [3, 3, 3, 3]
+    first.detach(at_a)
+    last.detach(at_b)
+    network.check_nothing_left()
 
 
 class TestChoice:
