@@ -223,7 +223,7 @@ class Inlet(End):
         the producer for ever. Settled messages have no outcome, brokers and routers keep theirs: all these wait.
         """
         link = self.link
-        if self.peer.keeps_messages or link.snd_settle_mode == _SETTLED:
+        if link.snd_settle_mode == _SETTLED or (self.peer.keeps_messages and not self.gives_credit_at_once):
             self.withdraw()
             return
         self.unserved = self.deliveries

@@ -3,7 +3,7 @@
 import pytest
 
 from routerd.core import EDGE, FABRIC, INTER_ROUTER
-from routerd.core.links.peer import INNER
+from routerd.core.links.peer import INNER, NORMAL, ROUTE_CONTAINER
 from routerd.wire import ACCEPTED, RELEASED
 from tests.routers import Workers, message, message_to, outcome
 
@@ -120,10 +120,10 @@ def test_a_small_window_is_renewed_message_by_message(capacity, expected):
     assert sender.credit == expected
 
 
-def leave_alone(**options):
+def leave_alone(role=NORMAL, **options):
     """A producer that has sent one message, after which the last consumer left."""
     workers = Workers(**options)
-    client = workers.client(peer={"capacity": 50})
+    client = workers.client(peer={"capacity": 50, "role": role})
     client.returns_credit = False
     there = workers.client()
     receiver = there.consumer("orders", "out", credit=10)
@@ -134,8 +134,9 @@ def leave_alone(**options):
     return client, sender, there
 
 
-def test_a_producer_keeps_its_credit_until_it_sends_what_nobody_gets():
-    client, sender, there = leave_alone(gives_credit_at_once=True)
+@pytest.mark.parametrize("role", [NORMAL, ROUTE_CONTAINER])
+def test_a_producer_keeps_its_credit_until_it_sends_what_nobody_gets(role):
+    client, sender, there = leave_alone(role, gives_credit_at_once=True)
     assert (sender.credit, sender.drain) == (50, False)
     assert outcome(client.send(sender, message())) == (RELEASED, True)
     assert (sender.credit, sender.drain) == (49, True)
@@ -144,9 +145,10 @@ def test_a_producer_keeps_its_credit_until_it_sends_what_nobody_gets():
     assert (sender.credit, sender.drain) == (50, False)
 
 
-def test_elsewhere_it_is_drained_at_once():
-    _, sender, _ = leave_alone()
-    assert (sender.credit, sender.drain) == (50, True)
+@pytest.mark.parametrize(("role", "expected"), [(NORMAL, (50, True)), (ROUTE_CONTAINER, (0, False))])
+def test_elsewhere_it_is_drained_at_once_and_a_broker_gets_no_more_credit(role, expected):
+    _, sender, _ = leave_alone(role)
+    assert (sender.credit, sender.drain) == expected
 
 
 @pytest.mark.parametrize("role", [INNER, EDGE, INTER_ROUTER, FABRIC])
