@@ -60,7 +60,7 @@ class RoutedEnd(End):
         self.address = ""
         # Near half only: its terminus outlives it, so that the client may resume unsettled deliveries.
         self.is_resumable = False
-        # Near half: the link to attach once the name of an earlier link is free. Far half: what it is, until the answer.
+        # Near half: the link to attach once the name of an earlier link is free. Far half: its own, until answered.
         self.wish: Any = None
         # Far half only: the prefixes of its container's addresses, and the link's address without them.
         self.prefixes: Any = None
