@@ -283,9 +283,10 @@ class LinkClient(RoutedEnd):
         """Attach a link."""
         routed = self.mesh.new_link(is_in)
         session = self.begin() if self.world.chance(0.2) else self.world.choice(self.shared)
-        used = {one.name for one in self.links if one.is_sender is is_in}
-        # A name is taken again once it is free here; towards the container it may not be free yet.
-        name = next(one for one in map(str, count()) if one not in used)
+        # A name is taken again once it is free here; towards the container it may not be free yet. A link that the router
+        # attaches once more to close it (2.6.6) has its name for that long.
+        names = session.connection.links
+        name = next(one for one in map(str, count()) if names.find(one, is_in) is None)
         link = session.sender(name) if is_in else session.receiver(name)
         source = Source() if is_in else Source(address=routed.address)
         link.attach(source=source, target=Target(address=routed.address) if is_in else Target())
@@ -340,6 +341,9 @@ class LinkContainer(RoutedEnd):
         if link.state is not LinkState.ATTACH_RCVD:
             return
         terminus = performative.source if link.is_sender else performative.target
+        if terminus is None:
+            # It is attached once more, to be closed (2.6.6).
+            return
         routed = self.mesh.routed[str(terminus.address)]
         if routed.far is not None:
             raise Broken(f"{routed} is attached at a second container")
