@@ -283,8 +283,8 @@ class LinkClient(RoutedEnd):
         """Attach a link."""
         routed = self.mesh.new_link(is_in)
         session = self.begin() if self.world.chance(0.2) else self.world.choice(self.shared)
-        # A name is taken again once it is free here; towards the container it may not be free yet. A link that the router
-        # attaches once more to close it (2.6.6) has its name for that long.
+        # A name is taken again once it is free here; towards the container it may not be free yet.
+        # A link that the router attaches once more to close it (2.6.6) has its name for that long.
         names = session.connection.links
         name = next(one for one in map(str, count()) if names.find(one, is_in) is None)
         link = session.sender(name) if is_in else session.receiver(name)
