@@ -37,7 +37,7 @@ class Directory:
         self.treatments = Treatments(settings)
         self.space = AddressSpace(settings.id, is_edge=self.is_edge)
         self.naming = Naming(self.space, self.treatments)
-        self.expectations = Expectations()
+        self.expectations = Expectations(self.neighbours)
         self.tracking = AddressTracking(self.addresses)
         # The interior router that gets all messages for unknown addresses of an edge router; empty without an uplink.
         self.interior = ""

@@ -1,7 +1,8 @@
 """Messages from other routers that arrive before the news about their consumers.
 
 Routers learn of a new consumer, router or trunk at different times. One that knows may send to one that does not know
-yet, so such a message waits briefly for the news. A message whose last consumer has left does not wait.
+yet, so such a message waits briefly for the news. A message whose last consumer has left does not wait. Workers of a
+router learn of each other's consumers at different times, too.
 """
 
 from collections.abc import Mapping
@@ -20,12 +21,16 @@ GONE_S = 10.0
 EXPECTED_MAX = 1000
 """Limit of the addresses with messages that wait for news."""
 GONE_MAX = 10_000
+_TEMPORARY = "Ltemp."
+"""Begins the address of a client for answers: nobody is told of it before its consumer is there."""
 
 
 class Expectations:
     """The addresses with messages that wait for news, and those that lost their last consumer."""
 
-    def __init__(self) -> None:
+    def __init__(self, siblings: Mapping[int, object]) -> None:
+        # Those that may have consumers of which this worker does not know yet.
+        self._siblings = siblings
         self._expected: dict[Address, None] = {}
         self._gone: dict[str, float] = {}
         self._grown_at = -WAIT_S
@@ -49,11 +54,14 @@ class Expectations:
 
     def may_come(self, key: str, now: float) -> bool:
         """Whether news about an address that is unknown here may be under way."""
-        if len(self._expected) >= EXPECTED_MAX or key == UPLINK or key[:1] == "L":
+        if len(self._expected) >= EXPECTED_MAX or key == UPLINK:
             return False
-        if key[:1] == "M" and now - self._gone.get(key, -GONE_S) >= GONE_S:
+        is_of_this_router = key[:1] == "L"
+        if is_of_this_router and (not self._siblings or key.startswith(_TEMPORARY)):
+            return False
+        if (is_of_this_router or key[:1] == "M") and now - self._gone.get(key, -GONE_S) >= GONE_S:
             return True
-        return now - self._grown_at < WAIT_S
+        return not is_of_this_router and now - self._grown_at < WAIT_S
 
     def wait_for(self, address: "Address", now: float) -> bool:
         """Whether messages of an address wait for news, as they cannot leave now."""

@@ -43,6 +43,18 @@ def test_they_wait_for_a_consumer_of_this_router(router, far, address, settled):
     assert len(client.received(consumer)) == 2
 
 
+@pytest.mark.parametrize(("workers", "waits"), [(1, False), (2, True)])
+def test_they_wait_for_a_local_consumer_of_another_worker(workers, waits):
+    router = Mesh("R", workers=workers)["R"]
+    far = neighbour(router).attach(pairs=1)
+    delivery, answer = come(far, "_topo/0/R/here"), come(far, "_topo/0/R/temp.client")
+    assert outcome(delivery) == ((None, False) if waits else (RELEASED, True))
+    assert outcome(answer) == (RELEASED, True)
+    client = router.client(workers - 1)
+    consumer = client.consumer("_local/here", credit=1)
+    assert len(client.received(consumer)) == waits
+
+
 @pytest.mark.parametrize("address", ["orders", "closest", "multicast"])
 def test_they_wait_for_a_consumer_of_another_router(router, far, address):
     other = neighbour(router, "M").attach(pairs=1)
