@@ -61,7 +61,8 @@ LinkEffect = AnswerPublisher | AnswerSubscriber | AskEcho | Decide | Deliver | D
 LOST = "qd:routed-link-lost"
 """The condition of a routed link whose other half is lost."""
 FRAME_SIZE = 1 << 16
-WINDOW_FRAMES = 256
+WINDOW_FRAMES = 2048
+"""Messages that other routers send together, and more: what exceeds it waits in a slower queue."""
 _LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING}
 
 _log = module_log("ROUTER_CORE")
