@@ -397,7 +397,7 @@ class RoutedLinks:
     def _give_up(self, end: RoutedEnd) -> None:
         link = end.link
         other = end.other
-        if end.wish is not None:
+        if end.is_near and end.wish is not None:
             self._leave_queue(end)
             self._refuse(end, _lost(None))
         elif end.detach_due is not None:
