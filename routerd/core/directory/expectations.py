@@ -29,7 +29,7 @@ class Expectations:
     """The addresses with messages that wait for news, and those that lost their last consumer."""
 
     def __init__(self, siblings: Mapping[int, object]) -> None:
-        # Those that may have consumers of which this worker does not know yet.
+        # Their consumers may be unknown here for a moment.
         self._siblings = siblings
         self._expected: dict[Address, None] = {}
         self._gone: dict[str, float] = {}
