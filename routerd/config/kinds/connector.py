@@ -215,14 +215,14 @@ class ConnectorKind(Configurable[ConnectorConfig]):
 }
 # For other routers, which have such connectors.
 listener {
-    port: 55672
+    port: 20672
     role: inter-router
 }
 # To another router, which has such a listener.
 connector {
     name: north
     host: north.example.com
-    port: 55672
+    port: 20672
     role: inter-router
     cost: 10
 }

@@ -119,7 +119,7 @@ listener {
 }
 # Whoever connects here shows a certificate of one of the authorities.
 listener {
-    port: 55671
+    port: 20671
     sslProfile: routers
     requireSsl: yes
     saslMechanisms: EXTERNAL
@@ -127,7 +127,7 @@ listener {
 }
 connector {
     host: other.example.com
-    port: 55671
+    port: 20671
     sslProfile: routers
     saslMechanisms: EXTERNAL
 }

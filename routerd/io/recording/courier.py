@@ -127,8 +127,8 @@ class RecordCourier:
         try:
             taken = self._queue.get(timeout=REST_S if is_at_rest else WAIT_S)
         except queue.Empty:
-            # An earlier process may have got the end, and was killed.
-            goes_on = not self._is_ending.is_set()
+            # An earlier process may have got the end, and was killed; the last records may have come just now.
+            goes_on = not self._is_ending.is_set() or not self._queue.empty()
         else:
             goes_on = taken is not None
             if taken is not None:

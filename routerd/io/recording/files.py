@@ -138,9 +138,17 @@ class RecordFiles:
 
     def _write(self, one: _OpenFile, rows: Group) -> None:
         if one.writer is None:
-            one.writer = GroupWriter(self._directory, one.table, one.file)
-            one.claim = _claim(one.writer.aside)
+            one.writer = self._begin(one)
         one.writer.write(rows.pages(), rows.rows)
+
+    def _begin(self, one: _OpenFile) -> GroupWriter:
+        # Another process of this worker can begin now, and delete the file before it is claimed.
+        while True:
+            writer = GroupWriter(self._directory, one.table, one.file)
+            one.claim = _claim(writer.aside, waits=True)
+            if one.claim is not None:
+                return writer
+            writer.discard()
 
     def _complete(self, place: Place) -> Completed:
         one = self._open[place]
@@ -180,22 +188,31 @@ def delete_left_over(directory: Path, router_id: str, writer_prefix: str) -> Non
             name = path.name
             if is_aside(name) and f"-{writer_prefix}" in name:
                 with contextlib.suppress(OSError):
-                    claim = _claim(path)
-                    try:
-                        path.unlink()
-                    finally:
+                    claim = _claim(path, waits=False)
+                    if claim is not None:
+                        path.unlink(missing_ok=True)
                         os.close(claim)
 
 
-def _claim(path: Path) -> int:
-    """Return a descriptor that claims a file while it is open; raises OSError if another process has claimed it."""
-    descriptor = os.open(path, os.O_RDONLY)
+def _claim(path: Path, *, waits: bool) -> int | None:
+    """Return a descriptor that claims a file while it is open; None if the file is gone, or is another process's."""
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        descriptor = os.open(path, os.O_RDONLY)
+    except FileNotFoundError:
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if waits else fcntl.LOCK_NB))
+        # The one before may have deleted it.
+        is_there = os.fstat(descriptor).st_nlink > 0
+    except BlockingIOError:
+        is_there = False
     except OSError:
         os.close(descriptor)
         raise
-    return descriptor
+    if is_there:
+        return descriptor
+    os.close(descriptor)
+    return None
 
 
 def _complete_files(directory: Path, router_id: str) -> Iterator[tuple[int, Path, int]]:

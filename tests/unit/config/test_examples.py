@@ -67,7 +67,7 @@ def test_the_standalone_router_is_the_same_in_both_forms(name: str) -> None:
 
 
 def test_each_router_of_the_mesh_connects_to_those_before_it() -> None:
-    ports = {router: 55681 + number for number, router in enumerate(MESH.values())}
+    ports = {router: 20681 + number for number, router in enumerate(MESH.values())}
     for number, (name, router) in enumerate(MESH.items()):
         config = load_config(CONFIGS / name)
         assert (config.router.id, config.router.mode.value) == (router, "interior")

@@ -135,19 +135,19 @@ def test_a_connection_without_greetings_is_silent() -> None:
 
 
 def failed(**attributes: Any) -> Connector:
-    return {"host": "127.0.0.1", "port": "55672", "connectionStatus": "FAILED", "cost": 4} | attributes
+    return {"host": "127.0.0.1", "port": "20672", "connectionStatus": "FAILED", "cost": 4} | attributes
 
 
 @pytest.mark.parametrize(
     ("connector", "listeners", "expected"),
     [
         (failed(name="C"), [], "C"),
-        (failed(), [{"host": "0.0.0.0", "port": "55672"}], "B"),
-        (failed(host="localhost"), [{"host": "127.0.0.1", "port": "55672"}], "B"),
+        (failed(), [{"host": "0.0.0.0", "port": "20672"}], "B"),
+        (failed(host="localhost"), [{"host": "127.0.0.1", "port": "20672"}], "B"),
         (failed(port="amqp"), [{"host": None, "port": "5672"}], "B"),
-        (failed(), [{"host": "10.1.1.1", "port": "55672"}], "127.0.0.1:55672"),
-        (failed(), [{"host": "", "port": "55673"}], "127.0.0.1:55672"),
-        (failed(connectionStatus="CONNECTING", name="x"), [], "127.0.0.1:55672"),
+        (failed(), [{"host": "10.1.1.1", "port": "20672"}], "127.0.0.1:20672"),
+        (failed(), [{"host": "", "port": "20673"}], "127.0.0.1:20672"),
+        (failed(connectionStatus="CONNECTING", name="x"), [], "127.0.0.1:20672"),
     ],
 )
 def test_a_connector_that_fails_leads_to_who_is_meant(

@@ -10,7 +10,8 @@ from routerd.core import RecordedEvent
 from routerd.io.recording.files import IDLE_S, RecordFiles, Rotation, delete_expired, delete_left_over
 from routerd.io.recording.groups import Events
 from routerd.io.recording.task import GROUP_ROWS
-from routerd.records import DECISIONS, Place, RecordFile, aside
+from routerd.records import DECISIONS, Place, RecordFile, Table, aside
+from routerd.records.file_format import GroupWriter
 
 HOUR_US = 3_600_000_000
 NOON_US = int(datetime(2026, 11, 21, 12, tzinfo=UTC).timestamp()) * 1_000_000
@@ -139,6 +140,25 @@ def test_what_an_earlier_incarnation_has_begun_is_deleted(tmp_path: Path) -> Non
         (folder / aside(name)).write_bytes(b"half")
     delete_left_over(tmp_path, "A", "w0.")
     assert [(folder / aside(name)).exists() for name in names] == [False, False, True]
+
+
+def test_a_file_that_is_deleted_before_it_is_claimed_is_begun_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[Path] = []
+
+    class Overtaken(GroupWriter):
+        def __init__(self, directory: Path, table: Table, file: RecordFile) -> None:
+            super().__init__(directory, table, file)
+            begun.append(self.aside)
+            if len(begun) == 1:
+                delete_left_over(tmp_path, "A/1", "w0.")
+
+    monkeypatch.setattr("routerd.io.recording.files.GroupWriter", Overtaken)
+    written = files(tmp_path)
+    written.add(rows(NOON_US, NOON_US + 5), 0.0)
+    assert [one.rows for one in written.close()] == [2]
+    assert (len(begun), list(found(tmp_path).values()), list(tmp_path.rglob("*.part"))) == (2, [2], [])
 
 
 def test_what_another_writer_is_at_is_not_left_over(tmp_path: Path) -> None:

@@ -31,6 +31,8 @@ class Host:
         return self.workers[0].router
 
     def apply(self, level: str = "all", **options: Any) -> None:
+        # The files are of a fixed day, and are not too old on any.
+        options = {"retention_s": 0.0, **options}
         config = RecordConfig(level=RecordLevel(level), directory=str(self.directory), **options)
         self.recording.apply(config, self.workers.now)
 
