@@ -104,6 +104,8 @@ class Settlement:
             self._count_out(out, state)
             if inlet is not None:
                 self.settle(inlet, delivery, state, not is_awaited)
+                if state is _RELEASED and inlet.gives_credit_at_once and _is_to_sibling(out):
+                    inlet.was_turned_back()
         elif out.remote_settled:
             self.settle_too(inlet, delivery)
         if is_awaited:
@@ -385,6 +387,11 @@ def _pass_on(delivery: Delivery, state: Any, is_last: bool = False) -> None:
     except FrameTooLarge:
         # Only an outcome can be shortened. The peer lives without a state on the way to one.
         return
+
+
+def _is_to_sibling(out: Delivery) -> bool:
+    outlet: Outlet | None = out.link.context
+    return outlet is not None and outlet.is_fabric
 
 
 def _can_settle(delivery: Delivery) -> bool:

@@ -41,6 +41,7 @@ cdef class Inlet(End):
     cdef readonly Py_ssize_t ample_credit
     cdef public bint is_in_step
     cdef readonly long long unserved
+    cdef readonly long long turned_back
     cdef public Py_ssize_t parked
     cdef public Py_ssize_t waiting
     cdef public Delivery current
@@ -68,5 +69,6 @@ cdef class Inlet(End):
     @cython.locals(link=Receiver, room=Py_ssize_t)
     cpdef void recall(self)
     cdef void drain(self)
+    cpdef void was_turned_back(self)
     cpdef void call_off(self)
     cpdef void withdraw(self)

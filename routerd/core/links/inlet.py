@@ -83,6 +83,8 @@ class Inlet(End):
         self.is_in_step = False
         # The number of messages at the last time without a consumer.
         self.unserved = 0
+        # The number of messages when a sibling had released one last.
+        self.turned_back = 0
         # Messages that wait for an outlet, and the settled ones among them.
         self.parked = 0
         self.waiting = 0
@@ -233,6 +235,8 @@ class Inlet(End):
             # In qdrouterd a producer keeps its credit until it sends something.
             if self.is_open and room > link.credit:
                 link.set_credit(room)
+            if self.turned_back == self.deliveries > 0:
+                self.drain()
             return
         if self.is_fabric or room < link.credit:
             room = link.credit
@@ -243,6 +247,12 @@ class Inlet(End):
         """Have a producer whose message found no consumer use its credit at once or return it."""
         if self.is_open and self.link.credit > 0 and not self.link.drain:
             self.link.set_credit(self.link.credit, drain=True)
+
+    def was_turned_back(self) -> None:
+        """Note that a sibling has released a message: its last consumer may have left, which is no news here yet."""
+        self.turned_back = self.deliveries
+        if self.address is not None and not self.is_served(self.address):
+            self.drain()
 
     def call_off(self) -> None:
         """Have a producer keep its credit that was asked to return it: there is a consumer again.

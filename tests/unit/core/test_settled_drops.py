@@ -145,6 +145,22 @@ def test_a_producer_keeps_its_credit_until_it_sends_what_nobody_gets(role):
     assert (sender.credit, sender.drain) == (50, False)
 
 
+@pytest.mark.parametrize("news_is_late", [False, True])
+def test_a_producer_is_drained_when_the_worker_of_the_last_consumer_releases_its_message(news_is_late):
+    workers = Workers(2, gives_credit_at_once=True)
+    client, there = workers.client(peer={"capacity": 50}), workers.client(1)
+    client.returns_credit = False
+    receiver = there.consumer("orders", "out", credit=10)
+    sender = client.producer("orders")
+    sent = client.send(sender, message())
+    there.unsettled["out"][0].decide(RELEASED)
+    if news_is_late:
+        workers.pump()
+        assert (outcome(sent), sender.drain) == ((RELEASED, True), False)
+    there.detach(receiver)
+    assert (outcome(sent), sender.credit, sender.drain) == ((RELEASED, True), 50, True)
+
+
 @pytest.mark.parametrize(("role", "expected"), [(NORMAL, (50, True)), (ROUTE_CONTAINER, (0, False))])
 def test_elsewhere_it_is_drained_at_once_and_a_broker_gets_no_more_credit(role, expected):
     _, sender, _ = leave_alone(role)
