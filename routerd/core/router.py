@@ -31,6 +31,7 @@ from routerd.core.recording.journal import Journal
 from routerd.core.roles.address_routes import AddressRoutes
 from routerd.core.roles.attaching import Attaching
 from routerd.core.roles.auto_links import AutoLinkInletRole, AutoLinkOutletRole, AutoLinks
+from routerd.core.roles.awaited_attaches import AwaitedAttaches
 from routerd.core.roles.claims import Claims
 from routerd.core.roles.clients import (
     ClientRole,
@@ -57,6 +58,7 @@ from routerd.core.roles.link_routing import INCOMPLETE, IncompleteClaim, LinkRou
 from routerd.core.roles.refusals import DrainingClaim, PolicyClaim, RouterLinkClaim
 from routerd.core.roles.routed_links import RoutedLinks, RoutedRole
 from routerd.core.roles.routed_traffic import RoutedTraffic
+from routerd.core.roles.sibling_lookups import SiblingLookups
 from routerd.core.roles.siblings import FabricInletRole, FabricOutletRole, FabricRole, Siblings
 from routerd.core.roles.trunks import TrunkControlRole, TrunkInletRole, TrunkOutletRole, TrunkRole, Trunks
 from routerd.core.roles.uplink_requests import ReplyRole, RequestRole, UplinkRequests
@@ -168,6 +170,9 @@ class Router(Handler):
         siblings = self.siblings = Siblings(
             directory, queues, attaching, demand, fabric, routes, link_routes, routing, self.worker
         )
+        directory.expectations.ask_siblings = siblings.ask_of
+        awaited = AwaitedAttaches(attaching, claims)
+        routing.siblings = SiblingLookups(directory, awaited, routing, siblings)
         fabric.outlet_role = FabricOutletRole(directory, credit, ends, routes, siblings)
         fabric.inlet_role = FabricInletRole(directory, intake, credit, ends)
 
@@ -189,7 +194,7 @@ class Router(Handler):
         self._proxies = EdgeProxies(self.router_id, link_routes, requests)
         if directory.is_edge:
             routing.uplinks = uplinks
-            routing.lookups = EdgeLookups(attaching, claims, routing, requests)
+            routing.lookups = EdgeLookups(awaited, routing, requests)
         self.connection_routes = ConnectionRoutes(
             observer, link_routes, attaching, self.settings.allows_management_changes
         )

@@ -271,6 +271,8 @@ class Queues:
                 self._leave_queue(one)
                 self.note_unsent(one, AUTOMATIC)
                 self._settlement.give_up(one.inlet, one.delivery, _RELEASED)
+                if one.inlet.gives_credit_at_once and one.inlet.address is address:
+                    one.inlet.was_turned_back()
 
     def note_unsent(self, one: Parked, cause: int) -> None:
         """Record a message that has waited in vain."""

@@ -1,11 +1,11 @@
 """Messages from other routers that arrive before the news about their consumers.
 
 Routers learn of a new consumer, router or trunk at different times. One that knows may send to one that does not know
-yet, so such a message waits briefly for the news. A message whose last consumer has left does not wait. Workers of a
-router learn of each other's consumers at different times, too.
+yet, so such a message waits briefly for the news. Workers of a router learn of each other's consumers at different
+times, too, but they can ask. So a message whose last consumer has left waits for the answer at most.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from routerd.core.directory.addresses import UPLINK
@@ -21,12 +21,16 @@ GONE_S = 10.0
 EXPECTED_MAX = 1000
 """Limit of the addresses with messages that wait for news."""
 GONE_MAX = 10_000
+_OF_CONSUMERS = ("L", "M")
 _TEMPORARY = "Ltemp."
 """Begins the address of a client for answers: nobody is told of it before its consumer is there."""
 
 
 class Expectations:
     """The addresses with messages that wait for news, and those that lost their last consumer."""
+
+    ask_siblings: "Callable[[Address], None]"
+    """Asks for news of an address, after which `answered` is called. Set once by the builder of the parts."""
 
     def __init__(self, siblings: Mapping[int, object]) -> None:
         # Their consumers may be unknown here for a moment.
@@ -56,12 +60,16 @@ class Expectations:
         """Whether news about an address that is unknown here may be under way."""
         if len(self._expected) >= EXPECTED_MAX or key == UPLINK:
             return False
-        is_of_this_router = key[:1] == "L"
-        if is_of_this_router and (not self._siblings or key.startswith(_TEMPORARY)):
+        return self._may_come_from_afar(key, now) or self._may_come_from_siblings(key)
+
+    def _may_come_from_afar(self, key: str, now: float) -> bool:
+        if key[:1] == "L":
             return False
-        if (is_of_this_router or key[:1] == "M") and now - self._gone.get(key, -GONE_S) >= GONE_S:
-            return True
-        return not is_of_this_router and now - self._grown_at < WAIT_S
+        is_new = key[:1] == "M" and now - self._gone.get(key, -GONE_S) >= GONE_S
+        return is_new or now - self._grown_at < WAIT_S
+
+    def _may_come_from_siblings(self, key: str) -> bool:
+        return bool(self._siblings) and key[:1] in _OF_CONSUMERS and not key.startswith(_TEMPORARY)
 
     def wait_for(self, address: "Address", now: float) -> bool:
         """Whether messages of an address wait for news, as they cannot leave now."""
@@ -76,6 +84,16 @@ class Expectations:
                 return False
             address.expected_until = now + WAIT_S
             self._expected[address] = None
+            if not self._may_come_from_afar(address.key, now):
+                self.ask_siblings(address)
+        return True
+
+    def answered(self, address: "Address") -> bool:
+        """Whether messages of an address still wait, of which siblings have no news any more; they wait no longer."""
+        if address not in self._expected:
+            return False
+        del self._expected[address]
+        address.expected_until = 0.0
         return True
 
     def overdue(self, now: float) -> "list[Address]":

@@ -38,6 +38,8 @@ cdef class AddressRoutes:
     cpdef void find(self, Address address)
     @cython.locals(directory=Directory, address=Address)
     cpdef void each_second(self, double now)
+    cpdef void no_news_of(self, Address address)
+    cdef void _expect_no_more(self, Address address)
     @cython.locals(route=AddressRoute)
     cpdef void attach(self, Address address)
     @cython.locals(address=Address)

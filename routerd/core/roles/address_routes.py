@@ -130,10 +130,18 @@ class AddressRoutes:
                 self._queues.serve(address)
                 directory.forget_if_idle(address)
         for address in directory.expectations.overdue(now):
-            if not address.has_outlet(False):
-                self._queues.release_parked(address)
-            self._queues.serve(address)
-            directory.forget_if_idle(address)
+            self._expect_no_more(address)
+
+    def no_news_of(self, address: "Address") -> None:
+        """Release messages for whose address there is no consumer that is news here."""
+        if self._directory.expectations.answered(address):
+            self._expect_no_more(address)
+
+    def _expect_no_more(self, address: "Address") -> None:
+        if not address.has_outlet(False):
+            self._queues.release_parked(address)
+        self._queues.serve(address)
+        self._directory.forget_if_idle(address)
 
     # --- links to siblings that relay
 

@@ -11,7 +11,7 @@ from routerd.core.links.outlet import Outlet
 from routerd.core.links.role import ConnectionRole, LinkRole
 from routerd.core.policy.message_guard import own_request_guard, read_only_guard
 from routerd.core.roles.claims import Claimant
-from routerd.core.roles.siblings import HeldAttach
+from routerd.core.roles.siblings import AwaitedNews, HeldAttach
 from routerd.core.roles.uplinks import DOWNLINK
 from routerd.core.settings import Distribution
 from routerd.wire import Attach, Coordinator, Error, LinkState, Source, Target
@@ -162,6 +162,8 @@ class Clients(Claimant):
         for one in self._siblings.confirmed(sequence):
             if isinstance(one, Outlet):
                 self.answer(one)
+            elif isinstance(one, AwaitedNews):
+                one.then()
             elif one.link.state is _ATTACH_RCVD and one.link.session.is_open:
                 answer = self._take_producer(one.peer, one.link, one.performative)
                 if isinstance(answer, Error):

@@ -39,6 +39,7 @@ cdef class LinkRouting:
     cdef long long _workers
     cdef public object lookups
     cdef public object uplinks
+    cdef public object siblings
 
     @cython.locals(attach=RoutedAttach)
     cpdef object route(self, Peer peer, Link link, object performative)

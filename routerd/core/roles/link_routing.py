@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from routerd.core.roles.attaching import Attaching
     from routerd.core.roles.edge_lookups import EdgeLookups
     from routerd.core.roles.routed_links import RoutedLinks
+    from routerd.core.roles.sibling_lookups import SiblingLookups
     from routerd.core.roles.uplinks import Uplinks
     from routerd.wire.link import Link
 
@@ -65,6 +66,8 @@ class LinkRouting:
     lookups: "EdgeLookups | None"
     """At an edge router, asks the interior router. Set once by the builder of the parts."""
     uplinks: "Uplinks | None"
+    siblings: "SiblingLookups | None"
+    """Asks whether a sibling has a container that is not known here. Set once, too."""
 
     def __init__(
         self,
@@ -83,6 +86,7 @@ class LinkRouting:
         self._workers = workers
         self.lookups = None
         self.uplinks = None
+        self.siblings = None
 
     def route(self, peer: "Peer", link: "Link", performative: Attach) -> "bool | Error":
         """Route a peer's link if there is a link route for it; return the error if that is impossible."""
@@ -106,7 +110,10 @@ class LinkRouting:
         is_ours = peer.is_edge or (pattern is not None and bool(pattern.containers))
         if not is_ours and self.lookups is not None and self.lookups.ask(attach):
             return True
-        return self._locally(attach, pattern)
+        answer = self._locally(attach, pattern)
+        if answer is _NO_DESTINATION and pattern is not None and self.siblings is not None:
+            return self.siblings.ask(attach, pattern.key) or answer
+        return answer
 
     def _match(self, link: "Link", address: str) -> "RoutedPattern | None":
         return self._routes.match(address, _OUT if link.is_sender else _IN) if self._routes else None

@@ -6,7 +6,9 @@ one sibling, so credit and settlement work from end to end.
 """
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from routerd.core.directory.link_routes import is_link_route
@@ -51,6 +53,13 @@ class HeldAttach:
     performative: Attach
 
 
+@dataclass(frozen=True, slots=True)
+class AwaitedNews:
+    """What is to be done once this worker knows what the address table has known before."""
+
+    then: Callable[[], None]
+
+
 class Siblings:
     """The other workers, and the links to their consumers."""
 
@@ -77,7 +86,7 @@ class Siblings:
         self._worker = worker
         self.version = (0, 0)
         self._sequence = 0
-        self._awaiting: deque[tuple[int, Outlet | HeldAttach]] = deque()
+        self._awaiting: deque[tuple[int, Outlet | HeldAttach | AwaitedNews]] = deque()
 
     # --- the address table
 
@@ -112,7 +121,17 @@ class Siblings:
         """Have a producer be answered behind the consumers of its connection that came before it."""
         self._awaiting.append((self._awaiting[-1][0], held))
 
-    def confirmed(self, sequence: int) -> "list[Outlet | HeldAttach]":
+    def await_news(self, key: str, then: Callable[[], None]) -> None:
+        """Do something once this worker knows what the table knows by now of the siblings' interest in a key."""
+        # The table confirms changes once every worker knows all before them. This one tells what it has told already.
+        self._directory.changed[key] = None
+        self._awaiting.append((self._sequence + 1, AwaitedNews(then)))
+
+    def ask_of(self, address: "Address") -> None:
+        """Have messages of an address wait until this worker knows what the table knows of it."""
+        self.await_news(address.key, partial(self._routes.no_news_of, address))
+
+    def confirmed(self, sequence: int) -> "list[Outlet | HeldAttach | AwaitedNews]":
         """Return the links that can be answered now, since every worker knows the changes of the consumers."""
         known = []
         awaiting = self._awaiting

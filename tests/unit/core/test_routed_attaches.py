@@ -44,6 +44,44 @@ class TestKeys:
             key_of(pattern, LinkDirection.IN)
 
 
+class TestNewsOfSiblings:
+    """The container is at the other worker, and this worker learns of it late."""
+
+    @pytest.fixture
+    def routed(self):
+        routed = Routed(2, at=1)
+        routed.deactivate(routed.container, "in", "out")
+        routed.workers.holds_deltas.add(0)
+        return routed
+
+    def test_a_link_waits_for_it(self, routed):
+        routed.activate(routed.container)
+        link = routed.client.producer("lr.x", name="out")
+        assert (link.is_attached, routed.container.attaches) == (False, [])
+        routed.workers.holds_deltas.clear()
+        routed.pump()
+        assert link.is_attached
+        assert routed.container.latest_link.remote_target.address == "lr.x"
+
+    def test_one_without_a_container_is_refused_when_that_is_known(self, routed):
+        routed.workers.holds_deltas.clear()
+        routed.client.producer("lr.x", name="out")
+        assert routed.client.errors["out"].condition == "qd:no-route-to-dest"
+
+    @pytest.mark.parametrize("is_detached", [True, False])
+    def test_one_that_has_gone_meanwhile_is_forgotten(self, routed, is_detached):
+        routed.activate(routed.container)
+        link = routed.client.producer("lr.x", name="out")
+        if is_detached:
+            routed.client.detach(link)
+        else:
+            routed.client.leave()
+        routed.workers.holds_deltas.clear()
+        routed.pump()
+        assert routed.container.attaches == []
+        assert [peer.routed_in for peer in routed.router.peers.values() if not peer.is_fabric] == [0] * is_detached
+
+
 class TestChoice:
     @pytest.mark.parametrize("address", ["lr", "lr.x", "lr/x/y", "/lr.q", "amqp://host/lr.q", "lr.q.", Symbol("lr.q")])
     def test_an_address_in_any_form(self, routed, address):

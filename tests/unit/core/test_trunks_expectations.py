@@ -43,16 +43,55 @@ def test_they_wait_for_a_consumer_of_this_router(router, far, address, settled):
     assert len(client.received(consumer)) == 2
 
 
-@pytest.mark.parametrize(("workers", "waits"), [(1, False), (2, True)])
-def test_they_wait_for_a_local_consumer_of_another_worker(workers, waits):
-    router = Mesh("R", workers=workers)["R"]
-    far = neighbour(router).attach(pairs=1)
-    delivery, answer = come(far, "_topo/0/R/here"), come(far, "_topo/0/R/temp.client")
-    assert outcome(delivery) == ((None, False) if waits else (RELEASED, True))
-    assert outcome(answer) == (RELEASED, True)
-    client = router.client(workers - 1)
-    consumer = client.consumer("_local/here", credit=1)
-    assert len(client.received(consumer)) == waits
+class TestSiblings:
+    """News of the other worker's consumers is under way: the worker with the trunk asks the address table."""
+
+    @pytest.fixture
+    def router(self):
+        return Mesh("R", workers=2)["R"]
+
+    @pytest.fixture
+    def told_late(self, router, far):
+        """A client of the other worker, whose consumers the worker with the trunk does not learn of yet."""
+        client = router.client(1)
+        consumer = client.consumer("orders", "before", credit=1)
+        come(far)
+        client.detach(consumer)
+        router.holds_deltas.add(0)
+        return client
+
+    @pytest.mark.parametrize(("address", "at"), [("orders", "orders"), ("_topo/0/R/here", "_local/here")])
+    def test_one_for_a_consumer_that_is_news_waits(self, router, far, told_late, address, at):
+        consumer = told_late.consumer(at, "now", credit=1)
+        waiting = come(far, address)
+        assert outcome(waiting) == (None, False)
+        router.holds_deltas.clear()
+        router.pump()
+        consumer.grant(1)
+        router.pump()
+        assert len(told_late.received(consumer)) == 1
+
+    @pytest.mark.parametrize("address", ["orders", "_topo/0/R/here", "_topo/0/R/temp.client"])
+    def test_one_for_nobody_is_released_as_soon_as_that_is_known(self, router, far, told_late, address):
+        router.holds_deltas.clear()
+        assert outcome(come(far, address)) == (RELEASED, True)
+
+    def test_it_waits_for_a_second_where_nobody_answers(self, router, far, told_late):
+        router.holds_confirmations = True
+        waiting = come(far)
+        assert outcome(waiting) == (None, False)
+        router.let_pass(2)
+        assert outcome(waiting) == (RELEASED, True)
+        router.holds_confirmations = False
+        assert outcome(come(far)) == (RELEASED, True)
+
+    def test_an_address_of_a_client_for_answers_does_not_wait(self, router, far, told_late):
+        router.holds_confirmations = True
+        assert outcome(come(far, "_topo/0/R/temp.client")) == (RELEASED, True)
+
+
+def test_they_do_not_wait_for_a_local_consumer_where_there_is_one_worker(router, far):
+    assert outcome(come(far, "_topo/0/R/here")) == (RELEASED, True)
 
 
 @pytest.mark.parametrize("address", ["orders", "closest", "multicast"])
