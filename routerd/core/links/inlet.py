@@ -235,8 +235,9 @@ class Inlet(End):
             # In qdrouterd a producer keeps its credit until it sends something.
             if self.is_open and room > link.credit:
                 link.set_credit(room)
-            if self.turned_back == self.deliveries > 0:
-                self.drain()
+            if self.is_open and self.turned_back == self.deliveries > 0 and self.link.credit > 1:
+                # The credit of a message that nobody gets does not come back there. Here it has, for want of the news.
+                self.link.set_credit(self.link.credit - 1, drain=True)
             return
         if self.is_fabric or room < link.credit:
             room = link.credit

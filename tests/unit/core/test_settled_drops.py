@@ -158,7 +158,7 @@ def test_a_producer_is_drained_when_the_worker_of_the_last_consumer_releases_its
         workers.pump()
         assert (outcome(sent), sender.drain) == ((RELEASED, True), False)
     there.detach(receiver)
-    assert (outcome(sent), sender.credit, sender.drain) == ((RELEASED, True), 50, True)
+    assert (outcome(sent), sender.credit, sender.drain) == ((RELEASED, True), 49, True)
 
 
 @pytest.mark.parametrize(("role", "expected"), [(NORMAL, (50, True)), (ROUTE_CONTAINER, (0, False))])
