@@ -21,6 +21,7 @@ from routerd.wire.delivery cimport Delivery
 
 cdef object _RELEASED
 cdef Py_ssize_t _FAIR_MESSAGE_MAX
+cdef Py_ssize_t _SHARED_OCTETS_MAX
 
 
 @cython.final
@@ -44,8 +45,9 @@ cdef class Queues:
     cdef void make_room(self, Address address, Inlet inlet)
     @cython.locals(inlet=Inlet, delivery=Delivery, one=Parked)
     cdef void park(self, Arrival arrival, Address address, object queue)
-    @cython.locals(inlet=Inlet, delivery=Delivery)
+    @cython.locals(inlet=Inlet, delivery=Delivery, size=Py_ssize_t)
     cdef void go_on(self, Arrival arrival, Parked one)
+    cdef void _give_up(self, Parked one, int cause, object outcome)
     @cython.locals(delivery=Delivery, is_end=bint)
     cdef void _note_came(self, Inlet inlet, Parked one, Py_ssize_t size)
     cdef void _take_part(self, Inlet inlet, Parked one)

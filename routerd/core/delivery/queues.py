@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 _RELEASED = RELEASED
 _FAIR_MESSAGE_MAX = MESSAGE_MAX
+SHARED_OCTETS_MAX = 64 << 20
+"""Limit of the octets of an address that wait, while they come in parts on a session that other links use, too."""
+_SHARED_OCTETS_MAX = SHARED_OCTETS_MAX
 _TOO_LARGE_FOR_ENDPOINTS = Rejected(
     error=Error(
         condition="amqp:link:message-size-exceeded",
@@ -119,13 +122,21 @@ class Queues:
             delivery.context = inlet.current = None
             inlet.top_up()
             return
-        one.octets += arrival.data[arrival.start : arrival.end]
-        if one.address.is_fair and len(one.octets) > _FAIR_MESSAGE_MAX:
-            self.unpark(one)
-            self.note_unsent(one, TOO_LARGE)
-            self._settlement.give_up(inlet, delivery, _TOO_LARGE_FOR_ENDPOINTS)
+        size = arrival.end - arrival.start
+        if one.address.is_fair and len(one.octets) + size > _FAIR_MESSAGE_MAX:
+            self._give_up(one, TOO_LARGE, _TOO_LARGE_FOR_ENDPOINTS)
             return
-        self._note_came(inlet, one, arrival.end - arrival.start)
+        if inlet.is_shared and one.address.octets_from_trunks + size > _SHARED_OCTETS_MAX:
+            # No window limits what waits here, since that would stop other links.
+            self._give_up(one, TOO_MANY_WAIT, _RELEASED)
+            return
+        one.octets += arrival.data[arrival.start : arrival.end]
+        self._note_came(inlet, one, size)
+
+    def _give_up(self, one: Parked, cause: int, outcome: Any) -> None:
+        self.unpark(one)
+        self.note_unsent(one, cause)
+        self._settlement.give_up(one.inlet, one.delivery, outcome)
 
     def _note_came(self, inlet: "Inlet", one: Parked, size: int) -> None:
         if inlet.trunk is not None:

@@ -6,6 +6,7 @@ from routerd.core.links.peer cimport Peer
 from routerd.core.links.recorded_flow cimport Flow
 from routerd.core.links.trunk cimport Trunk
 from routerd.wire.delivery cimport Delivery
+from routerd.wire.link cimport Link
 from routerd.wire.receiver cimport Receiver
 
 cdef long long _REACH_LEAST
@@ -51,6 +52,8 @@ cdef class Inlet(End):
     cdef readonly long long deliveries_before
 
     cpdef void join(self, Trunk trunk)
+    @cython.locals(link=Link)
+    cpdef void share_session(self)
     cpdef void narrow(self, Py_ssize_t window)
     @cython.locals(link=Receiver, room=Py_ssize_t, address=Address)
     cpdef void top_up(self)

@@ -101,6 +101,16 @@ class Inlet(End):
         self.trunk = trunk
         self.ample_credit = self.capacity >> 1
 
+    def share_session(self) -> None:
+        """Have no link of its session wait for another, if there are several: a qdrouterd has all in one session.
+
+        Otherwise a message that waits would close the window for the message that it waits for.
+        """
+        for link in self.link.session.links():
+            other = link.context
+            if isinstance(other, Inlet) and other is not self:
+                other.is_shared = self.is_shared = True
+
     def narrow(self, window: int) -> None:
         """Limit credit to a window, and renew it after each message; only before the first message."""
         self.capacity = window

@@ -264,6 +264,7 @@ class Clients(Claimant):
         if peer.is_edge and peer.trunk is not None:
             inlet.role = self.edge_producer_role
             inlet.join(peer.trunk)
+            inlet.share_session()
             inlet.is_withheld = address is not None
         link.context = inlet
         peer.inlets[inlet] = None

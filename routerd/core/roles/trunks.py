@@ -252,6 +252,7 @@ class Trunks:
             inlet.is_control = trunk.has_control_in = True
         else:
             inlet.is_shared = trunk.receivers < PRIORITIES
+            inlet.share_session()
             trunk.receivers += 1
         return inlet
 

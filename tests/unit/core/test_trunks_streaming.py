@@ -2,6 +2,7 @@
 
 import pytest
 
+from routerd.core.delivery.queues import SHARED_OCTETS_MAX
 from routerd.wire import ACCEPTED, RELEASED, LinkState, Modified, Rejected, SessionState, Source, Symbol, Target
 from tests.routers import message, outcome
 from tests.unit.core.joined_routers import DATA, Mesh, mapped, marked, neighbour, routes, to_router
@@ -237,6 +238,39 @@ class TestArrivals:
         delivery = far.stream(far.data_out[0], to_router("orders", "x"), *[b"x"] * 50, ends=False)
         assert far.session.remote_incoming_window > window - 60
         assert outcome(delivery) == (None, False)
+
+    def test_several_of_one_session_do_not_wait_for_each_other(self, router):
+        far = neighbour(router).attach()
+        session = far.another_session()
+        streams = [far.attach_out(session=session) for _ in range(3)]
+        client = router.client()
+        receiver = client.consumer("orders", credit=9)
+        deliveries = [far.stream(link, to_router("orders", "x"), ends=False) for link in streams]
+        window = session.remote_incoming_window
+        for _ in range(window):
+            for delivery in deliveries:
+                far.go_on(delivery, b"x" * 10)
+        for delivery in deliveries:
+            far.go_on(delivery, b"end", more=False)
+        assert len(client.received(receiver)) == 3
+
+    @pytest.mark.parametrize("settled", [False, True])
+    def test_those_of_a_shared_session_are_given_up_once_too_much_waits(self, router, settled):
+        far = neighbour(router).attach()
+        session = far.another_session()
+        streams = [far.attach_out(session=session) for _ in range(2)]
+        client = router.client()
+        receiver = client.consumer("orders", credit=0)
+        first, second = (far.stream(link, to_router("orders", "x"), ends=False, settled=settled) for link in streams)
+        for delivery in (first, second) * (SHARED_OCTETS_MAX >> 21):
+            far.go_on(delivery, bytes(1 << 20))
+        far.go_on(first, bytes(1 << 20), more=False)
+        far.go_on(second, b"end", more=False)
+        receiver.grant(2)
+        router.pump()
+        assert len(client.received(receiver)) == 1
+        assert settled or outcome(second) == (RELEASED, True)
+        assert router.router.addresses["M0orders"].octets_from_trunks == 0
 
     @pytest.mark.parametrize("address", ADDRESSES)
     def test_one_that_is_held_up_by_a_consumer_closes_its_own_window_alone(self, router, address):
