@@ -89,7 +89,7 @@ class Expectations:
         return True
 
     def answered(self, address: "Address") -> bool:
-        """Whether messages of an address still wait, of which siblings have no news any more; they wait no longer."""
+        """End the wait of an address, as siblings have said all that they know; return whether it still waited."""
         if address not in self._expected:
             return False
         del self._expected[address]

@@ -83,7 +83,7 @@ class Inlet(End):
         self.is_in_step = False
         # The number of messages at the last time without a consumer.
         self.unserved = 0
-        # The number of messages when a sibling had released one last.
+        # The number of messages when one had last come back for want of a consumer.
         self.turned_back = 0
         # Messages that wait for an outlet, and the settled ones among them.
         self.parked = 0
@@ -260,7 +260,7 @@ class Inlet(End):
             self.link.set_credit(self.link.credit, drain=True)
 
     def was_turned_back(self) -> None:
-        """Note that a sibling has released a message: its last consumer may have left, which is no news here yet."""
+        """Note that a message has come back: its last consumer has left, which may be no news here yet."""
         self.turned_back = self.deliveries
         if self.address is not None and not self.is_served(self.address):
             self.drain()
