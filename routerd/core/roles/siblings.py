@@ -129,7 +129,8 @@ class Siblings:
 
     def ask_of(self, address: "Address") -> None:
         """Have messages of an address wait until this worker knows what the table knows of it."""
-        self.await_news(address.key, partial(self._routes.no_news_of, address))
+        routes: Any = self._routes
+        self.await_news(address.key, partial(routes.no_news_of, address))
 
     def confirmed(self, sequence: int) -> "list[Outlet | HeldAttach | AwaitedNews]":
         """Return the links that can be answered now, since every worker knows the changes of the consumers."""
