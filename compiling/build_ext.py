@@ -89,6 +89,7 @@ MODULES = (
     "routerd/core/recording/batch.py",
     "routerd/core/recording/journal.py",
     "routerd/core/delivery/marking.py",
+    "routerd/core/delivery/windows.py",
     "routerd/core/delivery/settlement.py",
     "routerd/core/delivery/routing.py",
     "routerd/core/delivery/sending.py",

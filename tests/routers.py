@@ -336,7 +336,7 @@ class Client(Recorder):
         super().__init__()
         self._workers = workers
         self._names = count(1)
-        self._octets: dict[Any, bytes] = {}
+        self._octets: dict[Any, bytearray] = {}
         self.messages: dict[str, list[bytes]] = {}
         self.unsettled: dict[str, list[Any]] = {}
         self.aborted: list[str] = []
@@ -457,13 +457,15 @@ class Client(Recorder):
     def on_transfer(self, receiver: Any, delivery: Any, data: bytes | bytearray, start: int, end: int) -> None:
         """Keep it."""
         Recorder.on_transfer(self, receiver, delivery, data, start, end)
-        octets = self._octets.pop(delivery, b"") + bytes(data[start:end])
+        octets = self._octets.setdefault(delivery, bytearray())
+        octets += data[start:end]
+        if delivery.is_partial and not delivery.is_aborted:
+            return
+        del self._octets[delivery]
         if delivery.is_aborted:
             self.aborted.append(receiver.name)
-        elif delivery.is_partial:
-            self._octets[delivery] = octets
         else:
-            self.messages.setdefault(receiver.name, []).append(octets)
+            self.messages.setdefault(receiver.name, []).append(bytes(octets))
             self.unsettled.setdefault(receiver.name, []).append(delivery)
 
 

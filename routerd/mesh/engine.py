@@ -247,8 +247,9 @@ class RoutingEngine:
         if now >= self._questions.deadline:
             self._ask(now)
         if now >= self._addresses_due():
-            # A new neighbour may not know us yet. The advertisement that follows makes it ask for all addresses.
-            self._outbox.flood(TO_ALL_MOBILE, self._addresses.take_changes(now), self._knowledge.own.unannounced())
+            # A new neighbour may not know us yet, or have no path to us: it would take messages for us and give them
+            # back. The advertisement that follows makes it ask for all addresses.
+            self._outbox.flood(TO_ALL_MOBILE, self._addresses.take_changes(now), self._knowledge.new_neighbours())
             self._advertise_at = now
         if self._exchange.is_missed:
             self._exchange.is_missed = False

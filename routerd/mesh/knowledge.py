@@ -84,6 +84,11 @@ class Knowledge:
         # This includes a neighbour that is reached by another trunk now, at the same cost.
         self.topology.changed(now, is_urgent=True)
 
+    def new_neighbours(self) -> set[str]:
+        """Return the neighbours that our announced links do not have, and those that have not announced us."""
+        nodes = self.states.nodes
+        return self.own.unannounced() | {router for router in self.own.links if self.id not in nodes[router].peers}
+
     @property
     def flux_end(self) -> float:
         """The time at which nothing has changed for so long that there is no hurry any more."""

@@ -48,7 +48,7 @@ cdef class Session:
     cdef readonly unsigned int next_incoming_id
     cdef readonly unsigned int incoming_window
     cdef unsigned int _window
-    cdef unsigned int _withheld
+    cdef readonly unsigned int withheld
     cdef unsigned int _initial_outgoing_id
     cdef readonly DeliveryRing outgoing
     cdef readonly DeliveryRing incoming

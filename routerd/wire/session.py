@@ -81,7 +81,7 @@ class Session:
         self.next_incoming_id = 0
         self.incoming_window = config.incoming_window
         self._window = config.incoming_window
-        self._withheld = 0
+        self.withheld = 0
         self.next_delivery_id = 0
         self._initial_outgoing_id = 0
         self.outgoing = DeliveryRing()
@@ -167,11 +167,11 @@ class Session:
 
     def withhold(self, frames: int) -> None:
         """Keep the window closed for a number of frames, whose octets the application still holds."""
-        self._withheld += frames
+        self.withheld += frames
 
     def give_back(self, frames: int) -> None:
         """Open the window again for frames that were withheld."""
-        self._withheld = max(0, self._withheld - frames)
+        self.withheld = max(0, self.withheld - frames)
         self._open_window()
 
     def links(self) -> list[Link]:
@@ -316,7 +316,7 @@ class Session:
 
     def until_opened(self) -> int:
         """Return how many transfers may come before the window must be opened again."""
-        half = (self._window - self._withheld) >> 1 if self._window > self._withheld else 0
+        half = (self._window - self.withheld) >> 1 if self._window > self.withheld else 0
         return max(0, self.incoming_window - half)
 
     def passed_in(self, count: int) -> None:
@@ -474,7 +474,7 @@ class Session:
 
     def _open_window(self) -> None:
         # At half of the window, so that the sender does not stall and flows stay few.
-        window = self._window - self._withheld if self._window > self._withheld else 0
+        window = self._window - self.withheld if self._window > self.withheld else 0
         if self.incoming_window <= window >> 1 and self.incoming_window < window and self.is_open:
             self.incoming_window = window
             self._window_due()

@@ -43,7 +43,10 @@ class OpenConsole(Protocol):
 
 @pytest.fixture
 def open_console(browser: Any) -> Iterator[OpenConsole]:
-    """Open pages; at the end they have complained of nothing, but of what a test expects."""
+    """Open pages; at the end they have complained of nothing, but of what a test expects.
+
+    A test names its router before this: then the page is closed first, and does not see the router end.
+    """
     opened: list[tuple[Console, str]] = []
 
     def open_one(url: str, size: tuple[int, int] = USUAL, theme: str = "light", may_complain: str = "") -> Console:

@@ -17,7 +17,7 @@ def mortal(browser: Any) -> Iterator[Network]:
         yield network
 
 
-def test_a_router_that_dies_is_shown_as_lost(open_console: OpenConsole, mortal: Network) -> None:
+def test_a_router_that_dies_is_shown_as_lost(mortal: Network, open_console: OpenConsole) -> None:
     console = open_console(mortal.routers["A"].url)
     page = console.sign_in("topology")
     expect(page.get_by_role("link", name="C, interior router, up")).to_be_visible()
@@ -33,7 +33,7 @@ def test_a_router_that_dies_is_shown_as_lost(open_console: OpenConsole, mortal: 
     expect(page.get_by_role("link", name="C", exact=True)).to_have_count(0)
 
 
-def test_the_page_says_that_its_own_router_is_gone(open_console: OpenConsole, mortal: Network) -> None:
+def test_the_page_says_that_its_own_router_is_gone(mortal: Network, open_console: OpenConsole) -> None:
     page = open_console(mortal.routers["B"].url, may_complain="WebSocket connection").sign_in("links")
     mortal.routers["B"].kill()
     expect(page.get_by_role("alert").first).to_contain_text("The connection was lost")

@@ -1,6 +1,7 @@
 import cython
 from routerd.core.delivery.sending cimport Sending
 from routerd.core.delivery.settlement cimport Settlement
+from routerd.core.delivery.windows cimport effect_of, open_for
 from routerd.core.directory.path_rules cimport PathRules
 from routerd.core.links.address cimport Address
 from routerd.core.links.arrival cimport Arrival
@@ -12,6 +13,8 @@ from routerd.core.recording.journal cimport Journal
 from routerd.wire.delivery cimport Delivery
 
 cdef object _RELEASED
+cdef int _CLOSES
+cdef int _STAYS_OPEN
 
 
 @cython.final
@@ -51,6 +54,7 @@ cdef class Copies:
     cdef void _wait_for(self, FanOut fan, Outlet outlet)
     cdef void _begin_wait(self, FanOut fan) noexcept
     cdef void _leave_wait(self, FanOut fan) noexcept
+    @cython.locals(inlet=Inlet, effect=int)
     cdef void keep(self, FanOut fan, object data, Py_ssize_t start, Py_ssize_t end)
 
 

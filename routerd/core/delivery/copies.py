@@ -3,6 +3,7 @@
 from collections import deque
 from typing import TYPE_CHECKING
 
+from routerd.core.delivery.windows import CLOSES, STAYS_OPEN, effect_of, open_for
 from routerd.core.links.arrival import Arrival
 from routerd.core.links.fan_out import FanOut
 from routerd.core.recording.journal import AUTOMATIC
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from routerd.core.recording.journal import Journal
 
 _RELEASED = RELEASED
+_CLOSES = CLOSES
+_STAYS_OPEN = STAYS_OPEN
 
 
 class Copies:
@@ -81,6 +84,8 @@ class Copies:
             self.keep(fan, arrival.data, arrival.start, arrival.end)
         if fan.is_complete:
             self.all_sent(fan)
+        elif fan.under_way:
+            open_for(inlet)
 
     def all_sent(self, fan: FanOut) -> None:
         """Finish a message after its first copies were sent; others may wait."""
@@ -102,6 +107,10 @@ class Copies:
         waiting = outlet.waiting
         while waiting:
             fan: FanOut = waiting[0]
+            if fan.is_cut:
+                waiting.popleft()
+                self.lose(fan, outlet.address, outlet, TOO_MANY_WAIT)
+                continue
             link = None
             if fan.is_alive():
                 link = _link_for(outlet, not fan.is_complete)
@@ -118,6 +127,10 @@ class Copies:
         waiting = route.waiting
         while waiting:
             fan: FanOut = waiting[0]
+            if fan.is_cut:
+                waiting.popleft()
+                self.lose(fan, route.address, None, TOO_MANY_WAIT)
+                continue
             link = None
             if fan.is_alive():
                 link = route.pick(self._priority_of(fan, route.address), not fan.is_complete)
@@ -144,6 +157,8 @@ class Copies:
                 self._sending.copy(arrival, fan, link)
             finally:
                 arrival.is_over()
+            if not fan.is_complete:
+                open_for(fan.inlet)
         self._settlement.check_copies(fan)
 
     def route_lost(self, route: "AddressRoute") -> None:
@@ -199,10 +214,23 @@ class Copies:
 
     def keep(self, fan: FanOut, data: bytes | bytearray, start: int, end: int) -> None:
         """Keep more of a message for the copies that wait."""
+        if fan.is_cut:
+            return
+        inlet = fan.inlet
+        if not fan.is_complete:
+            effect = effect_of(inlet, end - start, inlet.peer.unheld_octets)
+            if effect == _CLOSES:
+                fan.frames += 1
+                inlet.link.session.withhold(1)
+            elif effect == _STAYS_OPEN:
+                fan.unheld += end - start
+                inlet.peer.unheld_octets += end - start
+            else:
+                fan.is_cut = True
+                fan.octets = bytearray()
+                self._settlement.let_go(fan)
+                return
         fan.octets += data[start:end]
-        if not fan.is_complete and not fan.inlet.is_shared:
-            fan.frames += 1
-            fan.inlet.link.session.withhold(1)
 
 
 def _link_for(outlet: "Outlet", is_partial: bool) -> "Outlet | None":

@@ -7,6 +7,7 @@ from routerd.core.delivery.resending cimport Resending
 from routerd.core.delivery.routing cimport Routing
 from routerd.core.delivery.sending cimport Sending
 from routerd.core.delivery.settlement cimport Settlement
+from routerd.core.delivery.windows cimport effect_of
 from routerd.core.directory.directory cimport Directory
 from routerd.core.directory.path_rules cimport PathRules
 from routerd.core.links.address cimport Address
@@ -20,8 +21,10 @@ from routerd.core.recording.journal cimport Journal
 from routerd.wire.delivery cimport Delivery
 
 cdef object _RELEASED
+cdef int _CLOSES
+cdef int _STAYS_OPEN
+cdef int _GIVES_UP
 cdef Py_ssize_t _FAIR_MESSAGE_MAX
-cdef Py_ssize_t _SHARED_OCTETS_MAX
 
 
 @cython.final
@@ -45,11 +48,13 @@ cdef class Queues:
     cdef void make_room(self, Address address, Inlet inlet)
     @cython.locals(inlet=Inlet, delivery=Delivery, one=Parked)
     cdef void park(self, Arrival arrival, Address address, object queue)
-    @cython.locals(inlet=Inlet, delivery=Delivery, size=Py_ssize_t)
+    @cython.locals(inlet=Inlet, delivery=Delivery, size=Py_ssize_t, effect=int)
     cdef void go_on(self, Arrival arrival, Parked one)
     cdef void _give_up(self, Parked one, int cause, object outcome)
+    cdef Py_ssize_t _unheld(self, Parked one) except -1
+    cdef void _count_unheld(self, Parked one, Py_ssize_t size)
     @cython.locals(delivery=Delivery, is_end=bint)
-    cdef void _note_came(self, Inlet inlet, Parked one, Py_ssize_t size)
+    cdef void _note_came(self, Inlet inlet, Parked one, Py_ssize_t size, int effect)
     cdef void _take_part(self, Inlet inlet, Parked one)
     @cython.locals(octets=Py_ssize_t)
     cdef bint leave_behind(self, Parked one) except -1

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from routerd.core.delivery.batches import LAG_OCTETS
+from routerd.core.delivery.windows import CLOSES, GIVES_UP, STAYS_OPEN, effect_of
 from routerd.core.links.arrival import Arrival
 from routerd.core.links.fair_queue import MESSAGE_MAX
 from routerd.core.links.parked import Parked, ParkedTogether, parked
@@ -29,9 +30,9 @@ if TYPE_CHECKING:
 
 _RELEASED = RELEASED
 _FAIR_MESSAGE_MAX = MESSAGE_MAX
-SHARED_OCTETS_MAX = 64 << 20
-"""Limit of the octets of an address that wait, while they come in parts on a session that other links use, too."""
-_SHARED_OCTETS_MAX = SHARED_OCTETS_MAX
+_CLOSES = CLOSES
+_STAYS_OPEN = STAYS_OPEN
+_GIVES_UP = GIVES_UP
 _TOO_LARGE_FOR_ENDPOINTS = Rejected(
     error=Error(
         condition="amqp:link:message-size-exceeded",
@@ -110,7 +111,8 @@ class Queues:
         self._batches.count_waiting(inlet, address, one.is_settled, 1)
         if delivery.is_partial:
             inlet.current = delivery
-        self._note_came(inlet, one, arrival.end - arrival.start)
+        # The link's credit limits the first frame of each message; the session's window limits all others.
+        self._note_came(inlet, one, arrival.end - arrival.start, _STAYS_OPEN if inlet.is_shared else _CLOSES)
 
     def go_on(self, arrival: Arrival, one: Parked) -> None:
         """Take more of a waiting message, or its end."""
@@ -126,19 +128,34 @@ class Queues:
         if one.address.is_fair and len(one.octets) + size > _FAIR_MESSAGE_MAX:
             self._give_up(one, TOO_LARGE, _TOO_LARGE_FOR_ENDPOINTS)
             return
-        if inlet.is_shared and one.address.octets_from_trunks + size > _SHARED_OCTETS_MAX:
-            # No window limits what waits here, since that would stop other links.
+        effect = _STAYS_OPEN if inlet.is_shared else _CLOSES
+        if delivery.is_partial and not one.address.is_fair:
+            effect = effect_of(inlet, size, self._unheld(one))
+        if effect == _GIVES_UP:
             self._give_up(one, TOO_MANY_WAIT, _RELEASED)
             return
         one.octets += arrival.data[arrival.start : arrival.end]
-        self._note_came(inlet, one, size)
+        if effect == _STAYS_OPEN:
+            self._count_unheld(one, size)
+        self._note_came(inlet, one, size, effect)
 
     def _give_up(self, one: Parked, cause: int, outcome: Any) -> None:
         self.unpark(one)
         self.note_unsent(one, cause)
         self._settlement.give_up(one.inlet, one.delivery, outcome)
 
-    def _note_came(self, inlet: "Inlet", one: Parked, size: int) -> None:
+    def _unheld(self, one: Parked) -> int:
+        """Return what counts against the limit of octets that have closed no window."""
+        return one.address.unheld_octets if one.inlet.trunk is not None else one.inlet.peer.unheld_octets
+
+    def _count_unheld(self, one: Parked, size: int) -> None:
+        one.unheld += size
+        if one.inlet.trunk is not None:
+            one.address.unheld_octets += size
+        else:
+            one.inlet.peer.unheld_octets += size
+
+    def _note_came(self, inlet: "Inlet", one: Parked, size: int, effect: int) -> None:
         if inlet.trunk is not None:
             one.address.octets_from_trunks += size
         delivery = one.delivery
@@ -152,12 +169,10 @@ class Queues:
             elif is_end:
                 # The whole message is here now, so it can leave on a link that others use too.
                 self.serve(one.address)
-        else:
-            # The link's credit limits the first frame of each message; the session's window limits all others.
-            if not inlet.is_shared:
-                one.frames += 1
-                if not one.address.is_fair:
-                    inlet.link.session.withhold(1)
+        elif effect == _CLOSES:
+            one.frames += 1
+            if not one.address.is_fair:
+                inlet.link.session.withhold(1)
 
     def _take_part(self, inlet: "Inlet", one: Parked) -> None:
         queue: Any = one.address.queue_for(inlet)
@@ -186,6 +201,8 @@ class Queues:
             one.left_octets = 0
         if one.inlet.trunk is not None:
             one.address.octets_from_trunks -= len(one.octets)
+        if one.unheld:
+            self._count_unheld(one, -one.unheld)
         if one.frames:
             if one.is_complete or not one.address.is_fair:
                 one.inlet.link.session.give_back(one.frames)

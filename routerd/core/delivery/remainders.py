@@ -78,7 +78,7 @@ class Remainders:
         if out.ticket != 0:
             self._journal.grew(out, size)
         if delivery.is_partial:
-            self._sending.hold_back(inlet, outlet)
+            self._sending.hold_back(inlet, outlet, size)
             return
         inlet.current = None
         if out.context is None:
@@ -117,7 +117,7 @@ class Remainders:
                 if not delivery.is_partial and out.settled:
                     self._sending.copy_sent(fan, out)
             is_full = outlet.peer.is_blocked or link.session.has_backlog
-            if delivery.is_partial and is_full and not (is_held or inlet.is_shared):
+            if delivery.is_partial and is_full and not is_held and not (inlet.is_shared and not outlet.is_choked(size)):
                 is_held = True
                 outlet.hold(inlet.link.session)
         fan.is_complete = not delivery.is_partial

@@ -2,6 +2,7 @@ import cython
 from routerd.core.clock cimport Clock
 from routerd.core.delivery.marking cimport Marking
 from routerd.core.delivery.settlement cimport Settlement, how_settled, too_large
+from routerd.core.delivery.windows cimport open_for
 from routerd.core.links.address cimport Address
 from routerd.core.links.address_route cimport AddressRoute
 from routerd.core.links.arrival cimport Arrival
@@ -66,7 +67,7 @@ cdef class Sending:
     cdef void unsent(self, FanOut fan, Address address, Outlet outlet, int outcome, int cause)
     @cython.locals(delivery=Delivery, number=int)
     cdef void drop(self, Arrival arrival, object outcome, Address address, int cause)
-    cdef void hold_back(self, Inlet inlet, Outlet outlet)
+    cdef void hold_back(self, Inlet inlet, Outlet outlet, Py_ssize_t size)
 
 
 cdef Delivery _begin_with(Sender link, bint is_settled, unsigned int message_format, object context, object state)

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from routerd.core.delivery.marking import UNREADABLE
 from routerd.core.delivery.settlement import STATE_TOO_LONG, how_settled, too_large
+from routerd.core.delivery.windows import open_for
 from routerd.core.links.arrival import Arrival
 from routerd.core.links.kept import Kept
 from routerd.core.links.parked import parked
@@ -120,7 +121,8 @@ class Sending:
         delivery.context = out
         if not is_whole:
             arrival.inlet.current = delivery
-            self.hold_back(arrival.inlet, outlet)
+            self.hold_back(arrival.inlet, outlet, end - start)
+            open_for(arrival.inlet)
         elif is_settled or delivery.remote_settled:
             self._settlement.sent(arrival.inlet, outlet, delivery, out)
         elif arrival.inlet.resends or _address_of(arrival, outlet).resends:
@@ -251,9 +253,11 @@ class Sending:
             self._journal.stays(arrival, address, number, cause)
         self._settlement.give_up(arrival.inlet, delivery, outcome)
 
-    def hold_back(self, inlet: "Inlet", outlet: "Outlet") -> None:
+    def hold_back(self, inlet: "Inlet", outlet: "Outlet", size: int) -> None:
         """Close the producer's window, frame by frame, if its message comes in faster than it leaves."""
-        if (outlet.peer.is_blocked or outlet.link.session.has_backlog) and not inlet.is_shared:
+        if outlet.peer.is_blocked or outlet.link.session.has_backlog:
+            if inlet.is_shared and not outlet.is_choked(size):
+                return
             outlet.hold(inlet.link.session)
 
 

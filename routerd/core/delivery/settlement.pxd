@@ -57,6 +57,7 @@ cdef class Settlement:
     @cython.locals(inlet=Inlet)
     cdef void _producer_settled(self, Delivery delivery)
     @cython.locals(delivery=Delivery)
+    cdef void let_go(self, FanOut fan)
     cdef void check_copies(self, FanOut fan)
     cdef void sent(self, Inlet inlet, Outlet outlet, Delivery delivery, Delivery out)
     cdef void has_left(self, Inlet inlet, Delivery delivery)

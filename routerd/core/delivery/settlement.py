@@ -237,6 +237,15 @@ class Settlement:
 
     # --- what the router says to producers
 
+    def let_go(self, fan: FanOut) -> None:
+        """Open the window that waiting copies keep closed, and count their octets no more."""
+        if fan.frames:
+            fan.inlet.link.session.give_back(fan.frames)
+            fan.frames = 0
+        if fan.unheld:
+            fan.inlet.peer.unheld_octets -= fan.unheld
+            fan.unheld = 0
+
     def check_copies(self, fan: FanOut) -> None:
         """Free the octets once no copy waits for them, and tell the producer once all copies have an outcome.
 
@@ -248,9 +257,7 @@ class Settlement:
             if fan.left_octets:
                 self.left_is_over(fan.left_octets)
                 fan.left_octets = 0
-            if fan.frames:
-                fan.inlet.link.session.give_back(fan.frames)
-                fan.frames = 0
+            self.let_go(fan)
         if fan.open_copies == 0 and fan.is_complete and not fan.is_settled:
             delivery = fan.delivery
             if delivery is None:

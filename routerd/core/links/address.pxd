@@ -36,6 +36,7 @@ cdef class Address:
     cdef public Py_ssize_t waiting_from_siblings
     cdef public Py_ssize_t waiting_from_trunks
     cdef public Py_ssize_t octets_from_trunks
+    cdef public Py_ssize_t unheld_octets
     cdef public object hungry_in
     cdef public double expected_until
     cdef public list routes

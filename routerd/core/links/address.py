@@ -61,6 +61,8 @@ class Address:
         self.waiting_from_siblings = 0
         self.waiting_from_trunks = 0
         self.octets_from_trunks = 0
+        # Those of them that came in parts without closing a window.
+        self.unheld_octets = 0
         # The recorder that knows that messages wait. A report of each message would cost more than the wait.
         self.hungry_in: RecordedEvents | None = None
         # The time until which messages from other routers wait for news of a consumer.

@@ -24,6 +24,8 @@ cdef class FanOut:
     cdef public bytearray octets
     cdef public list under_way
     cdef public Py_ssize_t frames
+    cdef public Py_ssize_t unheld
+    cdef public bint is_cut
     cdef public Py_ssize_t left_octets
     cdef public list routes
     cdef public RouterAnnotations annotations

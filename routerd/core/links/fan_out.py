@@ -45,7 +45,11 @@ class FanOut:
         # The octets that have come, while a copy waits; and copies that are sent while more octets come.
         self.octets = bytearray()
         self.under_way: list[Delivery] = []
+        # The frames that keep the window of its session closed, and the octets that came without closing it.
         self.frames = 0
+        self.unheld = 0
+        # Too much of it came while copies wait: they are given up.
+        self.is_cut = False
         # What is counted for it if its copies wait although its producer has left.
         self.left_octets = 0
         # Routes on which it may leave once it is complete.

@@ -8,6 +8,7 @@ from routerd.wire.sender cimport Sender
 from routerd.wire.session cimport Session
 
 cdef Py_ssize_t _BURST
+cdef Py_ssize_t _CHOKED
 
 
 @cython.final
@@ -29,6 +30,7 @@ cdef class Outlet(End):
     cdef public Py_ssize_t weight
     cdef public object waiting
     cdef public dict held
+    cdef public Py_ssize_t stuck_octets
     cdef public long long stalls
     cdef public double dry_since
     cdef readonly long long lead
@@ -48,5 +50,6 @@ cdef class Outlet(End):
     @cython.locals(session=Session)
     cpdef void wait_no_more(self)
     cdef void _starve(self)
+    cdef bint is_choked(self, Py_ssize_t size) except -1
     cpdef void hold(self, Session session)
     cpdef void let_go(self)

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from routerd.wire.session import Session
 
 
+CHOKED = 64 << 20
+"""Octets stuck at a consumer from which on they hold back a session that other links share, too."""
+_CHOKED = CHOKED
 BURST = 1 << 18
 """Octets composed for a connection before a write, so that they leave while more is composed."""
 _BURST = BURST
@@ -60,6 +63,8 @@ class Outlet(End):
         self.waiting = None
         # Frames by session whose window stays closed until this outlet has sent them.
         self.held = None
+        # Octets that wait for its connection to have room, while they hold nobody back.
+        self.stuck_octets = 0
         # How often credit ran out, or window or transport were full; and the time since when there is no credit, or 0.
         self.stalls = 0
         self.dry_since = 0.0
@@ -135,6 +140,12 @@ class Outlet(End):
             self.wait_for_room()
             self.address.note_credit()
 
+    def is_choked(self, size: int) -> bool:
+        """Count octets that wait for its connection to have room; return whether they are too many."""
+        self.stuck_octets += size
+        self._starve()
+        return self.stuck_octets > _CHOKED
+
     def hold(self, session: "Session") -> None:
         """Keep the window of a session closed for one frame that is stuck here."""
         session.withhold(1)
@@ -145,6 +156,7 @@ class Outlet(End):
 
     def let_go(self) -> None:
         """Open the windows again."""
+        self.stuck_octets = 0
         if self.held is not None:
             held = self.held
             self.held = None

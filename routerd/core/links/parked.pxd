@@ -17,6 +17,7 @@ cdef class Parked:
     cdef public bint is_settled
     cdef public bint is_complete
     cdef public Py_ssize_t frames
+    cdef public Py_ssize_t unheld
     cdef public bint is_gone
     cdef public Py_ssize_t left_octets
 

@@ -25,6 +25,9 @@ class Parked:
     is_settled: bool
     is_complete: bool
     frames: int
+    """The frames that keep the window of its session closed."""
+    unheld: int
+    """The octets that came without closing it."""
     is_gone: bool
     left_octets: int
     """What counts of it against the limit of messages whose producers have left; 0 while its producer is there."""
@@ -85,6 +88,7 @@ def parked(
     made.is_settled = delivery.remote_settled
     made.is_complete = False
     made.frames = 0
+    made.unheld = 0
     made.is_gone = False
     made.left_octets = 0
     return made

@@ -73,6 +73,8 @@ class Peer:
         self.capacity = capacity
         # Octets that a producer of large messages may have under way.
         self.reach_octets = REACH_OCTETS
+        # Octets of messages that wait and came in parts, without closing a window.
+        self.unheld_octets = 0
         is_client = self.is_external and not (self.is_router or self.is_edge)
         # Brokers and routers lose nothing that waits for credit; what a client has queued waits for its outcome.
         self.keeps_messages = self.is_container or not is_client

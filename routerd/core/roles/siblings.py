@@ -8,7 +8,6 @@ one sibling, so credit and settlement work from end to end.
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from routerd.core.directory.link_routes import is_link_route
@@ -130,7 +129,7 @@ class Siblings:
     def ask_of(self, address: "Address") -> None:
         """Have messages of an address wait until this worker knows what the table knows of it."""
         routes: Any = self._routes
-        self.await_news(address.key, partial(routes.no_news_of, address))
+        self.await_news(address.key, lambda: routes.no_news_of(address))
 
     def confirmed(self, sequence: int) -> "list[Outlet | HeldAttach | AwaitedNews]":
         """Return the links that can be answered now, since every worker knows the changes of the consumers."""

@@ -3,6 +3,7 @@
 import pytest
 
 from routerd.core import AddressSettings
+from routerd.core.delivery.windows import UNHELD_MAX
 from routerd.wire import ACCEPTED, RELEASED, Message, Modified, Source
 from tests.routers import message, message_to, outcome
 from tests.unit.core.edge_routers import CAPACITY, EdgeMesh, far_edge, interior_router
@@ -356,6 +357,24 @@ class TestWaiting:
         assert [len(streaming.far.received(link)) for link in streaming.far.streams] == [2]
         streaming.far.detach(second)
         assert len(streaming.far.peer.trunk.sides) == 1
+
+
+class TestArrivals:
+    def test_those_of_one_session_do_not_wait_for_each_other_and_what_waits_is_bounded(self, router):
+        far = far_edge(router).attach()
+        client = router.client()
+        receiver = client.consumer("orders")
+        links = [far.producer("orders") for _ in range(2)]
+        first, second = (far.stream(link, to_router("orders", "x"), ends=False) for link in links)
+        for delivery in (first, second) * (UNHELD_MAX >> 21):
+            far.go_on(delivery, bytes(1 << 20))
+        far.go_on(second, b"x")
+        far.go_on(second, b"end", more=False)
+        assert outcome(second) == (RELEASED, True)
+        receiver.grant(2)
+        far.go_on(first, b"end", more=False)
+        assert len(client.received(receiver)) == 1
+        assert router.router.addresses["M0orders"].unheld_octets == 0
 
 
 class TestMeshes:

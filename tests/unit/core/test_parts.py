@@ -2,6 +2,7 @@
 
 import re
 from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -55,7 +56,8 @@ def declared() -> dict[str, Declared]:
     for path in sorted(CORE.rglob("*.pxd")):
         text = path.read_text()
         starts = list(_CLASS.finditer(text))
-        for found, following in zip(starts, [*starts[1:], None], strict=True):
+        for found, following in pairwise([*starts, None]):
+            assert found is not None
             body = text[found.end() : len(text) if following is None else following.start()]
             classes[found["name"]] = Declared(path, found, body)
     return classes

@@ -2,7 +2,8 @@
 
 import pytest
 
-from routerd.core.delivery.queues import SHARED_OCTETS_MAX
+from routerd.core.delivery.windows import UNHELD_MAX
+from routerd.core.links.outlet import CHOKED
 from routerd.wire import ACCEPTED, RELEASED, LinkState, Modified, Rejected, SessionState, Source, Symbol, Target
 from tests.routers import message, outcome
 from tests.unit.core.joined_routers import DATA, Mesh, mapped, marked, neighbour, routes, to_router
@@ -262,15 +263,17 @@ class TestArrivals:
         client = router.client()
         receiver = client.consumer("orders", credit=0)
         first, second = (far.stream(link, to_router("orders", "x"), ends=False, settled=settled) for link in streams)
-        for delivery in (first, second) * (SHARED_OCTETS_MAX >> 21):
+        for delivery in (first, second) * (UNHELD_MAX >> 21):
             far.go_on(delivery, bytes(1 << 20))
+        far.go_on(second, b"x")
         far.go_on(first, bytes(1 << 20), more=False)
         far.go_on(second, b"end", more=False)
         receiver.grant(2)
         router.pump()
         assert len(client.received(receiver)) == 1
         assert settled or outcome(second) == (RELEASED, True)
-        assert router.router.addresses["M0orders"].octets_from_trunks == 0
+        address = router.router.addresses["M0orders"]
+        assert (address.octets_from_trunks, address.unheld_octets) == (0, 0)
 
     @pytest.mark.parametrize("address", ADDRESSES)
     def test_one_that_is_held_up_by_a_consumer_closes_its_own_window_alone(self, router, address):
@@ -293,6 +296,28 @@ class TestArrivals:
             far.go_on(delivery, b"end", more=False)
         assert session.remote_incoming_window > window // 2
         assert len(client.messages) == 1
+
+    @pytest.mark.parametrize("address", ADDRESSES)
+    def test_those_of_a_shared_session_are_held_up_by_a_slow_consumer_once_too_much_is_stuck(self, router, address):
+        far = neighbour(router).attach()
+        session = far.another_session()
+        streams = [far.attach_out(session=session) for _ in range(2)]
+        client = router.client()
+        receiver = client.consumer(address, credit=9)
+        delivery = far.stream(streams[0], to_router(address, "x"), ends=False)
+        router.router.set_blocked(client.peer, True)
+        window = session.remote_incoming_window
+        for _ in range(CHOKED >> 20):
+            far.go_on(delivery, bytes(1 << 20))
+        assert session.remote_incoming_window > window // 2
+        for _ in range(window - 9):
+            far.go_on(delivery, b"x")
+        assert session.remote_incoming_window <= 10
+        router.router.set_blocked(client.peer, False)
+        router.pump()
+        assert session.remote_incoming_window > window // 2
+        far.go_on(delivery, b"end", more=False)
+        assert len(client.received(receiver)) == 1
 
     def test_a_message_that_is_aborted_is_aborted_at_the_next_router(self, router):
         streaming = Streaming(router)

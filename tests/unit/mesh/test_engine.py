@@ -513,6 +513,7 @@ def test_long_addresses_of_messages_are_not_remembered():
 def test_addresses_are_told_to_all_before_the_advertisement():
     fed = Fed()
     fed.adjoin(1, "B")
+    fed.learn(1, "B", {"A": 1})
     fed.engine.want("M0a", 3, fed.now)
     fed.engine.want("Clr", 4, fed.now)
     assert fed.until(fed.now + 0.02) == [
@@ -527,6 +528,7 @@ def test_addresses_are_told_to_all_before_the_advertisement():
 def test_a_neighbour_that_was_not_announced_is_told_no_changes_and_may_ask_for_addresses():
     fed = Fed()
     fed.adjoin(1, "B")
+    fed.learn(1, "B", {"A": 1})
     fed.engine.want("M0a", 3, fed.now)
     fed.until(fed.now + 0.01)
     fed.open(2)
@@ -535,8 +537,21 @@ def test_a_neighbour_that_was_not_announced_is_told_no_changes_and_may_ask_for_a
     assert sent(commands, "MAU") == [(1, mau(1, ("M0a",), (), hints=(3,)))]
     assert sent(commands, "RA") == [(1, ra(1, 1)), (2, ra(1, 1))]
     assert sent(fed.until(fed.now + 0.3), "RA") == [(1, ra(2, 1)), (2, ra(2, 1))]
+    fed.learn(2, "C", {"A": 1})
     fed.engine.unwant("M0a", fed.now)
     assert [trunk for trunk, _ in sent(fed.until(fed.now + 0.1), "MAU")] == [1, 2]
+
+
+def test_a_neighbour_that_has_not_announced_us_is_told_no_changes_and_may_ask_for_addresses():
+    fed = Fed()
+    fed.adjoin(1, "B")
+    fed.engine.want("M0a", 3, fed.now)
+    assert sent(fed.until(fed.now + 0.02)) == [(1, ra(1, 1))]
+    answer = own(MobileAddressUpdate("A", 1, exist=("M0a",), hints=(3,)), "amqp:/_topo/0/B/qdrouter.ma")
+    assert sent(fed.tell(1, MobileAddressRequest("B", 0)), "MAU") == [(1, answer)]
+    fed.learn(1, "B", {"A": 1})
+    fed.engine.unwant("M0a", fed.now)
+    assert sent(fed.until(fed.now + 0.1), "MAU") == [(1, mau(2, (), ("M0a",), hints=()))]
 
 
 def test_addresses_from_before_we_were_known_are_counted_and_not_told():
@@ -561,6 +576,7 @@ def test_who_knows_our_addresses_or_is_not_known_gets_no_answer():
 def test_all_addresses_may_be_set():
     fed = Fed()
     fed.adjoin(1, "B")
+    fed.learn(1, "B", {"A": 1})
     fed.engine.set_addresses({"M0a": 3, "M0b": 3}, fed.now)
     fed.until(fed.now + 1.0)
     fed.engine.set_addresses({"M0b": 3, "M0c": 3}, fed.now)
