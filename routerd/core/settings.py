@@ -7,6 +7,8 @@ DEFAULT_LINK_CAPACITY = 250
 """The default limit of deliveries that a producer may have under way."""
 REACH_OCTETS = 1 << 21
 """Octets of large messages that a nearby producer may have under way; they fit into caches."""
+UNHELD_MAX = 256 << 20
+"""Octets of messages that may wait in parts on sessions that several links share, without closing their windows."""
 PRIORITY_MAX = 9
 PHASE_MAX = 9
 

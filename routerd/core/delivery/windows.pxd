@@ -2,10 +2,10 @@ import cython
 from routerd.core.links.fan_out cimport FanOut
 from routerd.core.links.inlet cimport Inlet
 from routerd.core.links.parked cimport Parked
+from routerd.core.links.peer cimport Peer
 from routerd.wire.delivery cimport Delivery
 from routerd.wire.session cimport Session
 
-cdef Py_ssize_t _UNHELD_MAX
 cdef int _CLOSES
 cdef int _STAYS_OPEN
 cdef int _GIVES_UP

@@ -15,12 +15,9 @@ from routerd.core.links.parked import Parked
 if TYPE_CHECKING:
     from routerd.wire.delivery import Delivery
 
-UNHELD_MAX = 64 << 20
-"""Limit of the octets that wait in parts without closing a window: a client's, and an address's from other routers."""
 CLOSES, STAYS_OPEN, GIVES_UP = range(3)
 """What becomes of the window as more of a message comes that waits, or of the message."""
 
-_UNHELD_MAX = UNHELD_MAX
 _CLOSES = CLOSES
 _STAYS_OPEN = STAYS_OPEN
 _GIVES_UP = GIVES_UP
@@ -30,7 +27,7 @@ def effect_of(inlet: Inlet, size: int, unheld: int) -> int:
     """Return what so many more octets of a message do that waits, where `unheld` octets have closed no window."""
     if not inlet.is_shared and (inlet.is_fabric or not _has_others(inlet, False)):
         return _CLOSES
-    if unheld + size <= _UNHELD_MAX:
+    if unheld + size <= inlet.peer.unheld_max:
         return _STAYS_OPEN
     return _GIVES_UP if inlet.is_shared or _has_others(inlet, True) else _CLOSES
 

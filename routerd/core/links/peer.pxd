@@ -23,6 +23,7 @@ cdef class Peer:
     cdef readonly Py_ssize_t capacity
     cdef public long long reach_octets
     cdef public Py_ssize_t unheld_octets
+    cdef public Py_ssize_t unheld_max
     cdef public bint strips_in
     cdef readonly bint strips_out
     cdef public bint gives_credit_at_once

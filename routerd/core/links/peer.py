@@ -4,7 +4,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
 from routerd.core.links.role import NO_CONNECTION_ROLE, ConnectionRole
-from routerd.core.settings import DEFAULT_LINK_CAPACITY, REACH_OCTETS
+from routerd.core.settings import DEFAULT_LINK_CAPACITY, REACH_OCTETS, UNHELD_MAX
 
 if TYPE_CHECKING:
     from routerd.core.links.inlet import Inlet
@@ -73,8 +73,10 @@ class Peer:
         self.capacity = capacity
         # Octets that a producer of large messages may have under way.
         self.reach_octets = REACH_OCTETS
-        # Octets of messages that wait and came in parts, without closing a window.
+        # Octets of messages that wait and came in parts without closing a window, and their limit. Of another router
+        # they are counted for each address.
         self.unheld_octets = 0
+        self.unheld_max = UNHELD_MAX
         is_client = self.is_external and not (self.is_router or self.is_edge)
         # Brokers and routers lose nothing that waits for credit; what a client has queued waits for its outcome.
         self.keeps_messages = self.is_container or not is_client

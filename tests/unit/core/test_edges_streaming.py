@@ -3,7 +3,6 @@
 import pytest
 
 from routerd.core import AddressSettings
-from routerd.core.delivery.windows import UNHELD_MAX
 from routerd.wire import ACCEPTED, RELEASED, Message, Modified, Source
 from tests.routers import message, message_to, outcome
 from tests.unit.core.edge_routers import CAPACITY, EdgeMesh, far_edge, interior_router
@@ -366,7 +365,8 @@ class TestArrivals:
         receiver = client.consumer("orders")
         links = [far.producer("orders") for _ in range(2)]
         first, second = (far.stream(link, to_router("orders", "x"), ends=False) for link in links)
-        for delivery in (first, second) * (UNHELD_MAX >> 21):
+        far.peer.unheld_max = 4 << 20
+        for delivery in (first, second) * 2:
             far.go_on(delivery, bytes(1 << 20))
         far.go_on(second, b"x")
         far.go_on(second, b"end", more=False)

@@ -2,7 +2,6 @@
 
 import pytest
 
-from routerd.core.delivery.windows import UNHELD_MAX
 from routerd.wire import ACCEPTED, RELEASED
 from tests.routers import Workers, message, outcome
 
@@ -10,6 +9,7 @@ FIRST = message(b"x" * 100)
 WINDOW = 2048
 """Frames that a session takes unless it is told otherwise."""
 MEBIOCTET = bytes(1 << 20)
+UNHELD_MAX = 4 << 20
 
 
 class Sharing:
@@ -25,6 +25,7 @@ class Sharing:
             for consumer, address in zip(self.consumers, dict.fromkeys(addresses), strict=True)
         ]
         self.session = self.links[0].session
+        self.producer.peer.unheld_max = UNHELD_MAX
 
     def begin(self, link, **options):
         return self.producer.stream(self.links[link], FIRST, ends=False, **options)

@@ -2,7 +2,6 @@
 
 import pytest
 
-from routerd.core.delivery.windows import UNHELD_MAX
 from routerd.core.links.outlet import CHOKED
 from routerd.wire import ACCEPTED, RELEASED, LinkState, Modified, Rejected, SessionState, Source, Symbol, Target
 from tests.routers import message, outcome
@@ -263,7 +262,8 @@ class TestArrivals:
         client = router.client()
         receiver = client.consumer("orders", credit=0)
         first, second = (far.stream(link, to_router("orders", "x"), ends=False, settled=settled) for link in streams)
-        for delivery in (first, second) * (UNHELD_MAX >> 21):
+        far.peer.unheld_max = 4 << 20
+        for delivery in (first, second) * 2:
             far.go_on(delivery, bytes(1 << 20))
         far.go_on(second, b"x")
         far.go_on(first, bytes(1 << 20), more=False)
