@@ -43,6 +43,7 @@ cdef class Inlet(End):
     cdef public bint is_in_step
     cdef readonly long long unserved
     cdef readonly long long turned_back
+    cdef readonly long long drained
     cdef public Py_ssize_t parked
     cdef public Py_ssize_t waiting
     cdef public Delivery current

@@ -85,6 +85,8 @@ class Inlet(End):
         self.unserved = 0
         # The number of messages when one had last come back for want of a consumer.
         self.turned_back = 0
+        # The number of messages when it was last asked to use its credit or return it.
+        self.drained = -1
         # Messages that wait for an outlet, and the settled ones among them.
         self.parked = 0
         self.waiting = 0
@@ -243,11 +245,15 @@ class Inlet(End):
         room = self.reach - link.unsettled_count - self.waiting
         if self.gives_credit_at_once:
             # In qdrouterd a producer keeps its credit until it sends something.
+            is_back = self.turned_back == self.deliveries > 0
+            if is_back and self.drained == self.deliveries:
+                return
             if self.is_open and room > link.credit:
                 link.set_credit(room)
-            if self.is_open and self.turned_back == self.deliveries > 0 and self.link.credit > 1:
+            if self.is_open and is_back and link.credit > 1:
                 # The credit of a message that nobody gets does not come back there. Here it has, for want of the news.
-                self.link.set_credit(self.link.credit - 1, drain=True)
+                self.drained = self.deliveries
+                link.set_credit(link.credit - 1, drain=True)
             return
         if self.is_fabric or room < link.credit:
             room = link.credit
@@ -257,6 +263,7 @@ class Inlet(End):
     def drain(self) -> None:
         """Have a producer whose message found no consumer use its credit at once or return it."""
         if self.is_open and self.link.credit > 0 and not self.link.drain:
+            self.drained = self.deliveries
             self.link.set_credit(self.link.credit, drain=True)
 
     def was_turned_back(self) -> None:

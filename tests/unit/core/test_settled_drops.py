@@ -161,6 +161,23 @@ def test_a_producer_is_drained_when_the_worker_of_the_last_consumer_releases_its
     assert (outcome(sent), sender.credit, sender.drain) == ((RELEASED, True), 49, True)
 
 
+def test_one_that_was_drained_gets_no_credit_when_it_is_told_again_that_nobody_is_there():
+    workers = Workers(2, gives_credit_at_once=True)
+    client, there = workers.client(peer={"capacity": 50}), workers.client(1)
+    receiver = there.consumer("orders", "out", credit=10)
+    sender = client.producer("orders")
+    client.send(sender, message())
+    there.unsettled["out"][0].decide(RELEASED)
+    there.detach(receiver)
+    returned = sender.delivery_count
+    (inlet,) = client.peer.inlets
+    inlet.recall()
+    workers.pump()
+    assert (sender.credit, sender.delivery_count) == (0, returned)
+    there.consumer("orders", credit=10)
+    assert (sender.credit, sender.drain) == (50, False)
+
+
 @pytest.mark.parametrize(("role", "expected"), [(NORMAL, (50, True)), (ROUTE_CONTAINER, (0, False))])
 def test_elsewhere_it_is_drained_at_once_and_a_broker_gets_no_more_credit(role, expected):
     _, sender, _ = leave_alone(role)
