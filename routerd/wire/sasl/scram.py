@@ -9,11 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-import scramp  # type: ignore[import-untyped]
-
 from routerd.wire.errors import ValueRangeError
 from routerd.wire.sasl.exchange import Challenge, Failure, SaslFailed, Step, Success
-from routerd.wire.sasl.scram_credentials import ScramCredentials, ScramDecoys, prepared_if_possible
+from routerd.wire.sasl.scram_credentials import ScramCredentials, ScramDecoys, imported, prepared_if_possible
 
 SCRAM_MECHANISMS = ("SCRAM-SHA-512", "SCRAM-SHA-256", "SCRAM-SHA-1")
 """Strongest first."""
@@ -63,7 +61,7 @@ class _ServerExchange:
             return self._judge(response.decode())
         except UnicodeDecodeError:
             return Failure(f"{self._factory.name} of {self._who}: not UTF-8")
-        except scramp.ScramException as error:
+        except imported().ScramException as error:
             return Failure(f"{self._factory.name} of {self._who}: {error}")
 
     def _judge_first(self, message: str) -> Step:
@@ -95,7 +93,7 @@ class _ServerExchange:
         return _stored(self._factory.decoys.credentials(self._factory.name, ""))
 
     def _scram_server(self, stored: Callable[[str], tuple[bytes, bytes, bytes, int]]) -> Any:
-        return scramp.ScramMechanism(self._factory.name).make_server(stored, s_nonce=self._nonce)
+        return imported().ScramMechanism(self._factory.name).make_server(stored, s_nonce=self._nonce)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +112,7 @@ class ScramClient:
         _check_name(self.name)
         try:
             self._scram_client("0" * NONCE_MIN)
-        except scramp.ScramException as error:
+        except imported().ScramException as error:
             raise ValueRangeError(f"{self.name} cannot use this name and password: {error}") from None
 
     def start(self, hostname: str | None) -> "_ClientExchange":
@@ -122,7 +120,7 @@ class ScramClient:
         return _ClientExchange(self._scram_client(_checked(self.nonce())), self.iterations_max)
 
     def _scram_client(self, nonce: str) -> Any:
-        return scramp.ScramClient([self.name], self.username, self.password, c_nonce=nonce)
+        return imported().ScramClient([self.name], self.username, self.password, c_nonce=nonce)
 
 
 class _ClientExchange:
@@ -145,7 +143,7 @@ class _ClientExchange:
             return self._answer_first(challenge.decode())
         except UnicodeDecodeError:
             raise SaslFailed("a SCRAM message is not UTF-8") from None
-        except scramp.ScramException as error:
+        except imported().ScramException as error:
             raise SaslFailed(f"SCRAM: {error}") from None
 
     def finish(self, additional_data: bytes | None) -> None:

@@ -2,9 +2,7 @@
 
 import hmac
 from dataclasses import dataclass, field
-
-import scramp  # type: ignore[import-untyped]
-import scramp.utils  # type: ignore[import-untyped]
+from typing import Any
 
 from routerd.wire.errors import ValueRangeError
 
@@ -21,8 +19,18 @@ def _check(salt_octets: int, iterations: int) -> None:
         raise ValueRangeError(f"{iterations} iterations, not {ITERATIONS_MIN} to {ITERATIONS_MAX}")
 
 
+def imported() -> Any:
+    """Import scramp, once a user needs it: each process of a router would pay 2 MiB and its start 20 ms for it."""
+    import scramp.utils  # type: ignore[import-untyped]
+
+    return scramp
+
+
 def prepared(text: str) -> str:
     """Return a name or password in its prepared form (SASLprep, RFC 4013). Raises ValueRangeError."""
+    if text.isascii() and text.isprintable() and text:
+        return text
+    scramp = imported()
     try:
         result: str = scramp.utils.saslprep(text)
     except scramp.ScramException as error:
@@ -55,6 +63,7 @@ class ScramCredentials:
         cls, mechanism: str, password: str, *, salt: bytes, iterations: int = ITERATIONS_MIN
     ) -> "ScramCredentials":
         """Return the data to store for this password; slow on purpose, in proportion to the iterations."""
+        scramp = imported()
         try:
             return cls(*scramp.ScramMechanism(mechanism).make_auth_info(password, iterations, salt))
         except scramp.ScramException as error:
