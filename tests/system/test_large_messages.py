@@ -104,6 +104,22 @@ def test_many_large_messages_pass_at_once(connect: Connect, router: RunningRoute
     assert [(one.octets, one.value) for one in sinks] == [(expected.octets, expected.value)] * len(sinks)
 
 
+def test_messages_that_links_of_one_session_send_in_turn_all_arrive(
+    connect: Connect, router: RunningRouter, address: str
+) -> None:
+    size = 12 * MIB
+    client, sending = connect(), connect()
+    consumer = client.consumer(address, sink=Checksum())
+    begun = [sending.producer(address).begin() for _ in range(4)]
+    for pieces in zip(*[large(size) for _ in begun], strict=True):
+        for one, piece in zip(begun, pieces, strict=True):
+            one.write(piece)
+    for one in begun:
+        one.end()
+    client.wait_until(lambda: len(consumer.received) == len(begun), "all of them arrive", within_s=60)
+    assert [one.sent.outcome() for one in begun] == ["accepted"] * len(begun)
+
+
 def test_a_consumer_that_stalls_in_a_large_message_stalls_its_own_link_only(
     connect: Connect, router: RunningRouter, address: str
 ) -> None:
