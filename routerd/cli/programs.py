@@ -7,6 +7,8 @@ the processor time of a start.
 import gc
 from importlib import import_module
 
+from routerd.generated_code import keep_code
+
 
 def routerd() -> int:
     """Run the router."""
@@ -31,6 +33,7 @@ def routerbench() -> int:
 def _run(module: str) -> int:
     gc.disable()
     program = import_module(module)
+    keep_code()
     gc.freeze()
     gc.enable()
     status: int = program.main()

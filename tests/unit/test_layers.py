@@ -25,7 +25,7 @@ NOT_DETERMINISTIC = names(
 LAUNCHER = "routerd.cli.routerd"
 BELOW_IO = (
     *("routerd.wire", "routerd.core", "routerd.mesh", "routerd.topics", "routerd.records", "routerd.config"),
-    "routerd.management",
+    *("routerd.management", "routerd.generated_code"),
 )
 BELOW_CLI = (*BELOW_IO, "routerd.io")
 

@@ -13,6 +13,7 @@ SIGNS = (
     *(r"CDLL\(None", r"LD_PRELOAD", r"prctl\(", r"sched_(?:yield|setaffinity|setscheduler|setattr)\b", r"SCHED_IDLE"),
     # Python.
     *(r"gc\.(?:freeze|set_threshold)\(", r"setswitchinterval\(", r"sys\.meta_path", r"sys\.modules\.setdefault"),
+    r"vars\(dataclasses\)",
     # CPython's objects by their fields, Ray's and Cython's private parts, the compiler.
     *(r"->ob_\w+", r"\bray\._\w+", r"Cython\.Compiler", r"-fprofile-"),
     # Questions whether there are tricks.

@@ -5,6 +5,7 @@ import gc
 import resource
 import sys
 
+from routerd.generated_code import keep_code
 from routerd.io.scheduling.heap import keep_freed_memory
 from routerd.io.scheduling.tricks import uses_tricks
 
@@ -25,6 +26,7 @@ def be_quick() -> None:
 
 def collect_seldom() -> None:
     """Collect garbage rarely, and never the present objects; to be called when everything is loaded."""
+    keep_code()
     if uses_tricks():
         gc.freeze()
         gc.set_threshold(GC_THRESHOLD, *gc.get_threshold()[1:])
