@@ -4,10 +4,13 @@ import contextlib
 import os
 import pwd
 import sys
+from importlib import import_module
 from pathlib import Path
 
 UMASK = 0o022
 """The reference has 0, which leaves files that everybody can write."""
+LATE_MODULES = ("encodings.idna", "scramp.utils")
+"""They are imported when they are first needed, and another user may not be able to read them then."""
 READY = b"\0"
 """What the daemon tells the command that started it; anything else is why it failed."""
 
@@ -102,6 +105,8 @@ def _wait(reader: int) -> None:
 
 def become_user(name: str) -> None:
     """Go on as another user, with that user's groups."""
+    for module in LATE_MODULES:
+        import_module(module)
     try:
         user = pwd.getpwnam(name)
         os.initgroups(name, user.pw_gid)

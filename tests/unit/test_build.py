@@ -342,7 +342,7 @@ def test_what_the_training_imports_is_required_for_a_build() -> None:
     requirements = tomllib.loads((ROOT / "pyproject.toml").read_text())["build-system"]["requires"]
     required = {re.split(r"[<>=]", one)[0].lower() for one in requirements}
     direct = {name for name in used if not any(name in _needs_of(other) for other in used)}
-    assert {"scramp", "uvloop"} <= direct <= required
+    assert {"h11", "uvloop"} <= direct <= required
 
 
 def _needs_of(distribution: str) -> set[str]:
@@ -354,7 +354,7 @@ def _needs_of(distribution: str) -> set[str]:
 @needs_training
 def test_a_wheel_that_is_built_in_isolation_is_trained(project: Project) -> None:
     # Its training takes what that of the router takes; setup.py is as the front end runs it.
-    (project.folder / "bench/core.py").write_text("import scramp, uvloop\n" + TRAINING)
+    (project.folder / "bench/core.py").write_text("import h11, uvloop\n" + TRAINING)
     listing = project.folder / "compiling/build_ext.py"
     text = re.sub(r"(?ms)^MODULES.*?^\)", "MODULES = ('routerd/wire/count.py',)", listing.read_text(), count=1)
     text = re.sub(r"(?m)^(BENCH_MODULES|PRELOADED)\b.*$", r"\1 = ()", text)
