@@ -39,17 +39,18 @@ class GeneratedCode:
         part = self._parts.get(digest)
         if part is None:
             code = compile(text, "<string>", "exec")
-            part = marshal.dumps(code)
-            self._are_new = True
+            if not sys.dont_write_bytecode:
+                self._used[digest] = marshal.dumps(code)
+                self._are_new = True
         else:
             code = marshal.loads(part)
-        self._used[digest] = part
+            self._used[digest] = part
         exec(code, variables, names)
 
     def keep(self) -> None:
         """Write what is new into the file, and free the memory."""
         used, self._used, self._parts = self._used, {}, {}
-        if not self._are_new or sys.dont_write_bytecode:
+        if not self._are_new:
             return
         self._are_new = False
         # Another process may have written the file meanwhile.
