@@ -1,8 +1,8 @@
 """Keeps the code that dataclasses generate, as Python keeps the code of modules.
 
 A dataclass writes its methods as text, which is compiled at each start. For the classes of a router that takes as long
-as the rest of the imports. What was compiled is kept beside the code of the modules, by a digest of its text, and in
-the same cases: not with `PYTHONDONTWRITEBYTECODE`, and not where the folder cannot be written to.
+as most other imports together. What was compiled is kept beside the code of the modules, by a digest of its text. As
+with modules, nothing is written with `PYTHONDONTWRITEBYTECODE`, or where the folder cannot be written to.
 """
 
 import contextlib

@@ -24,7 +24,7 @@ _GIVES_UP = GIVES_UP
 
 
 def effect_of(inlet: Inlet, size: int, unheld: int) -> int:
-    """Return what so many more octets of a message do that waits, where `unheld` octets have closed no window."""
+    """Return what becomes of the window as `size` more octets wait; `unheld` octets wait without closing it."""
     if not inlet.is_shared and (inlet.is_fabric or not _has_others(inlet, False)):
         return _CLOSES
     if unheld + size <= inlet.peer.unheld_max:
