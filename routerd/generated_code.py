@@ -1,8 +1,8 @@
 """Keeps the code that dataclasses generate, as Python keeps the code of modules.
 
 A dataclass writes its methods as text, which is compiled at each start. For the classes of a router that takes as long
-as most other imports together. What was compiled is kept beside the code of the modules, by a digest of its text. As
-with modules, nothing is written with `PYTHONDONTWRITEBYTECODE`, or where the folder cannot be written to.
+as most other imports together. So the code is kept in a file beside that of the modules, each part under a digest of
+its text. As with modules, nothing is written with `PYTHONDONTWRITEBYTECODE`, or where the folder cannot be written to.
 """
 
 import contextlib
@@ -56,17 +56,21 @@ class GeneratedCode:
         # Another process may have written the file meanwhile.
         parts = self._read() | used
         written = f"{self.file}.{os.getpid()}"
-        with contextlib.suppress(OSError):
+        try:
             with open(written, "wb") as file:
                 file.write(MAGIC_NUMBER + marshal.dumps(parts if len(parts) <= PARTS_MAX else used))
             os.replace(written, self.file)
+        except OSError:
+            # A full disk leaves the beginning of a file.
+            with contextlib.suppress(OSError):
+                os.unlink(written)
 
     def _read(self) -> dict[bytes, bytes]:
         with contextlib.suppress(*_DAMAGED), open(self.file, "rb") as file:
             octets = file.read()
             if octets.startswith(MAGIC_NUMBER):
-                parts: dict[bytes, bytes] = marshal.loads(octets[len(MAGIC_NUMBER) :])
-                return parts
+                parts = marshal.loads(octets[len(MAGIC_NUMBER) :])
+                return parts if isinstance(parts, dict) else {}
         return {}
 
 

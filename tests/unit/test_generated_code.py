@@ -1,5 +1,6 @@
 """The code that dataclasses generate is kept for the next start, and nothing is different with it."""
 
+import marshal
 import os
 import subprocess
 import sys
@@ -10,6 +11,8 @@ import pytest
 from routerd import generated_code
 from routerd.generated_code import PARTS_MAX, GeneratedCode
 
+DAMAGED = generated_code.MAGIC_NUMBER + b"\0damaged"
+OTHER = generated_code.MAGIC_NUMBER + marshal.dumps(["no dictionary"])
 TEXT = "def double(number):\n return 2 * number"
 
 
@@ -63,7 +66,7 @@ def test_code_objects_are_run_as_they_are(file: str) -> None:
     assert names == {"a": 5}
 
 
-@pytest.mark.parametrize("octets", [b"", b"of another version of Python", generated_code.MAGIC_NUMBER + b"\0damaged"])
+@pytest.mark.parametrize("octets", [b"", b"of another version of Python", DAMAGED, OTHER])
 def test_a_file_that_cannot_be_read_is_written_anew(
     file: str, octets: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,7 +14,7 @@ cdef int _GIVES_UP
 cpdef int effect_of(Inlet inlet, Py_ssize_t size, Py_ssize_t unheld) except -1
 @cython.locals(session=Session, other=Inlet, one=Parked, fan=FanOut)
 cpdef void open_for(Inlet inlet)
-@cython.locals(other=Inlet)
+@cython.locals(session=Session, links=list, other=Inlet)
 cdef bint _has_others(Inlet inlet, bint is_sending) except -1
 @cython.locals(fan=FanOut)
 cdef bint _is_sent(Delivery delivery) except -1

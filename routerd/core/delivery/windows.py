@@ -57,7 +57,11 @@ def open_for(inlet: Inlet) -> None:
 
 def _has_others(inlet: Inlet, is_sending: bool) -> bool:
     """Whether the session has links of other producers, or such as have a message that is being sent."""
-    for link in inlet.link.session.links():
+    session = inlet.link.session
+    links = session.links()
+    # A peer may have many links: those of others have their turns meanwhile.
+    session.connection.work += len(links) >> 3
+    for link in links:
         context = link.context
         if not isinstance(context, Inlet) or context is inlet:
             continue

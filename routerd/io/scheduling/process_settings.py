@@ -26,6 +26,7 @@ def be_quick() -> None:
 
 def collect_seldom() -> None:
     """Collect garbage rarely, and never the present objects; to be called when everything is loaded."""
+    # What dataclasses compiled is not needed any more.
     keep_code()
     if uses_tricks():
         gc.freeze()
