@@ -14,9 +14,9 @@ BIN := .venv/bin
 PIP := $(BIN)/pip --disable-pip-version-check install --quiet --constraint constraints.txt
 # Installs the project where it stands; its modules are compiled by a step of their own, whose words pip would hide.
 PIP_PROJECT := ROUTERD_CYTHON=off $(PIP) --no-build-isolation --editable
-# Most tests wait for a router more than they work, so that three processes take two thirds of two cores; a module of
-# tests stays in one of them, with the routers that it started.
-PYTEST_PROCESSES ?= 3
+# Most tests wait for a router more than they work, so that more processes than cores are done sooner. A module of tests
+# stays in one of them, with the routers that it started.
+PYTEST_PROCESSES ?= 4
 # Each of the two long runs of topics with failures takes that long, and some two minutes for its start and its end.
 SOAK_MINUTES ?= 10
 PYTEST := -m pytest --numprocesses=$(PYTEST_PROCESSES) --dist=loadscope --durations=30 --durations-min=10

@@ -8,6 +8,7 @@ import ray
 from ray.exceptions import RayError
 
 from actors.errors import JoinFailed
+from actors.lean_worker import leave_out_addons
 from actors.processes import Process, condition_of
 from actors.ray_internals import (
     be_quiet,
@@ -18,7 +19,7 @@ from actors.ray_internals import (
     session_folder,
     use_token,
 )
-from routerd.io import adopt_logger
+from routerd.io import adopt_logger, uses_tricks
 
 CONNECT_S = 3.0
 LOOK_S = 1.0
@@ -126,6 +127,8 @@ def _reach(address: str, within_s: float) -> None:
 
 def enter_ray(address: str, namespace: str) -> None:
     """Become the driver of a Ray, and a quiet one."""
+    if uses_tricks():
+        leave_out_addons()
     ray.init(address=address, namespace=namespace, log_to_driver=False, configure_logging=False)
     adopt_logger("ray")
     be_quiet()

@@ -134,8 +134,12 @@ class ConnectionActor:
         return await self._managed.ask(what, *arguments)
 
     async def drain(self, grace_s: float) -> None:
-        """Stop listening, and end the connections in order."""
+        """Take nothing more, and wait for what is under way."""
         await asyncio.wrap_future(self._running().drain(grace_s))
+
+    async def take_leave(self) -> None:
+        """End the connections in order, once all actors have drained: their consumers serve the producers of others."""
+        await asyncio.wrap_future(self._running().take_leave())
 
     def _running(self) -> Worker:
         if self._worker is None:

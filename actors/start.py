@@ -31,8 +31,10 @@ from routerd.io import FabricKeys, WorkerConfig, configuration_of, module_log, o
 READY_S = 150.0
 """The time for all actors to start. Ray replaces a process that has not begun after 60 s, and the next must fit in."""
 AGAIN_S = 0.1
+DRAIN_S = 2.0
+"""The time that a drain may take beyond its grace."""
 CLOSE_S = 32.0
-"""The time that a drain may take beyond its grace: more than a worker gets to write its records."""
+"""The time that connections may take to close: more than a worker gets to write its records."""
 LOOK_S = 1.0
 """The interval of checks of Ray itself."""
 CLEAR_S = 1.0
@@ -346,10 +348,13 @@ def _folder_of(actors: Mapping[str, Any]) -> str | None:
 
 
 def _drain(actors: Mapping[str, Any], grace_s: float) -> None:
-    drained = [actor.drain.remote(grace_s) for role, actor in actors.items() if is_connection(role)]
-    if drained:
+    workers = [actor for role, actor in actors.items() if is_connection(role)]
+    if workers:
         # The answers do not matter: an actor that has just ended has no connections to close.
-        ray.wait(drained, num_returns=len(drained), timeout=grace_s + CLOSE_S)
+        drained = [actor.drain.remote(grace_s) for actor in workers]
+        ray.wait(drained, num_returns=len(drained), timeout=grace_s + DRAIN_S)
+        left = [actor.take_leave.remote() for actor in workers]
+        ray.wait(left, num_returns=len(left), timeout=CLOSE_S)
 
 
 def _kill(actors: Mapping[str, Any], *, is_without_launcher: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""The first thing that a worker process of our own Ray runs: it becomes the worker without delay.
+"""The first thing that a worker process of our own Ray runs: it becomes a `lean_worker` without delay.
 
 Ray's script for this place imports all of Ray to find out whether the worker needs a special environment. Then it
 replaces the process by another, which imports all of Ray again. Our actors need no environment. Without that detour, an
@@ -17,6 +17,7 @@ from collections.abc import Iterable
 _ENVIRONMENT = "--serialized-runtime-env-context"
 _LANGUAGE = "--language"
 _FOLDER = "--temp-dir="
+_LEAN_WORKER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lean_worker.py")
 _PR_SET_PDEATHSIG = 1
 AGAIN_S = 1.0
 NEEDED_BYTES = 1 << 20
@@ -25,14 +26,13 @@ NEEDED_FILES = 16
 _KIB = 1 << 10
 
 
-
 def command(arguments: list[str]) -> list[str]:
     """Return the arguments for the interpreter that is to be the worker."""
     if any(argument.startswith(_ENVIRONMENT) for argument in arguments):
         from ray._private.workers import setup_worker
 
         return [setup_worker.__file__, *arguments]
-    return [argument for argument in arguments if not argument.startswith(_LANGUAGE)]
+    return [_LEAN_WORKER, *(argument for argument in arguments if not argument.startswith(_LANGUAGE))]
 
 
 def shortage_in(folder: str, needed_bytes: int = NEEDED_BYTES) -> str | None:

@@ -71,6 +71,7 @@ MODULES = (
     "routerd/core/links/parked.py",
     "routerd/core/links/kept.py",
     "routerd/core/links/fan_out.py",
+    "routerd/core/links/sibling_streams.py",
     "routerd/core/links/routed_end.py",
     "routerd/core/links/address.py",
     "routerd/core/links/address_route.py",
@@ -372,6 +373,7 @@ class BuildCompiled(build_ext):
             folder=Path(self.build_temp),
             target=Path(self.get_ext_fullpath(ext.name)),
             tuning=shared_object.known_tuning(c_compiler()),
+            is_quick=chosen_mode("ROUTERD_TRAINING") == "off",
         )
         folder = Path(C_FILES)
         modules = [name_of(str(Path(file).relative_to(folder).with_suffix(".py"))) for file in ext.sources]

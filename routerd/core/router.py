@@ -130,7 +130,7 @@ class Router(Handler):
         sending = self.sending = Sending(clock, observer, marking, journal, settlement, is_edge)
         copies = self._copies = Copies(rules, journal, settlement, sending)
         batches = self._batches = Batches(clock, rules, journal, marking, routing, sending)
-        resending = self._resending = Resending(rules, marking, settlement, sending)
+        resending = self._resending = Resending(directory, rules, marking, settlement, sending)
         queues = self._queues = Queues(
             clock, directory, rules, journal, marking, settlement, routing, sending, copies, batches, resending
         )
@@ -162,7 +162,7 @@ class Router(Handler):
         routing = LinkRouting(directory, link_routes, attaching, routed, resumes, self.workers)
         demand = self._demand = Demand(clock, directory, queues)
         self.configured_addresses = ConfiguredAddresses(directory, reader, demand)
-        fabric = Fabric(reader, attaching)
+        fabric = Fabric(reader, attaching, directory)
         routes = self.routes = AddressRoutes(
             clock, directory, self._rules, journal, copies, queues, attaching, demand, fabric, link_routes, self.worker,
             self.workers
@@ -173,7 +173,7 @@ class Router(Handler):
         directory.expectations.ask_siblings = siblings.ask_of
         awaited = AwaitedAttaches(attaching, claims)
         routing.siblings = SiblingLookups(directory, awaited, routing, siblings)
-        fabric.outlet_role = FabricOutletRole(directory, credit, ends, routes, siblings)
+        fabric.outlet_role = FabricOutletRole(directory, queues, credit, ends, routes, siblings)
         fabric.inlet_role = FabricInletRole(directory, intake, credit, ends)
 
         trunks = self.trunks = Trunks(

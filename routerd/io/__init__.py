@@ -33,7 +33,7 @@ from routerd.io.logs import (
 )
 from routerd.io.management import ManagementAway, ManagementMessages, Scrapes, is_repeatable
 from routerd.io.routing import NetworkView, RoutingHost, new_instance
-from routerd.io.scheduling import Standstill, YieldTimer, collect_seldom, let_others_go_first, use_tricks
+from routerd.io.scheduling import Standstill, YieldTimer, collect_seldom, let_others_go_first, use_tricks, uses_tricks
 from routerd.io.settings import FabricKeys, Node, WorkerConfig, fabric_name
 from routerd.io.sockets import Endpoint, ListenFailed, Reservation, bind, endpoints_of, reserve
 from routerd.io.standalone import InProcessRouter
@@ -102,6 +102,7 @@ __all__ = [
     "recent_log_entries",
     "reserve",
     "use_tricks",
+    "uses_tricks",
     "warn_if_open",
     "websocket_frame",
     "websocket_proof",

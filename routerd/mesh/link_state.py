@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from math import inf
 
 from routerd.mesh.node import Node
+from routerd.mesh.pace import Pace
 from routerd.mesh.settings import ANNOUNCE_BURST, ANNOUNCE_GAP_S, ANNOUNCE_WAIT_S, ASK_AT_AGE, STALE_TICKS, MeshConfig
 from routerd.mesh.topology import Topology
 
@@ -96,7 +97,7 @@ class OwnLinks:
         """Belongs to ls_seq: who asks gets this, so that what we tell is always of one time."""
         self.due = inf
         """The time of the announcement."""
-        self._paced = -inf
+        self._pace = Pace(ANNOUNCE_GAP_S, ANNOUNCE_BURST)
 
     def change(self, links: Mapping[str, int], now: float) -> None:
         """Note the present links."""
@@ -106,7 +107,7 @@ class OwnLinks:
             self.due = inf
             return
         wanted = now if is_worse else now + ANNOUNCE_WAIT_S
-        self.due = min(self.due, max(wanted, self._paced - (ANNOUNCE_BURST - 1) * ANNOUNCE_GAP_S))
+        self.due = min(self.due, max(wanted, self._pace.earliest()))
 
     def unannounced(self) -> set[str]:
         """Return the neighbours that the announced links do not have."""
@@ -117,4 +118,4 @@ class OwnLinks:
         self.ls_seq += 1
         self.announced = self.links
         self.due = inf
-        self._paced = max(self._paced, now) + ANNOUNCE_GAP_S
+        self._pace.use(now)

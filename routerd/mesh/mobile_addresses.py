@@ -7,7 +7,8 @@ from zlib import crc32
 
 from routerd.mesh.errors import NotAdvertisable
 from routerd.mesh.messages import MobileAddressUpdate
-from routerd.mesh.settings import MAU_GAP_S, MAU_WAIT_S, MeshConfig
+from routerd.mesh.pace import Pace
+from routerd.mesh.settings import MAU_BURST, MAU_GAP_S, MAU_WAIT_S, MeshConfig
 
 NO_HINT = -1
 """Stands for a treatment that a router did not report, or that does not exist."""
@@ -39,7 +40,7 @@ class OwnAddresses:
         self._removed: dict[str, int] = {}
         self._wanted: dict[str, int] = {}
         self._absolute: dict[str, Any] | None = None
-        self._paced = -inf
+        self._pace = Pace(MAU_GAP_S, MAU_BURST)
         self.is_known = is_known
         """Whether we know them ourselves: one who is resumed has to be told first."""
         self.mobile_seq = mobile_seq
@@ -101,7 +102,7 @@ class OwnAddresses:
         removed = tuple(self._removed)
         self.mobile_seq += 1
         self._settle()
-        self._paced = now + MAU_GAP_S
+        self._pace.use(now)
         return MobileAddressUpdate(self._router, self.mobile_seq, added, removed, hints=hints)
 
     def absolute(self) -> dict[str, Any]:
@@ -126,7 +127,7 @@ class OwnAddresses:
         if not self._added and not self._removed:
             self.due = inf
         elif self.due == inf:
-            self.due = max(now + MAU_WAIT_S, self._paced)
+            self.due = max(now + MAU_WAIT_S, self._pace.earliest())
 
 
 class RemoteAddresses:

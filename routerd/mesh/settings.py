@@ -13,7 +13,10 @@ failure rarely takes more than a few trunks, and none of these has to wait.
 """
 MAU_WAIT_S = 0.02
 MAU_GAP_S = 0.1
-"""How long a change of addresses waits for others, and the time between two announcements of them."""
+MAU_BURST = 4
+"""How long a change of addresses waits for others, the mean time between two announcements of them, and how many may
+come that close: a consumer that comes when another has just gone would be missed for all of the gap.
+"""
 MAR_WAIT_S = 0.02
 """How long what was announced may be under way before it is asked for."""
 HELLO_ANSWER_GAP_S = 0.1

@@ -1,5 +1,7 @@
 """A router that asks a service who its clients are (authServicePlugin)."""
 
+import contextlib
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -141,9 +143,19 @@ def test_a_client_whom_the_service_does_not_name_has_no_name(
     serving.has_logged(r"auth=PLAIN user=\(null\)")
 
 
+@contextlib.contextmanager
+def kept(port: int) -> Iterator[None]:
+    """Keep a port at which nobody listens."""
+    with socket.socket() as keeper:
+        keeper.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        keeper.bind(("127.0.0.1", port))
+        yield
+
+
 def test_a_client_is_cut_when_there_is_no_service(serving: Authenticating, service: AuthenticationService) -> None:
     service.close()
-    with RawClient(serving.port_of("proven")) as client:
+    # A router of another test must not be given the port.
+    with kept(service.port), RawClient(serving.port_of("proven")) as client:
         client.send_octets(SASL_HEADER)
         assert octets_to_the_end(client) == SASL_HEADER
     serving.has_logged(r"AUTHSERVICE \(error\) Authentication service identity at 127.0.0.1:\d+: ")

@@ -20,8 +20,11 @@ class MeshLedger(Ledger):
     def __init__(self, simulation: "MeshSimulation") -> None:
         super().__init__(simulation)
         self._mesh = simulation
-        self._entered: dict[int, str] = {}
-        """By message the interior router by which it entered the network, if it said there which it is."""
+        self._entered: dict[int, list[str]] = {}
+        """By message the interior routers by which it entered the network, if it said there which it is.
+
+        These are several if one of them releases it for its end, and its edge router finds another.
+        """
         self._passed: dict[int, list[str]] = {}
         self._paths: set[tuple[int, str, tuple[str, ...]]] = set()
         """Of messages that go elsewhere when they are released: each takes a path once."""
@@ -44,12 +47,13 @@ class MeshLedger(Ledger):
         """A message of an edge router enters the network at its interior router."""
         number = number_in(octets)
         if number is not None:
-            if self._passed[number]:
-                raise Broken(f"{self.sent[number]} enters at {router}, and has passed {self._passed[number]}")
+            sent, before = self.sent[number], self._passed[number]
+            if before and (not _goes_elsewhere(sent) or router in self._entered.get(number, ())):
+                raise Broken(f"{sent} enters at {router}, and has passed {before}")
             self._enter(number, router)
 
     def _enter(self, number: int, router: str) -> None:
-        self._entered[number] = router
+        self._entered.setdefault(number, []).append(router)
         self._passed[number].append(router)
 
     def passed(self, router: str, octets: bytes, is_partial: bool) -> None:
@@ -68,7 +72,8 @@ class MeshLedger(Ledger):
         before.append(router)
 
     def _check_trace(self, sent: Sent, router: str, trace: list[str]) -> None:
-        before, entry = self._passed[sent.number], self._entered.get(sent.number)
+        before, entered = self._passed[sent.number], self._entered.get(sent.number)
+        entry = entered[-1] if entered else None
         if not trace or entry not in (None, trace[0]) or router in trace or len(set(trace)) < len(trace):
             raise Broken(f"{sent} entered at {entry}, and comes to {router} with the trace {trace}")
         if _goes_elsewhere(sent):

@@ -123,6 +123,10 @@ class Producer:
         """Return once the router asks back what it granted, or has it, be it while more than that is on its way."""
         self.client.wait_until(lambda: self._lasting_credit() <= 0, "the credit is taken back", within_s)
 
+    def wait_until_detached(self) -> None:
+        """Return once the router has detached."""
+        self.client.wait_until(lambda: self.link.state & Endpoint.REMOTE_CLOSED, "the router detaches")
+
     def wait_until_written(self) -> None:
         """Return once what was sent has left on the credit that there was."""
         self.client.wait_until(lambda: self.link.queued == 0, "what was sent is written")

@@ -251,7 +251,9 @@ def test_a_router_with_nothing_to_do_takes_little_memory(tmp_path: Path) -> None
     with running(Form("ray-1", 1), tmp_path, MULTICAST) as router:
         eventually(lambda: {"engine", "management"} <= set(router.actors()), "everything runs")
         everything = family_of(router.launcher.pid)
-        assert sum(map(_pss_bytes, everything)) <= 480 << 20
+        assert sum(map(_pss_bytes, everything)) <= 440 << 20
+        # The tests have it installed, and Ray would import it.
+        assert [one.pid for one in everything if "libarrow" in Path(f"/proc/{one.pid}/maps").read_text()] == []
 
 
 def _pss_bytes(one: Process) -> int:
@@ -321,6 +323,11 @@ class Joined:
                 and len(answers) == 3
             )
         return False
+
+    def incarnations(self, snapshot: Any = None) -> dict[int, int]:
+        """Return the workers of a snapshot of the table, or of the present one, with their incarnations."""
+        known = snapshot or self.ask("table", "snapshot")
+        return {sibling.worker: sibling.incarnation for sibling in known.siblings}
 
     def is_whole_since(self, epoch: int) -> bool:
         """Whether all actors know each other by a later table than that of an epoch."""
@@ -394,14 +401,13 @@ def test_a_worker_that_comes_back_has_another_incarnation_and_wants_nothing(join
         assert "M0multicast/own" in {interest.key for worker, interest in before.interests if worker == 2}
         process(joined.ask("connection.2", "pid")).signal(signal.SIGKILL)
         client.wait_until(lambda: client.is_over, "the connection ends with the actor")
+    incarnations = joined.incarnations(before)
+    # It may answer again before the table has heard that it was gone.
+    eventually(lambda: joined.incarnations().get(2, 0) > incarnations[2], "the worker is back")
     eventually(joined.is_whole, "the router is whole")
     after = joined.ask("table", "snapshot")
     assert "M0multicast/own" not in {interest.key for worker, interest in after.interests if worker == 2}
-    incarnations = {sibling.worker: sibling.incarnation for sibling in before.siblings}
-    assert {one.worker: one.incarnation for one in after.siblings if one.worker != 2} == {
-        worker: incarnation for worker, incarnation in incarnations.items() if worker != 2
-    }
-    assert next(one.incarnation for one in after.siblings if one.worker == 2) > incarnations[2]
+    assert {**joined.incarnations(after), 2: 0} == {**incarnations, 2: 0}
 
 
 def test_the_routing_engine_says_what_the_router_is(joined: Joined) -> None:

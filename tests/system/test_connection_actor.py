@@ -137,6 +137,7 @@ class Hosted:
             await asyncio.gather(*others, return_exceptions=True)
 
         self.call(self.actor.drain(0))
+        self.call(self.actor.take_leave())
         self.call(end())
         self.loop.call_soon_threadsafe(self.loop.stop)
         self._thread.join(WITHIN_S)

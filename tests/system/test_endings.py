@@ -112,6 +112,30 @@ def test_nobody_can_come_while_a_router_ends(start: Start, connect_to: Connect, 
     assert router.launcher.wait(10) == 0
 
 
+@pytest.mark.parametrize("form", [THREE_ACTORS], indirect=True, ids=["ray-3"], scope="session")
+def test_consumers_stay_until_nothing_is_under_way_in_any_actor(
+    start: Start, connect_to: Connect, address: str
+) -> None:
+    router = start(configuration(), *GRACE)
+    consumer = connect_to(router.port).consumer(address, outcome=None)
+    sent = connect_to(router.port).producer(address).send("one")
+    received = consumer.take()
+    # So many that all actors have some.
+    idle = [connect_to(router.port) for _ in range(12)]
+    for client in idle:
+        client.consumer(f"{address}.idle")
+    producers = [client.producer(f"{address}.idle") for client in idle]
+    router.launcher.terminate()
+    for producer in producers:
+        producer.wait_until_detached()
+    assert {client.refused_consumer(f"{address}.late") for client in idle} == {"amqp:connection:forced"}
+    assert [client for client in idle if not client.is_open] == []
+    received.decide("accepted")
+    assert sent.outcome() == "accepted"
+    assert router.launcher.wait(10) == 0
+    assert {client.closed_with for client in idle} == {"amqp:connection:forced"}
+
+
 def test_a_second_signal_ends_a_router_at_once(start: Start, connect_to: Connect, address: str) -> None:
     router = start(configuration(), "--shutdown-grace", "60")
     consumer = connect_to(router.port).consumer(address, outcome=None)

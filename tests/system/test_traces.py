@@ -90,6 +90,7 @@ def worker() -> Iterator[Worker]:
     )
     yield made
     made.drain(1.0).result(20)
+    made.take_leave().result(20)
     made.stop()
 
 

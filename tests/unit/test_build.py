@@ -253,6 +253,13 @@ def test_memory_of_recycled_objects_is_used_again(project: Project) -> None:
     assert f"__pyx_freelist_7routerd_4wire_5token_Token[{build_ext.FREE_OBJECTS}]" in translated
 
 
+@needs_a_compiler
+def test_an_object_that_is_not_to_be_trained_is_made_quickly(project: Project) -> None:
+    project.build("require", training="off")
+    [flags] = project.folder.glob("build/temp*/objects/flags")
+    assert flags.read_text().split()[-1] == "-O1"
+
+
 def test_recycled_modules_are_listed() -> None:
     assert set(build_ext.MODULES) >= build_ext.RECYCLED
 

@@ -199,8 +199,12 @@ class Copies:
         self._journal.waits(outlet.address)
         outlet.waiting.append(fan)
         self._begin_wait(fan)
-        if outlet.side is not None and not fan.is_complete:
+        if fan.is_complete:
+            return
+        if outlet.side is not None:
             fan.note_route(outlet.side)
+        elif outlet.streams is not None:
+            fan.note_outlet(outlet)
 
     def _begin_wait(self, fan: FanOut) -> None:
         fan.waiting += 1
@@ -234,7 +238,7 @@ class Copies:
 
 
 def _link_for(outlet: "Outlet", is_partial: bool) -> "Outlet | None":
-    """Return the link for a copy; None if it cannot leave now. An edge router has further links for large copies."""
+    """Return the link for a copy, or None if it cannot leave now. Routers and siblings have some for large copies."""
     if is_partial and outlet.side is not None:
         return outlet.side.pick(0, True)
-    return outlet if outlet.can_send() else None
+    return outlet.link_for(is_partial)

@@ -116,7 +116,10 @@ class Intake:
                 elif (
                     address is None
                     or inlet.guard is not None
-                    or ((inlet.strips or address.routes) and may_carry_annotations(data, start, end))
+                    or (
+                        (inlet.strips or address.routes or arrival.is_partial)
+                        and may_carry_annotations(data, start, end)
+                    )
                 ):
                     self._read_sections(arrival)
                 else:
@@ -196,11 +199,13 @@ class Intake:
                 # The destination alone may require a look at the message.
                 if not is_guarded and inlet.guard is not None and self._is_refused(arrival, None):
                     return
-            if inlet.strips and may_carry_annotations(arrival.data, arrival.start, arrival.end):
+            is_stripped = inlet.strips and may_carry_annotations(arrival.data, arrival.start, arrival.end)
+            if is_stripped:
                 self._marking.strip(arrival)
-            elif isinstance(found, Address):
+            if isinstance(found, Address):
                 address = found
-                if address.routes:
+                # The beginning of a message may have to wait, and leave on a route that there is only then.
+                if arrival.is_partial or (address.routes and not is_stripped):
                     self._marking.read(arrival)
         except NeedsMore:
             self._begin_collecting(arrival)

@@ -316,6 +316,13 @@ class Queues:
 
     def serve_outlet(self, outlet: "Outlet") -> None:
         """Send what waits for an outlet: copies of multicast messages first."""
+        if outlet.main is not None:
+            # The outlet for whole messages has what waits for any of its links.
+            outlet = outlet.main
+            if outlet.streams is not None:
+                outlet.streams.became_free()
+            if not outlet.is_open:
+                return
         self._copies.serve(outlet)
         if outlet.trunk is not None:
             self.serve_trunk(outlet.trunk)

@@ -1,11 +1,19 @@
 """The rest of messages that begin to leave, or to wait, before they have come as a whole."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from routerd.core.delivery.settlement import too_large
+from routerd.core.delivery.windows import CLOSES, GIVES_UP, effect_of_stuck
 from routerd.core.links.fan_out import MAYBE_SEEN
 from routerd.core.links.parked import Parked
-from routerd.core.recording.names import RECORDED_DROPPED, RECORDED_REJECTED, TOO_LARGE
+from routerd.core.recording.names import (
+    RECORDED_DROPPED,
+    RECORDED_REJECTED,
+    RECORDED_RELEASED,
+    TOO_LARGE,
+    TOO_MANY_WAIT,
+)
+from routerd.wire import RELEASED
 from routerd.wire.delivery import Delivery
 
 if TYPE_CHECKING:
@@ -15,10 +23,14 @@ if TYPE_CHECKING:
     from routerd.core.delivery.settlement import Settlement
     from routerd.core.links.arrival import Arrival
     from routerd.core.links.fan_out import FanOut
+    from routerd.core.links.inlet import Inlet
     from routerd.core.links.outlet import Outlet
     from routerd.core.recording.journal import Journal
 
+_CLOSES = CLOSES
+_GIVES_UP = GIVES_UP
 _MAYBE_SEEN = MAYBE_SEEN
+_RELEASED = RELEASED
 
 
 class Remainders:
@@ -65,26 +77,32 @@ class Remainders:
             self._queues.serve_outlet(outlet)
             return
         if link.remote_max_message_size and out.size + size > link.remote_max_message_size:
-            link.abort(out)
-            self._settlement.forget_route(out)
-            out.context = None
-            if out.ticket != 0:
-                number = RECORDED_DROPPED if delivery.remote_settled else RECORDED_REJECTED
-                self._journal.decided(out, number, TOO_LARGE)
-            self._settlement.give_up(inlet, delivery, too_large(link))
-            self._queues.serve_outlet(outlet)
+            self._give_up(inlet, delivery, outlet, out, too_large(link), RECORDED_REJECTED, TOO_LARGE)
             return
         link.write(out, arrival.data, arrival.start, arrival.end, delivery.is_partial)
         if out.ticket != 0:
             self._journal.grew(out, size)
         if delivery.is_partial:
-            self._sending.hold_back(inlet, outlet, size)
+            if self._sending.hold_back(inlet, outlet, size):
+                self._give_up(inlet, delivery, outlet, out, _RELEASED, RECORDED_RELEASED, TOO_MANY_WAIT)
             return
         inlet.current = None
         if out.context is None:
             delivery.context = None
         elif out.settled or delivery.remote_settled:
             self._settlement.sent(inlet, outlet, delivery, out)
+        self._queues.serve_outlet(outlet)
+
+    def _give_up(
+        self, inlet: "Inlet", delivery: Delivery, outlet: "Outlet", out: Delivery, outcome: Any, number: int, cause: int
+    ) -> None:
+        """Abort a message that is being sent, and settle it with its producer."""
+        outlet.link.abort(out)
+        self._settlement.forget_route(out)
+        out.context = None
+        if out.ticket != 0:
+            self._journal.decided(out, RECORDED_DROPPED if delivery.remote_settled else number, cause)
+        self._settlement.give_up(inlet, delivery, outcome)
         self._queues.serve_outlet(outlet)
 
     def _go_on_with_copies(self, arrival: "Arrival", fan: "FanOut") -> None:
@@ -109,7 +127,7 @@ class Remainders:
                 continue
             link = outlet.link
             if link.remote_max_message_size and out.size + size > link.remote_max_message_size:
-                self._abort_too_large(fan, outlet, out)
+                self._abort(fan, outlet, out, too_large(link), RECORDED_REJECTED, TOO_LARGE)
                 continue
             link.write(out, arrival.data, arrival.start, arrival.end, delivery.is_partial)
             if out.ticket != 0:
@@ -117,9 +135,13 @@ class Remainders:
                 if not delivery.is_partial and out.settled:
                     self._sending.copy_sent(fan, out)
             is_full = outlet.peer.is_blocked or link.session.has_backlog
-            if delivery.is_partial and is_full and not is_held and not (inlet.is_shared and not outlet.is_choked(size)):
-                is_held = True
-                outlet.hold(inlet.link.session)
+            if delivery.is_partial and is_full and not is_held:
+                effect = effect_of_stuck(inlet, outlet, size)
+                if effect == _CLOSES:
+                    is_held = True
+                    outlet.hold(inlet.link.session)
+                elif effect == _GIVES_UP:
+                    self._abort(fan, outlet, out, _RELEASED, RECORDED_RELEASED, TOO_MANY_WAIT)
         fan.is_complete = not delivery.is_partial
         if fan.waiting:
             self._copies.keep(fan, arrival.data, arrival.start, arrival.end)
@@ -131,17 +153,19 @@ class Remainders:
                 self._queues.serve_outlet(out.link.context)
             self._serve_routes(fan)
 
-    def _abort_too_large(self, fan: "FanOut", outlet: "Outlet", out: Delivery) -> None:
-        link = outlet.link
-        link.abort(out)
+    def _abort(
+        self, fan: "FanOut", outlet: "Outlet", out: Delivery, outcome: Any, number: int, cause: int
+    ) -> None:
+        """Abort a copy that is being sent."""
+        outlet.link.abort(out)
         self._settlement.forget_route(out)
         fan.under_way.remove(out)
         if out.ticket != 0:
-            self._journal.decided(out, RECORDED_DROPPED if fan.is_settled else RECORDED_REJECTED, TOO_LARGE)
+            self._journal.decided(out, RECORDED_DROPPED if fan.is_settled else number, cause)
         if fan.is_settled:
             outlet.dropped_presettled += 1
         if out.context is fan:
-            fan.copy_over(out, too_large(link))
+            fan.copy_over(out, outcome)
         self._queues.serve_outlet(outlet)
 
     def abort_copies(self, fan: "FanOut") -> None:
@@ -169,3 +193,6 @@ class Remainders:
         routes, fan.routes = fan.routes, None
         for route in [] if routes is None else routes:
             self._copies.serve_route(route)
+        outlets, fan.outlets = fan.outlets, None
+        for outlet in [] if outlets is None else outlets:
+            self._copies.serve(outlet)

@@ -2,6 +2,7 @@ import cython
 from routerd.core.delivery.marking cimport Marking
 from routerd.core.delivery.sending cimport Sending
 from routerd.core.delivery.settlement cimport Settlement
+from routerd.core.directory.directory cimport Directory
 from routerd.core.directory.path_rules cimport PathRules
 from routerd.core.links.address cimport Address
 from routerd.core.links.address_route cimport AddressRoute
@@ -16,6 +17,7 @@ cdef object _RELEASED
 
 @cython.final
 cdef class Resending:
+    cdef Directory _directory
     cdef PathRules _rules
     cdef Marking _marking
     cdef Settlement _settlement

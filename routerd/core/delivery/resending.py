@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from routerd.core.delivery.marking import Marking
     from routerd.core.delivery.sending import Sending
     from routerd.core.delivery.settlement import Settlement
+    from routerd.core.directory.directory import Directory
     from routerd.core.directory.path_rules import PathRules
     from routerd.core.links.address import Address
     from routerd.core.links.kept import Kept
@@ -27,8 +28,14 @@ class Resending:
     """Sends released messages elsewhere."""
 
     def __init__(
-        self, rules: "PathRules", marking: "Marking", settlement: "Settlement", sending: "Sending"
+        self,
+        directory: "Directory",
+        rules: "PathRules",
+        marking: "Marking",
+        settlement: "Settlement",
+        sending: "Sending",
     ) -> None:
+        self._directory = directory
         self._rules = rules
         self._marking = marking
         self._settlement = settlement
@@ -45,6 +52,9 @@ class Resending:
         """Send a released message elsewhere, or keep it for that; return whether there is another destination."""
         arrival = self._arrival
         message = kept.message
+        if self._directory.addresses.get(message.address.key) is not message.address:
+            # It was forgotten meanwhile, since nobody here used it, and learns of no routes any more.
+            message.address = self._directory.address_without_link(message.address.key)
         arrival.wait_over(message)
         try:
             if message.inlet.trunk is not None:

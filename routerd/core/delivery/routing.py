@@ -44,9 +44,12 @@ class Routing:
             return self._picked
         if outlet is None and spared is not None:
             outlet = address.choose(is_local_only)
-        if outlet is not None and outlet.side is not None and arrival.is_partial:
-            arrival.route = outlet.side
-            return outlet.side.pick(0, True)
+        if outlet is not None and arrival.is_partial:
+            if outlet.side is not None:
+                arrival.route = outlet.side
+                return outlet.side.pick(0, True)
+            if outlet.streams is not None:
+                return outlet.streams.pick()
         return outlet
 
     def _finds_route(
@@ -66,10 +69,7 @@ class Routing:
     def _least_loaded(self, arrival: "Arrival", address: "Address", local: "Outlet | None") -> "AddressRoute | None":
         limit = -1
         if local is not None:
-            limit = local.link.unsettled_count
-            if local.side is not None:
-                limit += local.side.outstanding
-            limit = limit // local.weight
+            limit = local.load() // local.weight
             if limit == 0:
                 return None
         best: AddressRoute | None = None
@@ -115,9 +115,7 @@ class Routing:
             load_of_all = float(behind)
             weight_of_all = 0
             for outlet in outlets:
-                load = outlet.link.unsettled_count
-                if outlet.side is not None:
-                    load += outlet.side.outstanding
+                load = outlet.load()
                 is_chosen = outlet is chosen and arrival.route is None
                 if (before < 0 or load < level * outlet.weight) and (is_chosen or outlet.can_send()):
                     included += 1

@@ -2,7 +2,7 @@ import cython
 from routerd.core.clock cimport Clock
 from routerd.core.delivery.marking cimport Marking
 from routerd.core.delivery.settlement cimport Settlement, how_settled, too_large
-from routerd.core.delivery.windows cimport open_for
+from routerd.core.delivery.windows cimport effect_of_stuck, open_for
 from routerd.core.links.address cimport Address
 from routerd.core.links.address_route cimport AddressRoute
 from routerd.core.links.arrival cimport Arrival
@@ -16,6 +16,8 @@ from routerd.wire.delivery cimport Delivery
 from routerd.wire.sender cimport Sender
 
 cdef object _ACCEPTED
+cdef int _CLOSES
+cdef int _GIVES_UP
 cdef object _RELEASED
 cdef object _STATE_TOO_LONG
 cdef int _MIXED
@@ -67,7 +69,8 @@ cdef class Sending:
     cdef void unsent(self, FanOut fan, Address address, Outlet outlet, int outcome, int cause)
     @cython.locals(delivery=Delivery, number=int)
     cdef void drop(self, Arrival arrival, object outcome, Address address, int cause)
-    cdef void hold_back(self, Inlet inlet, Outlet outlet, Py_ssize_t size)
+    @cython.locals(effect=int)
+    cdef bint hold_back(self, Inlet inlet, Outlet outlet, Py_ssize_t size) except -1
 
 
 cdef Delivery _begin_with(Sender link, bint is_settled, unsigned int message_format, object context, object state)

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from routerd.core.delivery.marking import UNREADABLE
 from routerd.core.delivery.settlement import STATE_TOO_LONG, how_settled, too_large
-from routerd.core.delivery.windows import open_for
+from routerd.core.delivery.windows import CLOSES, GIVES_UP, effect_of_stuck, open_for
 from routerd.core.links.arrival import Arrival
 from routerd.core.links.kept import Kept
 from routerd.core.links.parked import parked
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from routerd.wire.sender import Sender
 
 _ACCEPTED = ACCEPTED
+_CLOSES = CLOSES
+_GIVES_UP = GIVES_UP
 _RELEASED = RELEASED
 _STATE_TOO_LONG = STATE_TOO_LONG
 _MIXED = 2
@@ -253,12 +255,17 @@ class Sending:
             self._journal.stays(arrival, address, number, cause)
         self._settlement.give_up(arrival.inlet, delivery, outcome)
 
-    def hold_back(self, inlet: "Inlet", outlet: "Outlet", size: int) -> None:
-        """Close the producer's window, frame by frame, if its message comes in faster than it leaves."""
-        if outlet.peer.is_blocked or outlet.link.session.has_backlog:
-            if inlet.is_shared and not outlet.is_choked(size):
-                return
+    def hold_back(self, inlet: "Inlet", outlet: "Outlet", size: int) -> bool:
+        """Close the producer's window, frame by frame, if its message comes in faster than it leaves.
+
+        Return whether the message has to be given up instead.
+        """
+        if not (outlet.peer.is_blocked or outlet.link.session.has_backlog):
+            return False
+        effect = effect_of_stuck(inlet, outlet, size)
+        if effect == _CLOSES:
             outlet.hold(inlet.link.session)
+        return effect == _GIVES_UP
 
 
 def _begin_with(link: "Sender", is_settled: bool, message_format: int, context: Any, state: Any) -> "Delivery | None":

@@ -13,10 +13,11 @@ from routerd.core.links.inlet import Inlet
 from routerd.core.links.parked import Parked
 
 if TYPE_CHECKING:
+    from routerd.core.links.outlet import Outlet
     from routerd.wire.delivery import Delivery
 
 CLOSES, STAYS_OPEN, GIVES_UP = range(3)
-"""What becomes of the window as more of a message comes that waits, or of the message."""
+"""What becomes of the window as more of a message comes that waits or is stuck, or of the message."""
 
 _CLOSES = CLOSES
 _STAYS_OPEN = STAYS_OPEN
@@ -30,6 +31,22 @@ def effect_of(inlet: Inlet, size: int, unheld: int) -> int:
     if unheld + size <= inlet.peer.unheld_max:
         return _STAYS_OPEN
     return _GIVES_UP if inlet.is_shared or _has_others(inlet, True) else _CLOSES
+
+
+def effect_of_stuck(inlet: Inlet, outlet: "Outlet", size: int) -> int:
+    """Return what becomes of the window as `size` more octets are stuck at the outlet of a message that is being sent.
+
+    A sibling's consumer may wait for another message of the same session, as those do for which a message waits here.
+    """
+    if inlet.is_shared:
+        return _CLOSES if outlet.is_choked(size) else _STAYS_OPEN
+    peer = inlet.peer
+    if outlet.main is None or not _has_others(inlet, False):
+        return _CLOSES
+    if peer.unheld_octets + size <= peer.unheld_max:
+        outlet.keep_unheld(peer, size)
+        return _STAYS_OPEN
+    return _GIVES_UP if _has_others(inlet, True) else _CLOSES
 
 
 def open_for(inlet: Inlet) -> None:

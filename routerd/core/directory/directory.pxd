@@ -3,6 +3,7 @@ from routerd.core.directory.address_tracking cimport AddressTracking
 from routerd.core.directory.naming cimport Naming
 from routerd.core.links.address cimport Address
 from routerd.core.links.address_route cimport AddressRoute
+from routerd.core.links.outlet cimport Outlet
 
 
 @cython.final
@@ -22,6 +23,7 @@ cdef class Directory:
     cdef readonly dict uneven
     cdef public dict wanted
     cdef readonly dict retiring
+    cdef readonly dict uneven_streams
     cdef dict _passing
     cdef Py_ssize_t _passing_limit
 
@@ -40,3 +42,4 @@ cdef class Directory:
     cpdef void count_remote(self, Address address)
     cdef tuple _routers_with(self, Address address)
     cpdef void retire(self, AddressRoute route)
+    cpdef void retire_streams(self, Outlet outlet)

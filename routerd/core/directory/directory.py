@@ -15,6 +15,7 @@ from routerd.core.settings import Distribution, RouterMode, RouterSettings
 if TYPE_CHECKING:
     from routerd.core.directory.neighbour import Neighbour
     from routerd.core.links.outlet import Outlet
+    from routerd.core.links.sibling_streams import Streams
     from routerd.core.links.trunk import Trunk
 
 PASSING_MAX = 10_000
@@ -49,6 +50,8 @@ class Directory:
         self.wanted: dict[Address, None] = {}
         # Links to siblings that are no longer needed; deliveries on them may still be settled.
         self.retiring: dict[Outlet, None] = {}
+        # Links to siblings that need another one for large messages, or have too many of them.
+        self.uneven_streams: dict[Streams, None] = {}
         self._passing: dict[Address, None] = {}
         self._passing_limit = PASSING_MAX
 
@@ -209,3 +212,9 @@ class Directory:
         if outlet is not None:
             outlet.route = None
             self.retiring[outlet] = None
+            self.retire_streams(outlet)
+
+    def retire_streams(self, outlet: "Outlet") -> None:
+        """Stop using the links for large messages beside a link to a sibling; they are detached later, too."""
+        for stream in [] if outlet.streams is None else outlet.streams.take_all():
+            self.retiring[stream] = None

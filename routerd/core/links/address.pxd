@@ -28,6 +28,7 @@ cdef class Address:
     cdef readonly dict inlets
     cdef readonly dict in_step
     cdef readonly dict fabric_inlets
+    cdef readonly Py_ssize_t stream_count
     cdef public dict uneven
     cdef public object parked
     cdef public object parked_from_siblings

@@ -52,6 +52,8 @@ class Address:
         # Inlets of siblings, which share the credit of local consumers. `uneven` lists addresses to check at the end of
         # the turn: their siblings' shares, or their inlets in step.
         self.fabric_inlets: dict[Inlet, None] = {}
+        # Those of them that are for large messages.
+        self.stream_count = 0
         self.uneven: dict[Address, None] | None = None
         self.parked: ParkedQueue | FairQueue = ParkedQueue()
         self.parked_from_siblings: ParkedQueue | FairQueue = ParkedQueue()
@@ -155,12 +157,17 @@ class Address:
         self.inlets[inlet] = None
         if inlet.is_fabric:
             self.fabric_inlets[inlet] = None
+            if inlet.is_stream:
+                self.stream_count += 1
 
     def leave(self, inlet: "Inlet") -> None:
         """Remove an inlet if it is here."""
         self.inlets.pop(inlet, None)
         self.in_step.pop(inlet, None)
-        self.fabric_inlets.pop(inlet, None)
+        if inlet in self.fabric_inlets:
+            del self.fabric_inlets[inlet]
+            if inlet.is_stream:
+                self.stream_count -= 1
         self.note_credit()
 
     def credit(self) -> int:
@@ -223,7 +230,8 @@ class Address:
                 credit += outlet.link.credit
                 if is_ahead and waiting == 0 and outlet.link.credit > 0:
                     credit += outlet.lead
-        count = max(1, len(self.fabric_inlets))
+        # A link for large messages does not diminish the share of the sibling's link for whole ones.
+        count = max(1, len(self.fabric_inlets) - self.stream_count)
         return (max(credit, 0) + count - 1) // count
 
     def choose(self, is_local_only: bool, spared: "Peer | None" = None) -> "Outlet | None":
@@ -244,9 +252,7 @@ class Address:
         for _ in range(count):
             outlet = outlets[at]
             if outlet.can_send() and (spared is None or outlet.peer is not spared):
-                load = outlet.link.unsettled_count
-                if outlet.side is not None:
-                    load += outlet.side.outstanding
+                load = outlet.load()
                 if load == 0 or not self.is_balanced:
                     best = outlet
                     chosen = at

@@ -54,4 +54,4 @@ class AddressRoute:
         if self.end is not None:
             return self.end.pick(self.address, priority, is_partial)
         outlet = self.outlet
-        return outlet if outlet is not None and outlet.can_send() else None
+        return None if outlet is None else outlet.link_for(is_partial)

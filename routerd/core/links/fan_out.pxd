@@ -28,6 +28,7 @@ cdef class FanOut:
     cdef public bint is_cut
     cdef public Py_ssize_t left_octets
     cdef public list routes
+    cdef public list outlets
     cdef public RouterAnnotations annotations
 
     @cython.locals(rank=int)
@@ -38,6 +39,7 @@ cdef class FanOut:
     @cython.locals(awaiting=dict, out=Delivery)
     cpdef void settle_awaiting(self)
     cpdef void note_route(self, object route)
+    cpdef void note_outlet(self, object outlet)
     cdef bint is_alive(self) except -1
     cdef Py_ssize_t size(self) except -1
 

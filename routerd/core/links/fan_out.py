@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from routerd.core.annotations.router_annotations import RouterAnnotations
     from routerd.core.links.address_route import AddressRoute
     from routerd.core.links.inlet import Inlet
+    from routerd.core.links.outlet import Outlet
     from routerd.wire.delivery import Delivery
 
 MAYBE_SEEN = Modified(delivery_failed=True)
@@ -24,6 +25,7 @@ class FanOut:
     outcome: Any
     annotations: "RouterAnnotations | None"
     routes: "list[AddressRoute] | None"
+    outlets: "list[Outlet] | None"
     awaiting: "dict[Delivery, None] | None"
 
     def __init__(self, inlet: "Inlet", delivery: "Delivery") -> None:
@@ -54,6 +56,8 @@ class FanOut:
         self.left_octets = 0
         # Routes on which it may leave once it is complete.
         self.routes = None
+        # Links to siblings by which it may leave then.
+        self.outlets = None
         # The annotations of the message, for the recorder.
         self.annotations = None
 
@@ -96,6 +100,12 @@ class FanOut:
         if self.routes is None:
             self.routes = []
         self.routes.append(route)
+
+    def note_outlet(self, outlet: "Outlet") -> None:
+        """Note a link to a sibling where a copy waits for one for large messages."""
+        if self.outlets is None:
+            self.outlets = []
+        self.outlets.append(outlet)
 
     def is_alive(self) -> bool:
         """Whether the message is still to be sent: its producer may have left or aborted it."""

@@ -22,6 +22,7 @@ cdef class Inlet(End):
     cdef public Address address
     cdef readonly bint is_fabric
     cdef readonly bint is_relay
+    cdef public bint is_stream
     cdef public bint is_control
     cdef public bint is_shared
     cdef public bint is_withheld

@@ -47,6 +47,8 @@ class Inlet(End):
         # A sibling's message for our consumers goes to no other consumers. A message to relay goes to another router.
         self.is_fabric = peer.is_fabric and not is_relay
         self.is_relay = is_relay
+        # It has the large messages of an address; the sibling has another link for the others.
+        self.is_stream = False
         # Its messages are for the routers themselves.
         self.is_control = False
         # An edge router gets the first credit for an address when that has a consumer, and then keeps it.

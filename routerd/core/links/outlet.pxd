@@ -4,6 +4,7 @@ from routerd.core.links.end cimport End
 from routerd.core.links.peer cimport Peer
 from routerd.core.links.trunk cimport Trunk
 from routerd.core.links.address_route cimport AddressRoute
+from routerd.core.links.sibling_streams cimport Streams
 from routerd.wire.sender cimport Sender
 from routerd.wire.session cimport Session
 
@@ -20,6 +21,8 @@ cdef class Outlet(End):
     cdef readonly bint is_fabric
     cdef public AddressRoute route
     cdef public AddressRoute side
+    cdef public Streams streams
+    cdef public Outlet main
     cdef public Py_ssize_t place
     cdef readonly bint is_starved
     cdef public bint is_draining
@@ -31,6 +34,8 @@ cdef class Outlet(End):
     cdef public object waiting
     cdef public dict held
     cdef public Py_ssize_t stuck_octets
+    cdef readonly Peer unheld_of
+    cdef readonly Py_ssize_t unheld
     cdef public long long stalls
     cdef public double dry_since
     cdef readonly long long lead
@@ -40,6 +45,9 @@ cdef class Outlet(End):
 
     @cython.locals(link=Sender, session=Session)
     cpdef bint can_send(self) except -1
+    cpdef Outlet link_for(self, bint is_partial)
+    @cython.locals(load=Py_ssize_t)
+    cpdef Py_ssize_t load(self) except -1
     @cython.locals(session=Session)
     cpdef bint is_stuck(self) except -1
     cpdef void ran_dry(self, double now)
@@ -51,5 +59,6 @@ cdef class Outlet(End):
     cpdef void wait_no_more(self)
     cdef void _starve(self)
     cdef bint is_choked(self, Py_ssize_t size) except -1
+    cpdef void keep_unheld(self, Peer peer, Py_ssize_t size)
     cpdef void hold(self, Session session)
     cpdef void let_go(self)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from routerd.core.links.address_route import AddressRoute
     from routerd.core.links.fan_out import FanOut
     from routerd.core.links.peer import Peer
+    from routerd.core.links.sibling_streams import Streams
     from routerd.core.links.trunk import Trunk
     from routerd.wire.sender import Sender
     from routerd.wire.session import Session
@@ -35,6 +36,9 @@ class Outlet(End):
     held: "dict[Session, int] | None"
     route: "AddressRoute | None"
     side: "AddressRoute | None"
+    streams: "Streams | None"
+    main: "Outlet | None"
+    unheld_of: "Peer | None"
 
     def __init__(self, number: int, peer: "Peer", link: "Sender", address: "Address") -> None:
         End.__init__(self, number, peer)
@@ -48,6 +52,9 @@ class Outlet(End):
         self.route = None
         # For an edge router's link for an address: the route of large messages.
         self.side = None
+        # For a link to a sibling: those beside it for large messages. Each of them has the link in `main`.
+        self.streams = None
+        self.main = None
         # Its index among the outlets of its address; -1 for none.
         self.place = -1
         self.is_starved = False
@@ -65,6 +72,9 @@ class Outlet(End):
         self.held = None
         # Octets that wait for its connection to have room, while they hold nobody back.
         self.stuck_octets = 0
+        # The connection of the message that is stuck at a link for large ones, and its octets that close no window.
+        self.unheld_of = None
+        self.unheld = 0
         # How often credit ran out, or window or transport were full; and the time since when there is no credit, or 0.
         self.stalls = 0
         self.dry_since = 0.0
@@ -91,6 +101,23 @@ class Outlet(End):
             self.wait_for_room()
             return False
         return True
+
+    def link_for(self, is_partial: bool) -> "Outlet | None":
+        """Return the link for a message, this one or one for large messages beside it; None if it cannot leave now."""
+        if not self.can_send():
+            return None
+        if is_partial and self.streams is not None:
+            return self.streams.pick()
+        return self
+
+    def load(self) -> int:
+        """Return the unsettled deliveries for what is at the other end."""
+        load = self.link.unsettled_count
+        if self.side is not None:
+            load += self.side.outstanding
+        if self.streams is not None:
+            load += self.streams.load()
+        return load
 
     def wait_for_room(self) -> None:
         """Wait until the session has room."""
@@ -154,9 +181,20 @@ class Outlet(End):
         self.held[session] = self.held.get(session, 0) + 1
         self._starve()
 
+    def keep_unheld(self, peer: "Peer", size: int) -> None:
+        """Count octets of a peer that are stuck here and close no window, until they have been sent."""
+        peer.unheld_octets += size
+        self.unheld_of = peer
+        self.unheld += size
+        self._starve()
+
     def let_go(self) -> None:
         """Open the windows again."""
         self.stuck_octets = 0
+        if self.unheld_of is not None:
+            self.unheld_of.unheld_octets -= self.unheld
+            self.unheld_of = None
+            self.unheld = 0
         if self.held is not None:
             held = self.held
             self.held = None

@@ -80,6 +80,8 @@ class Journal:
         route = arrival.route
         if route is not None and route.beside is not None:
             outlet, route = route.beside, None
+        elif outlet.main is not None:
+            outlet = outlet.main
         flow = recorder.depart(inlet, outlet, route, arrival.recorded, arrival.size)
         if recorder.is_sampled:
             address = outlet.address if route is None else route.address

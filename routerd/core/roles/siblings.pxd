@@ -8,6 +8,7 @@ from routerd.core.links.inlet cimport Inlet
 from routerd.core.links.outlet cimport Outlet
 from routerd.core.links.peer cimport Peer
 from routerd.core.links.role cimport ConnectionRole, LinkRole
+from routerd.core.links.sibling_streams cimport Streams
 from routerd.core.roles.attaching cimport Attaching
 from routerd.core.roles.demand cimport Demand
 from routerd.core.roles.ends cimport Ends
@@ -47,10 +48,14 @@ cdef class Siblings:
     cdef void _attach(self, object neighbour, Address address, Py_ssize_t consumers)
     @cython.locals(link=Link)
     cpdef void answered(self, Outlet outlet)
+    @cython.locals(link=Link, streams=Streams)
+    cpdef void stream_answered(self, Outlet outlet)
     @cython.locals(address=Address)
     cpdef void attached(self, Peer peer, Link link, object performative)
     @cython.locals(directory=Directory, uneven=dict, address=Address)
     cpdef void end_turn(self)
+    @cython.locals(directory=Directory, streams=Streams)
+    cdef void _even_streams(self)
 
 
 cdef class FabricRole(ConnectionRole):
@@ -63,6 +68,7 @@ cdef class FabricRole(ConnectionRole):
 
 cdef class FabricOutletRole(LinkRole):
     cdef Directory _directory
+    cdef Queues _queues
     cdef Credit _credit
     cdef Ends _ends
     cdef AddressRoutes _routes
@@ -73,6 +79,7 @@ cdef class FabricOutletRole(LinkRole):
     cpdef void answered(self, object end)
     @cython.locals(outlet=Outlet, was_open=bint)
     cpdef void ended(self, object end, object error)
+    cdef void _stream_ended(self, Outlet outlet)
 
 
 cdef class FabricInletRole(LinkRole):

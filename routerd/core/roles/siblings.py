@@ -265,6 +265,7 @@ class Siblings:
             return
         # Consumers that come before the link is over need another one.
         del neighbour.outlets[outlet.address.key]
+        self._directory.retire_streams(outlet)
         if outlet.waiting or link.unsettled_count == 0:
             self._fabric.give_up(outlet)
             return
@@ -287,6 +288,14 @@ class Siblings:
             key = outlet.address.key
             # A link to a sibling that relays may be unneeded already.
             if neighbour is None or key not in neighbour.interests or neighbour.outlets.get(key) is not outlet:
+                self._fabric.give_up(outlet)
+
+    def stream_answered(self, outlet: Outlet) -> None:
+        """Use a link for large messages that a sibling has answered, if it is still needed."""
+        link, streams = outlet.link, None if outlet.main is None else outlet.main.streams
+        if link.state is _ATTACHED and link.remote_target is not None:
+            outlet.is_open = True
+            if streams is None or outlet not in streams.links:
                 self._fabric.give_up(outlet)
 
     def attached(self, peer: "Peer", link: "Link", performative: Attach) -> None:
@@ -320,6 +329,8 @@ class Siblings:
                         self.refresh(address, True)
                     else:
                         self._routes.attach(address)
+        if directory.uneven_streams:
+            self._even_streams()
         uneven = directory.uneven
         if uneven:
             due = list(uneven)
@@ -328,6 +339,18 @@ class Siblings:
                 address.share_credit()
                 if address.in_step:
                     address.keep_step()
+
+    def _even_streams(self) -> None:
+        """Attach links for large messages where one is needed, and detach those that are too many."""
+        directory = self._directory
+        due = list(directory.uneven_streams)
+        directory.uneven_streams.clear()
+        for streams in due:
+            if streams.is_wanted:
+                streams.is_wanted = False
+                self._fabric.add_stream(streams.main)
+            for stream in streams.surplus():
+                directory.retiring[stream] = None
 
 
 class FabricRole(ConnectionRole):
@@ -353,9 +376,16 @@ class FabricOutletRole(LinkRole):
     """The role of a link to a sibling, for its consumers of an address or for a trunk that it has."""
 
     def __init__(
-        self, directory: "Directory", credit: "Credit", ends: "Ends", routes: "AddressRoutes", siblings: Siblings
+        self,
+        directory: "Directory",
+        queues: "Queues",
+        credit: "Credit",
+        ends: "Ends",
+        routes: "AddressRoutes",
+        siblings: Siblings,
     ) -> None:
         self._directory = directory
+        self._queues = queues
         self._credit = credit
         self._ends = ends
         self._routes = routes
@@ -368,7 +398,9 @@ class FabricOutletRole(LinkRole):
     def answered(self, end: Outlet) -> None:
         """Use the link, or drop it."""
         outlet: Outlet = end
-        if outlet.route is not None:
+        if outlet.main is not None:
+            self._siblings.stream_answered(outlet)
+        elif outlet.route is not None:
             self._routes.answered(outlet)
         else:
             self._siblings.answered(outlet)
@@ -376,6 +408,10 @@ class FabricOutletRole(LinkRole):
     def ended(self, end: Outlet, error: Error | None) -> None:
         """Forget the link; the sibling may have consumers again by now."""
         outlet: Outlet = end
+        if outlet.main is not None:
+            self._stream_ended(outlet)
+            return
+        self._directory.retire_streams(outlet)
         was_open = self._ends.begin_outlet(outlet)
         self._directory.retiring.pop(outlet, None)
         if outlet.route is not None:
@@ -387,6 +423,16 @@ class FabricOutletRole(LinkRole):
         outlet.link.session.end_unused()
         self._siblings.refresh(outlet.address)
         self._ends.finish_outlet(outlet, was_open, error)
+
+    def _stream_ended(self, outlet: Outlet) -> None:
+        """Forget a link for large messages; those that wait need another one."""
+        self._ends.begin_outlet(outlet)
+        self._directory.retiring.pop(outlet, None)
+        outlet.link.session.end_unused()
+        if outlet.main is not None and outlet.main.streams is not None:
+            outlet.main.streams.links.pop(outlet, None)
+        self._queues.serve_outlet(outlet)
+        self._ends.finish_outlet(outlet, False, None)
 
 
 class FabricInletRole(LinkRole):

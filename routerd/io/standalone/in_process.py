@@ -70,6 +70,7 @@ class InProcessRouter:
     def drain(self, grace_s: float) -> None:
         """End in order."""
         self._worker.drain(grace_s).result()
+        self._worker.take_leave().result()
         self.stop()
 
     def stop(self) -> None:

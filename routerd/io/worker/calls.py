@@ -103,8 +103,12 @@ class WorkerCalls(ABC):
         return self._calls.call(self._end_subscription, topic, container, link)
 
     def drain(self, grace_s: float) -> "Future[None]":
-        """Close listeners, let deliveries under way settle, detach and close; done when no connection is left."""
+        """Close listeners, and let deliveries under way settle; done when none is left, or the time is over."""
         return self._calls.start(self._drain(grace_s))
+
+    def take_leave(self) -> "Future[None]":
+        """Detach and close, once all siblings have drained; done when no connection is left."""
+        return self._calls.start(self._take_leave())
 
     # --- what takes more than a call, in the loop
 
@@ -134,4 +138,8 @@ class WorkerCalls(ABC):
 
     @abstractmethod
     def _drain(self, grace_s: float) -> Coroutine[Any, Any, None]:
+        """Take nothing more, and wait for what is under way."""
+
+    @abstractmethod
+    def _take_leave(self) -> Coroutine[Any, Any, None]:
         """Close everything."""

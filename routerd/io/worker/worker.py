@@ -508,6 +508,9 @@ class Worker(WorkerCalls):
             self.turn.due()
             await asyncio.sleep(DRAIN_STEP_S)
             now = self.turn.begin()
+
+    async def _take_leave(self) -> None:
+        self.turn.begin()
         self.router.leaving.close_all()
         self.turn.due()
         end = time.monotonic() + CLOSE_WAIT_S

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from actors import worker_process
+from actors import lean_worker, worker_process
 from actors.errors import NoRoom
 from actors.own_ray import OwnRay
 from actors.worker_process import (
@@ -19,11 +19,36 @@ from actors.worker_process import (
     wait_for_room,
 )
 
+FOLDER = str(Path(lean_worker.__file__).parent)
 WORKER = ["default_worker.py", "--node-id=1", "--worker-id=2"]
 
 
 def test_a_worker_is_started_without_a_detour() -> None:
-    assert command([*WORKER, "--language=PYTHON"]) == WORKER
+    assert command([*WORKER, "--language=PYTHON"]) == [lean_worker.__file__, *WORKER]
+
+
+def test_a_script_is_run_as_if_it_were_the_program(tmp_path: Path) -> None:
+    script = tmp_path / "worker.py"
+    script.write_text(
+        f"import sys; print(__name__, {str(tmp_path)!r} in sys.path, {FOLDER!r} in sys.path, sys.argv[1:])"
+    )
+    program = [sys.executable, lean_worker.__file__, str(script), "--node-id=1"]
+    done = subprocess.run(program, capture_output=True, text=True, check=True, cwd="/", env={})
+    # Modules of the folder of ours would hide others of the same name.
+    assert done.stdout.strip() == "__main__ True False ['--node-id=1']"
+
+
+def test_ray_does_not_import_what_actors_have_no_use_for(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    script = tmp_path / "worker.py"
+    script.write_text(
+        "import sys; from ray._private.serialization import SerializationContext\n"
+        "class Worker: current_job_id = None\n"
+        "SerializationContext(Worker()); print('pyarrow' in sys.modules)"
+    )
+    for program, is_imported in (([sys.executable, lean_worker.__file__], False), ([sys.executable], True)):
+        done = subprocess.run([*program, str(script)], capture_output=True, text=True, check=True)
+        assert done.stdout.strip() == str(is_imported)
 
 
 def test_a_worker_with_an_environment_of_its_own_is_left_to_ray() -> None:
@@ -49,11 +74,13 @@ def test_a_worker_waits_until_there_is_room_in_its_folder(monkeypatch: pytest.Mo
     assert len(asked) == 3
 
 
-def test_the_first_thing_that_a_worker_runs_is_run_by_the_name_of_its_file() -> None:
-    # Its parent is this process, and so it goes on to the command: an interpreter that is asked for its version.
-    program = [sys.executable, worker_process.__file__, "--version", "--language=PYTHON"]
-    done = subprocess.run(program, capture_output=True, text=True, cwd="/", env={})
-    assert (done.returncode, done.stdout.split()[0]) == (0, "Python")
+def test_the_first_thing_that_a_worker_runs_is_run_by_the_name_of_its_file(tmp_path: Path) -> None:
+    # Its parent is this process, and so it goes on to the command.
+    script = tmp_path / "default_worker.py"
+    script.write_text("import sys; print(sys.argv)")
+    program = [sys.executable, worker_process.__file__, str(script), "--node-id=1", "--language=PYTHON"]
+    done = subprocess.run(program, capture_output=True, text=True, check=True, cwd="/", env={})
+    assert done.stdout.strip() == str([str(script), "--node-id=1"])
 
 
 class Left:

@@ -305,18 +305,47 @@ class TestWaiting:
         router.pump()
         assert len(ends.arrived) == 1
 
-    @pytest.mark.parametrize("cut", [6, 12, 30])
-    def test_a_message_that_was_cut_in_its_annotations_before_a_way_came_is_released(self, router, cut):
-        client = router.client(peer={"strips_in": False})
-        client.consumer("orders")
+    @pytest.mark.parametrize("cut", [1, 6, 12, 30])
+    @pytest.mark.parametrize("address", ["orders", "multicast"])
+    @pytest.mark.parametrize("strips_in", [False, True])
+    def test_a_message_that_was_cut_in_its_annotations_before_a_way_came_takes_it(
+        self, router, strips_in, address, cut
+    ):
+        client = router.client(peer={"strips_in": strips_in})
+        consumer = client.consumer(address)
         octets = message("x" * 50, message_annotations={Symbol("x-user"): "y" * 20})
-        delivery = client.stream(client.producer("orders"), octets[:cut], ends=False)
+        delivery = client.stream(client.producer(address), octets[:cut], ends=False)
         far = neighbour(router).attach()
-        router.tell(routes=routes((far, {"P": 1})), radius=1, mapped=mapped(P=("M0orders",)))
+        router.tell(routes=routes((far, {"P": 1})), radius=1, mapped=mapped(P=(f"M0{address}",)))
         router.pump()
-        assert outcome(delivery) == (RELEASED, True)
+        assert outcome(delivery) == (None, False)
         client.go_on(delivery, octets[cut:], more=False)
-        assert far.arrived() == []
+        [there] = far.arrived()
+        assert marked(there) == {"x-user": "y" * 20, "to": address, "ingress": "0/R", "trace": ["0/R"]}
+        consumer.grant(1)
+        far.settle_all()
+        router.pump()
+        assert client.received(consumer) == ([octets] if address == "multicast" else [])
+
+    @pytest.mark.parametrize("address", ["orders", "multicast"])
+    @pytest.mark.parametrize("has_way", [True, False])
+    def test_one_of_which_only_forged_annotations_have_come_takes_it_too(self, router, has_way, address):
+        client = router.client()
+        client.consumer(address)
+        section = message(message_annotations={Symbol("x-opt-qd.ingress"): "0/Q"})[: -len(message())]
+        far = neighbour(router).attach()
+        news = {"routes": routes((far, {"P": 1})), "radius": 1, "mapped": mapped(P=(f"M0{address}",))}
+        if has_way:
+            router.tell(**news)
+        octets = section + message("x" * 50)
+        delivery = client.stream(client.producer(address), octets[: len(section) + 1], ends=False)
+        if not has_way:
+            router.tell(**news)
+            router.pump()
+        assert outcome(delivery) == (None, False)
+        client.go_on(delivery, octets[len(section) + 1 :], more=False)
+        [there] = far.arrived()
+        assert marked(there) == {"to": address, "ingress": "0/R", "trace": ["0/R"]}
 
     @pytest.mark.parametrize("settled", [False, True])
     @pytest.mark.parametrize("address", ["orders", "multicast"])

@@ -7,7 +7,7 @@ import pytest
 from routerd.core import AddressSettings, Distribution
 from routerd.wire import ACCEPTED, RELEASED, Modified, Rejected, Source, Symbol, Target
 from tests.routers import Client, Workers, message, message_to, outcome
-from tests.unit.core.joined_routers import Mesh, marked
+from tests.unit.core.joined_routers import Mesh, mapped, marked, neighbour, routes, to_router
 
 AGAIN = AddressSettings(pattern="again/#", resends_released=True)
 NEAR = AddressSettings(pattern="near/#", distribution=Distribution.CLOSEST, resends_released=True)
@@ -287,3 +287,27 @@ def test_a_released_message_without_another_destination_leaves_nothing_at_the_ro
     producer.leave()
     consumer.leave()
     assert mesh.left_over() == {}
+
+
+def test_a_message_on_its_way_through_is_sent_elsewhere_by_routes_that_came_after_its_address_was_forgotten():
+    router = Mesh("R", addresses=SETTINGS)["R"]
+    source, here = neighbour(router, "S").attach(), neighbour(router, "N").attach()
+    trunks = {"routes": routes((here, {"P": 1}), (source, {"S": 1})), "radius": 1}
+    router.tell(**trunks, mapped=mapped(P=("M0again",)))
+    delivery = source.pass_on(to_router("again", annotations={"to": "again", "ingress": "0/S", "trace": ["0/S"]}))
+    assert len(here.arrived()) == 1
+    # Nobody here uses the address, so that it is forgotten with the next news.
+    router.tell(**trunks)
+    assert "M0again" not in router.router.addresses
+    there = neighbour(router, "M").attach(credit=0)
+    trunks["routes"] |= routes((there, {"Q": 1}))
+    router.tell(**trunks, mapped=mapped(Q=("M0again",)), through={"S": frozenset("PQ")})
+    here.settle_all("release")
+    assert (outcome(delivery), there.arrived()) == ((None, False), [])
+    there.vanish()
+    again = neighbour(router, "M").attach()
+    router.tell(**(trunks | {"routes": routes((here, {"P": 1}), (source, {"S": 1}), (again, {"Q": 1}))}))
+    router.let_pass(2)
+    assert len(again.arrived()) == 1
+    again.settle_all()
+    assert outcome(delivery) == (ACCEPTED, True)

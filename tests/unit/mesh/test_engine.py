@@ -521,8 +521,8 @@ def test_addresses_are_told_to_all_before_the_advertisement():
         SendControl(1, ra(1, 1)),
     ]
     fed.engine.unwant("M0a", fed.now)
-    assert sent(fed.until(fed.now + 0.09), "MAU") == []
-    assert sent(fed.until(fed.now + 0.01), "MAU") == [(1, mau(2, (), ("M0a",), hints=()))]
+    assert sent(fed.until(fed.now + 0.019), "MAU") == []
+    assert sent(fed.until(fed.now + 0.001), "MAU") == [(1, mau(2, (), ("M0a",), hints=()))]
 
 
 def test_a_neighbour_that_was_not_announced_is_told_no_changes_and_may_ask_for_addresses():

@@ -44,9 +44,21 @@ def test_changes_wait_a_little_for_others_and_have_consecutive_numbers():
     assert addresses.due == 1.02
     assert addresses.take_changes(1.02) == MobileAddressUpdate("A", 1, ("M0a", "M0b"), (), hints=(3, 1))
     addresses.unwant("M0a", 1.03)
-    assert addresses.due == 1.02 + 0.1
-    assert addresses.take_changes(1.12) == MobileAddressUpdate("A", 2, (), ("M0a",), hints=())
+    assert addresses.due == 1.05
+    assert addresses.take_changes(1.05) == MobileAddressUpdate("A", 2, (), ("M0a",), hints=())
     assert (addresses.due, addresses.count, told(addresses)) == (inf, 1, (2, {"M0b": 1}))
+
+
+def test_a_few_changes_are_told_soon_and_more_ten_times_a_second():
+    addresses = own()
+    waits = []
+    now = 1.0
+    for number in range(8):
+        addresses.want(f"M0{number}", 3, now)
+        waits.append(round(addresses.due - now, 6))
+        now = addresses.due
+        addresses.take_changes(now)
+    assert waits == [0.02, 0.02, 0.02, 0.02, 0.04, 0.1, 0.1, 0.1]
 
 
 def test_what_comes_and_goes_at_once_is_not_told():

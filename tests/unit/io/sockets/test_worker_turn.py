@@ -1,7 +1,6 @@
 """What a worker writes in the course of a turn of its loop, what it leaves for the end, and what it tells then."""
 
 from collections.abc import Callable
-from time import monotonic
 from typing import Any, cast
 
 import pytest
@@ -9,6 +8,7 @@ import pytest
 from routerd.core import Peer, Router, RouterSettings
 from routerd.core.links.trunk import Trunk
 from routerd.io.scheduling.busy_poll import BusyPoll
+from routerd.io.sockets import worker_turn
 from routerd.io.sockets.worker_turn import ANSWERS_MAX, LEAST_READ, READ_SIZE, SHARE_S, STEP, Pipe, Turn
 from routerd.wire import Connection, ConnectionConfig
 
@@ -16,10 +16,21 @@ STEPS = 4
 FRAME = 4
 
 
+class Clock:
+    """The time of a turn, which is set by hand: a busy machine uses nobody's share."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
 class Host:
     """A worker in which one turn is looked at, and its loop, which is turned by hand."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Clock) -> None:
+        self.clock = clock
         self.router = Router(RouterSettings(id="R"), lambda: "token")
         self.ready: list[Callable[[], None]] = []
         self.turn = Turn(self, self.router, self.ready.append, BusyPoll(self.ready.append, 0.0))
@@ -73,7 +84,7 @@ class Heard(Talker):
 
 
 class Laborious(Talker):
-    """A connection each of whose frames, of `FRAME` octets, takes as long as its share of a turn."""
+    """A connection each of whose frames, of `FRAME` octets, takes a little longer than its share of a turn."""
 
     def __init__(self, host: Host) -> None:
         super().__init__(host)
@@ -81,9 +92,7 @@ class Laborious(Talker):
         self.answer = b""
 
     def receive_some(self, data: Any, now: float, start: int, end: int, enough: int) -> int:
-        done_at = monotonic() + SHARE_S
-        while monotonic() < done_at:
-            pass
+        self.host.clock.now += 1.001 * SHARE_S
         stop = min(end, start + FRAME)
         self.taken += bytes(data[start:stop])
         self.output.put_raw(self.answer)
@@ -121,8 +130,10 @@ class Socket:
 
 
 @pytest.fixture
-def host() -> Host:
-    return Host()
+def host(monkeypatch: pytest.MonkeyPatch) -> Host:
+    clock = Clock()
+    monkeypatch.setattr(worker_turn, "monotonic", clock)
+    return Host(clock)
 
 
 @pytest.mark.parametrize(("is_router", "answers"), [(False, STEPS - 1), (True, 0)], ids=["a client", "a router"])
@@ -325,16 +336,17 @@ def test_no_more_is_read_at_a_time_than_is_taken_at_a_time(host: Host) -> None:
 
 
 def test_the_longest_turn_is_kept(host: Host) -> None:
-    host.turn.due(1.0)
-    host.end_turn()
-    assert host.turn.longest_s > 1.0
+    for lasted in (0.5, 2.0, 1.0):
+        host.turn.due(host.clock.now)
+        host.clock.now += lasted
+        host.end_turn()
+    assert host.turn.longest_s == 2.0
 
 
-def test_the_clock_of_the_router_is_set_when_a_turn_begins_and_when_it_ends():
-    host = Host()
+def test_the_clock_of_the_router_is_set_when_a_turn_begins_and_when_it_ends(host: Host) -> None:
     began = host.turn.begin()
-    assert host.router.now == began > 0.0
-    host.router.set_clock(0.0)
+    assert host.router.now == began == host.clock.now
+    host.clock.now += 1.0
     host.turn.due()
     host.end_turn()
-    assert host.router.now >= began
+    assert host.router.now == began + 1.0
