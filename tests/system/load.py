@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 
 from tests.system.proton_client import ProtonClient
 from tests.system.proton_links import Sent
-from tests.waiting import eventually
+from tests.waiting import WITHIN_S, eventually
 
 LOST = "lost"
 RETRY_S = 0.05
@@ -20,7 +20,6 @@ IN_FLIGHT_MAX = 50
 CREDIT = 100
 PACE_S = 0.001
 """Between two messages of a producer: the rest of the processor is for whoever has to be started again."""
-JOIN_S = 30.0
 
 Failures = (OSError, AssertionError)
 """What a connection may end with, or not even begin."""
@@ -50,7 +49,7 @@ class Party:
 
     def join(self) -> None:
         """Wait for the end."""
-        self._thread.join(JOIN_S)
+        self._thread.join(WITHIN_S)
         assert not self._thread.is_alive(), f"{self.name} does not end"
 
     def _run(self) -> None:
@@ -162,9 +161,9 @@ class Load:
         """Begin, and return when everybody gets on."""
         for party in (*self.consumers, *self.producers):
             party.start()
-        self.wait_for_progress(20.0)
+        self.wait_for_progress()
 
-    def wait_for_progress(self, within_s: float, count: int = 10) -> float:
+    def wait_for_progress(self, within_s: float = WITHIN_S, count: int = 10) -> float:
         """Return how long it takes until everybody has sent or received some more."""
         begun = time.monotonic()
         before = {party.name: party.progress for party in self.parties}

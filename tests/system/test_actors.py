@@ -40,7 +40,6 @@ from tests.system.routers import (
 )
 from tests.waiting import WITHIN_S, eventually
 
-GONE_WITHIN_S = 10.0
 ANSWER_S = 0.5
 """The time for an actor that may be dead: whoever waits for another one asks again."""
 TWO_ACTORS = Form("ray-2", 2)
@@ -73,7 +72,7 @@ def start_alone(tmp_path: Path) -> Iterator[Callable[..., RunningRouter]]:
 
 def check_nothing_is_left(processes: list[Process]) -> None:
     """Expect that all processes end soon."""
-    assert end_all(processes, GONE_WITHIN_S) == []
+    assert end_all(processes, WITHIN_S) == []
 
 
 def is_free(port: int) -> bool:

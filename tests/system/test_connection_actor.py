@@ -21,11 +21,10 @@ from routerd.core import Changes, Delta, Interest, RouterSettings, Sibling, Stal
 from routerd.io import ListenFailed, WorkerConfig, reserve
 from routerd.management import Configuration
 from tests.system.proton_client import ProtonClient
-from tests.waiting import eventually
+from tests.waiting import WITHIN_S, eventually
 
 T = TypeVar("T")
 Version = tuple[int, int]
-WITHIN_S = 10.0
 
 
 class Engine:

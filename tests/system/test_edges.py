@@ -21,7 +21,6 @@ from tests.system.test_large_messages import MIB, Checksum, checksum_of, large
 from tests.waiting import WITHIN_S, eventually
 
 KINDS = ("closest", "balanced", "multicast")
-AGAIN_WITHIN_S = 10.0
 SILENCE_S = 8.0
 LOOKED_AFTER_S = 4.0
 """It is looked every two seconds; the rest is for a machine that has other things to do."""
@@ -220,9 +219,9 @@ def test_clients_of_an_edge_router_go_on_over_another_uplink(network: EdgeMesh, 
     load = loaded(network, address, "EEFAE", "FAEEE")
     getattr(network.proxy("E", "A"), how)()
     network.wait_hanging("E", "B")
-    load.wait_for_progress(AGAIN_WITHIN_S)
+    load.wait_for_progress()
     network.proxy("E", "A").heal()
-    load.wait_for_progress(AGAIN_WITHIN_S)
+    load.wait_for_progress()
     check(load)
 
 
@@ -259,10 +258,10 @@ def test_a_router_dies_and_its_edge_router_goes_to_another(request: pytest.Fixtu
         load = loaded(mesh, address, f"E{other}E", f"{other}EE")
         mesh.kill(first)
         mesh.wait_hanging("E", other)
-        load.wait_for_progress(AGAIN_WITHIN_S)
+        load.wait_for_progress()
         mesh.start(first)
         mesh.wait_joined("A", "B")
-        load.wait_for_progress(AGAIN_WITHIN_S)
+        load.wait_for_progress()
         check(load)
 
 

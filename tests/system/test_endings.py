@@ -10,9 +10,9 @@ from tests.system.conftest import Connect, Start
 from tests.system.load import IN_FLIGHT_MAX, LOST, Load
 from tests.system.raw_client import RawClient
 from tests.system.routers import IN_PROCESS, ONE_ACTOR, THREE_ACTORS, configuration
-from tests.waiting import eventually
+from tests.waiting import WITHIN_S, eventually
 
-GRACE = ("--shutdown-grace", "10")
+GRACE = ("--shutdown-grace", "30")
 SHORT_GRACE = ("--shutdown-grace", "2")
 
 
@@ -54,7 +54,7 @@ def test_what_is_under_way_may_be_settled_before_a_router_ends(start: Start, con
         one.decide("accepted")
     # What has not left is for somebody else.
     assert [one.outcome() for one in sent] == ["accepted", "accepted", "released"]
-    assert router.launcher.wait(10) == 0
+    assert router.launcher.wait(WITHIN_S) == 0
 
 
 def test_who_does_not_settle_is_waited_for_no_longer_than_the_grace(
@@ -85,7 +85,7 @@ def test_everybody_is_told_why(start: Start, address: str) -> None:
         assert list(client.rest()) == []
     assert [one.error and one.error.condition for one in told] == ["amqp:connection:forced"] * 3
     assert {one.handle for one in told if isinstance(one, Detach)} == {0, 1}
-    assert router.launcher.wait(10) == 0
+    assert router.launcher.wait(WITHIN_S) == 0
 
 
 def is_refused(port: int) -> bool:
@@ -109,7 +109,7 @@ def test_nobody_can_come_while_a_router_ends(start: Start, connect_to: Connect, 
     assert client.refused_consumer(f"{address}.late") == "amqp:connection:forced"
     received.decide("accepted")
     assert sent.outcome() == "accepted"
-    assert router.launcher.wait(10) == 0
+    assert router.launcher.wait(WITHIN_S) == 0
 
 
 @pytest.mark.parametrize("form", [THREE_ACTORS], indirect=True, ids=["ray-3"], scope="session")
@@ -132,16 +132,16 @@ def test_consumers_stay_until_nothing_is_under_way_in_any_actor(
     assert [client for client in idle if not client.is_open] == []
     received.decide("accepted")
     assert sent.outcome() == "accepted"
-    assert router.launcher.wait(10) == 0
+    assert router.launcher.wait(WITHIN_S) == 0
     assert {client.closed_with for client in idle} == {"amqp:connection:forced"}
 
 
 def test_a_second_signal_ends_a_router_at_once(start: Start, connect_to: Connect, address: str) -> None:
-    router = start(configuration(), "--shutdown-grace", "60")
+    router = start(configuration(), "--shutdown-grace", "600")
     consumer = connect_to(router.port).consumer(address, outcome=None)
     connect_to(router.port).producer(address).send("one")
     consumer.take()
     router.launcher.terminate()
-    eventually(lambda: "deliveries have 60 s" in router.log(), "it waits for what is under way")
+    eventually(lambda: "deliveries have 600 s" in router.log(), "it waits for what is under way")
     router.launcher.terminate()
-    assert router.launcher.wait(5) == 1
+    assert router.launcher.wait(WITHIN_S) == 1

@@ -13,9 +13,9 @@ import pytest
 from tests.system.open_sockets import TcpSocket, tcp_sockets, unix_sockets
 from tests.system.processes import Process, family_of
 from tests.system.routers import IN_PROCESS, ONE_ACTOR, RunningRouter, configuration, listener
+from tests.waiting import WITHIN_S
 
 LOOPBACK = "127.0.0.1"
-WITHIN_S = 10.0
 PROOF_WANTED = {"authenticatePeer": "yes", "saslMechanisms": "SCRAM-SHA-256"}
 AMQP_HEADER = b"AMQP\x00\x01\x00\x00"
 SASL_HEADER = b"AMQP\x03\x01\x00\x00"

@@ -95,7 +95,7 @@ def test_no_promise_is_broken_by_a_trunk_that_ends_again_and_again_under_load(pa
     load.start()
     for _ in range(10):
         pair.proxy("A", "B").cut()
-        load.wait_for_progress(10.0)
+        load.wait_for_progress()
     load.stop()
     found = load.check()
     assert found["accepted"] > 100

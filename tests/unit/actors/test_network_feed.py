@@ -24,7 +24,6 @@ from routerd.core import (
 from routerd.io import NetworkView, RoutingHost
 from tests.waiting import eventually_beside
 
-WITHIN_S = 10.0
 BETWEEN_HELLOS_S = 1.1
 
 
@@ -123,7 +122,7 @@ class System:
                 self.exchange()
             return found
 
-        await eventually_beside(exchanged, "it comes to hold", WITHIN_S)
+        await eventually_beside(exchanged, "it comes to hold")
 
 
 def run(test: Callable[[], Awaitable[None]]) -> None:
