@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 _STATE, _PARENT, _STARTED = 0, 1, 19
 """Where these are in /proc/PID/stat, behind the name of the program."""
+_GOES_ON = (b"R", b"D")
+"""States of a thread that runs or would if it had a core, or that waits for a disk."""
 _STAT_MAX = 4096
 
 
@@ -32,12 +34,17 @@ class Condition:
 def condition(pid: int) -> Condition | None:
     """Return how the process is that has this number."""
     try:
-        with open(f"/proc/{pid}/stat", "rb", buffering=0) as file:
-            # The name of the program may have blanks and parentheses.
-            fields = file.read(_STAT_MAX).rpartition(b")")[2].split()
+        fields = _stat(str(pid))
     except (FileNotFoundError, ProcessLookupError):
         return None
     return Condition(Process(pid, int(fields[_STARTED])), int(fields[_PARENT]), fields[_STATE].decode())
+
+
+def _stat(which: str) -> list[bytes]:
+    """Return what the system tells of a process, or of a thread."""
+    with open(f"/proc/{which}/stat", "rb", buffering=0) as file:
+        # The name of the program may have blanks and parentheses.
+        return file.read(_STAT_MAX).rpartition(b")")[2].split()
 
 
 def condition_of(process: Process) -> Condition | None:
@@ -56,6 +63,18 @@ def wanted_s(process: Process) -> float:
                 had, waited, _ = file.read().split()
             total_ns += int(had) + int(waited)
     return total_ns / 1e9
+
+
+def is_held_up(process: Process) -> bool:
+    """Return whether a thread of it would go on now if the system let it.
+
+    `wanted_s` gets the time that such a thread waits when it runs at last, and none that a limit of the system takes.
+    """
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        for thread in os.listdir(f"/proc/{process.pid}/task"):
+            if _stat(f"{process.pid}/task/{thread}")[_STATE] in _GOES_ON:
+                return True
+    return False
 
 
 def descendants(pid: int) -> list[Process]:

@@ -24,10 +24,14 @@ class Vigil:
     """A watcher's knowledge of one process. Times are those of the watcher's clock, in seconds."""
 
     def __init__(
-        self, condition_of: Callable[[Process], Condition | None], wanted_s: Callable[[Process], float]
+        self,
+        condition_of: Callable[[Process], Condition | None],
+        wanted_s: Callable[[Process], float],
+        is_held_up: Callable[[Process], bool],
     ) -> None:
         self._condition_of = condition_of
         self._wanted_s_of = wanted_s
+        self._is_held_up = is_held_up
         self._sign: Sign | None = None
         self._seen_at = 0.0
         self._missed_at: float | None = None
@@ -35,6 +39,8 @@ class Vigil:
         self._measured_at: float | None = None
         """The time at which the wanted processor time was read, once the process stayed silent."""
         self._wanted_s = 0.0
+        self._held_up_at: float | None = None
+        """The last time at which it would have gone on, had it been let; looked at when it has been silent for long."""
         self._stopped_at: float | None = None
 
     def see(self, sign: Sign | None, now: float) -> str | None:
@@ -65,6 +71,8 @@ class Vigil:
             self._missed_at += late_s
         if self._measured_at is not None:
             self._measured_at += late_s
+        if self._held_up_at is not None:
+            self._held_up_at += late_s
         if self._stopped_at is not None:
             self._stopped_at += late_s
 
@@ -80,7 +88,7 @@ class Vigil:
     def _silent(self, condition: Condition, now: float) -> str | None:
         if self._missed_at is None:
             # Beats come as often as checks, so one is often a moment late. Its threads are many files to read.
-            self._missed_at, self._measured_at = now, None
+            self._missed_at, self._measured_at, self._held_up_at = now, None, None
             return None
         if self._measured_at is None:
             self._measured_at, self._wanted_s = now, self._wanted_s_of(condition.process)
@@ -90,6 +98,13 @@ class Vigil:
         if condition.state == "t" or silent_s < SILENT_S:
             return None
         share = (self._wanted_s_of(condition.process) - self._wanted_s) / (now - self._measured_at)
-        if share < _BUSY_SHARE or silent_s >= BUSY_S:
-            return f"it has given no sign of life for {silent_s:.1f} s, and wanted {share:.0%} of a core"
-        return None
+        if silent_s < BUSY_S and (share >= _BUSY_SHARE or self._is_or_was_held_up(condition, now)):
+            return None
+        return f"it has given no sign of life for {silent_s:.1f} s, and wanted {share:.0%} of a core"
+
+    def _is_or_was_held_up(self, condition: Condition, now: float) -> bool:
+        if self._is_held_up(condition.process):
+            self._held_up_at = now
+            return True
+        # It may need a turn or two until it beats.
+        return self._held_up_at is not None and now - self._held_up_at < PERIOD_S

@@ -1,4 +1,4 @@
-"""Connections that come and go: `python -m tests.system.crowd PORT RATE SECONDS`, for a process of its own.
+"""Connections that come and go: `python -m tests.system.crowd PORT RATE COUNT`, for a process of its own.
 
 Each opens a connection, attaches a consumer and a producer to an address of its own, and leaves when both are
 answered: one third with a close, one third by closing the socket, one third with a reset.
@@ -115,13 +115,14 @@ async def visit(number: int, port: int) -> bool:
     return visitor.is_answered
 
 
-async def crowd(port: int, rate: int, seconds: float) -> dict[str, float]:
-    """Start so many connections a second; return how many there were, and how long it took."""
+async def crowd(port: int, rate: int, count: int) -> dict[str, float]:
+    """Start so many connections, and no more a second than the rate; return how it went, and how long it took."""
     begun = time.monotonic()
     visits: set[asyncio.Task[bool]] = set()
     well = failed = started = 0
-    while (passed := time.monotonic() - begun) < seconds or visits:
-        while passed < seconds and started < passed * rate and len(visits) < ATTEMPTS_AHEAD_MAX:
+    while started < count or visits:
+        due = min(count, (time.monotonic() - begun) * rate)
+        while started < due and len(visits) < ATTEMPTS_AHEAD_MAX:
             visits.add(asyncio.create_task(visit(started, port)))
             started += 1
         done, visits = await asyncio.wait(visits, timeout=0.005) if visits else (set(), visits)
@@ -133,4 +134,4 @@ async def crowd(port: int, rate: int, seconds: float) -> dict[str, float]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(uvloop.run(crowd(int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3])))))
+    print(json.dumps(uvloop.run(crowd(*map(int, sys.argv[1:4])))))

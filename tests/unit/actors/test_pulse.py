@@ -1,10 +1,12 @@
 """The file by which others see that a process is alive."""
 
 import os
+import subprocess
 from pathlib import Path
 
-from actors.processes import Process, condition, condition_of, wanted_s
+from actors.processes import Process, condition, condition_of, is_held_up, wanted_s
 from actors.pulse import Pulse, PulseReader, Sign, read_sign
+from tests.waiting import eventually
 
 
 def test_a_pulse_shows_the_process_and_counts_its_beats(tmp_path: Path) -> None:
@@ -70,6 +72,19 @@ def test_processor_time_counts_up() -> None:
     sum(range(1_000_000))
     assert wanted_s(own.process) > before > 0
     assert wanted_s(Process(0, 0)) == 0
+
+
+def test_a_process_that_runs_would_go_on_and_one_that_waits_for_input_would_not() -> None:
+    own = condition(os.getpid())
+    assert own is not None
+    assert is_held_up(own.process)
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as child:
+        waiting = condition(child.pid)
+        assert waiting is not None
+        eventually(lambda: not is_held_up(waiting.process), "it waits for input")
+        assert child.stdin is not None
+        child.stdin.close()
+    assert not is_held_up(waiting.process)
 
 
 def test_a_process_with_the_number_of_another_is_not_taken_for_it() -> None:

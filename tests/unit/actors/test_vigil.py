@@ -16,11 +16,12 @@ class Watched:
     """A process that is watched, and the clock of its watcher."""
 
     def __init__(self) -> None:
-        self.vigil = Vigil(self.look, self.tell_wanted_s)
+        self.vigil = Vigil(self.look, self.tell_wanted_s, lambda process: self.is_held_up)
         self.now = 100.0
         self.sign: Sign | None = Sign(PROCESS, beats=0)
         self.state = "S"
         self.wanted_s = 0.0
+        self.is_held_up = False
         self.is_there = True
         self.times_looked = 0
         self.times_asked = 0
@@ -147,6 +148,27 @@ def test_a_process_that_works_or_waits_for_a_core_has_more_time_to_beat() -> Non
     ended = watched.watch(60, work)
     assert ended is not None
     assert BUSY_S <= ended[0] <= BUSY_S + 2 * PERIOD_S
+
+
+def test_a_process_that_cannot_have_a_core_just_now_has_more_time_to_beat() -> None:
+    watched = Watched()
+    watched.see()
+    watched.is_held_up = True
+    assert watched.watch(BUSY_S / 2) is None
+    watched.beat()
+    ended = watched.watch(60)
+    assert ended is not None
+    assert BUSY_S <= ended[0] <= BUSY_S + 2 * PERIOD_S
+
+
+def test_a_process_that_gets_a_core_at_last_and_does_nothing_is_ended() -> None:
+    watched = Watched()
+    watched.see()
+    watched.is_held_up = True
+    assert watched.watch(BUSY_S / 2) is None
+    watched.is_held_up = False
+    assert watched.see() is None
+    assert watched.watch(2 * PERIOD_S) is not None
 
 
 def test_a_process_that_is_looked_at_with_a_debugger_is_left_alone() -> None:
