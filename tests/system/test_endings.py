@@ -13,7 +13,7 @@ from tests.system.routers import IN_PROCESS, ONE_ACTOR, THREE_ACTORS, configurat
 from tests.waiting import WITHIN_S, eventually
 
 GRACE = ("--shutdown-grace", "30")
-SHORT_GRACE = ("--shutdown-grace", "2")
+SHORT_GRACE = ("--shutdown-grace", "6")
 
 
 @pytest.mark.parametrize(
