@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-WITHIN_S = 15.0
+WITHIN_S = 60.0
 _POLL_S = 0.005
 
 

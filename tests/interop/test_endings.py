@@ -6,8 +6,8 @@ from tests.interop.conftest import StartPeer
 from tests.interop.pairs import every_pair, run
 from tests.interop.scenarios import ERROR, in_order
 
-IDLE_TIMEOUT_MS = 300
-HOLD_MS = 700
+IDLE_TIMEOUT_MS = 1500
+HOLD_MS = 3500
 AMPLE_MS = 60_000
 LIMIT_EXCEEDED = "amqp:resource-limit-exceeded"
 

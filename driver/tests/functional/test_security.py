@@ -131,6 +131,6 @@ def test_who_proves_nothing_is_kept_out_and_told_in_the_log(
         begun = time.monotonic()
         with pytest.raises(MessagingTimeout):
             client.call({}, "who")
-        assert time.monotonic() - begun < 4.0
+        assert time.monotonic() - begun < 15
     eventually(lambda: why in caplog.text and "localhost" in caplog.text, "it is told why")
     assert "s3cret" not in caplog.text

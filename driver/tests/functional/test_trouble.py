@@ -16,8 +16,8 @@ from tests.functional.server_process import SERVER, ServerProcess
 from tests.functional.services import Echo, Gate, Heard, notification_listener, notifier, rpc_client, rpc_server
 from tests.waiting import WITHIN_S, eventually
 
-SOON_S = 1.5
-"""A call's time-out, and how much later than its limit anything may come to its end."""
+SOON_S = 15.0
+"""How much later than its limit anything may come to its end: much, since a machine may have other things to do."""
 LEAST_LIMIT_S = 5
 """The lowest that the options allow."""
 WORKERS = 64
@@ -119,7 +119,7 @@ def check_all_are_given_up(client: Any) -> None:
             for name, cast in casts.items()
         }
         for name, one in took_s.items():
-            assert LEAST_LIMIT_S - 0.1 < one.result(timeout=3 * LEAST_LIMIT_S) < LEAST_LIMIT_S + SOON_S, name
+            assert LEAST_LIMIT_S - 0.1 < one.result(timeout=WITHIN_S) < LEAST_LIMIT_S + SOON_S, name
 
 
 def test_what_is_cast_to_nobody_is_given_up_at_the_limit_pre_settled_or_not(url: str, topic: str) -> None:
@@ -139,7 +139,7 @@ def test_a_reader_that_never_grants_credit_is_waited_for_until_the_limit(url: st
         for kind in ("anycast/openstack/{}", "multicast/openstack/{}", "unicast/openstack/{}/nobody"):
             reader.create_receiver(f"openstack.org/om/rpc/{kind.format(topic)}", credit=0)
         with rpc_client(url, topic, default_send_timeout=LEAST_LIMIT_S) as client:
-            assert timed(lambda: client.prepare(timeout=1).call({}, "who"), MessagingTimeout) < 1 + SOON_S
+            assert timed(lambda: client.prepare(timeout=1).call({}, "who"), MessagingTimeout) < LEAST_LIMIT_S
             check_all_are_given_up(client)
             with rpc_server(url, topic, "one"):
                 assert client.call({}, "who") == "one"

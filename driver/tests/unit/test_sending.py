@@ -181,7 +181,7 @@ def test_the_limit_is_a_time_out_only_for_who_gave_one(
     began = time.monotonic()
     with pytest.raises(error, match=r"0\.3 s"):
         driver.send(Target(topic="T"), {}, {}, wait_for_reply=call, timeout=timeout)
-    assert 0.3 <= time.monotonic() - began < 2
+    assert 0.3 <= time.monotonic() - began < 10
 
 
 def refusing(peer: Peer) -> None:
@@ -380,7 +380,7 @@ def test_a_call_whose_monitor_hears_nothing_times_out(peer: Peer, drivers: Drive
     began = time.monotonic()
     with pytest.raises(MessagingTimeout, match=r"nothing was heard of it for 0\.3 s"):
         driver.send(Target(topic="T"), {}, {}, wait_for_reply=True, timeout=20, call_monitor_timeout=0.3)
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - began < 10
 
 
 @pytest.mark.parametrize(
@@ -444,8 +444,8 @@ def test_a_call_that_nobody_has_seen_fails_at_once(peer: Peer, drivers: Drivers)
     peer.script.outcome = lambda arrived: proton.Delivery.RELEASED
     began = time.monotonic()
     with pytest.raises(MessageDeliveryFailure, match="nobody took it"):
-        drivers(peer.url).send(Target(topic="T"), {}, {}, wait_for_reply=True, timeout=9)
-    assert time.monotonic() - began < 3
+        drivers(peer.url).send(Target(topic="T"), {}, {}, wait_for_reply=True, timeout=20)
+    assert time.monotonic() - began < 10
 
 
 @pytest.mark.parametrize(("options", "retry"), [({}, 1), ({"resend_released": ["rpc-call"]}, None)])
