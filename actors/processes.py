@@ -31,18 +31,27 @@ class Condition:
     """As the system puts it: R runs, S sleeps, T is stopped, t is traced, Z has ended."""
 
 
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """Processor time of a process, in seconds since the starts of its threads."""
+
+    had_s: float
+    waited_s: float
+    """The time for which threads that could go on had no core."""
+
+
 def condition(pid: int) -> Condition | None:
     """Return how the process is that has this number."""
     try:
-        fields = _stat(str(pid))
+        fields = _stat(f"/proc/{pid}")
     except (FileNotFoundError, ProcessLookupError):
         return None
     return Condition(Process(pid, int(fields[_STARTED])), int(fields[_PARENT]), fields[_STATE].decode())
 
 
-def _stat(which: str) -> list[bytes]:
-    """Return what the system tells of a process, or of a thread."""
-    with open(f"/proc/{which}/stat", "rb", buffering=0) as file:
+def _stat(folder: str) -> list[bytes]:
+    """Return what the system tells of a process, or of a thread, in this folder."""
+    with open(f"{folder}/stat", "rb", buffering=0) as file:
         # The name of the program may have blanks and parentheses.
         return file.read(_STAT_MAX).rpartition(b")")[2].split()
 
@@ -53,28 +62,38 @@ def condition_of(process: Process) -> Condition | None:
     return None if found is None or found.process != process or found.state in "ZX" else found
 
 
-def wanted_s(process: Process) -> float:
-    """Return the processor time that its threads have had or waited for; in seconds, since their starts."""
-    total_ns = 0
-    # A thread or all of them may end meanwhile, and where the system does not count this, there is no file.
-    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-        for thread in os.listdir(f"/proc/{process.pid}/task"):
-            with open(f"/proc/{process.pid}/task/{thread}/schedstat", encoding="ascii") as file:
+def demand_of(process: Process) -> Demand:
+    """Return what its threads have had of processor time, and have waited for."""
+    had_ns = waited_ns = 0
+    for thread in _threads(process):
+        # It may end meanwhile, and where the system does not count this, there is no file.
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            with open(f"{thread}/schedstat", encoding="ascii") as file:
                 had, waited, _ = file.read().split()
-            total_ns += int(had) + int(waited)
-    return total_ns / 1e9
+            had_ns += int(had)
+            waited_ns += int(waited)
+    return Demand(had_ns / 1e9, waited_ns / 1e9)
 
 
 def is_held_up(process: Process) -> bool:
     """Return whether a thread of it would go on now if the system let it.
 
-    `wanted_s` gets the time that such a thread waits when it runs at last, and none that a limit of the system takes.
+    Its demand gets the time that such a thread waits when it runs at last, and none that a limit of the system takes.
     """
-    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-        for thread in os.listdir(f"/proc/{process.pid}/task"):
-            if _stat(f"{process.pid}/task/{thread}")[_STATE] in _GOES_ON:
+    for thread in _threads(process):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            if _stat(thread)[_STATE] in _GOES_ON:
                 return True
     return False
+
+
+def _threads(process: Process) -> list[str]:
+    """Return the folders in which the system tells of its threads."""
+    folder = f"/proc/{process.pid}/task"
+    try:
+        return [f"{folder}/{thread}" for thread in os.listdir(folder)]
+    except (FileNotFoundError, ProcessLookupError):
+        return []
 
 
 def descendants(pid: int) -> list[Process]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from actors.processes import Condition, Process
+from actors.processes import Condition, Demand, Process
 from actors.pulse import Sign
 
 PERIOD_S = 0.5
@@ -14,10 +14,12 @@ STOPPED_S = 0.2
 SILENT_S = 2.0
 """The time without a beat that is allowed to an idle process."""
 BUSY_S = 10.0
-"""The time without a beat that is allowed to a process that works, or wants to. It may have thousands of connections to
-close, or share its core with many processes."""
+"""The time without a beat that is allowed to a process that works: it may have thousands of connections to close."""
+STARVED_S = 60.0
+"""The time without a beat that is allowed to a process that would work, but gets no core: another in its place would
+need more, and get none either."""
 _BUSY_SHARE = 0.1
-"""The share of a core above which a process works."""
+"""The share of a core above which a process works, or would."""
 
 
 class Vigil:
@@ -26,19 +28,19 @@ class Vigil:
     def __init__(
         self,
         condition_of: Callable[[Process], Condition | None],
-        wanted_s: Callable[[Process], float],
+        demand_of: Callable[[Process], Demand],
         is_held_up: Callable[[Process], bool],
     ) -> None:
         self._condition_of = condition_of
-        self._wanted_s_of = wanted_s
+        self._demand_of = demand_of
         self._is_held_up = is_held_up
         self._sign: Sign | None = None
         self._seen_at = 0.0
         self._missed_at: float | None = None
         """The beginning of the silence, once a beat has been missed."""
         self._measured_at: float | None = None
-        """The time at which the wanted processor time was read, once the process stayed silent."""
-        self._wanted_s = 0.0
+        """The time at which the demand was read, once the process stayed silent."""
+        self._demand = Demand(0.0, 0.0)
         self._held_up_at: float | None = None
         """The last time at which it would have gone on, had it been let; looked at when it has been silent for long."""
         self._stopped_at: float | None = None
@@ -91,16 +93,26 @@ class Vigil:
             self._missed_at, self._measured_at, self._held_up_at = now, None, None
             return None
         if self._measured_at is None:
-            self._measured_at, self._wanted_s = now, self._wanted_s_of(condition.process)
+            self._measured_at, self._demand = now, self._demand_of(condition.process)
             return None
         silent_s = now - self._missed_at
         # A traced process is under a debugger.
         if condition.state == "t" or silent_s < SILENT_S:
             return None
-        share = (self._wanted_s_of(condition.process) - self._wanted_s) / (now - self._measured_at)
-        if silent_s < BUSY_S and (share >= _BUSY_SHARE or self._is_or_was_held_up(condition, now)):
+        allowed_s, wanted_share = self._allowance(condition, now)
+        if silent_s < allowed_s:
             return None
-        return f"it has given no sign of life for {silent_s:.1f} s, and wanted {share:.0%} of a core"
+        return f"it has given no sign of life for {silent_s:.1f} s, and wanted {wanted_share:.0%} of a core"
+
+    def _allowance(self, condition: Condition, now: float) -> tuple[float, float]:
+        """Return how long it may be silent, by what it has had and wanted, and the share of a core that it wanted."""
+        assert self._measured_at is not None, "it was silent before"
+        demand = self._demand_of(condition.process)
+        had_s, waited_s = demand.had_s - self._demand.had_s, demand.waited_s - self._demand.waited_s
+        wanted_share = (had_s + waited_s) / (now - self._measured_at)
+        if wanted_share >= _BUSY_SHARE:
+            return BUSY_S if had_s >= waited_s else STARVED_S, wanted_share
+        return STARVED_S if self._is_or_was_held_up(condition, now) else SILENT_S, wanted_share
 
     def _is_or_was_held_up(self, condition: Condition, now: float) -> bool:
         if self._is_held_up(condition.process):

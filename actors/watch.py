@@ -9,7 +9,7 @@ from concurrent.futures import Future
 from actors.errors import CallFailed, NoAnswer
 from actors.peers import Member
 from actors.process import ProcessConfig, pulse_path
-from actors.processes import condition_of, is_held_up, kill, wanted_s
+from actors.processes import condition_of, demand_of, is_held_up, kill
 from actors.pulse import Pulse, PulseReader, read_sign
 from actors.vigil import DOUBT_PERIOD_S, PERIOD_S, Vigil
 from routerd.io import Worker, module_log
@@ -33,7 +33,7 @@ class Watch:
         self._answer: Future[float] | None = None
         """Of the worker, which has been asked for a sign of life."""
         self._watched = {role: PulseReader(pulse_path(config.folder, role)) for role in config.watched}
-        self._vigils = {role: Vigil(condition_of, wanted_s, is_held_up) for role in config.watched}
+        self._vigils = {role: Vigil(condition_of, demand_of, is_held_up) for role in config.watched}
 
     async def keep(self) -> None:
         """Go on for ever."""

@@ -4,7 +4,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from actors.processes import Process, condition, condition_of, is_held_up, wanted_s
+from actors.processes import Demand, Process, condition, condition_of, demand_of, is_held_up
 from actors.pulse import Pulse, PulseReader, Sign, read_sign
 from tests.waiting import eventually
 
@@ -68,10 +68,12 @@ def test_a_reader_follows_a_pulse_and_the_file_that_takes_its_place(tmp_path: Pa
 def test_processor_time_counts_up() -> None:
     own = condition(os.getpid())
     assert own is not None
-    before = wanted_s(own.process)
+    before = demand_of(own.process)
     sum(range(1_000_000))
-    assert wanted_s(own.process) > before > 0
-    assert wanted_s(Process(0, 0)) == 0
+    after = demand_of(own.process)
+    assert after.had_s > before.had_s > 0
+    assert after.waited_s >= before.waited_s >= 0
+    assert demand_of(Process(0, 0)) == Demand(0.0, 0.0)
 
 
 def test_a_process_that_runs_would_go_on_and_one_that_waits_for_input_would_not() -> None:

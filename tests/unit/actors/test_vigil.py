@@ -2,9 +2,11 @@
 
 from collections.abc import Callable
 
-from actors.processes import Condition, Process
+import pytest
+
+from actors.processes import Condition, Demand, Process
 from actors.pulse import Sign
-from actors.vigil import BUSY_S, DOUBT_PERIOD_S, PERIOD_S, SILENT_S, STOPPED_S, Vigil
+from actors.vigil import BUSY_S, DOUBT_PERIOD_S, PERIOD_S, SILENT_S, STARVED_S, STOPPED_S, Vigil
 
 PROCESS = Process(pid=4711, started=1000)
 OTHER = Process(pid=4711, started=2000)
@@ -16,11 +18,11 @@ class Watched:
     """A process that is watched, and the clock of its watcher."""
 
     def __init__(self) -> None:
-        self.vigil = Vigil(self.look, self.tell_wanted_s, lambda process: self.is_held_up)
+        self.vigil = Vigil(self.look, self.tell_demand, lambda process: self.is_held_up)
         self.now = 100.0
         self.sign: Sign | None = Sign(PROCESS, beats=0)
         self.state = "S"
-        self.wanted_s = 0.0
+        self.had_s = self.waited_s = 0.0
         self.is_held_up = False
         self.is_there = True
         self.times_looked = 0
@@ -32,9 +34,9 @@ class Watched:
         assert process == self.sign.process
         return Condition(process, 1, self.state) if self.is_there else None
 
-    def tell_wanted_s(self, process: Process) -> float:
+    def tell_demand(self, process: Process) -> Demand:
         self.times_asked += 1
-        return self.wanted_s
+        return Demand(self.had_s, self.waited_s)
 
     def see(self, after_s: float = LOOK_S) -> str | None:
         self.now += after_s
@@ -138,27 +140,30 @@ def test_a_process_that_does_nothing_and_does_not_beat_is_ended() -> None:
     assert ended[1] == "it has given no sign of life for 2.1 s, and wanted 0% of a core"
 
 
-def test_a_process_that_works_or_waits_for_a_core_has_more_time_to_beat() -> None:
+@pytest.mark.parametrize(("had", "allowed_s"), [(1.0, BUSY_S), (0.5, BUSY_S), (0.3, STARVED_S), (0.0, STARVED_S)])
+def test_a_process_that_works_has_more_time_to_beat_and_most_who_waits_for_a_core(had: float, allowed_s: float) -> None:
     watched = Watched()
     watched.see()
 
-    def work() -> None:
-        watched.wanted_s += LOOK_S
+    def want() -> None:
+        watched.had_s += had * LOOK_S
+        watched.waited_s += (1.0 - had) * LOOK_S
 
-    ended = watched.watch(60, work)
+    ended = watched.watch(2 * STARVED_S, want)
     assert ended is not None
-    assert BUSY_S <= ended[0] <= BUSY_S + 2 * PERIOD_S
+    assert allowed_s <= ended[0] <= allowed_s + 2 * PERIOD_S
+    assert ended[1].endswith(" s, and wanted 100% of a core")
 
 
 def test_a_process_that_cannot_have_a_core_just_now_has_more_time_to_beat() -> None:
     watched = Watched()
     watched.see()
     watched.is_held_up = True
-    assert watched.watch(BUSY_S / 2) is None
+    assert watched.watch(STARVED_S / 2) is None
     watched.beat()
-    ended = watched.watch(60)
+    ended = watched.watch(2 * STARVED_S)
     assert ended is not None
-    assert BUSY_S <= ended[0] <= BUSY_S + 2 * PERIOD_S
+    assert STARVED_S <= ended[0] <= STARVED_S + 2 * PERIOD_S
 
 
 def test_a_process_that_gets_a_core_at_last_and_does_nothing_is_ended() -> None:
