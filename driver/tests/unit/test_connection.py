@@ -342,8 +342,8 @@ def test_the_idle_timeout_of_the_peer_is_honoured(drivers: Drivers) -> None:
         driver = drivers(peer.url)
         driver.send(T, {}, {})
         heard = peer.heard
-        eventually(lambda: peer.heard >= heard + 16)
-        time.sleep(1.0)
+        # Four empty frames, of which each has to come within the time.
+        eventually(lambda: peer.heard >= heard + 4 * EMPTY_FRAME)
         assert peer.connects == 1
 
 
