@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import proton
@@ -394,6 +394,33 @@ def test_without_poll_there_is_select(peer: Peer, drivers: Drivers, monkeypatch:
     assert len(peer.arrived) == 3
 
 
+@contextlib.contextmanager
+def saying(words: bytes) -> Iterator[str]:
+    """Run a peer that says some words on each connection, as soon as it is heard, and then closes it; yields its URL.
+
+    A driver connects before its first message comes: that message may find the second attempt under way, or the third.
+    """
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def talk() -> None:
+            while True:
+                try:
+                    sock, _ = server.accept()
+                except OSError:
+                    return  # This is over.
+                with sock, contextlib.suppress(OSError):
+                    sock.sendall(words)
+                    sock.recv(100)
+
+        thread = threading.Thread(target=talk)
+        thread.start()
+        try:
+            yield f"amqp://127.0.0.1:{server.getsockname()[1]}"
+        finally:
+            server.shutdown(socket.SHUT_RDWR)
+            thread.join()
+
+
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
@@ -405,37 +432,18 @@ def test_without_poll_there_is_select(peer: Peer, drivers: Drivers, monkeypatch:
 def test_what_a_peer_may_want_is_said_where_it_does_not_say_so(
     drivers: Drivers, words: bytes, expected: str
 ) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-
-        def closing() -> None:
-            sock, _ = server.accept()
-            with sock:
-                sock.sendall(words)
-                sock.recv(100)
-
-        thread = threading.Thread(target=closing)
-        thread.start()
-        with pytest.raises(MessageDeliveryFailure) as raised:
-            drivers(f"amqp://127.0.0.1:{server.getsockname()[1]}").send(T, {}, {}, timeout=9, retry=0)
-        thread.join(5)
+    with saying(words) as url, pytest.raises(MessageDeliveryFailure) as raised:
+        drivers(url).send(T, {}, {}, timeout=9, retry=0)
     assert str(raised.value).endswith(expected)
     assert "framing-error" not in str(raised.value)
 
 
 def test_what_is_no_amqp_peer_is_given_up(drivers: Drivers) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-
-        def greeting() -> None:
-            sock, _ = server.accept()
-            with sock:
-                sock.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
-                sock.recv(100)
-
-        thread = threading.Thread(target=greeting)
-        thread.start()
-        with pytest.raises(MessageDeliveryFailure, match=r"header mismatch|framing"):
-            drivers(f"amqp://127.0.0.1:{server.getsockname()[1]}").send(T, {}, {}, timeout=9, retry=0)
-        thread.join(5)
+    with (
+        saying(b"HTTP/1.1 400 Bad Request\r\n\r\n") as url,
+        pytest.raises(MessageDeliveryFailure, match=r"header mismatch|framing"),
+    ):
+        drivers(url).send(T, {}, {}, timeout=9, retry=0)
 
 
 def test_cleanup_closes_in_order_and_fails_what_waits(drivers: Drivers) -> None:
