@@ -57,7 +57,7 @@ class ServerProcess:
 
     def await_word(self, word: str) -> None:
         """Wait until it has said a word."""
-        assert self._said.get(timeout=30.0) == word
+        assert self._said.get(timeout=60.0) == word
 
     def kill(self) -> None:
         """End it without a word."""

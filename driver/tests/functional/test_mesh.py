@@ -103,7 +103,7 @@ def test_the_callers_router_is_killed_in_mid_call(mesh: Mesh, topic: str) -> Non
         assert isinstance(raised, MessageDeliveryFailure | MessagingTimeout)
         gate.opened.set()
         mesh.restart("A")
-        eventually(lambda: answer_of(alone) == "stays", "the caller has its router back", 30.0)
+        eventually(lambda: answer_of(alone) == "stays", "the caller has its router back")
 
 
 def test_a_caller_goes_on_at_the_next_router_of_its_url(mesh: Mesh, topic: str) -> None:
@@ -111,9 +111,9 @@ def test_a_caller_goes_on_at_the_next_router_of_its_url(mesh: Mesh, topic: str) 
         assert answer_of(client) == "stays"
         for name in ("A", "B"):
             mesh.routers[name].kill()
-            eventually(lambda: answer_of(client) == "stays", f"it goes on without {name}", 30.0)
+            eventually(lambda: answer_of(client) == "stays", f"it goes on without {name}")
             mesh.restart(name)
-            eventually(lambda: answer_of(client) == "stays", f"it goes on with {name} again", 30.0)
+            eventually(lambda: answer_of(client) == "stays", f"it goes on with {name} again")
 
 
 def test_the_servers_router_is_killed_in_mid_call(mesh: Mesh, topic: str) -> None:
@@ -125,11 +125,11 @@ def test_the_servers_router_is_killed_in_mid_call(mesh: Mesh, topic: str) -> Non
     ):
         for name in ("B", "C"):
             mesh.routers[name].kill()
-            eventually(lambda: answer_of(client) == "moves", f"it serves without {name}", 30.0)
+            eventually(lambda: answer_of(client) == "moves", f"it serves without {name}")
             # Its own address may be known later than that of the topic.
-            eventually(lambda: answer_of(client.prepare(server="moves")) == "moves", "it has its own address", 30.0)
+            eventually(lambda: answer_of(client.prepare(server="moves")) == "moves", "it has its own address")
             mesh.restart(name)
-            eventually(lambda: answer_of(client) == "moves", f"it serves with {name} again", 30.0)
+            eventually(lambda: answer_of(client) == "moves", f"it serves with {name} again")
         assert answer.exception(timeout=WITHIN_S) is None or isinstance(
             answer.exception(), MessageDeliveryFailure | MessagingTimeout
         )
@@ -144,7 +144,7 @@ def test_a_server_that_has_moved_to_another_router_still_answers_what_it_had_beg
         a_call_in_flight(client, gate, 60) as answer,
     ):
         mesh.routers["B"].kill()
-        eventually(lambda: answer_of(other) == "moves", "it serves without B", 30.0)
+        eventually(lambda: answer_of(other) == "moves", "it serves without B")
         gate.opened.set()
         assert answer.result(timeout=WITHIN_S) == "answered"
 
@@ -176,7 +176,7 @@ def test_no_call_hangs_while_one_router_after_the_other_is_killed(mesh: Mesh, to
             for name in NAMES:
                 mesh.routers[name].kill()
                 before = answers.total()
-                eventually(lambda: answers.total() > before + 20, f"calls end without {name}", 30.0)  # noqa: B023
+                eventually(lambda: answers.total() > before + 20, f"calls end without {name}")  # noqa: B023
                 mesh.restart(name)
         finally:
             is_over.set()
@@ -186,7 +186,7 @@ def test_no_call_hangs_while_one_router_after_the_other_is_killed(mesh: Mesh, to
         assert slowest_s < limit_s + WITHIN_S
         assert answers["one"] + answers["two"] > 100
         for client in clients:
-            eventually(lambda: answer_of(client), "each has its router", 30.0)  # noqa: B023
+            eventually(lambda: answer_of(client), "each has its router")  # noqa: B023
 
 
 def test_acknowledged_casts_outlive_a_router(mesh: Mesh, topic: str) -> None:

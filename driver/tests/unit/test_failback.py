@@ -84,7 +84,7 @@ def test_a_connection_goes_back_to_the_first_host(drivers: Drivers) -> None:
             driver.send(T, {}, {"n": 1})
             assert [json.loads(one.message.body)["request"] for one in first.arrived] == [{"n": 1}]
             first.deliver(UNICAST, proton.Message('{"request": {}, "context": {}}'))
-            assert len(listener.poll(timeout=5)) == 1
+            assert len(listener.poll(timeout=60)) == 1
             assert (second.connects, len(second.arrived)) == (1, 1)
 
 
@@ -116,7 +116,7 @@ def hung(port: int, count: list[int]) -> Iterator[None]:
         thread.start()
         yield
         server.shutdown(socket.SHUT_RDWR)
-        thread.join(5)
+        thread.join(60)
         for one in held:
             one.close()
 
@@ -128,12 +128,14 @@ def test_a_first_host_that_is_hung_is_not_gone_back_to(drivers: Drivers, monkeyp
         driver = drivers(f"amqp://127.0.0.1:{second.port}")
         driver._hosts = (Host("127.0.0.1", port), Host("127.0.0.1", second.port))
         driver.settings = dataclasses.replace(driver.settings, prefer_first_host=True, fail_back_interval=0.05)
-        monkeypatch.setattr("oslo_messaging_amqp1.connection.OPEN_LIMIT_S", 0.1)
-        driver.send(T, {}, {})
+        with monkeypatch.context() as patched:
+            patched.setattr("oslo_messaging_amqp1.connection.OPEN_LIMIT_S", 0.1)
+            driver.send(T, {}, {})
+        connects = second.connects
         tried = count[0]
         eventually(lambda: count[0] >= tried + 3)
         driver.send(T, {}, {})
-        assert (second.connects, second.closes) == (1, 0)
+        assert (second.connects, second.closes) == (connects, 0)
 
 
 def test_a_call_that_waits_for_its_reply_is_waited_for(drivers: Drivers) -> None:
@@ -147,7 +149,7 @@ def test_a_call_that_waits_for_its_reply_is_waited_for(drivers: Drivers) -> None
             assert second.closes == 0
             message = second.arrived[1].message
             second.deliver(message.reply_to, proton.Message('{"response": 1}', correlation_id=message.id), True)
-            assert call.result(timeout=20) == 1
+            assert call.result(timeout=60) == 1
             eventually(lambda: second.closes == 1)
             driver.send(T, {}, {})
             assert len(first.arrived) == 1
@@ -159,7 +161,7 @@ def test_a_request_that_is_worked_on_is_waited_for(drivers: Drivers) -> None:
         driver = connected(drivers, port, second)
         listener = driver.listen(Target(topic="L", server="S"), 1, None)._poll_style_listener
         second.deliver(UNICAST, proton.Message('{"request": {}, "context": {}}'))
-        (message,) = listener.poll(timeout=5)
+        (message,) = listener.poll(timeout=60)
         with running(port=port) as first:
             eventually(lambda: trials(first) >= 2)
             assert second.closes == 0
@@ -179,7 +181,7 @@ def test_a_server_that_gets_requests_all_the_time_stays_where_it_is(drivers: Dri
             until = trials(first) + 3
             while trials(first) < until:
                 second.deliver(UNICAST, proton.Message('{"request": {}, "context": {}}'), True)
-                for message in listener.poll(timeout=5):
+                for message in listener.poll(timeout=60):
                     message.acknowledge()
             assert second.closes == 0
             eventually(lambda: second.closes == 1)

@@ -30,35 +30,35 @@ def url(peer: Peer, user: str = "") -> str:
 def test_without_user_and_options_there_is_no_sasl(drivers: Drivers) -> None:
     sasl = Sasl(["PLAIN"])
     with running(Script(sasl=sasl)) as peer, pytest.raises(MessageDeliveryFailure):
-        drivers(url(peer)).send(T, {}, {}, timeout=9, retry=0)
-    assert sasl.headers == [b"AMQP\x00\x01\x00\x00"]
+        drivers(url(peer)).send(T, {}, {}, timeout=60, retry=0)
+    assert set(sasl.headers) == {b"AMQP\x00\x01\x00\x00"}
 
 
 def test_a_user_of_the_url_is_shown_by_plain(drivers: Drivers) -> None:
     sasl = Sasl(["PLAIN"])
     with running(Script(sasl=sasl)) as peer:
-        drivers(url(peer, "me:secret")).send(T, {}, {}, timeout=9)
+        drivers(url(peer, "me:secret")).send(T, {}, {}, timeout=60)
     assert (sasl.headers, sasl.answers) == ([HEADER], [("PLAIN", b"\0me\0secret")])
 
 
 def test_sasl_default_realm_is_appended(drivers: Drivers) -> None:
     sasl = Sasl(["PLAIN"])
     with running(Script(sasl=sasl)) as peer:
-        drivers(url(peer, "me:secret"), sasl_default_realm="realm").send(T, {}, {}, timeout=9)
+        drivers(url(peer, "me:secret"), sasl_default_realm="realm").send(T, {}, {}, timeout=60)
     assert sasl.answers == [("PLAIN", b"\0me@realm\0secret")]
 
 
 def test_sasl_mechanisms_are_what_may_be_used(drivers: Drivers) -> None:
     sasl = Sasl(["PLAIN", "ANONYMOUS"])
     with running(Script(sasl=sasl)) as peer:
-        drivers(url(peer, "me:secret"), sasl_mechanisms="anonymous").send(T, {}, {}, timeout=9)
+        drivers(url(peer, "me:secret"), sasl_mechanisms="anonymous").send(T, {}, {}, timeout=60)
     assert [mechanism for mechanism, _ in sasl.answers] == ["ANONYMOUS"]
 
 
 def test_a_mechanism_that_is_not_allowed_is_not_used(drivers: Drivers) -> None:
     sasl = Sasl(["PLAIN"])
     with running(Script(sasl=sasl)) as peer, pytest.raises(MessageDeliveryFailure):
-        drivers(url(peer, "me:secret"), sasl_mechanisms="SCRAM-SHA-256").send(T, {}, {}, timeout=9, retry=0)
+        drivers(url(peer, "me:secret"), sasl_mechanisms="SCRAM-SHA-256").send(T, {}, {}, timeout=60, retry=0)
     assert sasl.answers == []
 
 
@@ -68,7 +68,7 @@ def test_a_refused_user_is_logged_and_named_in_the_exception(
     with running(Script(sasl=Sasl(["PLAIN"], accepts=False))) as peer:
         driver = drivers(url(peer, "me:secret"))
         with pytest.raises(MessageDeliveryFailure, match="amqp:unauthorized-access"):
-            driver.send(T, {}, {}, timeout=9, retry=0)
+            driver.send(T, {}, {}, timeout=60, retry=0)
         errors = [one.message for one in caplog.records if one.levelname == "ERROR" and "oslo" in one.name]
         assert errors[0].startswith(f"Cannot connect to 127.0.0.1:{peer.port} as user me: amqp:unauthorized-access")
         assert "secret" not in caplog.text
@@ -160,7 +160,7 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
 
 def connects(driver: AMQPDriver) -> bool:
     try:
-        driver.send(T, {}, {}, timeout=9, retry=0)
+        driver.send(T, {}, {}, timeout=60, retry=0)
     except MessageDeliveryFailure:
         return False
     return True
@@ -186,7 +186,7 @@ def test_a_failure_of_tls_is_called_so(drivers: Drivers, authority: Authority) -
     with running(Script(tls=authority.server("vhost"))) as peer:
         driver = drivers(f"amqp://localhost:{peer.port}", ssl_ca_file=authority.file("ca.crt"))
         with pytest.raises(MessageDeliveryFailure, match=r"TLS failed: .*certificate verify failed"):
-            driver.send(T, {}, {}, timeout=9, retry=0)
+            driver.send(T, {}, {}, timeout=60, retry=0)
 
 
 def test_ssl_verify_vhost_looks_for_the_virtual_host(drivers: Drivers, authority: Authority) -> None:
@@ -214,7 +214,7 @@ def test_a_wrong_key_password_is_named(drivers: Drivers, authority: Authority) -
     with running() as peer:
         driver = drivers(f"amqp://localhost:{peer.port}", ssl_key_password="wrong", **options)
         with pytest.raises(MessageDeliveryFailure, match="TLS or SASL cannot be set up as the options say"):
-            driver.send(T, {}, {}, timeout=9, retry=0)
+            driver.send(T, {}, {}, timeout=60, retry=0)
 
 
 def test_a_trace_does_not_show_the_password() -> None:

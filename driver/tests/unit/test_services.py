@@ -121,7 +121,7 @@ def collected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[
                 found.append(json.loads(sock.recv(65536)))
             except TimeoutError:
                 break
-        metrics_client.METRICS_COLLECTOR.send_thread.join(5)
+        metrics_client.METRICS_COLLECTOR.send_thread.join(60)
         cfg.CONF.clear_override("metrics_enabled", "oslo_messaging_metrics")
         names = [(one["name"], one["labels"].get("method")) for one in found if "server" in one["name"]]
         assert {(one["labels"]["topic"], one["labels"]["server"]) for one in found if "server" in one["name"]} == {

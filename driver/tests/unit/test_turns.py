@@ -1,7 +1,6 @@
 """How threads share the connection: no work is left behind, whoever has the lock."""
 
 import threading
-import time
 from typing import Any
 
 import pytest
@@ -53,10 +52,8 @@ def test_all_work_is_done_however_many_bring_it(connection: Connection) -> None:
     for thread in threads:
         thread.start()
     for _ in threads:
-        assert is_done.acquire(timeout=10)
-    until = time.monotonic() + 5
-    while len(done) < 16_000 and time.monotonic() < until:
-        time.sleep(0.001)
+        assert is_done.acquire(timeout=60)
+    eventually(lambda: len(done) >= 16_000)
     assert sorted(done) == sorted(list(range(8)) * 2000)
 
 
@@ -65,23 +62,23 @@ def test_work_of_somebody_who_did_not_get_the_lock_is_done_by_who_has_it(connect
 
     def holding() -> None:
         has_lock.set()
-        may_go_on.wait(5)
+        may_go_on.wait(60)
 
     thread = threading.Thread(target=connection.submit, args=(holding,))
     thread.start()
-    assert has_lock.wait(5)
+    assert has_lock.wait(60)
     connection.submit(done.set)
     assert not done.is_set()
     may_go_on.set()
-    assert done.wait(5)
-    thread.join(5)
+    assert done.wait(60)
+    thread.join(60)
 
 
 def test_work_that_can_wait_is_done_within_a_moment(connection: Connection) -> None:
     done = threading.Event()
     connection.submit(connection.begin_grace)
     connection.submit_soon(done.set)
-    assert done.wait(1)
+    assert done.wait(60)
 
 
 def test_work_that_fails_does_not_harm_what_follows(
@@ -94,7 +91,7 @@ def test_work_that_fails_does_not_harm_what_follows(
 
     connection.submit(failing)
     connection.submit(done.set)
-    assert done.wait(5)
+    assert done.wait(60)
     assert "ValueError: as told" in caplog.text
 
 
@@ -108,8 +105,8 @@ def test_a_timer_that_is_due_sooner_wakes_the_thread(connection: Connection) -> 
 
     connection.submit(lambda: connection.later(0.2, lambda: act("second")) and None)
     connection.submit(lambda: connection.later(0.01, lambda: act("first")) and None)
-    assert both.acquire(timeout=5)
-    assert both.acquire(timeout=5)
+    assert both.acquire(timeout=60)
+    assert both.acquire(timeout=60)
     assert done == ["first", "second"]
 
 
