@@ -24,7 +24,7 @@ from oslo_messaging_amqp1.driver import AMQPDriver
 from oslo_messaging_amqp1.readiness import Readiness
 from oslo_messaging_amqp1.settings import read_settings
 from oslo_messaging_amqp1.url import Host
-from tests.peer import Peer, Script, running
+from tests.peer import Arrived, Peer, Script, running
 from tests.waiting import eventually
 
 T = Target(topic="T")
@@ -323,8 +323,14 @@ def test_a_peer_that_makes_up_no_addresses_gets_one_of_ours(drivers: Drivers, by
         eventually(lambda: peer.consumers)
         ((address, _, _),) = peer.consumers
         assert address.startswith("reply.")
-        with pytest.raises(MessagingTimeout):
-            driver.send(T, {}, {}, wait_for_reply=True, timeout=0.2)
+
+        def replying(arrived: Arrived) -> Any:
+            reply = proton.Message('{"response": 1}', correlation_id=arrived.message.id)
+            peer.put(peer.consumer(arrived.message.reply_to), reply.encode(), True)
+            return proton.Delivery.ACCEPTED
+
+        peer.script.outcome = replying
+        assert driver.send(T, {}, {}, wait_for_reply=True, timeout=60) == 1
         assert peer.arrived[-1].message.reply_to == address
 
 
