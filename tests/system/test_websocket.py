@@ -11,6 +11,7 @@ from tests.interop.conftest import StartPeer, start_peer
 from tests.interop.scenarios import in_order
 from tests.interop.tls_routers import profile
 from tests.system.conftest import Connect, Manage, Start, in_forms, in_process, running
+from tests.system.management_client import ManagementClient
 from tests.system.routers import FORMS, IN_PROCESS, Form, RunningRouter, configuration, listener, section
 from tests.system.test_routerbench import figures, run
 from tests.waiting import eventually
@@ -139,6 +140,12 @@ def test_routers_are_joined_over_websocket(
     assert trunk_row["isEncrypted"] is bool(secured)
 
 
+def message_of_connector(management: ManagementClient) -> str:
+    """Return what the only connector says, once it has tried."""
+    [row] = management.query("connector", "connectionMsg")
+    return str(row["connectionMsg"] or "")
+
+
 @in_process
 def test_a_connector_says_what_is_wrong_with_its_peer(start: Start, manage_at: Manage) -> None:
     router = start(configuration(listener("plain"), listener("off", http="yes", websockets="no")))
@@ -152,7 +159,7 @@ def test_a_connector_says_what_is_wrong_with_its_peer(start: Start, manage_at: M
             configuration(listener("clients"), section("connector", host="127.0.0.1", port=port, websockets="yes"))
         )
         management = manage_at(other.port_of("clients"))
-        eventually(lambda m=management, s=says: s in (m.query("connector")[0]["connectionMsg"] or ""), f"it says {says}")
+        eventually(lambda m=management, s=says: s in message_of_connector(m), f"it says {says}")
 
 
 @in_process
