@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -37,8 +38,8 @@ class LoadProcess:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._process.kill()
-        self._process.communicate()
+        with self._process:
+            self._process.kill()
 
     def answer(self) -> dict[str, Any]:
         """Return the next thing that it says."""
@@ -51,8 +52,16 @@ class LoadProcess:
 
     def finish(self) -> list[dict[str, Any]]:
         """End its input; return what it says until it ends."""
-        said, _ = self._process.communicate(timeout=END_WITHIN_S)
-        return [json.loads(line) for line in said.splitlines()]
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.close()
+        # Not by communicate(), which does not see what was read together with an earlier answer.
+        limit = threading.Timer(END_WITHIN_S, self._process.kill)
+        limit.start()
+        try:
+            return [json.loads(line) for line in self._process.stdout]
+        finally:
+            limit.cancel()
 
 
 class BrokerProcess:
