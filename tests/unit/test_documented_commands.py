@@ -167,7 +167,8 @@ def make_run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
             ["make", "run"], cwd=ROOT, env=plain_environment(), stdin=subprocess.DEVNULL, stdout=output, stderr=output
         )
     try:
-        eventually(lambda: "Operational" in log.read_text() or running.poll() is not None, "the router is ready")
+        has_begun = lambda: "Operational" in log.read_text() or running.poll() is not None  # noqa: E731
+        eventually(has_begun, "the router is ready", READY_WITHIN_S)
         assert running.poll() is None, log.read_text()
         # The commands give it 5 s; on a busy machine its first answer can take longer.
         patient = [".venv/bin/routerstat", "-t", str(int(WITHIN_S))]
