@@ -1,6 +1,5 @@
 """From the start of a router to its end: signals, the drain, and what the end was (2.3)."""
 
-import queue
 import signal
 import threading
 from collections.abc import Callable
@@ -10,6 +9,7 @@ from types import FrameType
 from typing import Protocol
 
 from routerd.cli.exit_status import FAILURE, SUCCESS
+from routerd.cli.happenings import Happenings
 from routerd.io import follow_log_files, module_log
 
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGQUIT, signal.SIGINT)
@@ -64,7 +64,7 @@ class Lifetime:
     def __init__(self, router: Router, grace_s: float) -> None:
         self._router = router
         self._grace_s = grace_s
-        self._happenings: queue.SimpleQueue[_Happening] = queue.SimpleQueue()
+        self._happenings: Happenings[_Happening] = Happenings()
         self._is_starting = False
         self._is_draining = False
 
@@ -77,7 +77,11 @@ class Lifetime:
             self._is_starting = False
         except KeyboardInterrupt:
             self._router.stop()
+            self._happenings.close()
             return None
+        except BaseException:
+            self._happenings.close()
+            raise
         # Ray has set its signal handlers meanwhile.
         self.catch_signals()
         return listening
@@ -85,23 +89,26 @@ class Lifetime:
     def stay(self) -> int:
         """Wait for the end of the router, bring it about when a signal asks for it; return the status to exit with."""
         self._in_thread(_Kind.ENDED, self._router.wait)
-        while True:
-            happening = self._happenings.get()
-            status = self._signalled(happening.signal) if happening.signal else self._over(happening)
-            if status is not None:
-                return status
+        status = None
+        try:
+            while status is None:
+                happening = self._happenings.get()
+                status = self._signalled(happening.signal) if happening.signal else self._over(happening)
+        finally:
+            self._happenings.close()
+        return status
 
     def catch_signals(self) -> None:
         """Have the signals lead here."""
         for number in (*STOP_SIGNALS, signal.SIGHUP):
             signal.signal(number, self._on_signal)
+        self._happenings.follow_signals()
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
         if self._is_starting and number != signal.SIGHUP:
             self._is_starting = False
             raise Interrupted
-        # Putting is all that is safe here: the handler may have come in the middle of anything.
-        self._happenings.put(_Happening(_Kind.SIGNAL, number))
+        self._happenings.put_by_handler(_Happening(_Kind.SIGNAL, number))
 
     def _signalled(self, number: int) -> int | None:
         name = signal.Signals(number).name

@@ -1,12 +1,14 @@
 import os
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import pytest
 
 from routerd.cli.lifetime import STOP_SIGNALS, Lifetime
+from tests.waiting import WITHIN_S
 
 
 @dataclass
@@ -111,6 +113,50 @@ def test_sighup_neither_stops_a_router_nor_disarms_the_other_signals() -> None:
     os.kill(os.getpid(), signal.SIGTERM)
     assert lifetime.stay() == 0
     assert router.calls == ["start", "drain 3"]
+
+
+def test_no_signal_is_missed_that_comes_just_before_the_wait_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    heard = threading.Event()
+    monkeypatch.setattr("routerd.cli.lifetime.follow_log_files", heard.set)
+    missed = []
+
+    def send() -> None:
+        # The first one finds the main thread waiting, mostly.
+        time.sleep(0.1)
+        for number in range(600):
+            heard.clear()
+            # The main thread is on its way to wait for the next one; where it is then, nobody can say.
+            at_s = time.perf_counter() + number % 60 * 1e-6
+            while time.perf_counter() < at_s:
+                pass
+            os.kill(os.getpid(), signal.SIGHUP)
+            if not heard.wait(WITHIN_S):
+                missed.append(number)
+                break
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    lifetime = Lifetime(Recorded(), 3)
+    lifetime.start()
+    sending = threading.Thread(target=send)
+    sending.start()
+    assert lifetime.stay() == 0
+    sending.join()
+    assert missed == []
+
+
+def test_who_had_the_signals_before_has_them_again() -> None:
+    woken, wake = os.pipe()
+    os.set_blocking(wake, False)
+    earlier = signal.set_wakeup_fd(wake)
+    try:
+        lifetime = Lifetime(Recorded(), 3)
+        lifetime.start()
+        os.kill(os.getpid(), signal.SIGTERM)
+        assert lifetime.stay() == 0
+    finally:
+        assert signal.set_wakeup_fd(earlier) == wake
+        os.close(woken)
+        os.close(wake)
 
 
 @pytest.mark.parametrize("error", [None, RuntimeError("gone")])
