@@ -1,8 +1,8 @@
 """What the main thread waits for: what other threads tell it, and signals.
 
-A handler of a signal runs in the main thread alone. A lock that this thread waits for is not released by a signal that
-came a moment before the wait began, and the handler would not run until the next one. So the wait is for octets of a
-pipe, into which the system's own handler writes one for each signal.
+A handler of a signal runs in the main thread alone. A signal that comes just before this thread waits for a lock does
+not end that wait, and the handler runs with the next signal only. So the wait is for octets of a pipe. The interpreter
+writes one into it for each signal, whatever its threads do.
 """
 
 import contextlib
