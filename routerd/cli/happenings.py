@@ -1,7 +1,7 @@
 """What the main thread waits for: what other threads tell it, and signals.
 
 A handler of a signal runs in the main thread alone. A signal that comes just before this thread waits for a lock does
-not end that wait, and the handler runs with the next signal only. So the wait is for octets of a pipe. The interpreter
+not end that wait, and its handler runs with the next one. So the wait is for octets of a pipe. The interpreter
 writes one into it for each signal, whatever its threads do.
 """
 
